@@ -1,0 +1,52 @@
+// Reads trace files, whole ones by their index and broken ones by scanning. Every byte is treated as hostile.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::trace {
+
+/// What was wrong with the file, for the report's header.
+struct Damage {
+    bool no_index = false;               ///< the end is missing: found by scanning
+    std::uint64_t bad_chunks = 0;        ///< checksum or structure wrong: left out
+    std::uint64_t missing_chunks = 0;    ///< sequence numbers that are not there
+    std::uint64_t skipped_bytes = 0;     ///< between chunks, while scanning
+};
+
+class TraceReader {
+  public:
+    /// Opens and reads everything but the events. If a recorder still writes the file, waits for it (calls
+    /// `waiting` once if that takes more than a second). Errors: no such file, not a trace, a newer format version, nothing
+    /// readable in it.
+    static Result<TraceReader> open(const std::string& path, const std::function<void()>& waiting = {});
+    ~TraceReader();
+    TraceReader(TraceReader&&) noexcept;
+    TraceReader& operator=(TraceReader&&) noexcept;
+
+    /// Guarantees: every function, stack and object index in it is in range of its vector.
+    const TraceInfo& info() const;
+    const Damage& damage() const;
+    std::uint64_t events() const;                          ///< of the good chunks' headers
+    std::uint64_t events_of(std::uint32_t thread) const;
+
+    /// Calls `sink` for each event of one thread, in order. A chunk that turns out to be bad is left out, as a
+    /// whole, counted in damage(), and `gap` is called at its place (calls open there cannot be trusted).
+    /// Guarantees for each event: function < info().functions.size(), words.size() == the function's enter_words or
+    /// leave_words, stack <= info().stacks.size(). Different threads may be read at the same time.
+    Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
+                             const std::function<void()>& gap) const;
+
+  private:
+    TraceReader();
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace rdam::trace

@@ -1,0 +1,64 @@
+// The plan: what the agent tells the recorder to do to the program's code, as plain data in shared memory.
+//
+// The agent (outside) reads ELF, DWARF and instructions; the recorder (inside) only copies bytes, applies
+// fix-ups and writes jumps. All addresses are relative to the load base of their object, so a plan can be
+// cached by build-id. Little-endian, naturally aligned, no pointers. A plan is made and used by the same
+// version of rdam: kPlanVersion changes with any change of a structure below.
+#pragma once
+
+#include <cstdint>
+
+namespace rdam::plan {
+
+inline constexpr std::uint32_t kVersion = 1;
+
+/// Bytes that the recorder overwrites at a function's entry: `jmp rel32`.
+inline constexpr std::uint32_t kPatchSize = 5;
+
+/// The most bytes of a prologue that a plan moves: 4 + the longest instruction (15).
+inline constexpr std::uint32_t kMaxMoved = 24;
+
+/// Integer-class registers in the order of the calling convention: rdi rsi rdx rcx r8 r9.
+inline constexpr std::uint32_t kMaxIntegerRegisters = 6;
+/// Vector registers xmm0–xmm7; the low 64 bits of each are recorded.
+inline constexpr std::uint32_t kMaxVectorRegisters = 8;
+/// Words of stack-passed arguments that can be recorded, from the first on.
+inline constexpr std::uint32_t kMaxStackWords = 8;
+
+/// Bytes of stack-passed arguments that a real frame can copy; beyond that a side frame is used.
+inline constexpr std::uint32_t kMaxStackBytes = 1024;
+
+enum class Frame : std::uint8_t {
+    real,  ///< push, call, leave: needs the exact number of stack bytes, which are copied
+    side,  ///< the stack stays as it was; return address and rbp are kept beside it
+};
+
+/// What the leave event carries. Complex results (structures, x87) are not recorded.
+enum class ReturnValue : std::uint8_t { none, rax, xmm0 };
+
+/// The words of an enter event, in this order: `integer_registers` first registers of the integer class,
+/// `vector_registers` first of the vector class, `stack_words` first words of the stack area.
+/// Which word is which parameter is for the analyzer to know (the trace's description of the function).
+struct Recording {
+    std::uint8_t integer_registers = 0;
+    std::uint8_t vector_registers = 0;
+    std::uint8_t stack_words = 0;
+    ReturnValue return_value = ReturnValue::none;
+
+    friend bool operator==(const Recording&, const Recording&) = default;
+};
+
+enum class FixupKind : std::uint32_t {
+    rel32,  ///< 4 bytes at code+offset := base + target − (address of the 4 bytes + 4); must fit in ±2 GiB
+    abs64,  ///< 8 bytes at code+offset := base + target
+};
+
+/// Makes moved code refer to the object it came from. `target` is relative to the object's base; for a rel32
+/// it includes whatever addend the instruction needs when immediate bytes follow the displacement.
+struct Fixup {
+    std::uint32_t code_offset = 0;  ///< from the start of this function's moved code
+    FixupKind kind = FixupKind::rel32;
+    std::int64_t target = 0;
+};
+
+}  // namespace rdam::plan

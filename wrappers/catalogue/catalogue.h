@@ -1,0 +1,47 @@
+// What is known about well-known functions: wrappers/catalogue/catalogue.toml, one readable data file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+enum class ValueKind : std::uint8_t { signed_integer, unsigned_integer, pointer, boolean, floating, enumeration };
+
+struct CatalogueParameter {
+    std::string name;
+    ValueKind kind = ValueKind::unsigned_integer;
+    std::uint8_t size = 8;  ///< bytes
+};
+
+struct CatalogueFunction {
+    std::string name;                            ///< linkage name
+    std::vector<CatalogueParameter> parameters;  ///< all named ones, in order
+    bool variadic = false;                       ///< takes more than those
+    std::optional<CatalogueParameter> result;    ///< none: returns nothing
+    std::vector<std::string> keys;               ///< parameters that tell sequences apart by default (a lock's address)
+    bool waits = false;                          ///< may put the calling thread to sleep: perf's samples do not see it
+    bool in_default_list = false;                ///< wrapped when the user gives no list at all
+    std::string refuse;                          ///< why it is never wrapped ("returns twice"); empty: it may be
+};
+
+class Catalogue {
+  public:
+    /// Parses catalogue text (TOML). `origin` names it in messages.
+    static Result<Catalogue> parse(std::string_view text, std::string_view origin);
+    /// The catalogue that was compiled in from catalogue.toml (so that no file need be found at run time).
+    static const Catalogue& builtin();
+
+    /// nullptr when the function is not known.
+    const CatalogueFunction* find(std::string_view name) const;
+    const std::vector<CatalogueFunction>& functions() const { return functions_; }
+
+  private:
+    std::vector<CatalogueFunction> functions_;  // sorted by name
+};
+
+}  // namespace rdam

@@ -1,0 +1,42 @@
+// The list of functions a user wants wrapped: its text form and what an entry matches.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// One entry of a list: `name`, `module:name` or `file.c:name`. A lone colon separates; `::` is part of a name.
+struct ListEntry {
+    std::string text;    ///< as the user wrote it, without comment and surrounding blanks
+    std::string scope;   ///< module (file name of an object) or source file; empty: anywhere
+    std::string name;    ///< literal name or glob; a literal match is tried before a glob (`operator*` is a name)
+    std::string origin;  ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
+    bool added_wait = false;   ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
+                               ///< not finding it is no news
+};
+
+struct FunctionList {
+    std::vector<ListEntry> entries;
+};
+
+/// Parses the text of a list file: one entry a line, `#` starts a comment (at the start of a line or after a
+/// blank: names may contain '#'? they may not), blank lines ignored, CRLF accepted.
+Result<FunctionList> parse_function_list(std::string_view text, std::string_view origin);
+
+/// Parses a comma-separated list. Commas inside (), <>, [] and {} belong to the name.
+Result<FunctionList> parse_function_names(std::string_view text, std::string_view origin);
+
+/// The value of RDAM_FUNCTIONS or of `-f`: the path of a list file if such a file exists (or the text contains a
+/// '/' and no such function could exist), `-` for standard input, else the names themselves.
+/// An empty list, or one of nothing but comments, is an error that says so.
+Result<FunctionList> load_function_list(const std::string& value);
+
+/// Whether `pattern` matches `name`: literally, or as a glob of `*`, `?` and `[...]`.
+bool glob_match(std::string_view pattern, std::string_view name);
+
+}  // namespace rdam
