@@ -1,6 +1,7 @@
 // Moves the first instructions of a function somewhere else, so that a jump can stand in their place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,27 +11,44 @@
 
 namespace rdam {
 
-/// The moved prologue of one function: executing `code` (after its fix-ups) from the first byte on does what the
-/// original entry did, and ends with a jump to the first instruction that was not moved.
+/// The most bytes of MovedPrologue::code: all short instructions at their longest replacement, the last one a
+/// call.
+inline constexpr std::size_t kMaxMovedCode = 128;
+
+/// The moved prologue of one function: executing `code` (after its fix-ups) from the first byte on does what
+/// the original entry did, and ends with a jump to the first instruction that was not moved. No address in
+/// `code` ever becomes a return address: a call in it pushes the original one, so that unwinders see original
+/// code only.
 ///
-/// Contract for the placement: `code` is put within ±2 GiB of the object's text, in executable memory.
+/// Contract for the placement: `code` is put within ±2 GiB of the object's text and data, in memory that can
+/// be executed and read, at any alignment. A rel32 fix-up that does not fit means that the placement was
+/// wrong.
 struct MovedPrologue {
-    std::vector<std::uint8_t> original;  ///< bytes of the instructions moved: at least plan::kPatchSize, at most plan::kMaxMoved
-    std::vector<std::uint8_t> code;
+    /// The bytes of the instructions moved, at most plan::kMaxMoved. Fewer than plan::kPatchSize only where
+    /// the whole function is shorter: then the patch spills into padding, which is not part of this.
+    std::vector<std::uint8_t> original;
+    std::vector<std::uint8_t> code;  ///< at most kMaxMovedCode
     std::vector<plan::Fixup> fixups;
 };
 
 /// `body` holds the bytes of the whole function as they stand in the file, `address` is the object-relative
-/// address of body[0] (link-time virtual address). `padding` says how many bytes behind the end of the function
-/// are known to belong to nobody (nop or int3 up to the next symbol): a function shorter than the patch may
-/// spill into them. `other_entries` are addresses inside the body that are reached from elsewhere (symbols,
-/// landing pads, hot/cold parts jumping back), which must not fall into the overwritten bytes after the first.
+/// address of body[0] (link-time virtual address). `padding` says how many bytes behind the end of the
+/// function are known to belong to nobody (nop or int3 up to the next symbol): a function shorter than the
+/// patch may spill into them. `other_entries` are addresses inside the body that are reached from elsewhere
+/// (symbols, landing pads, hot/cold parts jumping back), which must not fall into the moved bytes after the
+/// first; those outside the body are passed over.
 ///
-/// Refuses, with the reason in words a user understands ("jumps back into its first 5 bytes at +3", "shorter than
-/// the patch, and no padding behind it", "undecodable instruction at +2"), what cannot be moved safely.
-/// Thread-safe; no global state.
+/// Only plan::kPatchSize bytes are to be overwritten at the entry: the moved bytes behind them must stay as
+/// they are. A loop that goes back to the first instruction and is short enough is moved as a whole, so that
+/// its turns do not count as calls; a longer one is refused.
+///
+/// Limits: jumps into the first bytes through a table or a register cannot be seen (compilers do not make
+/// them, computed `goto` right behind the entry apart), nor can restartable sequences that begin there.
+///
+/// Refuses, with the reason in words a user understands ("jumps back into its first 5 bytes at +3 (from
+/// +17)", "shorter than the patch (3 of 5 bytes), and no padding behind it", "undecodable instruction at
+/// +2"), what cannot be moved safely. Thread-safe; no global state.
 Result<MovedPrologue> move_prologue(std::span<const std::uint8_t> body, std::uint64_t address,
-                                    std::uint32_t padding,
-                                    std::span<const std::uint64_t> other_entries = {});
+                                    std::uint32_t padding, std::span<const std::uint64_t> other_entries = {});
 
 }  // namespace rdam
