@@ -16,12 +16,12 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 1;
 inline constexpr int kExitUsage = 2;
 
-/// Runs a subcommand whose options have been parsed. The value is the exit code; an Error is printed by main as one
-/// line ("rdam: …") and becomes kExitBadInput.
+/// Runs a subcommand whose options have been parsed. The value is the exit code; an Error is printed by main
+/// as one line ("rdam: …") and becomes kExitBadInput.
 using Run = std::function<Result<int>()>;
 
-// Each declares its options on `app` (its name and description are set by the table) and returns what runs it.
-// Options live in the returned function object.
+// Each declares its options on `app` (its name and description are set by the table) and returns what runs
+// it. Options live in the returned function object.
 Run add_record(CLI::App& app);
 Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);

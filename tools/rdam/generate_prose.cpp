@@ -1,0 +1,150 @@
+// The words of the manual pages that no definition of an option contains.
+#include "tools/rdam/generate.h"
+
+namespace rdam {
+
+namespace {
+
+constexpr Prose::Item kDone{"0", "Done."};
+constexpr Prose::Item kBadInput{"1",
+                                "The input is wrong (a file that cannot be read, a broken trace, an unknown "
+                                "function). One line on standard "
+                                "error says what and what to do."};
+constexpr Prose::Item kUsage{"2", "The command line is wrong."};
+
+Prose rdam_prose() {
+    return {
+        .description = {"Threads that share a machine slow each other down, through locks, false sharing, a "
+                        "saturated memory "
+                        "controller, a disk. rdam measures the effect, whatever the cause: the same piece of "
+                        "code runs fast when "
+                        "it is left alone and slowly when it is disturbed. The score RDAM of a function is "
+                        "the share of a "
+                        "thread's life that was lost against the function's own fastest execution, a number "
+                        "from 0 to 1. A score "
+                        "of 0.20 or more is worth a look.",
+                        "A session has three steps: find the functions in which the program spends its time "
+                        "or waits (perf and "
+                        "rdam hot), record every call of them (rdam record, or LD_PRELOAD=librdam.so), and "
+                        "score them (rdam "
+                        "analyze, also installed as rdam-analyze)."},
+        .environment = {},
+        .exit_status = {kDone, kBadInput, kUsage},
+        .examples = {{"perf record -g ./app\nrdam hot perf.data > hot.txt\nrdam record -f hot.txt -- ./app\n"
+                      "rdam analyze trace.bin",
+                      "From a program to its scores:"}},
+    };
+}
+
+Prose record_prose() {
+    return {
+        .description =
+            {"Runs PROGRAM and records each call of the chosen functions with its entry and exit time, "
+             "processor, "
+             "caller, parameters and return value. The functions' entries are patched in memory while the "
+             "program "
+             "starts; the program itself is not changed, needs not be recompiled, and its functions may be "
+             "static.",
+             "Every entry of the list is answered for before the program starts: wrapped, not found (with "
+             "the nearest "
+             "names that exist), or not patchable and why. If no function can be wrapped, nothing is run.",
+             "The first argument that is no option is PROGRAM; everything behind it belongs to it. Without a "
+             "list the "
+             "functions are those with which programs wait: locks, condition variables, semaphores, blocking "
+             "I/O.",
+             "A list names one function a line: name, module:name (module is the file name of an executable "
+             "or "
+             "library) or file.c:name. Names of C++ functions may be given with or without their parameters, "
+             "a name "
+             "may contain the wildcards * and ?, and # begins a comment."},
+        .environment =
+            {{"RDAM_FUNCTIONS",
+              "The functions to record: the path of a list, or the names themselves, separated by commas."},
+             {"RDAM_OUTPUT",
+              "The trace to write; %p stands for the process id, %h for the host, %r for the MPI or Slurm "
+              "rank. Default: trace.bin."},
+             {"RDAM_BUFFER",
+              "Upper bound of the memory that holds events not yet written, in bytes. Default: 1/8 of "
+              "memory."},
+             {"RDAM_STACK_PERIOD",
+              "A call stack is taken at the first and then at every so many calls of a function "
+              "from one caller; 0: never. Default: 10000."},
+             {"RDAM_ARGS", "1: record parameters and return values; 0: do not. Default: 1."},
+             {"RDAM_CLOCK", "rdtscp or rdtsc. Default: rdtscp."},
+             {"RDAM_VERBOSE", "1: say more on standard error."}},
+        .exit_status =
+            {{"PROGRAM's",
+              "PROGRAM was run: its exit status. If a signal ended it, the same signal ends rdam record."},
+             {"1",
+              "PROGRAM was not run (it does not exist, it cannot be recorded, no function of the list "
+              "could be wrapped). One line on standard error says why."},
+             kUsage},
+        .examples =
+            {{"rdam record -f hot.txt -- ./app --threads 4", "Record the functions that rdam hot has found:"},
+             {"rdam record -f pthread_mutex_lock,write -- ./app", "Record two functions by name:"},
+             {"RDAM_FUNCTIONS=hot.txt LD_PRELOAD=/usr/local/lib/librdam.so ./app",
+              "The same without rdam record, for a program that a script starts (the library's directory "
+              "depends on the installation):"}},
+    };
+}
+
+Prose hot_prose() {
+    return {
+        .description = {"Turns what perf has sampled into a list for rdam record: the functions that took "
+                        "more than 1 % of the "
+                        "samples. It reads a perf.data file (by running perf report) or the text that perf "
+                        "report --stdio prints, "
+                        "from a file or from standard input.",
+                        "Time in the kernel is credited to the innermost function of the program or its "
+                        "libraries where call "
+                        "chains were recorded (perf record -g). A thread that sleeps is not sampled; so the "
+                        "functions with which "
+                        "the program can wait are added to the list, marked as such.",
+                        "What is left out is listed on standard error with the reason: symbols of the "
+                        "kernel, addresses without "
+                        "a symbol, functions that exist inlined only."},
+        .environment = {},
+        .exit_status = {kDone, kBadInput, kUsage},
+        .examples = {{"perf record -g ./app\nrdam hot perf.data > hot.txt",
+                      "List the hot functions of a program:"},
+                     {"perf report --stdio | rdam hot - > hot.txt", "The same from the text of a report:"}},
+    };
+}
+
+Prose analyze_prose() {
+    return {
+        .description =
+            {"Reads a trace and prints its functions, the greatest loss first. Calls of a function with the "
+             "same "
+             "children are compared with the fastest of them; the difference is lost time. A score of 0.20 "
+             "or more is "
+             "worth a look.",
+             "rdam: the highest share that one thread lost in the function. rdam_all: lost time of all "
+             "threads over "
+             "the sum of their lives. rdam_self: the same without what was lost in recorded functions that "
+             "it called. "
+             "rdam_flat: all calls in one group, children ignored; an upper bound where rdam is a lower one.",
+             "lower bound: more than 10 % of the function's time is in sequences that were seen fewer than "
+             "30 times, "
+             "so that their minimum may hide interference. Record a function of an inner loop then.",
+             "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
+             "trace "
+             "that is still being written is waited for."},
+        .environment = {},
+        .exit_status = {kDone, kBadInput, kUsage},
+        .examples = {{"rdam analyze trace.bin", "The table of scores:"},
+                     {"rdam analyze --json trace.bin | jq '.functions[] | {name, rdam}'",
+                      "The same for a script:"}},
+    };
+}
+
+}  // namespace
+
+Prose prose_for(std::string_view command) {
+    if (command == "record") return record_prose();
+    if (command == "hot") return hot_prose();
+    if (command == "analyze") return analyze_prose();
+    return rdam_prose();
+}
+
+}  // namespace rdam

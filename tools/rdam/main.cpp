@@ -1,0 +1,17 @@
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tools/rdam/command_line.h"
+#include "tools/rdam/terminal.h"
+
+int main(int argc, char** argv) {
+    try {
+        rdam::CommandLine command_line{argc > 0 ? argv[0] : ""};
+        return command_line.run(argc > 1 ? std::vector<std::string>{argv + 1, argv + argc}
+                                         : std::vector<std::string>{});
+    } catch (const std::exception& error) {  // out of memory, a stream that broke: what libraries throw
+        rdam::print_error(error.what());
+        return rdam::kExitBadInput;
+    }
+}
