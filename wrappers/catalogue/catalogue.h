@@ -1,6 +1,7 @@
 // What is known about well-known functions: wrappers/catalogue/catalogue.toml, one readable data file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,14 @@
 
 namespace rdam {
 
-enum class ValueKind : std::uint8_t { signed_integer, unsigned_integer, pointer, boolean, floating, enumeration };
+enum class ValueKind : std::uint8_t {
+    signed_integer,
+    unsigned_integer,
+    pointer,
+    boolean,
+    floating,
+    enumeration
+};
 
 struct CatalogueParameter {
     std::string name;
@@ -23,10 +31,10 @@ struct CatalogueFunction {
     std::vector<CatalogueParameter> parameters;  ///< all named ones, in order
     bool variadic = false;                       ///< takes more than those
     std::optional<CatalogueParameter> result;    ///< none: returns nothing
-    std::vector<std::string> keys;               ///< parameters that tell sequences apart by default (a lock's address)
-    bool waits = false;                          ///< may put the calling thread to sleep: perf's samples do not see it
-    bool in_default_list = false;                ///< wrapped when the user gives no list at all
-    std::string refuse;                          ///< why it is never wrapped ("returns twice"); empty: it may be
+    std::vector<std::string> keys;  ///< parameters that tell sequences apart by default (a lock's address)
+    bool waits = false;             ///< may put the calling thread to sleep: perf's samples do not see it
+    bool in_default_list = false;   ///< wrapped when the user gives no list at all
+    std::string refuse;             ///< why it is never wrapped ("returns twice"); empty: it may be
 };
 
 class Catalogue {
@@ -36,12 +44,20 @@ class Catalogue {
     /// The catalogue that was compiled in from catalogue.toml (so that no file need be found at run time).
     static const Catalogue& builtin();
 
-    /// nullptr when the function is not known.
+    /// By linkage name without version. A name that only a glob of the refused ones matches gets the entry of
+    /// that glob (its `name` is the glob). nullptr when the function is not known.
     const CatalogueFunction* find(std::string_view name) const;
+    /// Those with a name of their own, sorted by it; the globs of refused names are not among them.
     const std::vector<CatalogueFunction>& functions() const { return functions_; }
 
+    /// Whether a program (file name or path) merely starts the real one: a shell, `env`, `taskset`, `mpirun`,
+    /// ….
+    bool is_launcher(std::string_view program) const;
+
   private:
-    std::vector<CatalogueFunction> functions_;  // sorted by name
+    std::vector<CatalogueFunction> functions_;      // sorted by name
+    std::vector<CatalogueFunction> refused_globs_;  // in the order of the file
+    std::vector<std::string> launchers_;            // sorted
 };
 
 }  // namespace rdam

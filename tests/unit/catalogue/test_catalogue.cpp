@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "wrappers/catalogue/builtin_text.h"
+#include "wrappers/catalogue/catalogue.h"
+
+using rdam::Catalogue;
+using rdam::ValueKind;
+
+namespace {
+
+const rdam::CatalogueFunction& known(std::string_view name) {
+    const auto* function = Catalogue::builtin().find(name);
+    INFO(name);
+    REQUIRE(function != nullptr);
+    return *function;
+}
+
+std::string error_of(std::string_view text) {
+    const auto parsed = Catalogue::parse(text, "my.toml");
+    REQUIRE_FALSE(parsed.has_value());
+    return parsed.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("the compiled-in catalogue parses and is sorted") {
+    REQUIRE(Catalogue::parse(rdam::builtin_catalogue_text(), "catalogue.toml").has_value());
+    const auto& functions = Catalogue::builtin().functions();
+    CHECK(functions.size() > 300);
+    CHECK(std::is_sorted(functions.begin(), functions.end(),
+                         [](const auto& a, const auto& b) { return a.name < b.name; }));
+}
+
+TEST_CASE("a lock is told by its address") {
+    const auto& lock = known("pthread_mutex_lock");
+    REQUIRE(lock.parameters.size() == 1);
+    CHECK(lock.parameters[0].name == "mutex");
+    CHECK(lock.parameters[0].kind == ValueKind::pointer);
+    CHECK(lock.keys == std::vector<std::string>{"mutex"});
+    CHECK(lock.waits);
+    CHECK(lock.in_default_list);
+    REQUIRE(lock.result.has_value());
+    CHECK(lock.result->kind == ValueKind::signed_integer);
+    CHECK(lock.result->size == 4);
+}
+
+TEST_CASE("parameters have the order, kind and size of the prototype") {
+    const auto& write = known("write");
+    REQUIRE(write.parameters.size() == 3);
+    CHECK(write.parameters[0].name == "fd");
+    CHECK(write.parameters[0].size == 4);
+    CHECK(write.parameters[1].kind == ValueKind::pointer);
+    CHECK(write.parameters[2].kind == ValueKind::unsigned_integer);
+    CHECK(write.result->size == 8);
+    CHECK(known("printf").variadic);
+    CHECK_FALSE(known("free").result.has_value());
+    CHECK(known("strtod").result->kind == ValueKind::floating);
+}
+
+TEST_CASE("every key names a parameter, and nothing refused is in the default list") {
+    for (const auto& function : Catalogue::builtin().functions()) {
+        INFO(function.name);
+        for (const auto& key : function.keys)
+            CHECK(std::any_of(function.parameters.begin(), function.parameters.end(),
+                              [&](const auto& parameter) { return parameter.name == key; }));
+        if (!function.refuse.empty()) {
+            CHECK_FALSE(function.in_default_list);
+            CHECK_FALSE(function.waits);
+        }
+    }
+}
+
+TEST_CASE("the default list holds the waits and the blocking calls, each function once") {
+    for (const auto* name :
+         {"pthread_mutex_lock", "pthread_cond_wait", "pthread_rwlock_wrlock", "pthread_barrier_wait",
+          "pthread_spin_lock", "pthread_join", "sem_wait", "read", "pwrite64", "readv", "recv", "send",
+          "accept", "connect", "poll", "select", "epoll_wait", "fsync", "nanosleep"})
+        CHECK(known(name).in_default_list);
+    for (const auto* name : {"pthread_mutex_unlock", "malloc", "memcpy", "waitpid", "__libc_read"})
+        CHECK_FALSE(known(name).in_default_list);
+    CHECK(known("__libc_read").parameters.size() == 3);
+}
+
+TEST_CASE("what cannot be wrapped is refused with a reason, also through globs") {
+    for (const auto* name : {"setjmp",
+                             "__sigsetjmp",
+                             "vfork",
+                             "getcontext",
+                             "swapcontext",
+                             "makecontext",
+                             "setcontext",
+                             "clone",
+                             "_Unwind_RaiseException",
+                             "dlsym",
+                             "dlopen",
+                             "dlvsym",
+                             "dlmopen",
+                             "__tls_get_addr",
+                             "_start",
+                             "__libc_start_main",
+                             "_dl_fixup",
+                             "_init",
+                             "_fini",
+                             "__stack_chk_fail",
+                             "__cxa_throw",
+                             "__gxx_personality_v0",
+                             "__restore_rt",
+                             "__x86_indirect_thunk_rax"})
+        CHECK_FALSE(known(name).refuse.empty());
+    CHECK(Catalogue::builtin().find("longjmp") == nullptr);
+    CHECK(known("write").refuse.empty());
+    CHECK(Catalogue::builtin().find("no_such_function") == nullptr);
+}
+
+TEST_CASE("launchers are known by their file name") {
+    const auto& catalogue = Catalogue::builtin();
+    CHECK(catalogue.is_launcher("sh"));
+    CHECK(catalogue.is_launcher("/usr/bin/taskset"));
+    CHECK(catalogue.is_launcher("mpirun"));
+    CHECK_FALSE(catalogue.is_launcher("xz"));
+    CHECK_FALSE(catalogue.is_launcher(""));
+}
+
+TEST_CASE("a broken catalogue is named with what is wrong") {
+    CHECK(error_of("= nonsense").find("my.toml:1: ") == 0);
+    CHECK(error_of("[[group]]\nwaits = true") == "my.toml: a group has no functions; mend the file");
+    CHECK(error_of("[[group]]\n[group.functions]\nf = 3") ==
+          "my.toml: f: the signature is not a string; mend the file");
+    CHECK(error_of("[[group]]\n[group.functions]\nf = 'a: ptr'\n[alias]\ng = 'h'") ==
+          "my.toml: alias g: there is no function 'h'; mend the file");
+    CHECK(error_of("[[group]]\n[group.functions]\nf = ''\n[[refuse]]\nreason = 'r'\nnames = ['f']") ==
+          "my.toml: 'f' stands there twice; mend the file");
+    CHECK(error_of("[[refuse]]\nnames = ['f']") ==
+          "my.toml: a [[refuse]] lacks its reason or its names; mend the file");
+    CHECK(error_of("group = [3]") == "my.toml: group is not a list of tables; mend the file");
+}

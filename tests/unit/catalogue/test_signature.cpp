@@ -1,0 +1,41 @@
+#include <catch2/catch.hpp>
+
+#include "wrappers/catalogue/signature.h"
+
+using rdam::parse_signature;
+using rdam::ValueKind;
+
+TEST_CASE("a signature is read into parameters, keys and result") {
+    const auto function = parse_signature("f", "key a: ptr, b: f64, c: u8, ... -> enum");
+    REQUIRE(function.has_value());
+    REQUIRE(function->parameters.size() == 3);
+    CHECK(function->parameters[0].name == "a");
+    CHECK(function->parameters[1].kind == ValueKind::floating);
+    CHECK(function->parameters[2].size == 1);
+    CHECK(function->keys == std::vector<std::string>{"a"});
+    CHECK(function->variadic);
+    CHECK(function->result->kind == ValueKind::enumeration);
+}
+
+TEST_CASE("a parameter may be called key") {
+    const auto function = parse_signature("f", "key: u32, key key: ptr");
+    REQUIRE(function.has_value());
+    CHECK(function->parameters[0].name == "key");
+    CHECK(function->keys == std::vector<std::string>{"key"});
+}
+
+TEST_CASE("nothing taken, nothing returned") {
+    const auto nothing = parse_signature("f", "");
+    REQUIRE(nothing.has_value());
+    CHECK(nothing->parameters.empty());
+    CHECK_FALSE(nothing->result.has_value());
+    CHECK(parse_signature("f", "-> i32")->result->size == 4);
+}
+
+TEST_CASE("a wrong signature says which part is wrong") {
+    CHECK(parse_signature("f", "a ptr").error().message ==
+          "f: parameter 'a ptr' is not of the form 'name: type'");
+    CHECK(parse_signature("f", "a: int").error().message == "f: parameter 'a: int' has an unknown type");
+    CHECK(parse_signature("f", "-> int").error().message == "f: the result in '-> int' has an unknown type");
+    CHECK(parse_signature("f", "..., a: i32").error().message == "f: nothing may follow '...'");
+}

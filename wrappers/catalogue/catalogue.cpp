@@ -1,0 +1,160 @@
+#include "wrappers/catalogue/catalogue.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+#include "wrappers/catalogue/builtin_text.h"
+#include "wrappers/catalogue/signature.h"
+
+namespace rdam {
+namespace {
+
+struct Parts {
+    std::vector<CatalogueFunction> functions;
+    std::vector<CatalogueFunction> refused_globs;
+    std::vector<std::string> launchers;
+};
+
+bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
+    return a.name < b.name;
+}
+
+Result<void> add_group(const toml::table& group, Parts& parts) {
+    const auto* functions = group["functions"].as_table();
+    if (functions == nullptr) return fail("a group has no functions");
+    for (const auto& [key, value] : *functions) {
+        const auto signature = value.value<std::string>();
+        if (!signature) return fail("{}: the signature is not a string", key.str());
+        auto function = parse_signature(key.str(), *signature);
+        if (!function) return tl::unexpected(function.error());
+        function->waits = group["waits"].value_or(false);
+        function->in_default_list = group["default"].value_or(false);
+        parts.functions.push_back(std::move(*function));
+    }
+    return {};
+}
+
+Result<void> add_refused(const toml::table& refused, Parts& parts) {
+    const auto reason = refused["reason"].value_or(std::string{});
+    const auto* names = refused["names"].as_array();
+    if (reason.empty() || names == nullptr) return fail("a [[refuse]] lacks its reason or its names");
+    for (const auto& node : *names) {
+        CatalogueFunction function;
+        function.name = node.value_or(std::string{});
+        function.refuse = reason;
+        if (function.name.empty()) return fail("a refused name ({}) is not a string", reason);
+        const bool glob = function.name.find_first_of("*?[") != std::string::npos;
+        (glob ? parts.refused_globs : parts.functions).push_back(std::move(function));
+    }
+    return {};
+}
+
+/// Aliases are looked up among `known`, which is sorted.
+Result<void> add_aliases(const toml::table& aliases, const std::vector<CatalogueFunction>& known,
+                         Parts& parts) {
+    for (const auto& [key, value] : aliases) {
+        CatalogueFunction wanted;
+        wanted.name = value.value_or(std::string{});
+        const auto found = std::lower_bound(known.begin(), known.end(), wanted, by_name);
+        if (found == known.end() || found->name != wanted.name)
+            return fail("alias {}: there is no function '{}'", key.str(), wanted.name);
+        CatalogueFunction alias = *found;
+        alias.name = key.str();
+        alias.in_default_list = false;
+        parts.functions.push_back(std::move(alias));
+    }
+    return {};
+}
+
+template <class Add>
+Result<void> for_each_table(const toml::table& root, std::string_view name, Add add) {
+    const auto* tables = root[name].as_array();
+    if (tables == nullptr) return {};
+    for (const auto& node : *tables) {
+        const auto* table = node.as_table();
+        if (table == nullptr) return fail("{} is not a list of tables", name);
+        if (auto added = add(*table); !added) return added;
+    }
+    return {};
+}
+
+Result<void> collect(const toml::table& root, Parts& parts) {
+    if (auto done = for_each_table(root, "group", [&](const auto& t) { return add_group(t, parts); }); !done)
+        return done;
+    if (const auto* aliases = root["alias"].as_table()) {
+        auto known = parts.functions;
+        std::sort(known.begin(), known.end(), by_name);
+        if (auto done = add_aliases(*aliases, known, parts); !done) return done;
+    }
+    if (auto done = for_each_table(root, "refuse", [&](const auto& t) { return add_refused(t, parts); });
+        !done)
+        return done;
+    if (const auto* launchers = root["launchers"].as_array())
+        for (const auto& node : *launchers)
+            parts.launchers.push_back(node.value_or(std::string{}));
+    std::sort(parts.launchers.begin(), parts.launchers.end());
+    std::sort(parts.functions.begin(), parts.functions.end(), by_name);
+    const auto twice = std::adjacent_find(parts.functions.begin(), parts.functions.end(),
+                                          [](const auto& a, const auto& b) { return a.name == b.name; });
+    if (twice != parts.functions.end()) return fail("'{}' stands there twice", twice->name);
+    return {};
+}
+
+Result<Parts> parse_parts(std::string_view text, std::string_view origin) {
+    try {
+        const auto root = toml::parse(text, origin);
+        Parts parts;
+        if (auto done = collect(root, parts); !done)
+            return fail("{}: {}; mend the file", origin, done.error().message);
+        return parts;
+    } catch (const toml::parse_error& error) {
+        return fail("{}:{}: {}; mend the file", origin, error.source().begin.line, error.description());
+    }
+}
+
+}  // namespace
+
+Result<Catalogue> Catalogue::parse(std::string_view text, std::string_view origin) {
+    auto parts = parse_parts(text, origin);
+    if (!parts) return tl::unexpected(parts.error());
+    Catalogue catalogue;
+    catalogue.functions_ = std::move(parts->functions);
+    catalogue.refused_globs_ = std::move(parts->refused_globs);
+    catalogue.launchers_ = std::move(parts->launchers);
+    return catalogue;
+}
+
+const Catalogue& Catalogue::builtin() {
+    static const Catalogue catalogue = [] {
+        auto parsed = parse(builtin_catalogue_text(), "catalogue.toml");
+        // A unit test parses the same text: a build that passed its tests cannot get here.
+        if (!parsed) std::abort();
+        return std::move(*parsed);
+    }();
+    return catalogue;
+}
+
+const CatalogueFunction* Catalogue::find(std::string_view name) const {
+    const auto found =
+        std::lower_bound(functions_.begin(), functions_.end(), name,
+                         [](const auto& function, std::string_view n) { return function.name < n; });
+    if (found != functions_.end() && found->name == name) return &*found;
+    const std::string text(name);
+    const auto glob = std::find_if(refused_globs_.begin(), refused_globs_.end(), [&](const auto& function) {
+        return fnmatch(function.name.c_str(), text.c_str(), 0) == 0;
+    });
+    return glob != refused_globs_.end() ? &*glob : nullptr;
+}
+
+bool Catalogue::is_launcher(std::string_view program) const {
+    const auto slash = program.rfind('/');
+    const auto name = slash == std::string_view::npos ? program : program.substr(slash + 1);
+    return std::binary_search(launchers_.begin(), launchers_.end(), name, std::less<>{});
+}
+
+}  // namespace rdam

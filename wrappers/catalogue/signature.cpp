@@ -1,0 +1,79 @@
+#include "wrappers/catalogue/signature.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace rdam {
+namespace {
+
+struct NamedType {
+    std::string_view name;
+    ValueKind kind;
+    std::uint8_t size;
+};
+
+constexpr std::array kTypes = {
+    NamedType{"i8", ValueKind::signed_integer, 1},    NamedType{"i16", ValueKind::signed_integer, 2},
+    NamedType{"i32", ValueKind::signed_integer, 4},   NamedType{"i64", ValueKind::signed_integer, 8},
+    NamedType{"u8", ValueKind::unsigned_integer, 1},  NamedType{"u16", ValueKind::unsigned_integer, 2},
+    NamedType{"u32", ValueKind::unsigned_integer, 4}, NamedType{"u64", ValueKind::unsigned_integer, 8},
+    NamedType{"ptr", ValueKind::pointer, 8},          NamedType{"bool", ValueKind::boolean, 1},
+    NamedType{"f32", ValueKind::floating, 4},         NamedType{"f64", ValueKind::floating, 8},
+    NamedType{"enum", ValueKind::enumeration, 4},
+};
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(' ');
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::optional<CatalogueParameter> of_type(std::string_view name, std::string_view type) {
+    const auto* found =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const NamedType& t) { return t.name == type; });
+    if (found == kTypes.end()) return std::nullopt;
+    return CatalogueParameter{std::string(name), found->kind, found->size};
+}
+
+Result<void> add_parameter(CatalogueFunction& function, std::string_view text) {
+    constexpr std::string_view kKey = "key ";
+    if (function.variadic) return fail("{}: nothing may follow '...'", function.name);
+    if (text == "...") {
+        function.variadic = true;
+        return {};
+    }
+    const bool key = text.substr(0, kKey.size()) == kKey;
+    if (key) text = trim(text.substr(kKey.size()));
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos || colon == 0)
+        return fail("{}: parameter '{}' is not of the form 'name: type'", function.name, text);
+    const auto name = trim(text.substr(0, colon));
+    auto parameter = of_type(name, trim(text.substr(colon + 1)));
+    if (!parameter) return fail("{}: parameter '{}' has an unknown type", function.name, text);
+    if (key) function.keys.emplace_back(name);
+    function.parameters.push_back(std::move(*parameter));
+    return {};
+}
+
+}  // namespace
+
+Result<CatalogueFunction> parse_signature(std::string_view name, std::string_view text) {
+    CatalogueFunction function;
+    function.name = name;
+    const auto arrow = text.find("->");
+    if (arrow != std::string_view::npos) {
+        function.result = of_type("result", trim(text.substr(arrow + 2)));
+        if (!function.result) return fail("{}: the result in '{}' has an unknown type", name, text);
+    }
+    auto rest = trim(text.substr(0, arrow));
+    while (!rest.empty()) {
+        const auto comma = rest.find(',');
+        if (auto added = add_parameter(function, trim(rest.substr(0, comma))); !added)
+            return tl::unexpected(added.error());
+        rest = comma == std::string_view::npos ? std::string_view{} : trim(rest.substr(comma + 1));
+    }
+    return function;
+}
+
+}  // namespace rdam

@@ -1,0 +1,15 @@
+// One function of catalogue.toml: "key mutex: ptr, abstime: ptr, ... -> i32".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// Fills parameters, variadic, result and keys of a function called `name`. The error does not name the file.
+Result<CatalogueFunction> parse_signature(std::string_view name, std::string_view text);
+
+}  // namespace rdam
