@@ -13,7 +13,7 @@ namespace rdam {
 
 /// The most bytes of MovedPrologue::code: all short instructions at their longest replacement, the last one a
 /// call.
-inline constexpr std::size_t kMaxMovedCode = 128;
+inline constexpr std::size_t kMaxMovedCode = 320;
 
 /// The moved prologue of one function: executing `code` (after its fix-ups) from the first byte on does what
 /// the original entry did, and ends with a jump to the first instruction that was not moved. No address in
