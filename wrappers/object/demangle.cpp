@@ -1,0 +1,89 @@
+#include "wrappers/object/demangle.h"
+
+#include <libiberty/demangle.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kLongestName = std::size_t{64} << 10;
+
+std::string call(char* (*demangler)(const char*, int), const std::string& name, int options) {
+    const std::unique_ptr<char, decltype(&std::free)> text{demangler(name.c_str(), options), &std::free};
+    return text == nullptr ? std::string{} : std::string{text.get()};
+}
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+/// A name can begin with the prefix of a mangling and be plain C all the same; the demanglers tell.
+DemangledName demangle_base(const std::string& name) {
+    DemangledName result;
+    if (name.starts_with("_R") || (name.starts_with("_ZN") && name.ends_with('E'))) {
+        result.hashed = call(rust_demangle, name, DMGL_VERBOSE);
+        if (!result.hashed.empty()) {
+            result.brief = call(rust_demangle, name, DMGL_NO_OPTS);
+            result.full = result.brief;
+            result.signature = result.brief;
+            return result;
+        }
+    }
+    result.full = call(cplus_demangle_v3, name, DMGL_PARAMS | DMGL_ANSI);
+    if (result.full.empty()) return result;
+    result.signature = call(cplus_demangle_v3, name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP);
+    result.brief = call(cplus_demangle_v3, name, DMGL_ANSI);
+    return result;
+}
+
+}  // namespace
+
+bool looks_mangled(std::string_view linkage_name) {
+    return linkage_name.starts_with("_Z") || linkage_name.starts_with("_R") ||
+           linkage_name.starts_with("__Z");
+}
+
+DemangledName demangle(std::string_view linkage_name) {
+    if (!looks_mangled(linkage_name) || linkage_name.size() > kLongestName) return {};
+    const CloneParts parts = split_clone(linkage_name);
+    DemangledName result = demangle_base(std::string{parts.base});
+    if (parts.suffix.empty() || result.brief.empty()) return result;
+    const std::string mark = " [clone " + std::string{parts.suffix} + "]";
+    for (std::string* text : {&result.full, &result.signature, &result.brief, &result.hashed}) {
+        if (!text->empty()) *text += mark;
+    }
+    return result;
+}
+
+std::string display_name(std::string_view linkage_name, bool signature) {
+    DemangledName name = demangle(linkage_name);
+    if (name.brief.empty()) return std::string{linkage_name};
+    return signature ? name.signature : name.brief;
+}
+
+CloneParts split_clone(std::string_view linkage_name) {
+    // A leading dot belongs to the name.
+    const std::size_t dot = linkage_name.find('.', 1);
+    if (dot == std::string_view::npos) return {linkage_name, {}};
+    return {linkage_name.substr(0, dot), linkage_name.substr(dot)};
+}
+
+std::string normalized_name(std::string_view name) {
+    std::string result;
+    result.reserve(name.size());
+    for (std::size_t index = 0; index < name.size(); ++index) {
+        if (name[index] != ' ') {
+            result += name[index];
+            continue;
+        }
+        const bool separates =
+            !result.empty() && is_word(result.back()) && index + 1 < name.size() && is_word(name[index + 1]);
+        if (separates) result += ' ';
+    }
+    return result;
+}
+
+}  // namespace rdam

@@ -1,0 +1,40 @@
+// Linkage names to the names people write: C++ (Itanium), Rust (legacy and v0), compiler clones.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rdam {
+
+/// The spellings under which a list may name one symbol. All empty when the linkage name is not a mangled
+/// one. Clone suffixes stay visible: "f(int) [clone .constprop.0]".
+struct DemangledName {
+    std::string full;       ///< "void ns::f<int>(int)": as c++filt prints it
+    std::string signature;  ///< "ns::f<int>(int)": without the return type
+    std::string
+        brief;  ///< "ns::f<int>": without the parameter list; Rust: without the hash. As perf prints it
+    std::string hashed;  ///< Rust only: with the hash ("::h0123456789abcdef") or the crate's disambiguator
+};
+
+/// Thread-safe. Names beyond 64 KiB are not tried.
+DemangledName demangle(std::string_view linkage_name);
+
+/// Whether `demangle` would try: a cheap test of the prefix.
+bool looks_mangled(std::string_view linkage_name);
+
+/// For reports: the brief form where there is one, else the name itself; a C++ name with its signature if
+/// `signature`.
+std::string display_name(std::string_view linkage_name, bool signature = false);
+
+/// The linkage name before the first compiler suffix, and that suffix: "f.constprop.0" → {"f",
+/// ".constprop.0"}.
+struct CloneParts {
+    std::string_view base;
+    std::string_view suffix;  ///< empty: not a clone
+};
+CloneParts split_clone(std::string_view linkage_name);
+
+/// Blanks that carry no meaning taken out, so that "A<B<int> >" and "A<B<int>>" compare equal.
+std::string normalized_name(std::string_view name);
+
+}  // namespace rdam

@@ -1,0 +1,167 @@
+#include "wrappers/object/elf_image.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace rdam {
+namespace {
+
+/// libelf refuses every call until it has been told which version its user was compiled for.
+bool libelf_ready() {
+    static const bool ready = elf_version(EV_CURRENT) != EV_NONE;
+    return ready;
+}
+
+std::string to_hex(std::span<const std::uint8_t> bytes) {
+    std::string hex;
+    hex.reserve(bytes.size() * 2);
+    for (const std::uint8_t byte : bytes)
+        hex += fmt::format("{:02x}", byte);
+    return hex;
+}
+
+std::string build_id_in_notes(Elf_Data* data) {
+    if (data == nullptr || data->d_buf == nullptr) return {};
+    constexpr std::size_t kLongestBuildId = 64;
+    GElf_Nhdr note;
+    std::size_t name_offset = 0;
+    std::size_t content_offset = 0;
+    for (std::size_t offset = 0;
+         (offset = gelf_getnote(data, offset, &note, &name_offset, &content_offset)) > 0;) {
+        const auto* bytes = static_cast<const std::uint8_t*>(data->d_buf);
+        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU)) continue;
+        if (std::memcmp(bytes + name_offset, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0) continue;
+        if (note.n_descsz == 0 || note.n_descsz > kLongestBuildId) continue;
+        return to_hex({bytes + content_offset, note.n_descsz});
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<ElfImage> ElfImage::open(const std::string& path) {
+    if (!libelf_ready()) return fail("libelf is older than the one rdam was built with: reinstall libelf1");
+    ElfImage image;
+    image.name_ = path;
+    image.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (image.fd_ < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
+    struct stat status {};
+    if (fstat(image.fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return fail("{}: is not a regular file", path);
+    }
+    image.elf_ = elf_begin(image.fd_, ELF_C_READ_MMAP, nullptr);
+    if (auto checked = image.check(); !checked) return tl::unexpected{checked.error()};
+    return image;
+}
+
+Result<ElfImage> ElfImage::from_bytes(std::vector<char> bytes, std::string name) {
+    if (!libelf_ready()) return fail("libelf is older than the one rdam was built with: reinstall libelf1");
+    ElfImage image;
+    image.name_ = std::move(name);
+    image.bytes_ = std::make_unique<std::vector<char>>(std::move(bytes));
+    image.elf_ = elf_memory(image.bytes_->data(), image.bytes_->size());
+    if (auto checked = image.check(); !checked) return tl::unexpected{checked.error()};
+    return image;
+}
+
+Result<void> ElfImage::check() {
+    if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || gelf_getehdr(elf_, &header_) == nullptr) {
+        return fail("{}: is not an ELF file", name_);
+    }
+    return {};
+}
+
+void ElfImage::close() noexcept {
+    if (elf_ != nullptr) elf_end(elf_);
+    if (fd_ >= 0) ::close(fd_);
+    elf_ = nullptr;
+    fd_ = -1;
+}
+
+ElfImage::~ElfImage() {
+    close();
+}
+
+ElfImage::ElfImage(ElfImage&& other) noexcept
+    : elf_{std::exchange(other.elf_, nullptr)},
+      fd_{std::exchange(other.fd_, -1)},
+      bytes_{std::move(other.bytes_)},
+      name_{std::move(other.name_)},
+      header_{other.header_} {}
+
+ElfImage& ElfImage::operator=(ElfImage&& other) noexcept {
+    if (this != &other) {
+        close();
+        elf_ = std::exchange(other.elf_, nullptr);
+        fd_ = std::exchange(other.fd_, -1);
+        bytes_ = std::move(other.bytes_);
+        name_ = std::move(other.name_);
+        header_ = other.header_;
+    }
+    return *this;
+}
+
+std::vector<ElfSection> read_sections(const ElfImage& image) {
+    std::vector<ElfSection> sections;
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(image.handle(), &names) != 0) return sections;
+    for (Elf_Scn* scn = nullptr; (scn = elf_nextscn(image.handle(), scn)) != nullptr;) {
+        ElfSection section;
+        section.handle = scn;
+        if (gelf_getshdr(scn, &section.header) == nullptr) continue;
+        const char* name = elf_strptr(image.handle(), names, section.header.sh_name);
+        if (name != nullptr) section.name = name;
+        sections.push_back(section);
+    }
+    return sections;
+}
+
+std::span<const std::uint8_t> section_bytes(const ElfSection& section) {
+    if (section.handle == nullptr || section.header.sh_type == SHT_NOBITS) return {};
+    if ((section.header.sh_flags & SHF_COMPRESSED) != 0) elf_compress(section.handle, 0, 0);
+    const Elf_Data* data = elf_rawdata(section.handle, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) return {};
+    return {static_cast<const std::uint8_t*>(data->d_buf), data->d_size};
+}
+
+std::vector<GElf_Phdr> read_segments(const ElfImage& image) {
+    std::vector<GElf_Phdr> segments;
+    std::size_t count = 0;
+    if (elf_getphdrnum(image.handle(), &count) != 0) return segments;
+    for (std::size_t index = 0; index < count; ++index) {
+        GElf_Phdr segment;
+        if (gelf_getphdr(image.handle(), static_cast<int>(index), &segment) == nullptr) break;
+        segments.push_back(segment);
+    }
+    return segments;
+}
+
+std::string read_build_id(const ElfImage& image) {
+    for (const ElfSection& section : read_sections(image)) {
+        if (section.header.sh_type != SHT_NOTE) continue;
+        if (auto id = build_id_in_notes(elf_getdata(section.handle, nullptr)); !id.empty()) return id;
+    }
+    for (const GElf_Phdr& segment : read_segments(image)) {
+        if (segment.p_type != PT_NOTE || segment.p_filesz == 0) continue;
+        const Elf_Type type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+        Elf_Data* data = elf_getdata_rawchunk(image.handle(), static_cast<std::int64_t>(segment.p_offset),
+                                              segment.p_filesz, type);
+        if (auto id = build_id_in_notes(data); !id.empty()) return id;
+    }
+    return {};
+}
+
+std::string_view string_at(std::span<const std::uint8_t> table, std::uint64_t offset) {
+    if (offset >= table.size()) return {};
+    const auto* begin = reinterpret_cast<const char*>(table.data() + offset);
+    const void* end = std::memchr(begin, 0, table.size() - offset);
+    if (end == nullptr) return {};
+    return {begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
+}
+
+}  // namespace rdam

@@ -1,0 +1,74 @@
+// One opened ELF file: ownership, and the few reads that everything else is made of.
+#pragma once
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// Owns a libelf handle and what it reads from. Movable; views obtained from it live as long as it does.
+/// Thread-compatible: one thread at a time per image.
+class ElfImage {
+  public:
+    /// Errors: no such file, unreadable, not an ELF file.
+    static Result<ElfImage> open(const std::string& path);
+    /// The same from bytes (a decompressed section, a test, a fuzzer); `name` is for messages.
+    static Result<ElfImage> from_bytes(std::vector<char> bytes, std::string name);
+
+    ~ElfImage();
+    ElfImage(ElfImage&& other) noexcept;
+    ElfImage& operator=(ElfImage&& other) noexcept;
+
+    Elf* handle() const { return elf_; }
+    const std::string& name() const { return name_; }
+    const GElf_Ehdr& header() const { return header_; }
+
+  private:
+    ElfImage() = default;
+    Result<void> check();
+    void close() noexcept;
+
+    Elf* elf_ = nullptr;
+    int fd_ = -1;
+    std::unique_ptr<std::vector<char>> bytes_;
+    std::string name_;
+    GElf_Ehdr header_{};
+};
+
+struct ElfSection {
+    Elf_Scn* handle = nullptr;
+    std::string_view name;
+    GElf_Shdr header{};
+
+    bool contains(std::uint64_t address) const {
+        return address >= header.sh_addr && address - header.sh_addr < header.sh_size;
+    }
+};
+
+/// All sections but the null one, in the file's order. Empty when the section headers are missing or broken.
+std::vector<ElfSection> read_sections(const ElfImage& image);
+
+/// The bytes of a section as they stand in the file (decompressed if it is compressed); empty for NOBITS and
+/// errors.
+std::span<const std::uint8_t> section_bytes(const ElfSection& section);
+
+/// Program headers, in order.
+std::vector<GElf_Phdr> read_segments(const ElfImage& image);
+
+/// The GNU build-id in lower-case hex; empty if there is none.
+std::string read_build_id(const ElfImage& image);
+
+/// The NUL-terminated string at `offset`, or an empty one where that leaves the table.
+std::string_view string_at(std::span<const std::uint8_t> table, std::uint64_t offset);
+
+}  // namespace rdam

@@ -1,0 +1,117 @@
+#include "wrappers/object/executable_facts.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "wrappers/object/elf_image.h"
+
+namespace rdam {
+namespace {
+
+/// The first line of a script without "#!", cut to its first word.
+std::string interpreter_of_script(std::string_view text) {
+    text.remove_prefix(2);
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    text.remove_prefix(begin);
+    return std::string{text.substr(0, text.find_first_of(std::string_view{" \t\r\n\0", 5}))};
+}
+
+Result<std::string> first_bytes(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
+    std::array<char, 256> buffer{};
+    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    const int error = errno;
+    ::close(fd);
+    if (got < 0) return fail("{}: cannot be read: {}", path, std::strerror(error));
+    return std::string{buffer.data(), static_cast<std::size_t>(got)};
+}
+
+void read_elf_facts(const ElfImage& image, ExecutableFacts& facts) {
+    facts.is_elf = true;
+    facts.is_64_bit = image.header().e_ident[EI_CLASS] == ELFCLASS64;
+    facts.is_x86_64 = image.header().e_machine == EM_X86_64 && facts.is_64_bit;
+    for (const GElf_Phdr& segment : read_segments(image)) {
+        if (segment.p_type != PT_INTERP || segment.p_filesz == 0 || segment.p_filesz > 4096) continue;
+        facts.is_dynamic = true;
+        const Elf_Data* data = elf_getdata_rawchunk(
+            image.handle(), static_cast<std::int64_t>(segment.p_offset), segment.p_filesz, ELF_T_BYTE);
+        if (data == nullptr || data->d_buf == nullptr) continue;
+        facts.interpreter = string_at({static_cast<const std::uint8_t*>(data->d_buf), data->d_size}, 0);
+    }
+    facts.is_shared_object = image.header().e_type == ET_DYN && !facts.is_dynamic;
+    for (const ElfSection& section : read_sections(image)) {
+        if (section.name == ".gopclntab" || section.name == ".go.buildinfo") facts.is_go = true;
+    }
+}
+
+}  // namespace
+
+Result<ExecutableFacts> inspect_executable(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return fail("{}: {}", path, std::strerror(errno));
+    if (S_ISDIR(status.st_mode)) return fail("{}: is a directory: name a program", path);
+    if (!S_ISREG(status.st_mode)) return fail("{}: is not a regular file: name a program", path);
+    if (::access(path.c_str(), X_OK) != 0) {
+        return fail("{}: may not be executed: {} (chmod +x?)", path, std::strerror(errno));
+    }
+    ExecutableFacts facts;
+    facts.path = path;
+    facts.set_user_id = (status.st_mode & S_ISUID) != 0;
+    facts.set_group_id = (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0;
+    facts.has_capabilities = ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+    const auto head = first_bytes(path);
+    if (!head) return tl::unexpected{head.error()};
+    if (head->starts_with("#!")) {
+        facts.is_script = true;
+        facts.interpreter = interpreter_of_script(*head);
+        return facts;
+    }
+    if (!head->starts_with(ELFMAG)) return facts;
+    const auto image = ElfImage::open(path);
+    if (!image) return tl::unexpected{image.error()};
+    read_elf_facts(*image, facts);
+    return facts;
+}
+
+std::string why_not_recordable(const ExecutableFacts& facts) {
+    if (facts.is_script) return {};
+    if (!facts.is_elf) {
+        return fmt::format("{}: is neither an ELF program nor a script with #!: name a program", facts.path);
+    }
+    if (!facts.is_64_bit) {
+        return fmt::format(
+            "{}: is a 32-bit program: rdam records 64-bit x86 programs only, build it with -m64", facts.path);
+    }
+    if (!facts.is_x86_64) {
+        return fmt::format("{}: is not for x86-64: rdam records 64-bit x86 programs only", facts.path);
+    }
+    if (facts.is_go) {
+        return fmt::format("{}: is a Go program, whose stacks move: rdam cannot wrap its functions",
+                           facts.path);
+    }
+    if (!facts.is_dynamic) {
+        return fmt::format(
+            "{}: is statically linked, so no library can be loaded into it: link it dynamically", facts.path);
+    }
+    if (facts.set_user_id || facts.set_group_id) {
+        return fmt::format(
+            "{}: runs with another {}'s rights (set{}id), which excludes LD_PRELOAD: record a copy without "
+            "that bit",
+            facts.path, facts.set_user_id ? "user" : "group", facts.set_user_id ? "u" : "g");
+    }
+    if (facts.has_capabilities) {
+        return fmt::format("{}: has file capabilities, which exclude LD_PRELOAD: record a copy without them",
+                           facts.path);
+    }
+    return {};
+}
+
+}  // namespace rdam

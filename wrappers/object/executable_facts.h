@@ -1,0 +1,35 @@
+// What must be known about a program before it is started under the recorder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+struct ExecutableFacts {
+    std::string path;        ///< as asked
+    bool is_script = false;  ///< starts with #!
+    std::string
+        interpreter;  ///< of a script: the program after #!; of an ELF file: PT_INTERP (the dynamic linker)
+    bool is_elf = false;
+    bool is_64_bit = false;
+    bool is_x86_64 = false;
+    bool is_dynamic = false;  ///< has PT_INTERP: LD_PRELOAD works
+    bool is_go = false;
+    bool set_user_id = false;
+    bool set_group_id = false;
+    bool has_capabilities = false;  ///< file capabilities: the dynamic linker ignores LD_PRELOAD
+    bool is_shared_object = false;  ///< ET_DYN without PT_INTERP: a library, or a static-pie program
+};
+
+/// Reads the file's first bytes, headers and attributes. Errors: missing, a directory, unreadable, not
+/// executable.
+Result<ExecutableFacts> inspect_executable(const std::string& path);
+
+/// Why the program cannot be recorded, in one line with the remedy; empty when it can be.
+/// A script is judged by its interpreter: the caller asks again with that.
+std::string why_not_recordable(const ExecutableFacts& facts);
+
+}  // namespace rdam

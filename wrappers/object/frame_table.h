@@ -1,0 +1,36 @@
+// The extents of functions according to .eh_frame: known even where every symbol has been stripped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "wrappers/object/elf_image.h"
+
+namespace rdam {
+
+struct CodeRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;  ///< first address behind it
+
+    std::uint64_t size() const { return end - begin; }
+    bool contains(std::uint64_t address) const { return address >= begin && address < end; }
+};
+
+/// Immutable once read; safe to share between threads.
+class FrameTable {
+  public:
+    /// Damaged tables yield what could be read before the damage.
+    static FrameTable read(const ElfImage& image, const std::vector<ElfSection>& sections);
+
+    /// The frame description that covers `address`.
+    std::optional<CodeRange> find(std::uint64_t address) const;
+    /// The first description that begins behind `address`.
+    std::optional<CodeRange> next(std::uint64_t address) const;
+    const std::vector<CodeRange>& ranges() const { return ranges_; }
+
+  private:
+    std::vector<CodeRange> ranges_;  // by begin
+};
+
+}  // namespace rdam

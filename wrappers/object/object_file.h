@@ -1,0 +1,79 @@
+// An executable or shared object with all that can be known about its functions without DWARF.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/object/debug_file.h"
+#include "wrappers/object/elf_image.h"
+#include "wrappers/object/frame_table.h"
+#include "wrappers/object/symbol.h"
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// Where the best symbol table came from.
+enum class SymbolSource : std::uint8_t { exported_only, own_table, debug_file, mini_debug };
+
+/// Symbols of .symtab (the object's, else its debug file's, else .gnu_debugdata's) and .dynsym, merged.
+/// All addresses are link-time. Thread-compatible; const members may be called by several threads at a time,
+/// except where said.
+class ObjectFile {
+  public:
+    /// Errors: unreadable, not ELF, not for x86-64, neither executable nor shared object.
+    static Result<ObjectFile> open(const std::string& path, const std::string& debug_root = kDebugRoot);
+    /// The same from bytes; without a path there is no separate debug file beside it.
+    static Result<ObjectFile> from_bytes(std::vector<char> bytes, std::string name);
+    ~ObjectFile();
+    ObjectFile(ObjectFile&&) noexcept;
+    ObjectFile& operator=(ObjectFile&&) noexcept;
+
+    const std::string& path() const;
+    std::string file_name() const;  ///< of path(), without directories
+    const std::string& soname() const;
+    const std::string& build_id() const;
+    bool is_go() const;
+    SymbolSource symbol_source() const;
+
+    /// Sorted by address, then by name; one entry per name, version and address.
+    const std::vector<Symbol>& symbols() const;
+    /// Indices into symbols() of those with this linkage name.
+    std::span<const std::uint32_t> named(std::string_view linkage_name) const;
+    /// The symbols at exactly this address.
+    std::span<const Symbol> at(std::uint64_t address) const;
+    /// The code symbol that covers the address; where sizes are missing, the nearest one before it.
+    const Symbol* covering(std::uint64_t address) const;
+    /// The next code symbol at a higher address; nothing at the end of the section.
+    const Symbol* next_code(std::uint64_t address) const;
+    /// Whether it is called from elsewhere: functions it imports.
+    const std::vector<std::string>& imports() const;
+
+    const FrameTable& frames() const;
+    const std::vector<ElfSection>& sections() const;
+    /// The section with the code at `address`; nullptr where there is none, or it is not executable.
+    const ElfSection* code_section(std::uint64_t address) const;
+    /// Bytes of code at `address` up to the end of its section, at most `size`.
+    std::span<const std::uint8_t> code(std::uint64_t address, std::uint64_t size) const;
+    /// Extent of the function that begins at `address`: the symbol's size, else the frame description's, else
+    /// the distance to what comes next. Nothing: no code there.
+    std::optional<CodeRange> extent(std::uint64_t address) const;
+
+    const ElfImage& image() const;
+    /// The image that holds .debug_info: this one or its debug file; nullptr: none.
+    const ElfImage* debug_image() const;
+    /// Path of the separate debug file; empty: none. Part of a cached plan's identity.
+    std::string debug_path() const;
+
+  private:
+    ObjectFile();
+    struct State;
+    static Result<ObjectFile> build(ElfImage image, std::optional<ElfImage> debug);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace rdam
