@@ -1,0 +1,99 @@
+#include "tools/rdam/generate.h"
+
+#include <CLI/Validators.hpp>
+#include <array>
+#include <catch2/catch.hpp>
+
+namespace rdam {
+
+namespace {
+
+Result<int> done() {
+    return kExitDone;
+}
+
+Run add_launch(CLI::App& app) {
+    app.add_option("-f,--functions", "The user's list: a \\ file, or [names]")->type_name("LIST");
+    app.add_option("--clock", "Which clock")->check(CLI::IsMember({"rdtscp", "rdtsc"}));
+    app.add_flag("-v")->description("Say more");
+    app.add_flag("--dark")->description("Nobody knows")->group("");
+    return done;
+}
+
+Run add_read(CLI::App& app) {
+    app.add_option("TRACE", ".A trace")->required();
+    return done;
+}
+
+constexpr std::array kTable{
+    Subcommand{.name = "launch", .summary = "Run a program", .add = add_launch, .runs_program = true},
+    Subcommand{.name = "analyze", .summary = "Read a trace", .add = add_read},
+    Subcommand{.name = "secret", .summary = "Not for all", .add = add_read, .hidden = true},
+};
+
+ProgramModel sample() {
+    return model_of(CommandLine{"rdam", kTable}.definition());
+}
+
+const OptionModel* find(const CommandModel& command, const std::string& name) {
+    for (const OptionModel& option : command.options) {
+        for (const std::string& candidate : option.names) {
+            if (candidate == name) return &option;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("the model holds what the definition shows, and nothing hidden") {
+    const ProgramModel program = sample();
+    REQUIRE(program.commands.size() == 2);
+    const CommandModel& launch = program.commands[0];
+    CHECK(launch.name == "launch");
+    CHECK(launch.runs_program);
+    CHECK(find(launch, "--dark") == nullptr);
+
+    const OptionModel* functions = find(launch, "-f");
+    REQUIRE(functions != nullptr);
+    CHECK(functions->names == std::vector<std::string>{"-f", "--functions"});
+    CHECK(functions->value == "LIST");
+    CHECK(functions->takes_file());
+
+    const OptionModel* clock = find(launch, "--clock");
+    REQUIRE(clock != nullptr);
+    CHECK(clock->choices == std::vector<std::string>{"rdtscp", "rdtsc"});
+    CHECK_FALSE(clock->takes_file());
+
+    const OptionModel* verbose = find(launch, "-v");
+    REQUIRE(verbose != nullptr);
+    CHECK(verbose->value.empty());
+
+    REQUIRE(program.commands[1].positionals.size() == 1);
+    CHECK(program.commands[1].positionals[0].name == "TRACE");
+    CHECK(program.commands[1].positionals[0].required);
+}
+
+TEST_CASE("descriptions cannot break out of the format they are written into") {
+    const ProgramModel program = sample();
+    CHECK_THAT(generate_man(program, program.commands[0]),
+               Catch::Contains("The user\\(aqs list: a \\e file"));
+    CHECK_THAT(generate_man(program, program.commands[1]), Catch::Contains("\n\\&.A trace"));
+    CHECK_THAT(generate_zsh(program),
+               Catch::Contains("[The user'\\''s list\\: a \\\\ file, or \\[names\\]]"));
+    CHECK_THAT(generate_fish(program), Catch::Contains("'The user\\'s list: a \\\\ file, or [names]'"));
+}
+
+TEST_CASE("each visible subcommand has words of its own for the manual") {
+    const std::string_view general = prose_for("rdam").description.front();
+    for (const Subcommand& subcommand : subcommands()) {
+        if (subcommand.hidden) continue;
+        CAPTURE(subcommand.name);
+        const Prose prose = prose_for(subcommand.name);
+        CHECK(prose.description.front() != general);
+        CHECK_FALSE(prose.exit_status.empty());
+        CHECK_FALSE(prose.examples.empty());
+    }
+}
+
+}  // namespace rdam

@@ -1,0 +1,131 @@
+"""What `tools/test` does once the packages are installed."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import results
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run(command: list[str], **options) -> int:
+    print("+", " ".join(str(word) for word in command), flush=True)
+    return subprocess.run(command, cwd=ROOT, check=False, **options).returncode
+
+
+def configure(build: pathlib.Path, settings: dict[str, str], env: dict[str, str] | None = None) -> bool:
+    """Sets `build` up, or changes the settings that differ."""
+    if not (build / "build.ninja").exists():
+        words = [f"-D{name}={value}" for name, value in settings.items()]
+        return run(["meson", "setup", str(build), *words], env=env) == 0
+    known = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
+    values = {option["name"]: option["value"] for option in known}
+    differing = [
+        f"-D{name}={value}" for name, value in settings.items() if str(values.get(name)).lower() != value.lower()
+    ]
+    return not differing or run(["meson", "configure", str(build), *differing]) == 0
+
+
+def tests_of(build: pathlib.Path) -> list[dict]:
+    text = subprocess.run(
+        ["meson", "introspect", "--tests", str(build)], cwd=ROOT, check=True, stdout=subprocess.PIPE
+    ).stdout
+    return json.loads(text)
+
+
+def is_unit_program(test: dict, build: pathlib.Path) -> bool:
+    return pathlib.Path(test["cmd"][0]).is_relative_to(build / "tests/unit")
+
+
+def chosen_tests(build: pathlib.Path, filters: list[str], unit_only: bool) -> list[dict]:
+    tests = tests_of(build)
+    if unit_only:
+        tests = [test for test in tests if is_unit_program(test, build)]
+    if filters:
+        tests = [test for test in tests if any(word in test["name"] for word in filters)]
+    return tests
+
+
+def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.Namespace, unit_only: bool,
+              env: dict[str, str] | None = None) -> results.Counts:
+    """Builds and runs the tests of one build directory."""
+    stage = build.name
+    if not configure(build, settings, env):
+        return results.Counts(failed=1, failures=[f"{stage}: meson could not be configured"])
+    tests = chosen_tests(build, options.name, unit_only)
+    if not tests:
+        return results.Counts(failed=1, failures=[f"{stage}: no test's name contains {' or '.join(options.name)}"])
+    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if unit_only else []
+    if run(["ninja", "-C", str(build), *targets]) != 0:
+        return results.Counts(failed=1, failures=[f"{stage}: does not compile"])
+    command = ["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs"]
+    names = sorted({test["name"] for test in tests}) if unit_only or options.name else []
+    log = build / "meson-logs/testlog.json"
+    log.unlink(missing_ok=True)
+    run([*command, *names], env=env)
+    if not log.exists():
+        return results.Counts(failed=1, failures=[f"{stage}: meson test wrote no log"])
+    return results.count_log(str(log))
+
+
+def plain(options: argparse.Namespace) -> results.Counts:
+    return run_tests(ROOT / "build", {"werror": "true"}, options, unit_only=False)
+
+
+def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
+    """Unit tests only: the recorder itself cannot live inside a sanitizer's run time."""
+    build = ROOT / ("build-sanitize-" + sanitizers.replace(",", "-"))
+    env = dict(os.environ)
+    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
+    settings = {"werror": "true", "b_sanitize": sanitizers, "b_lundef": "false"}
+    return run_tests(build, settings, options, unit_only=True, env=env)
+
+
+def lint(arguments: list[str]) -> results.Counts:
+    if run(["tools/lint", *arguments]) == 0:
+        return results.Counts(passed=1)
+    return results.Counts(failed=1, failures=["lint"])
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tools/test", description="Builds rdam and runs its tests; the last line says how many passed.",
+        epilog="Without an option: all tests, in build/."
+    )
+    parser.add_argument("name", nargs="*", help="run only the tests whose name contains one of these")
+    parser.add_argument("--sanitize", metavar="LIST", help="instead, the unit tests under sanitizers (address,undefined)")
+    parser.add_argument("--lint", action="store_true", help="instead, formatting and static checks (tools/lint)")
+    parser.add_argument("--all", action="store_true",
+                        help="what continuous integration runs: all tests, the unit tests under sanitizers, quick lint")
+    options = parser.parse_args()
+    return options
+
+
+def main() -> int:
+    options = parse_arguments()
+    total = results.Counts()
+    if options.all:
+        total.add(lint(["--quick"]))
+    if options.all or not (options.sanitize or options.lint):
+        total.add(plain(options))
+    if options.all or options.sanitize:
+        total.add(sanitized(options.sanitize or "address,undefined", options))
+    if options.lint:
+        total.add(lint([]))
+
+    print()
+    for reason in total.skipped:
+        print("skipped:", reason)
+    for failure in total.failures:
+        print("failed:", failure)
+    print(total.line(), flush=True)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
