@@ -10,15 +10,20 @@
 
 namespace rdam {
 
-/// One entry of a list: `name`, `module:name` or `file.c:name`. A lone colon separates; `::` is part of a name.
+/// One entry of a list: `name`, `module:name` or `file.c:name`. A lone colon separates; `::` is part of a
+/// name.
 struct ListEntry {
-    std::string text;    ///< as the user wrote it, without comment and surrounding blanks
-    std::string scope;   ///< module (file name of an object) or source file; empty: anywhere
-    std::string name;    ///< literal name or glob; a literal match is tried before a glob (`operator*` is a name)
-    std::string origin;  ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
-    bool added_wait = false;   ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
-                               ///< not finding it is no news
+    std::string text;   ///< as the user wrote it, without comment and surrounding blanks
+    std::string scope;  ///< module (file name of an object) or source file; empty: anywhere
+    std::string
+        name;  ///< literal name or glob; a literal match is tried before a glob (`operator*` is a name)
+    std::string origin;       ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
+    bool added_wait = false;  ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
+                              ///< not finding it is no news
 };
+
+/// What the comment of a line says that `rdam hot` added from the catalogue.
+inline constexpr std::string_view kWaitMark = "wait";
 
 struct FunctionList {
     std::vector<ListEntry> entries;
@@ -31,7 +36,8 @@ Result<FunctionList> parse_function_list(std::string_view text, std::string_view
 /// Parses a comma-separated list. Commas inside (), <>, [] and {} belong to the name.
 Result<FunctionList> parse_function_names(std::string_view text, std::string_view origin);
 
-/// The value of RDAM_FUNCTIONS or of `-f`: the path of a list file if such a file exists (or the text contains a
+/// The value of RDAM_FUNCTIONS or of `-f`: the path of a list file if such a file exists (or the text
+/// contains a
 /// '/' and no such function could exist), `-` for standard input, else the names themselves.
 /// An empty list, or one of nothing but comments, is an error that says so.
 Result<FunctionList> load_function_list(const std::string& value);

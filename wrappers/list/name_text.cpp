@@ -1,0 +1,97 @@
+#include "wrappers/list/name_text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rdam {
+namespace {
+
+// Longest first: `operator<<=` must not be read as `operator<` and an opening bracket.
+constexpr std::array<std::string_view, 15> kOperators = {"<=>", "<<=", ">>=", "->*", "()", "[]", "->", "<<",
+                                                         ">>",  "<=",  ">=",  "<",   ">",  ",",  "/"};
+
+bool is_identifier(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// The position behind `operator<<` and the like if one begins at `at`, else `at`.
+std::size_t skip_operator(std::string_view text, std::size_t at) {
+    constexpr std::string_view kWord = "operator";
+    if (text.substr(at, kWord.size()) != kWord || (at > 0 && is_identifier(text[at - 1]))) return at;
+    const auto rest = text.substr(at + kWord.size());
+    for (const auto symbol : kOperators)
+        if (rest.substr(0, symbol.size()) == symbol) return at + kWord.size() + symbol.size();
+    return at;
+}
+
+/// Walks over text and knows whether a character stands outside all brackets.
+class BracketScan {
+  public:
+    explicit BracketScan(std::string_view text) : text_(text) {}
+
+    /// The next position outside brackets at or behind the current one whose character is `wanted`; npos:
+    /// none.
+    std::size_t find(char wanted) {
+        while (at_ < text_.size()) {
+            const auto behind = skip_operator(text_, at_);
+            if (behind != at_) {
+                at_ = behind;
+                continue;
+            }
+            const auto here = at_++;
+            const char c = text_[here];
+            if (c == wanted && depth_ == 0) return here;
+            count(c, here);
+        }
+        return std::string_view::npos;
+    }
+
+    void move_to(std::size_t at) { at_ = at; }
+
+  private:
+    void count(char c, std::size_t here) {
+        if (std::string_view("([{<").find(c) != std::string_view::npos) {
+            ++depth_;
+        } else if (std::string_view(")]}>").find(c) != std::string_view::npos) {
+            const bool arrow = c == '>' && here > 0 && text_[here - 1] == '-';
+            if (!arrow && depth_ > 0) --depth_;
+        }
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string_view> split_outside_brackets(std::string_view text, char separator) {
+    std::vector<std::string_view> pieces;
+    BracketScan scan(text);
+    std::size_t begin = 0;
+    for (auto end = scan.find(separator); end != std::string_view::npos; end = scan.find(separator)) {
+        pieces.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    pieces.push_back(text.substr(begin));
+    return pieces;
+}
+
+std::size_t find_scope_colon(std::string_view text) {
+    BracketScan scan(text);
+    for (auto at = scan.find(':'); at != std::string_view::npos; at = scan.find(':')) {
+        const auto end = std::min(text.find_first_not_of(':', at), text.size());
+        if ((end - at) % 2 == 1) return at;
+        scan.move_to(end);
+    }
+    return std::string_view::npos;
+}
+
+std::string_view trim_blanks(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r";
+    const auto first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+}  // namespace rdam

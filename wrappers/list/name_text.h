@@ -1,0 +1,21 @@
+// Where the punctuation in a function's name belongs to the name: brackets, `operator,`, `->`, `::`.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace rdam {
+
+/// Splits at every `separator` outside (), [], {} and <>. Pieces are as they stand, blanks included; never
+/// empty.
+std::vector<std::string_view> split_outside_brackets(std::string_view text, char separator);
+
+/// The colon between a scope and a name (`libc.so.6:write`), npos when there is none: the first colon outside
+/// brackets that is not part of a `::`. In `app:::f` the scope is `app` and the name `::f`.
+std::size_t find_scope_colon(std::string_view text);
+
+/// Without leading and trailing blanks, tabs and carriage returns.
+std::string_view trim_blanks(std::string_view text);
+
+}  // namespace rdam
