@@ -10,16 +10,17 @@ namespace rdam::trace {
 
 enum class EventKind : std::uint8_t {
     enter,       ///< a wrapped function was entered
-    tail_enter,  ///< entered by a tail call out of a wrapped function: the frame of that one is gone, this function is a
-                 ///< child of the one that opened the frame, after the children before it; the frame's leave closes both
-    leave,       ///< the frame of `function` was left, by return or by unwinding (`unwound`)
-    pause,       ///< the recorder held the thread (stack copy, full buffer) from `tsc` to `until`: never scored
+    tail_enter,  ///< entered by a tail call out of a wrapped function: the frame of that one is gone, this
+                 ///< function is a child of the one that opened the frame, after the children before it; the
+                 ///< frame's leave closes both
+    leave,  ///< the frame of `function` was left, by return or by unwinding (`unwound`)
+    pause,  ///< the recorder held the thread (stack copy, full buffer) from `tsc` to `until`: never scored
 };
 
 enum class PauseReason : std::uint8_t { stack_copy, new_chunk, buffer_full, other };
 
-/// One event of one thread. Slots are in the order in which they were taken: nesting follows that order, not the
-/// time-stamps (a signal handler may run between the taking of a slot and the reading of the clock).
+/// One event of one thread. Slots are in the order in which they were taken: nesting follows that order, not
+/// the time-stamps (a signal handler may run between the taking of a slot and the reading of the clock).
 struct Event {
     std::uint64_t tsc = 0;       ///< ticks of the trace's clock
     std::uint64_t until = 0;     ///< pause only: its end
@@ -29,15 +30,16 @@ struct Event {
     std::uint16_t cpu = 0;       ///< kNoCpu when the clock does not tell
     EventKind kind = EventKind::enter;
     PauseReason reason = PauseReason::other;
-    bool unwound = false;        ///< leave: by an exception, a cancellation or thread exit, not by return
-    std::span<const std::uint64_t> words;  ///< enter: parameters; leave: the return value. Valid until the next event.
+    bool unwound = false;  ///< leave: by an exception, a cancellation or thread exit, not by return
+    std::span<const std::uint64_t>
+        words;  ///< enter: parameters; leave: the return value. Valid until the next event.
 };
 
 inline constexpr std::uint16_t kNoCpu = 0xffff;
 
 struct ParameterInfo {
     std::string name;
-    std::uint8_t kind = 1;    ///< rdam::ValueKind
+    std::uint8_t kind = 1;  ///< rdam::ValueKind
     std::uint8_t size = 8;
     std::uint16_t word = 0;
     bool key = false;
@@ -45,12 +47,12 @@ struct ParameterInfo {
 };
 
 struct FunctionInfo {
-    std::string name;          ///< for people
+    std::string name;  ///< for people
     std::string linkage_name;
-    std::string module;        ///< file name of the object
-    std::string source;        ///< "file.c:12" or empty
+    std::string module;  ///< file name of the object
+    std::string source;  ///< "file.c:12" or empty
     std::uint32_t object = 0;
-    std::uint64_t address = 0; ///< link-time
+    std::uint64_t address = 0;  ///< link-time
     std::uint64_t size = 0;
     std::uint16_t enter_words = 0;
     std::uint16_t leave_words = 0;
@@ -61,16 +63,17 @@ struct FunctionInfo {
 
 struct ObjectInfo {
     std::string path;
-    std::string build_id;      ///< hex
-    std::uint64_t base = 0;    ///< run-time address = base + link-time address
-    std::uint64_t end = 0;     ///< run-time address behind its last byte
+    std::string build_id;    ///< hex
+    std::uint64_t base = 0;  ///< run-time address = base + link-time address
+    std::uint64_t end = 0;   ///< run-time address behind its last byte
 };
 
 struct StackInfo {
     std::uint32_t function = 0;
-    std::uint64_t caller = 0;            ///< return address of the call
-    std::vector<std::uint64_t> frames;   ///< run-time return addresses, the caller's frame first, the recorder's own left out
-    bool truncated = false;              ///< deeper than the copied part of the stack
+    std::uint64_t caller = 0;  ///< return address of the call
+    std::vector<std::uint64_t>
+        frames;  ///< run-time return addresses, the caller's frame first, the recorder's own left out
+    bool truncated = false;  ///< deeper than the copied part of the stack
 };
 
 struct ThreadInfo {
@@ -85,33 +88,34 @@ struct ThreadInfo {
 /// An answer given to an entry of the function list when the program started.
 struct AnswerInfo {
     std::string entry;
-    std::uint8_t verdict = 0;   ///< rdam::Verdict
+    std::uint8_t verdict = 0;  ///< rdam::Verdict
     std::string function;
     std::string reason;
 };
 
 struct ClockInfo {
-    std::string source;              ///< "rdtscp" or "rdtsc"
+    std::string source;  ///< "rdtscp" or "rdtsc"
     double ticks_per_second = 0;
-    std::uint64_t start_tsc = 0;     ///< ticks and UNIX time of one same moment
+    std::uint64_t start_tsc = 0;  ///< ticks and UNIX time of one same moment
     std::uint64_t start_unix_ns = 0;
-    double probe_ticks = 0;          ///< measured at start: one wrapped call of an empty function, without the function
-    double probe_inner_ticks = 0;    ///< the part of it between the two time-stamps
-    double floor_ticks = 0;          ///< two clock readings alone
+    double probe_ticks =
+        0;  ///< measured at start: one wrapped call of an empty function, without the function
+    double probe_inner_ticks = 0;  ///< the part of it between the two time-stamps
+    double floor_ticks = 0;        ///< two clock readings alone
 };
 
 struct ProcessInfo {
     std::uint32_t pid = 0;
-    std::uint64_t start_ticks = 0;   ///< field 22 of /proc/PID/stat: tells a reused pid
+    std::uint64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat: tells a reused pid
     std::string boot_id;
     std::vector<std::string> command;
     std::string executable;
     std::string host;
-    std::string machine;             ///< processor model, number of processors, kernel
+    std::string machine;  ///< processor model, number of processors, kernel
     std::string rdam_version;
     std::uint32_t processors = 0;
     std::uint32_t stack_period = 0;
-    bool clean_end = false;          ///< false: killed, or the agent was
+    bool clean_end = false;  ///< false: killed, or the agent was
 };
 
 /// All but the events.
@@ -120,7 +124,7 @@ struct TraceInfo {
     ClockInfo clock;
     std::vector<ObjectInfo> objects;
     std::vector<FunctionInfo> functions;
-    std::vector<ThreadInfo> threads;   ///< by thread index as used in chunks
+    std::vector<ThreadInfo> threads;  ///< by thread index as used in chunks
     std::vector<StackInfo> stacks;
     std::vector<AnswerInfo> answers;
     std::vector<std::string> remarks;  ///< what the recorder wants said: losses, refusals

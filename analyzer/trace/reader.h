@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,32 +15,37 @@ namespace rdam::trace {
 
 /// What was wrong with the file, for the report's header.
 struct Damage {
-    bool no_index = false;               ///< the end is missing: found by scanning
-    std::uint64_t bad_chunks = 0;        ///< checksum or structure wrong: left out
-    std::uint64_t missing_chunks = 0;    ///< sequence numbers that are not there
-    std::uint64_t skipped_bytes = 0;     ///< between chunks, while scanning
+    bool bad_header = false;       ///< the file's first bytes are damaged: its chunks say that it is a trace
+    bool no_index = false;         ///< the end is missing: found by scanning
+    std::uint64_t bad_chunks = 0;  ///< checksum or structure wrong: left out
+    std::uint64_t missing_chunks = 0;  ///< sequence numbers that are not there
+    std::uint64_t skipped_bytes = 0;   ///< between chunks, while scanning
 };
 
 class TraceReader {
   public:
     /// Opens and reads everything but the events. If a recorder still writes the file, waits for it (calls
-    /// `waiting` once if that takes more than a second). Errors: no such file, not a trace, a newer format version, nothing
-    /// readable in it.
+    /// `waiting` once if that takes more than a second). Errors: no such file, not a trace, a newer format
+    /// version, nothing readable in it.
     static Result<TraceReader> open(const std::string& path, const std::function<void()>& waiting = {});
     ~TraceReader();
     TraceReader(TraceReader&&) noexcept;
     TraceReader& operator=(TraceReader&&) noexcept;
 
-    /// Guarantees: every function, stack and object index in it is in range of its vector.
+    /// Guarantees: every function and object index in it is in range of its vector, every thread of a chunk
+    /// is in `threads`, every parameter's and result's word is one that is recorded, at most one result. What
+    /// the file has lost is there with empty fields, a function with the name "(description lost)".
     const TraceInfo& info() const;
-    const Damage& damage() const;
-    std::uint64_t events() const;                          ///< of the good chunks' headers
+    /// Grows while threads are read (a chunk's inside is looked at only then); complete after all are.
+    Damage damage() const;
+    std::uint64_t events() const;  ///< as the chunks' headers or the index say; those of bad chunks included
     std::uint64_t events_of(std::uint32_t thread) const;
 
-    /// Calls `sink` for each event of one thread, in order. A chunk that turns out to be bad is left out, as a
-    /// whole, counted in damage(), and `gap` is called at its place (calls open there cannot be trusted).
-    /// Guarantees for each event: function < info().functions.size(), words.size() == the function's enter_words or
-    /// leave_words, stack <= info().stacks.size(). Different threads may be read at the same time.
+    /// Calls `sink` for each event of one thread, in order. A chunk that turns out to be bad is left out, as
+    /// a whole, counted in damage(), and `gap` is called at its place (calls open there cannot be trusted).
+    /// Guarantees for each event: function < info().functions.size(), words.size() == the function's
+    /// enter_words or leave_words, stack <= info().stacks.size(). Different threads may be read at the same
+    /// time.
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
                              const std::function<void()>& gap) const;
 

@@ -1,4 +1,5 @@
-// Writes trace files. Used by the agent while the program runs, by the generator of synthetic traces and by tests.
+// Writes trace files. Used by the agent while the program runs, by the generator of synthetic traces and by
+// tests.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,11 @@
 
 namespace rdam::trace {
 
-/// Collects the events of one chunk of one thread in the columns of the file format (docs/trace-format.md).
-/// Reusable: finish() leaves it empty and keeps the memory. Not thread-safe; one per writing thread.
+/// Collects events of one thread in the columns of the file format (docs/trace-format.md).
+/// Reusable: TraceWriter::append leaves it empty and keeps the memory. Any number of events fits (they become
+/// several chunks when they are more than a chunk holds), but nothing is in the file before append. The
+/// number of words must be the same at every enter of a function, and at every leave by return, as its
+/// FunctionInfo says, else the reader leaves the chunk out. Not thread-safe; one per writing thread.
 class ChunkEncoder {
   public:
     ChunkEncoder();
@@ -22,40 +26,53 @@ class ChunkEncoder {
 
     void enter(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, std::uint64_t caller, bool tail,
                std::uint32_t stack, std::span<const std::uint64_t> words);
+    /// `unwound`: the words are not kept, nothing was returned; the reader gives zeros.
     void leave(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, bool unwound,
                std::span<const std::uint64_t> words);
     void pause(std::uint64_t begin, std::uint64_t end, PauseReason reason);
 
+    /// Says that events were lost before the next one: the reader will not trust calls that are open there.
+    void gap();
+
     std::size_t events() const;
+
+    struct Columns;  ///< columns.h, for this folder only
 
   private:
     friend class TraceWriter;
-    struct Columns;
     std::unique_ptr<Columns> columns_;
 };
 
 class TraceWriter {
   public:
-    /// Takes over an open, writable, empty, seekable file; `name` is for messages. Writes the file header.
-    static Result<TraceWriter> create(int fd, std::string name);
+    /// Takes over an open, writable, empty, seekable file (closes it in any case); `name` is for messages.
+    /// Locks the file until it is closed, so that readers wait, and writes the file header.
+    /// `created_unix_ns`: 0 = now. A full disk is an error of the call that meets it; a process that limits
+    /// its file size has to ignore SIGXFSZ.
+    static Result<TraceWriter> create(int fd, std::string name, std::uint64_t created_unix_ns = 0);
     ~TraceWriter();
     TraceWriter(TraceWriter&&) noexcept;
     TraceWriter& operator=(TraceWriter&&) noexcept;
 
-    /// Compresses and appends what `encoder` holds as the next chunk of thread index `thread`, and empties it.
-    /// On failure (a full disk) the file is cut back to its last whole chunk, the chunk's events are counted as
-    /// dropped of that thread, and a later append may succeed again.
+    /// Compresses and appends what `encoder` holds as the next chunk of thread index `thread`, and empties
+    /// it. One system call a chunk. On failure (a full disk) the file is cut back to its last whole chunk,
+    /// the chunk's events are counted as dropped of that thread, and a later append may succeed again (the
+    /// reader is told of the gap).
     Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
 
-    /// Appends the parts of `info` that are new or have changed since the last call (all, the first time), so that a
-    /// file whose end is missing still says what its events mean.
+    /// Appends the parts of `info` that are new or have changed since the last call (all, the first time), so
+    /// that a file whose end is missing still says what its events mean. Vectors only grow; an item's index
+    /// is its identity. `dropped` is written as given plus what append() has dropped.
     Result<void> describe(const TraceInfo& info);
 
-    /// Last description, index and end mark; closes the file. Without it the file is readable by scanning.
+    /// Last description (all of it, so that a damaged one can be spared), index and end mark; closes the
+    /// file. Without it, or when it fails, the file is readable by scanning. Nothing can be appended
+    /// afterwards.
     Result<void> finish(const TraceInfo& info);
 
-    std::uint64_t events() const;
-    std::uint64_t bytes() const;
+    std::uint64_t events() const;   ///< in the file
+    std::uint64_t dropped() const;  ///< by append(), over all threads
+    std::uint64_t bytes() const;    ///< size of the file
 
   private:
     TraceWriter();

@@ -1,0 +1,207 @@
+#include "analyzer/trace/describe.h"
+
+#include <protozero/pbf_builder.hpp>
+
+#include "analyzer/trace/format.h"
+#include "analyzer/trace/schema.h"
+
+namespace rdam::trace {
+namespace {
+
+template <class Schema>
+using Builder = protozero::pbf_builder<Schema>;
+
+std::string serialize(const ProcessInfo& process) {
+    using F = schema::Process;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::pid, process.pid);
+    to.add_uint64(F::start_ticks, process.start_ticks);
+    to.add_bytes(F::boot_id, process.boot_id);
+    for (const std::string& word : process.command)
+        to.add_bytes(F::command, word);
+    to.add_bytes(F::executable, process.executable);
+    to.add_bytes(F::host, process.host);
+    to.add_bytes(F::machine, process.machine);
+    to.add_bytes(F::rdam_version, process.rdam_version);
+    to.add_uint32(F::processors, process.processors);
+    to.add_uint32(F::stack_period, process.stack_period);
+    to.add_bool(F::clean_end, process.clean_end);
+    return out;
+}
+
+std::string serialize(const ClockInfo& clock) {
+    using F = schema::Clock;
+    std::string out;
+    Builder<F> to(out);
+    to.add_bytes(F::source, clock.source);
+    to.add_double(F::ticks_per_second, clock.ticks_per_second);
+    to.add_fixed64(F::start_tsc, clock.start_tsc);
+    to.add_fixed64(F::start_unix_ns, clock.start_unix_ns);
+    to.add_double(F::probe_ticks, clock.probe_ticks);
+    to.add_double(F::probe_inner_ticks, clock.probe_inner_ticks);
+    to.add_double(F::floor_ticks, clock.floor_ticks);
+    return out;
+}
+
+std::string serialize(std::uint32_t index, const ObjectInfo& object) {
+    using F = schema::Object;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::index, index);
+    to.add_bytes(F::path, object.path);
+    to.add_bytes(F::build_id, object.build_id);
+    to.add_fixed64(F::base, object.base);
+    to.add_fixed64(F::end, object.end);
+    return out;
+}
+
+std::string serialize(const ParameterInfo& parameter) {
+    using F = schema::Parameter;
+    std::string out;
+    Builder<F> to(out);
+    to.add_bytes(F::name, parameter.name);
+    to.add_uint32(F::kind, parameter.kind);
+    to.add_uint32(F::size, parameter.size);
+    to.add_uint32(F::word, parameter.word);
+    to.add_bool(F::key, parameter.key);
+    to.add_bytes(F::type, parameter.type);
+    return out;
+}
+
+std::string serialize(std::uint32_t index, const FunctionInfo& function) {
+    using F = schema::Function;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::index, index);
+    to.add_bytes(F::name, function.name);
+    to.add_bytes(F::linkage_name, function.linkage_name);
+    to.add_bytes(F::module, function.module);
+    to.add_bytes(F::source, function.source);
+    to.add_uint32(F::object, function.object);
+    to.add_fixed64(F::address, function.address);
+    to.add_uint64(F::size, function.size);
+    to.add_uint32(F::enter_words, function.enter_words);
+    to.add_uint32(F::leave_words, function.leave_words);
+    to.add_uint32(F::inlined_copies, function.inlined_copies);
+    for (const ParameterInfo& each : function.parameters)
+        to.add_message(F::parameters, serialize(each));
+    for (const ParameterInfo& each : function.result)
+        to.add_message(F::result, serialize(each));
+    return out;
+}
+
+std::string serialize(std::uint32_t index, const ThreadInfo& thread) {
+    using F = schema::Thread;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::index, index);
+    to.add_uint32(F::tid, thread.tid);
+    to.add_bytes(F::name, thread.name);
+    to.add_fixed64(F::start, thread.start);
+    to.add_fixed64(F::end, thread.end);
+    to.add_uint64(F::dropped, thread.dropped);
+    to.add_uint64(F::holes, thread.holes);
+    return out;
+}
+
+std::string serialize(std::uint32_t index, const StackInfo& stack) {
+    using F = schema::Stack;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::index, index);
+    to.add_uint32(F::function, stack.function);
+    to.add_fixed64(F::caller, stack.caller);
+    to.add_packed_fixed64(F::frames, stack.frames.begin(), stack.frames.end());
+    to.add_bool(F::truncated, stack.truncated);
+    return out;
+}
+
+std::string serialize(std::uint32_t index, const AnswerInfo& answer) {
+    using F = schema::Answer;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::index, index);
+    to.add_bytes(F::entry, answer.entry);
+    to.add_uint32(F::verdict, answer.verdict);
+    to.add_bytes(F::function, answer.function);
+    to.add_bytes(F::reason, answer.reason);
+    return out;
+}
+
+std::string serialize(std::uint32_t index, const std::string& remark) {
+    using F = schema::Remark;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::index, index);
+    to.add_bytes(F::text, remark);
+    return out;
+}
+
+/// Collects changed items into parts.
+class Parts {
+  public:
+    void offer(schema::Description field, const std::string& item, std::uint64_t& written) {
+        const std::uint64_t hash = format::hash(item.data(), item.size()) | 1U;
+        if (hash == written) return;
+        DescriptionPart& to = part();
+        Builder<schema::Description>(to.message).add_message(field, item);
+        to.written.emplace_back(&written, hash);
+    }
+
+    template <class Item>
+    void offer_all(schema::Description field, const std::vector<Item>& items,
+                   std::vector<std::uint64_t>& written) {
+        if (written.size() < items.size()) written.resize(items.size());
+        for (std::size_t i = 0; i < items.size(); ++i)
+            offer(field, serialize(static_cast<std::uint32_t>(i), items[i]), written[i]);
+    }
+
+    void offer_number(schema::Description field, std::uint64_t number, std::uint64_t& written) {
+        const std::uint64_t hash = format::hash(&number, sizeof number) | 1U;
+        if (hash == written) return;
+        DescriptionPart& to = part();
+        Builder<schema::Description>(to.message).add_uint64(field, number);
+        to.written.emplace_back(&written, hash);
+    }
+
+    std::vector<DescriptionPart> take() { return std::move(parts_); }
+
+  private:
+    DescriptionPart& part() {
+        constexpr std::size_t kPartSize = 256U << 10U;
+        if (parts_.empty() || parts_.back().message.size() > kPartSize) parts_.emplace_back();
+        return parts_.back();
+    }
+
+    std::vector<DescriptionPart> parts_;
+};
+
+}  // namespace
+
+std::vector<DescriptionPart> Describer::changes(const TraceInfo& info, const std::vector<ThreadInfo>& threads,
+                                                std::uint64_t dropped) {
+    using F = schema::Description;
+    Parts parts;
+    parts.offer(F::process, serialize(info.process), written_.process);
+    parts.offer(F::clock, serialize(info.clock), written_.clock);
+    parts.offer_all(F::objects, info.objects, written_.objects);
+    parts.offer_all(F::functions, info.functions, written_.functions);
+    parts.offer_all(F::threads, threads, written_.threads);
+    parts.offer_all(F::stacks, info.stacks, written_.stacks);
+    parts.offer_all(F::answers, info.answers, written_.answers);
+    parts.offer_all(F::remarks, info.remarks, written_.remarks);
+    parts.offer_number(F::dropped, dropped, written_.dropped);
+    return parts.take();
+}
+
+void Describer::confirm(const DescriptionPart& part) {
+    for (const auto& [written, hash] : part.written)
+        *written = hash;
+}
+
+void Describer::forget() {
+    written_ = {};
+}
+
+}  // namespace rdam::trace

@@ -1,0 +1,476 @@
+#include "analyzer/trace/description.h"
+
+#include <algorithm>
+#include <limits>
+#include <protozero/pbf_message.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "analyzer/trace/schema.h"
+
+namespace rdam::trace {
+namespace {
+
+/// Thrown and caught in this file, as protozero's own exceptions are.
+struct Implausible : std::exception {};
+
+/// Keeps a small file from taking much memory: an empty message of two bytes becomes an item of hundreds.
+class Budget {
+  public:
+    explicit Budget(std::uint64_t& items) : items_(items) {}
+    void spend() {
+        if (items_ == 0) throw Implausible{};
+        --items_;
+    }
+
+    /// The place of item `index`, which may come before or instead of items that were lost.
+    template <class Item>
+    Item& place(std::vector<Item>& items, std::uint64_t index) {
+        while (items.size() <= index) {
+            spend();
+            items.emplace_back();
+        }
+        return items[index];
+    }
+
+  private:
+    std::uint64_t& items_;
+};
+
+/// The value of the field at hand if it has the type that the schema gives it. A field of another type is
+/// unknown: it is skipped.
+template <class Schema>
+class Fields {
+  public:
+    explicit Fields(protozero::data_view bytes) : message_(bytes) {}
+    Fields(const std::uint8_t* data, std::size_t size)
+        : message_(reinterpret_cast<const char*>(data), size) {}
+
+    bool next() { return message_.next(); }
+    Schema field() const { return message_.tag(); }
+    void skip() { message_.skip(); }
+
+    template <class Number>
+    void number(Number& to) {
+        if (!has(protozero::pbf_wire_type::varint)) return;
+        const std::uint64_t value = message_.get_uint64();
+        if (value > std::numeric_limits<Number>::max()) throw Implausible{};
+        to = static_cast<Number>(value);
+    }
+    void truth(bool& to) {
+        if (has(protozero::pbf_wire_type::varint)) to = message_.get_uint64() != 0;
+    }
+    void fixed(std::uint64_t& to) {
+        if (has(protozero::pbf_wire_type::fixed64)) to = message_.get_fixed64();
+    }
+    void real(double& to) {
+        if (has(protozero::pbf_wire_type::fixed64)) to = message_.get_double();
+    }
+    void text(std::string& to) {
+        if (!has(protozero::pbf_wire_type::length_delimited)) return;
+        const protozero::data_view view = message_.get_view();
+        to.assign(view.data(), view.size());
+    }
+    void numbers(std::vector<std::uint64_t>& to) {
+        if (!has(protozero::pbf_wire_type::length_delimited)) return;
+        const auto range = message_.get_packed_fixed64();
+        to.assign(range.begin(), range.end());
+    }
+    template <class Use>
+    void message(const Use& use) {
+        if (has(protozero::pbf_wire_type::length_delimited)) use(message_.get_view());
+    }
+
+  private:
+    bool has(protozero::pbf_wire_type wanted) {
+        if (message_.wire_type() == wanted) return true;
+        message_.skip();
+        return false;
+    }
+
+    protozero::pbf_message<Schema> message_;
+};
+
+void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
+    using F = schema::Process;
+    to = {};
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::pid:
+                in.number(to.pid);
+                break;
+            case F::start_ticks:
+                in.number(to.start_ticks);
+                break;
+            case F::boot_id:
+                in.text(to.boot_id);
+                break;
+            case F::command:
+                budget.spend();
+                in.text(to.command.emplace_back());
+                break;
+            case F::executable:
+                in.text(to.executable);
+                break;
+            case F::host:
+                in.text(to.host);
+                break;
+            case F::machine:
+                in.text(to.machine);
+                break;
+            case F::rdam_version:
+                in.text(to.rdam_version);
+                break;
+            case F::processors:
+                in.number(to.processors);
+                break;
+            case F::stack_period:
+                in.number(to.stack_period);
+                break;
+            case F::clean_end:
+                in.truth(to.clean_end);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse(protozero::data_view bytes, ClockInfo& to) {
+    using F = schema::Clock;
+    to = {};
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::source:
+                in.text(to.source);
+                break;
+            case F::ticks_per_second:
+                in.real(to.ticks_per_second);
+                break;
+            case F::start_tsc:
+                in.fixed(to.start_tsc);
+                break;
+            case F::start_unix_ns:
+                in.fixed(to.start_unix_ns);
+                break;
+            case F::probe_ticks:
+                in.real(to.probe_ticks);
+                break;
+            case F::probe_inner_ticks:
+                in.real(to.probe_inner_ticks);
+                break;
+            case F::floor_ticks:
+                in.real(to.floor_ticks);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse_item(protozero::data_view bytes, ObjectInfo& to, std::uint64_t& index, Budget&) {
+    using F = schema::Object;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::index:
+                in.number(index);
+                break;
+            case F::path:
+                in.text(to.path);
+                break;
+            case F::build_id:
+                in.text(to.build_id);
+                break;
+            case F::base:
+                in.fixed(to.base);
+                break;
+            case F::end:
+                in.fixed(to.end);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+ParameterInfo parse_parameter(protozero::data_view bytes) {
+    using F = schema::Parameter;
+    ParameterInfo to;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::name:
+                in.text(to.name);
+                break;
+            case F::kind:
+                in.number(to.kind);
+                break;
+            case F::size:
+                in.number(to.size);
+                break;
+            case F::word:
+                in.number(to.word);
+                break;
+            case F::key:
+                in.truth(to.key);
+                break;
+            case F::type:
+                in.text(to.type);
+                break;
+            default:
+                in.skip();
+        }
+    }
+    return to;
+}
+
+void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& index, Budget& budget) {
+    using F = schema::Function;
+    const auto add_to = [&budget](std::vector<ParameterInfo>& all) {
+        return [&budget, &all](protozero::data_view view) {
+            budget.spend();
+            all.push_back(parse_parameter(view));
+        };
+    };
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::index:
+                in.number(index);
+                break;
+            case F::name:
+                in.text(to.name);
+                break;
+            case F::linkage_name:
+                in.text(to.linkage_name);
+                break;
+            case F::module:
+                in.text(to.module);
+                break;
+            case F::source:
+                in.text(to.source);
+                break;
+            case F::object:
+                in.number(to.object);
+                break;
+            case F::address:
+                in.fixed(to.address);
+                break;
+            case F::size:
+                in.number(to.size);
+                break;
+            case F::enter_words:
+                in.number(to.enter_words);
+                break;
+            case F::leave_words:
+                in.number(to.leave_words);
+                break;
+            case F::inlined_copies:
+                in.number(to.inlined_copies);
+                break;
+            case F::parameters:
+                in.message(add_to(to.parameters));
+                break;
+            case F::result:
+                in.message(add_to(to.result));
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse_item(protozero::data_view bytes, ThreadInfo& to, std::uint64_t& index, Budget&) {
+    using F = schema::Thread;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::index:
+                in.number(index);
+                break;
+            case F::tid:
+                in.number(to.tid);
+                break;
+            case F::name:
+                in.text(to.name);
+                break;
+            case F::start:
+                in.fixed(to.start);
+                break;
+            case F::end:
+                in.fixed(to.end);
+                break;
+            case F::dropped:
+                in.number(to.dropped);
+                break;
+            case F::holes:
+                in.number(to.holes);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse_item(protozero::data_view bytes, StackInfo& to, std::uint64_t& index, Budget&) {
+    using F = schema::Stack;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::index:
+                in.number(index);
+                break;
+            case F::function:
+                in.number(to.function);
+                break;
+            case F::caller:
+                in.fixed(to.caller);
+                break;
+            case F::frames:
+                in.numbers(to.frames);
+                break;
+            case F::truncated:
+                in.truth(to.truncated);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse_item(protozero::data_view bytes, AnswerInfo& to, std::uint64_t& index, Budget&) {
+    using F = schema::Answer;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::index:
+                in.number(index);
+                break;
+            case F::entry:
+                in.text(to.entry);
+                break;
+            case F::verdict:
+                in.number(to.verdict);
+                break;
+            case F::function:
+                in.text(to.function);
+                break;
+            case F::reason:
+                in.text(to.reason);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse_item(protozero::data_view bytes, std::string& to, std::uint64_t& index, Budget&) {
+    using F = schema::Remark;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::index:
+                in.number(index);
+                break;
+            case F::text:
+                in.text(to);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+/// A later item of the same index replaces the earlier.
+template <class Item>
+void parse_into(std::vector<Item>& items, protozero::data_view bytes, Budget& budget) {
+    Item item;
+    std::uint64_t index = 0;
+    parse_item(bytes, item, index, budget);
+    budget.place(items, index) = std::move(item);
+}
+
+void parse(Fields<schema::Description> in, TraceInfo& to, Budget& budget) {
+    using F = schema::Description;
+    const auto item_of = [&budget](auto& items) {
+        return [&budget, &items](protozero::data_view view) { parse_into(items, view, budget); };
+    };
+    while (in.next()) {
+        switch (in.field()) {
+            case F::process:
+                in.message([&](auto view) { parse(view, to.process, budget); });
+                break;
+            case F::clock:
+                in.message([&](auto view) { parse(view, to.clock); });
+                break;
+            case F::objects:
+                in.message(item_of(to.objects));
+                break;
+            case F::functions:
+                in.message(item_of(to.functions));
+                break;
+            case F::threads:
+                in.message(item_of(to.threads));
+                break;
+            case F::stacks:
+                in.message(item_of(to.stacks));
+                break;
+            case F::answers:
+                in.message(item_of(to.answers));
+                break;
+            case F::remarks:
+                in.message(item_of(to.remarks));
+                break;
+            case F::dropped:
+                in.number(to.dropped);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+/// Parameters that point at words which are not recorded are left out.
+void keep_in_range(std::vector<ParameterInfo>& parameters, std::uint16_t words) {
+    std::erase_if(parameters,
+                  [words](const ParameterInfo& each) { return each.word >= words || each.size > 8; });
+}
+
+}  // namespace
+
+bool Description::add(std::span<const std::uint8_t> message, std::uint64_t stored_size) {
+    // More than any real description is compressed.
+    constexpr std::uint64_t kBytesFromOne = 256;
+    constexpr std::uint64_t kItemsFromOne = 4;
+    bytes_left_ += kBytesFromOne * stored_size;
+    items_left_ += kItemsFromOne * stored_size;
+    if (message.size() > bytes_left_) return false;
+    bytes_left_ -= message.size();
+    try {
+        Budget budget(items_left_);
+        parse(Fields<schema::Description>(message.data(), message.size()), info_, budget);
+        return true;
+    } catch (const protozero::exception&) {
+        return false;
+    } catch (const Implausible&) {
+        return false;
+    }
+}
+
+TraceInfo Description::finish(std::size_t threads) && {
+    TraceInfo info = std::move(info_);
+    if (info.threads.size() < threads) info.threads.resize(threads);
+    for (const StackInfo& stack : info.stacks)
+        if (stack.function >= info.functions.size() && info.functions.empty()) info.functions.emplace_back();
+    for (StackInfo& stack : info.stacks)
+        if (stack.function >= info.functions.size()) stack = {};
+    for (FunctionInfo& function : info.functions) {
+        if (function.name.empty()) function.name = "(description lost)";
+        if (function.object >= info.objects.size())
+            function.object = static_cast<std::uint32_t>(info.objects.size());
+        keep_in_range(function.parameters, function.enter_words);
+        keep_in_range(function.result, function.leave_words);
+        if (function.result.size() > 1) function.result.resize(1);
+    }
+    const bool lost_object =
+        std::any_of(info.functions.begin(), info.functions.end(),
+                    [&](const FunctionInfo& each) { return each.object == info.objects.size(); });
+    if (lost_object) info.objects.emplace_back();
+    return info;
+}
+
+}  // namespace rdam::trace

@@ -1,0 +1,35 @@
+// The file under a TraceWriter: appended to in whole pieces, cut back when one does not fit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "wrappers/support/result.h"
+
+namespace rdam::trace {
+
+class FileOutput {
+  public:
+    /// Closes `fd` when it goes.
+    FileOutput(int fd, std::string name);
+    ~FileOutput();
+    FileOutput(const FileOutput&) = delete;
+    FileOutput& operator=(const FileOutput&) = delete;
+
+    /// The file must be regular and empty, and nobody else's.
+    Result<void> check_and_lock();
+    /// All of it or, on failure, nothing: the file is cut back to its size before.
+    Result<void> append(std::span<const std::uint8_t> bytes);
+    /// Appending afterwards is an error.
+    Result<void> close();
+
+    std::uint64_t size() const { return size_; }
+
+  private:
+    int fd_;
+    std::string name_;
+    std::uint64_t size_ = 0;
+};
+
+}  // namespace rdam::trace

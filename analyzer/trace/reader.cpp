@@ -1,0 +1,192 @@
+#include "analyzer/trace/reader.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "analyzer/trace/chunk_list.h"
+#include "analyzer/trace/decoder.h"
+#include "analyzer/trace/description.h"
+#include "analyzer/trace/file_input.h"
+#include "analyzer/trace/format.h"
+
+namespace rdam::trace {
+namespace {
+
+/// A file begins with at least this much.
+Result<void> check_header(const FileInput& file, const std::string& path, Damage& damage) {
+    std::uint8_t bytes[sizeof(format::FileHeader)] = {};
+    const std::size_t got = file.read(0, bytes);
+    const auto header = format::load<format::FileHeader>(bytes);
+    if (got == sizeof bytes && format::is_sound(header)) {
+        if (header.major > format::kMajor)
+            return fail("{} has format {}, this rdam reads up to {}: use a newer rdam", path, header.major,
+                        format::kMajor);
+        return {};
+    }
+    // The version is in the chunks' magic too.
+    if (format::is_sound(file.record_at<format::ChunkHeader>(sizeof bytes))) {
+        damage.bad_header = true;
+        return {};
+    }
+    const bool begins_well = got >= sizeof header.magic && header.magic == format::kFileMagic;
+    if (begins_well && got < sizeof bytes)
+        return fail("{} ends after {} bytes, before any event: record again", path, got);
+    if (begins_well)
+        return fail("{} is damaged at its beginning: take it from where it was recorded again", path);
+    return tl::unexpected(not_a_trace(path, {bytes, got}));
+}
+
+}  // namespace
+
+struct TraceReader::State {
+    struct Chunk {
+        ChunkPlace place;
+        bool gap_before = false;
+        bool counted_bad = false;  ///< guarded by `lock`
+    };
+    struct Thread {
+        std::vector<Chunk> chunks;
+        std::uint64_t events = 0;
+    };
+
+    void add_chunks(const std::vector<ChunkPlace>& places);
+    void add_event_chunk(const ChunkPlace& place);
+    void read_descriptions(const std::vector<ChunkPlace>& places);
+    bool is_next(std::uint64_t& expected, std::uint32_t sequence, bool& gap);
+    void count_bad(Chunk& chunk);
+
+    FileInput file;
+    std::string path;
+    TraceInfo info;
+    std::vector<Thread> threads;
+    std::vector<std::uint64_t> expected;  ///< by thread, the next sequence number
+    std::uint64_t events = 0;
+    mutable std::mutex lock;
+    Damage damage;  ///< guarded by `lock` once the reader is open
+};
+
+/// Sequence numbers rise; what is not next is missing (and `gap` set) or a second copy (false).
+bool TraceReader::State::is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap) {
+    if (sequence < next) {
+        ++damage.bad_chunks;
+        return false;
+    }
+    gap = sequence > next;
+    damage.missing_chunks += sequence - next;
+    next = std::uint64_t{sequence} + 1;
+    return true;
+}
+
+void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
+    // Thread indices are given in turn; one far beyond the number of chunks is no index.
+    constexpr std::size_t kThreadsLost = 4096;
+    if (place.thread > threads.size() + kThreadsLost || place.events > format::kMaxEvents) {
+        ++damage.bad_chunks;
+        return;
+    }
+    if (place.thread >= threads.size()) {
+        threads.resize(place.thread + std::size_t{1});
+        expected.resize(threads.size());
+    }
+    Thread& thread = threads[place.thread];
+    Chunk chunk{.place = place};
+    if (!is_next(expected[place.thread], place.sequence, chunk.gap_before)) return;
+    chunk.gap_before = chunk.gap_before || (place.flags & format::kGapBefore) != 0;
+    thread.events += place.events;
+    events += place.events;
+    thread.chunks.push_back(chunk);
+}
+
+void TraceReader::State::read_descriptions(const std::vector<ChunkPlace>& places) {
+    ChunkLoader loader;
+    Description description;
+    std::uint64_t next = 0;
+    bool gap = false;
+    for (const ChunkPlace& place : places) {
+        if (!place.is(format::ChunkType::description) || !is_next(next, place.sequence, gap)) continue;
+        if (!loader.load(file, place) || !description.add(loader.payload(), place.stored_size))
+            ++damage.bad_chunks;
+    }
+    info = std::move(description).finish(threads.size());
+    threads.resize(info.threads.size());
+}
+
+void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
+    for (const ChunkPlace& place : places)
+        if (place.is(format::ChunkType::events)) add_event_chunk(place);
+    read_descriptions(places);
+}
+
+void TraceReader::State::count_bad(Chunk& chunk) {
+    const std::lock_guard guard(lock);
+    if (!std::exchange(chunk.counted_bad, true)) ++damage.bad_chunks;
+}
+
+TraceReader::TraceReader() = default;
+TraceReader::~TraceReader() = default;
+TraceReader::TraceReader(TraceReader&&) noexcept = default;
+TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
+
+Result<TraceReader> TraceReader::open(const std::string& path, const std::function<void()>& waiting) {
+    auto file = FileInput::open(path, waiting);
+    if (!file) return tl::unexpected(file.error());
+    TraceReader reader;
+    reader.state_ = std::make_unique<State>();
+    State& state = *reader.state_;
+    state.file = std::move(*file);
+    state.path = path;
+    try {
+        if (auto good = check_header(state.file, path, state.damage); !good)
+            return tl::unexpected(good.error());
+        const auto places = list_chunks(state.file, state.damage);
+        if (places.empty())
+            return fail(
+                "{} has nothing readable in it: the recorder was stopped too early, or the file is damaged",
+                path);
+        state.add_chunks(places);
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than there is: analyze it on a larger machine", path);
+    }
+    return reader;
+}
+
+const TraceInfo& TraceReader::info() const {
+    return state_->info;
+}
+
+Damage TraceReader::damage() const {
+    const std::lock_guard guard(state_->lock);
+    return state_->damage;
+}
+
+std::uint64_t TraceReader::events() const {
+    return state_->events;
+}
+
+std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
+    return thread < state_->threads.size() ? state_->threads[thread].events : 0;
+}
+
+Result<void> TraceReader::read_thread(std::uint32_t thread,
+                                      const std::function<void(std::span<const Event>)>& sink,
+                                      const std::function<void()>& gap) const {
+    if (thread >= state_->threads.size())
+        return fail("{} has {} threads, not one of index {}", state_->path, state_->threads.size(), thread);
+    ChunkLoader loader;
+    ChunkDecoder decoder;
+    for (State::Chunk& chunk : state_->threads[thread].chunks) {
+        if (chunk.gap_before) gap();
+        if (loader.load(state_->file, chunk.place) &&
+            decoder.decode(loader.header(), loader.payload(), state_->info)) {
+            sink(decoder.events());
+            continue;
+        }
+        state_->count_bad(chunk);
+        gap();
+    }
+    return {};
+}
+
+}  // namespace rdam::trace

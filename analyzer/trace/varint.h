@@ -1,0 +1,76 @@
+// LEB128 numbers, written and read without a branch on their length: time-stamp differences jitter around the
+// limits of one and two bytes, and a mispredicted branch costs more than all the rest of an event.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace rdam::trace::varint {
+
+inline constexpr std::size_t kMaxBytes = 10;
+/// Readable bytes that must follow what is read, writable ones where a number is written.
+inline constexpr std::size_t kSlack = 16;
+
+/// Small numbers for small differences of either sign; exact modulo 2^64.
+inline std::uint64_t zigzag(std::uint64_t difference) {
+    return (difference << 1U) ^ (0 - (difference >> 63U));
+}
+inline std::uint64_t unzigzag(std::uint64_t code) {
+    return (code >> 1U) ^ (0 - (code & 1U));
+}
+
+inline std::uint8_t* put_long(std::uint8_t* out, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U)
+        *out++ = static_cast<std::uint8_t>(value | 0x80U);
+    *out++ = static_cast<std::uint8_t>(value);
+    return out;
+}
+
+/// Needs kSlack writable bytes at `out`; returns the place behind the number.
+inline std::uint8_t* put(std::uint8_t* out, std::uint64_t value) {
+    if (value >> 56U != 0) [[unlikely]]
+        return put_long(out, value);
+    const auto bits = static_cast<unsigned>(64 - std::countl_zero(value | 1U));
+    const unsigned length = (bits * 9 + 64) >> 6U;  // bits / 7 rounded up, for 1 to 56
+    std::uint64_t x = value;
+    x = (x & 0x000000000fffffffU) | ((x & 0x00fffffff0000000U) << 4U);
+    x = (x & 0x00003fff00003fffU) | ((x & 0x0fffc0000fffc000U) << 2U);
+    x = (x & 0x007f007f007f007fU) | ((x & 0x3f803f803f803f80U) << 1U);
+    x |= 0x8080808080808080U & ((std::uint64_t{1} << (8 * (length - 1))) - 1);
+    std::memcpy(out, &x, sizeof x);
+    return out + length;
+}
+
+struct Read {
+    std::uint64_t value = 0;
+    std::size_t length = 0;  ///< 0: more than 64 bits
+};
+
+inline Read get_long(const std::uint8_t* in) {
+    Read read;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        const std::uint64_t byte = in[read.length++];
+        if (shift == 63 && byte > 1) return {};
+        read.value |= (byte & 0x7fU) << shift;
+        if (byte < 0x80) break;
+    }
+    return read;
+}
+
+/// Needs kSlack readable bytes at `in`.
+inline Read get(const std::uint8_t* in) {
+    std::uint64_t x = 0;
+    std::memcpy(&x, in, sizeof x);
+    const std::uint64_t stop = ~x & 0x8080808080808080U;
+    if (stop == 0) [[unlikely]]
+        return get_long(in);
+    x &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7fU;
+    x = (x & 0x007f007f007f007fU) | ((x & 0x7f007f007f007f00U) >> 1U);
+    x = (x & 0x00003fff00003fffU) | ((x & 0x3fff00003fff0000U) >> 2U);
+    x = (x & 0x000000000fffffffU) | ((x & 0x0fffffff00000000U) >> 4U);
+    return {x, (static_cast<std::size_t>(std::countr_zero(stop)) + 1) / 8};
+}
+
+}  // namespace rdam::trace::varint

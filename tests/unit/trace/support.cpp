@@ -1,0 +1,234 @@
+#include "tests/unit/trace/support.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <tuple>
+
+namespace rdam::trace::testing {
+
+TemporaryDirectory::TemporaryDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "rdam-trace-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+OwnedEvent OwnedEvent::copy(const Event& event) {
+    OwnedEvent copied{event, {event.words.begin(), event.words.end()}};
+    copied.event.words = {};
+    return copied;
+}
+
+bool operator==(const OwnedEvent& a, const OwnedEvent& b) {
+    const auto fields = [](const OwnedEvent& e) {
+        return std::tie(e.event.tsc, e.event.until, e.event.caller, e.event.function, e.event.stack,
+                        e.event.cpu, e.event.kind, e.event.reason, e.event.unwound, e.words);
+    };
+    return fields(a) == fields(b);
+}
+
+std::ostream& operator<<(std::ostream& out, const OwnedEvent& e) {
+    constexpr const char* kKinds[] = {"enter", "tail_enter", "leave", "pause"};
+    out << kKinds[static_cast<int>(e.event.kind)] << " f" << e.event.function << " tsc " << e.event.tsc
+        << " until " << e.event.until << " caller " << e.event.caller << " stack " << e.event.stack << " cpu "
+        << e.event.cpu << " reason " << static_cast<int>(e.event.reason)
+        << (e.event.unwound ? " unwound" : "") << " words";
+    for (const std::uint64_t word : e.words)
+        out << ' ' << word;
+    return out;
+}
+
+Replay replay(const TraceReader& reader, std::uint32_t thread) {
+    Replay result;
+    const auto done = reader.read_thread(
+        thread,
+        [&](std::span<const Event> events) {
+            for (const Event& event : events)
+                result.events.push_back(OwnedEvent::copy(event));
+        },
+        [&] { result.gaps.push_back(result.events.size()); });
+    REQUIRE(done);
+    return result;
+}
+
+TraceWriter writer_of(const std::string& path, std::uint64_t created_unix_ns) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    REQUIRE(fd >= 0);
+    auto writer = TraceWriter::create(fd, path, created_unix_ns);
+    REQUIRE(writer);
+    return std::move(*writer);
+}
+
+void encode(ChunkEncoder& encoder, const std::vector<OwnedEvent>& events) {
+    for (const OwnedEvent& each : events) {
+        const Event& e = each.event;
+        if (e.kind == EventKind::pause)
+            encoder.pause(e.tsc, e.until, e.reason);
+        else if (e.kind == EventKind::leave)
+            encoder.leave(e.tsc, e.function, e.cpu, e.unwound, each.words);
+        else
+            encoder.enter(e.tsc, e.function, e.cpu, e.caller, e.kind == EventKind::tail_enter, e.stack,
+                          each.words);
+    }
+}
+
+std::vector<std::uint8_t> contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void set_contents(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    REQUIRE(out.flush());
+}
+
+namespace {
+std::vector<FunctionInfo> full_functions() {
+    FunctionInfo work;
+    work.name = "work";
+    work.linkage_name = "_Z4workv";
+    work.module = "app";
+    work.source = "app.cpp:12";
+    work.address = 0x1139;
+    work.size = 42;
+    work.inlined_copies = 3;
+
+    FunctionInfo write;
+    write.name = write.linkage_name = "write";
+    write.module = "libc.so.6";
+    write.object = 1;
+    write.address = 0xf7000;
+    write.enter_words = 3;
+    write.leave_words = 1;
+    write.parameters = {{"fd", 0, 4, 0, true, "int"},
+                        {"buf", 2, 8, 1, false, "const void*"},
+                        {"count", 1, 8, 2, false, "size_t"}};
+    write.result = {{"return", 0, 8, 0, false, "ssize_t"}};
+
+    FunctionInfo six;
+    six.name = "six";
+    six.enter_words = 6;
+    six.leave_words = 1;
+    return {work, write, six};
+}
+}  // namespace
+
+TraceInfo full_info() {
+    TraceInfo info;
+    info.process = {.pid = 4711,
+                    .start_ticks = 123456789012,
+                    .boot_id = "0b6a4c1e-0000-4000-8000-000000000001",
+                    .command = {"./app", "", "a b", std::string("\xff\x00\x1b[31m", 7)},
+                    .executable = "/opt/app",
+                    .host = "node7",
+                    .machine = "some processor, 2 processors",
+                    .rdam_version = "0.1.0",
+                    .processors = 2,
+                    .stack_period = 10000,
+                    .clean_end = true};
+    info.clock = {.source = "rdtscp",
+                  .ticks_per_second = 2.5e9,
+                  .start_tsc = 0xfedcba9876543210,
+                  .start_unix_ns = 1700000000000000000,
+                  .probe_ticks = 95.5,
+                  .probe_inner_ticks = 45.25,
+                  .floor_ticks = 88.125};
+    info.objects = {{"/opt/app", "00ff", 0x555555554000, 0x555555560000},
+                    {"/usr/lib/libc.so.6", "deadbeef", 0x7ffff7d00000, 0x7ffff7f00000}};
+    info.functions = full_functions();
+    info.threads = {{4711, "main", 1000, 2000, 0, 0}, {4712, "worker\n", 1100, 0, 5, 2}};
+    info.stacks = {{1, 0x401234, {0x401234, 0x401000, 0xffffffffffffffff}, false}, {0, 0, {}, true}};
+    info.answers = {{"wri*", 0, "libc.so.6:write", "3 inlined copies"},
+                    {"nothing", 1, "", "no such function"}};
+    info.remarks = {"", "a remark"};
+    info.dropped = 7;
+    return info;
+}
+
+namespace {
+
+auto fields(const ParameterInfo& p) {
+    return std::tie(p.name, p.kind, p.size, p.word, p.key, p.type);
+}
+auto fields(const ObjectInfo& o) {
+    return std::tie(o.path, o.build_id, o.base, o.end);
+}
+auto fields(const StackInfo& s) {
+    return std::tie(s.function, s.caller, s.frames, s.truncated);
+}
+auto fields(const ThreadInfo& t) {
+    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.holes);
+}
+auto fields(const AnswerInfo& a) {
+    return std::tie(a.entry, a.verdict, a.function, a.reason);
+}
+auto fields(const FunctionInfo& f) {
+    return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
+                    f.leave_words, f.inlined_copies);
+}
+auto fields(const ProcessInfo& p) {
+    return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
+                    p.rdam_version, p.processors, p.stack_period, p.clean_end);
+}
+auto fields(const ClockInfo& c) {
+    return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,
+                    c.probe_inner_ticks, c.floor_ticks);
+}
+
+template <class Item>
+bool equal(const std::vector<Item>& a, const std::vector<Item>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Item& x, const Item& y) { return fields(x) == fields(y); });
+}
+
+bool equal_parameters(const std::vector<FunctionInfo>& a, const std::vector<FunctionInfo>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const FunctionInfo& x, const FunctionInfo& y) {
+                          return equal(x.parameters, y.parameters) && equal(x.result, y.result);
+                      });
+}
+
+}  // namespace
+
+bool equal(const TraceInfo& a, const TraceInfo& b) {
+    return fields(a.process) == fields(b.process) && fields(a.clock) == fields(b.clock) &&
+           equal(a.objects, b.objects) && equal(a.functions, b.functions) &&
+           equal_parameters(a.functions, b.functions) && equal(a.threads, b.threads) &&
+           equal(a.stacks, b.stacks) && equal(a.answers, b.answers) && a.remarks == b.remarks &&
+           a.dropped == b.dropped;
+}
+
+namespace {
+OwnedEvent make(EventKind kind, std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words) {
+    OwnedEvent made;
+    made.event.kind = kind;
+    made.event.tsc = tsc;
+    made.event.function = function;
+    made.words = std::move(words);
+    return made;
+}
+}  // namespace
+
+OwnedEvent enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words) {
+    return make(EventKind::enter, tsc, function, std::move(words));
+}
+OwnedEvent leave(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words) {
+    return make(EventKind::leave, tsc, function, std::move(words));
+}
+OwnedEvent pause(std::uint64_t begin, std::uint64_t end) {
+    OwnedEvent made = make(EventKind::pause, begin, 0, {});
+    made.event.until = end;
+    made.event.cpu = kNoCpu;
+    return made;
+}
+
+}  // namespace rdam::trace::testing

@@ -1,0 +1,61 @@
+// What the tests of the trace file share: files that vanish, events that can be kept and compared, small
+// traces.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/reader.h"
+#include "analyzer/trace/writer.h"
+
+namespace rdam::trace::testing {
+
+/// A directory of its own, removed at the end.
+class TemporaryDirectory {
+  public:
+    TemporaryDirectory();
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+    std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// An event that owns its words.
+struct OwnedEvent {
+    Event event;
+    std::vector<std::uint64_t> words;
+
+    static OwnedEvent copy(const Event& event);
+    friend bool operator==(const OwnedEvent& a, const OwnedEvent& b);
+};
+std::ostream& operator<<(std::ostream& out, const OwnedEvent& event);
+
+struct Replay {
+    std::vector<OwnedEvent> events;
+    std::vector<std::size_t> gaps;  ///< number of events before each gap
+};
+Replay replay(const TraceReader& reader, std::uint32_t thread);
+
+/// Creates `path` anew.
+TraceWriter writer_of(const std::string& path, std::uint64_t created_unix_ns = 0);
+void encode(ChunkEncoder& encoder, const std::vector<OwnedEvent>& events);
+
+std::vector<std::uint8_t> contents(const std::string& path);
+void set_contents(const std::string& path, const std::vector<std::uint8_t>& bytes);
+
+/// Every field of everything set to something else.
+TraceInfo full_info();
+bool equal(const TraceInfo& a, const TraceInfo& b);
+
+OwnedEvent enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});
+OwnedEvent leave(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {});
+OwnedEvent pause(std::uint64_t begin, std::uint64_t end);
+
+}  // namespace rdam::trace::testing
