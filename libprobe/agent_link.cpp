@@ -1,0 +1,222 @@
+#include "libprobe/agent_link.h"
+
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+
+#include "libprobe/chunks.h"
+#include "libprobe/request.h"
+#include "libprobe/runtime.h"
+#include "libprobe/sys.h"
+
+#ifndef MADV_DONTFORK
+#define MADV_DONTFORK 10
+#endif
+
+namespace rdam::probe {
+namespace {
+
+constexpr long kPollMilliseconds = 100;
+constexpr std::uint32_t kLeastChunks = 16;
+constexpr std::size_t kMostVariables = 4096;
+
+std::uint32_t chunk_count() {
+    std::uint64_t bytes = globals.settings.buffer_bytes;
+    if (bytes == 0) {
+        struct sysinfo machine {};
+        sys::call(SYS_sysinfo, sys::word(&machine));
+        bytes = machine.totalram * machine.mem_unit / 8;
+    }
+    std::uint64_t chunks = bytes / shm::kChunkSize;
+    if (chunks < kLeastChunks) chunks = kLeastChunks;
+    if (chunks > shm::kMaxChunks) chunks = shm::kMaxChunks;
+    return static_cast<std::uint32_t>(chunks);
+}
+
+/// An address range aligned to the chunk size, because a slot's address tells where its chunk ends.
+void* map_shared(int fd, std::uint64_t size) {
+    const std::uint64_t room = size + shm::kChunkSize;
+    const long reserved = sys::mmap(0, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sys::failed(reserved)) return nullptr;
+    const std::uint64_t begin = static_cast<std::uint64_t>(reserved);
+    const std::uint64_t aligned = (begin + shm::kChunkSize - 1) & ~std::uint64_t{shm::kChunkSize - 1};
+    const long mapped =
+        sys::mmap(aligned, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+    if (sys::failed(mapped)) return nullptr;
+    if (aligned > begin) sys::call(SYS_munmap, reserved, static_cast<long>(aligned - begin));
+    if (begin + room > aligned + size)
+        sys::call(SYS_munmap, static_cast<long>(aligned + size), static_cast<long>(begin + room - aligned - size));
+    return reinterpret_cast<void*>(mapped);
+}
+
+bool starts_with(const char* text, const char* prefix) {
+    while (*prefix != '\0')
+        if (*text++ != *prefix++) return false;
+    return true;
+}
+
+/// Writes `directory of own_path()` + `tail` to `path`.
+bool beside_library(char (&path)[4096], const char* tail) {
+    const char* own = own_path();
+    std::size_t directory = 0;
+    for (std::size_t i = 0; own[i] != '\0'; ++i)
+        if (own[i] == '/') directory = i + 1;
+    const std::size_t tail_size = text_size(tail) + 1;
+    if (directory + tail_size > sizeof path) return false;
+    copy_bytes(path, own, directory);
+    copy_bytes(path + directory, tail, tail_size);
+    return sys::call(SYS_access, sys::word(path), 1 /* X_OK */) == 0;
+}
+
+[[noreturn]] void leave_process(int code) {
+    for (;;) sys::call(SYS_exit_group, code);
+}
+
+/// In the grandchild: becomes the agent. The program's dynamic linker settings are not for it.
+[[noreturn]] void become_agent(const char* path, int fd) {
+    static const char* environment[kMostVariables + 1];
+    std::size_t count = 0;
+    for (char** entry = globals.settings.environment; *entry != nullptr && count < kMostVariables; ++entry)
+        if (!starts_with(*entry, "LD_")) environment[count++] = *entry;
+    environment[count] = nullptr;
+    char number[12];
+    std::size_t digits = 0;
+    for (int rest = fd; rest > 0 || digits == 0; rest /= 10) number[digits++] = static_cast<char>('0' + rest % 10);
+    for (std::size_t i = 0; i < digits / 2; ++i) {
+        const char other = number[i];
+        number[i] = number[digits - 1 - i];
+        number[digits - 1 - i] = other;
+    }
+    number[digits] = '\0';
+    const char* arguments[] = {path, number, nullptr};
+    sys::call(SYS_fcntl, fd, F_SETFD, 0);
+    sys::call(SYS_execve, sys::word(path), sys::word(arguments), sys::word(environment));
+    globals.control->agent_futex.store(shm::AgentState::refused);
+    leave_process(127);
+}
+
+/// A grandchild that nobody in the program waits for: its parent is gone when it starts, and made no SIGCHLD.
+bool spawn(const char* path, int fd) {
+    const long child = sys::call(SYS_clone, 0, 0, 0, 0, 0);
+    if (child == 0) {
+        sys::call(SYS_setsid);
+        const long grandchild = sys::call(SYS_clone, 0, 0, 0, 0, 0);
+        if (grandchild == 0) become_agent(path, fd);
+        leave_process(sys::failed(grandchild) ? 1 : 0);
+    }
+    if (sys::failed(child)) return false;
+    int status = 0;
+    while (sys::call(SYS_wait4, child, sys::word(&status), __WALL, 0) == -4 /* EINTR */) {
+    }
+    return status == 0;
+}
+
+void answer_ifunc(shm::Control& control) {
+    using Resolver = std::uint64_t (*)();
+    const std::uint32_t asked = control.ifunc_asked.load();
+    if (asked == control.ifunc_answered_futex.load()) return;
+    control.ifunc_target = reinterpret_cast<Resolver>(control.ifunc_resolver)();
+    control.ifunc_answered_futex.store(asked);
+    sys::futex_wake(&control.ifunc_answered_futex, 1);
+}
+
+bool wait_for_plan() {
+    shm::Control& control = *globals.control;
+    for (;;) {
+        const shm::AgentState state = control.agent_futex.load();
+        if (state == shm::AgentState::planned) return true;
+        if (state == shm::AgentState::refused || state == shm::AgentState::finished) return false;
+        if (state == shm::AgentState::ask_ifunc) answer_ifunc(control);
+        const long result = sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
+        if (result < 0 && control.agent_pid.load() != 0 && !agent_alive()) return false;
+    }
+}
+
+bool inherits_orphans() {
+    int subreaper = 0;
+    sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&subreaper));
+    return subreaper != 0 || sys::getpid() == 1;
+}
+
+void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chunks, bool fork_child) {
+    control.magic = shm::kMagic;
+    control.version = shm::kVersion;
+    control.chunks = chunks;
+    control.size = size;
+    control.pid = sys::getpid();
+    control.strict = fork_child ? 0 : globals.settings.strict;
+    control.drop_when_full = globals.settings.drop_when_full;
+    control.forked = fork_child ? 1 : 0;
+    control.verbose = globals.settings.verbose;
+    hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset);
+}
+
+void print_reply(shm::Control& control) {
+    const char* area = reinterpret_cast<const char*>(&control) + shm::kPlanOffset;
+    const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
+    if (reply.message.size > 0) sys::write(2, area + reply.message.offset, reply.message.size);
+}
+
+bool give_up(std::string_view what) {
+    Line line;
+    (line << what << "; the program runs on without being recorded").print();
+    return false;
+}
+
+}  // namespace
+
+bool connect_agent(bool fork_child) {
+    if (inherits_orphans())
+        return give_up("this process takes in orphans (it is PID 1 or a subreaper) and would find rdam's among its "
+                       "children: start it with 'rdam record'");
+    char path[4096];
+    if (!beside_library(path, "rdam/rdam-agent") && !beside_library(path, "../tools/agent/rdam-agent"))
+        return give_up("rdam-agent is not beside librdam.so: install rdam again");
+    const std::uint32_t chunks = chunk_count();
+    const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
+    const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC);
+    if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
+    void* memory = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0 ? map_shared(static_cast<int>(fd), size)
+                                                                             : nullptr;
+    if (memory == nullptr) {
+        sys::call(SYS_close, fd);
+        return give_up("cannot map the event buffers: set RDAM_BUFFER to less");
+    }
+    globals.control = static_cast<shm::Control*>(memory);
+    globals.shared_size = size;
+    set_up_control(*globals.control, size, chunks, fork_child);
+    const bool started = spawn(path, static_cast<int>(fd));
+    sys::call(SYS_close, fd);
+    sys::call(SYS_madvise, sys::word(memory), static_cast<long>(size), MADV_DONTFORK);
+    if (!started) return give_up("cannot start rdam-agent: no process can be made here");
+    if (!wait_for_plan()) {
+        if (globals.control->agent_futex.load() == shm::AgentState::refused) {
+            print_reply(*globals.control);
+            return false;
+        }
+        return give_up("rdam-agent ended unexpectedly");
+    }
+    print_reply(*globals.control);
+    return true;
+}
+
+void wait_for_agent_end() {
+    shm::Control& control = *globals.control;
+    control.process_state.store(shm::ProcessState::ending);
+    control.work_futex.fetch_add(1);
+    sys::futex_wake(&control.work_futex, 1);
+    for (;;) {
+        const shm::AgentState state = control.agent_futex.load();
+        if (state == shm::AgentState::finished) break;
+        const long result = sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
+        if (result < 0 && !agent_alive()) break;
+    }
+    if (control.message_size > 0 && control.message_size <= sizeof control.message)
+        sys::write(2, control.message, control.message_size);
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,163 @@
+// The memory that a profiled process and its agent share: a memfd, mapped by both, known to nobody else.
+//
+//   Control | request | plan | chunk … chunk
+//
+// Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are not.
+// Every field is written by one side only unless it says otherwise. Atomics are lock-free and address-free, so they
+// work between processes; 32-bit words named *_futex are slept on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "libprobe/format/events.h"
+#include "libprobe/format/plan.h"
+
+namespace rdam::shm {
+
+inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
+inline constexpr std::uint32_t kVersion = 1;
+
+/// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
+inline constexpr std::uint64_t kRequestOffset = 1 << 20;
+inline constexpr std::uint64_t kRequestSize = 3 << 20;
+inline constexpr std::uint64_t kPlanOffset = 4 << 20;
+inline constexpr std::uint64_t kPlanSize = 28 << 20;
+inline constexpr std::uint64_t kChunksOffset = 32 << 20;
+
+inline constexpr std::uint32_t kMaxThreads = 4096;  ///< alive at the same time
+inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: each is in the ring at most once
+inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+/// What the agent is doing, in this order.
+enum class AgentState : std::uint32_t {
+    starting = 0,
+    ask_ifunc,   ///< wants Control::ifunc_resolver run; the process sets ifunc_target, then ifunc_answered_futex = ifunc_asked
+    planned,     ///< the plan area holds the plan
+    refused,     ///< nothing is to be recorded; the plan area holds the reason as text
+    finished,    ///< the trace is closed; the message area holds what is to be said
+};
+
+enum class ProcessState : std::uint32_t { starting = 0, running, ending };
+
+enum class ThreadState : std::uint32_t { free = 0, claimed, live, ended };
+
+/// One live thread. Written by the thread itself, freed by the agent.
+struct alignas(128) ThreadSlot {
+    std::atomic<ThreadState> state;
+    std::uint32_t index;  ///< unique in the process: the thread's number in the trace
+    std::uint32_t tid;
+    std::atomic<std::uint32_t> chunk;  ///< the one it writes to; kNone: none
+    std::uint64_t start;
+    std::uint64_t end;
+    std::uint64_t dropped;
+    std::uint32_t next_sequence;
+    char name[16];
+};
+
+enum class ChunkState : std::uint32_t { free = 0, owned, full };
+
+/// The first kChunkHeader bytes of a chunk. Written by the owning thread; `state` goes back to free by the agent,
+/// which has zeroed everything behind the header by then.
+struct ChunkHeader {
+    std::atomic<ChunkState> state;
+    std::uint32_t thread;    ///< ThreadSlot::index
+    std::uint32_t slot;      ///< position in Control::threads
+    std::uint32_t sequence;  ///< from 0, without gaps, for each thread
+    std::atomic<std::uint32_t> next_free;
+};
+static_assert(sizeof(ChunkHeader) <= kChunkHeader);
+
+struct Control {
+    std::uint64_t magic;
+    std::uint32_t version;
+    std::uint32_t chunks;      ///< how many there are room for
+    std::uint64_t size;        ///< of the whole memory, bytes
+    std::uint32_t pid;
+    std::uint32_t strict;      ///< the process ends when nothing can be wrapped
+    std::uint32_t drop_when_full;
+    std::uint32_t verbose;
+    std::uint32_t forked;      ///< a fork child whose code is patched already: it wants the same plan again
+    std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
+    std::uint64_t inner_ticks_x16;
+    std::uint64_t floor_ticks_x16;
+
+    // Start-up, and the end.
+    std::atomic<AgentState> agent_futex;
+    std::atomic<ProcessState> process_state;
+    std::atomic<std::uint32_t> agent_pid;
+    std::uint64_t ifunc_resolver;                 ///< run-time address; written by the agent
+    std::uint64_t ifunc_target;                   ///< written by the process
+    std::atomic<std::uint32_t> ifunc_asked;       ///< counts the agent's questions
+    std::atomic<std::uint32_t> ifunc_answered_futex;
+    std::uint32_t message_size;
+    char message[4096];  ///< printable text for stderr, lines end with \n
+
+    // Full chunks and ended threads on their way to the agent. An entry is 1 + chunk index, or kEndedThread | slot.
+    alignas(64) std::atomic<std::uint32_t> ring_tail;
+    alignas(64) std::atomic<std::uint32_t> work_futex;  ///< counts up with every entry
+    std::atomic<std::uint32_t> agent_sleeps;
+    std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
+    std::atomic<std::uint32_t> out_of_memory;  ///< no further chunk could be had from the machine
+    alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in the high half
+    std::atomic<std::uint32_t> free_futex;               ///< counts up with every chunk given back while someone waits
+    std::atomic<std::uint32_t> waiters;
+    std::atomic<std::uint32_t> fresh_chunks;             ///< how many have ever been used
+    std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> thread_hint;
+    std::atomic<std::uint64_t> dropped;                  ///< events nobody could be blamed for (no thread slot left)
+
+    alignas(64) std::atomic<std::uint32_t> ring[kRingSize];
+    ThreadSlot threads[kMaxThreads];
+};
+inline constexpr std::uint32_t kEndedThread = 0x80000000;
+static_assert(sizeof(Control) <= kRequestOffset);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+// --- The request: what the process tells before it is planned for ------------------------------------------------
+
+/// A piece of text in the same area; offsets are from the area's start.
+struct Text {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+};
+
+struct RequestedObject {
+    Text path;
+    Text build_id;  ///< raw bytes
+    std::uint64_t base = 0;
+    std::uint64_t end = 0;
+};
+
+struct Request {
+    Text own_path;    ///< librdam.so
+    Text executable;  ///< /proc/self/exe
+    Text command;     ///< arguments, each ended by \0
+    Text objects;     ///< RequestedObject[]
+};
+
+// --- The plan: what the process is told to do ----------------------------------------------------------------------
+
+struct PlannedFunction {
+    std::uint64_t address = 0;  ///< run-time address of the entry
+    std::uint64_t base = 0;     ///< load base that the fix-ups are relative to
+    std::uint32_t object = 0;   ///< moved code of one object is placed together
+    std::uint32_t stack_bytes = 0;
+    plan::Recording recording;
+    plan::Frame frame = plan::Frame::side;
+    std::uint8_t original_size = 0;
+    std::uint8_t original[plan::kMaxMoved] = {};
+    Text code;
+    Text fixups;  ///< plan::Fixup[]
+};
+
+/// At the start of the plan area.
+struct PlanReply {
+    Text functions;  ///< PlannedFunction[], the index is the function's number
+    Text message;    ///< for stderr
+    std::uint32_t none_wrapped = 0;
+    std::uint32_t stack_period = 0;
+};
+
+}  // namespace rdam::shm

@@ -1,0 +1,221 @@
+#include "libprobe/init.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "libprobe/chunks.h"
+#include "libprobe/agent_link.h"
+#include "libprobe/patch.h"
+#include "libprobe/request.h"
+#include "libprobe/runtime.h"
+#include "libprobe/sys.h"
+#include "libprobe/threads.h"
+
+extern "C" {
+constinit __attribute__((visibility("hidden"))) rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions] = {};
+constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
+constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadState rdam_thread;
+__attribute__((visibility("hidden"))) void* rdam_target_real;
+__attribute__((visibility("hidden"))) void* rdam_target_side;
+}
+
+namespace rdam::probe {
+
+constinit Globals globals;
+
+namespace {
+
+/// Numbers of tries: the fastest of them is what a call costs when nothing disturbs it.
+constexpr std::uint32_t kCostBatches = 24;
+constexpr std::uint32_t kCostCalls = 64;
+
+/// False: the environment says something that cannot be; it has been printed.
+bool read_settings(char** environment) {
+    Settings& settings = globals.settings;
+    settings.environment = environment;
+    const auto flag = [&](std::string_view name) { return environment_variable(environment, name).value == "1"; };
+    settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
+    settings.strict = flag("RDAM_STRICT") ? 1 : 0;
+    const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
+        Line line;
+        (line << name << "='" << value << "' is not " << right << "; the program runs on without being recorded").print();
+        return false;
+    };
+    if (const auto clock = environment_variable(environment, "RDAM_CLOCK"); clock.found && !clock.value.empty()) {
+        if (clock.value != "rdtscp" && clock.value != "rdtsc") return wrong("RDAM_CLOCK", clock.value, "rdtscp or rdtsc");
+        settings.rdtsc = clock.value == "rdtsc";
+    }
+    if (const auto bytes = environment_variable(environment, "RDAM_BUFFER"); bytes.found && !bytes.value.empty())
+        if (!parse_bytes(bytes.value, settings.buffer_bytes)) return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
+    if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD"); period.found && !period.value.empty()) {
+        std::uint64_t value = 0;
+        if (!parse_bytes(period.value, value) || value > 0xffffffff)
+            return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls");
+        settings.stack_period = static_cast<std::uint32_t>(value);
+    }
+    if (const auto full = environment_variable(environment, "RDAM_WHEN_FULL"); full.found && !full.value.empty()) {
+        if (full.value != "wait" && full.value != "drop") return wrong("RDAM_WHEN_FULL", full.value, "wait or drop");
+        settings.drop_when_full = full.value == "drop" ? 1 : 0;
+    }
+    return true;
+}
+
+std::uint64_t ticks_of_batch(void (*function)()) {
+    const std::uint64_t begin = read_clock();
+    for (std::uint32_t i = 0; i < kCostCalls; ++i) function();
+    return read_clock() - begin;
+}
+
+std::uint64_t ticks_of_floor() {
+    const std::uint64_t begin = read_clock();
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < kCostCalls; ++i) {
+        sum += read_clock();
+        sum -= read_clock();
+    }
+    asm volatile("" : : "r"(sum));
+    return read_clock() - begin;
+}
+
+/// What is between the two time-stamps of the calls since `from`, the least of them.
+std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
+    std::uint64_t least = ~std::uint64_t{0};
+    // An enter of the empty function is 24 bytes, its leave 16.
+    for (const std::uint64_t* at = from; at + 5 <= end; at += 5)
+        if (at[3] - at[0] < least) least = at[3] - at[0];
+    return least;
+}
+
+std::uint64_t per_call_x16(std::uint64_t ticks) { return ticks * 16 / kCostCalls; }
+
+/// Runs the real trampoline around an empty function and takes the events back out of the chunk (DESIGN §5.6).
+void measure_cost(ThreadState& thread) {
+    shm::Control& control = *globals.control;
+    prepare_empty_function(shm::kEmptyFunction);
+    const auto wrapped =
+        reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) + shm::kEmptyFunction * RDAM_STUB_SIZE);
+    rdam_guard.active.store(1);
+    wrapped();
+    wrapped();
+    const std::uint64_t origin = thread.cursor;
+    if (origin % shm::kChunkSize > shm::kChunkLimit) return;
+    std::uint64_t cost = ~std::uint64_t{0};
+    std::uint64_t plain = cost;
+    std::uint64_t floor = cost;
+    std::uint64_t inner = cost;
+    const auto least = [](std::uint64_t& value, std::uint64_t now) { value = now < value ? now : value; };
+    for (std::uint32_t i = 0; i < kCostBatches; ++i) {
+        least(cost, ticks_of_batch(wrapped));
+        least(plain, ticks_of_batch(rdam_nothing));
+        least(floor, ticks_of_floor());
+        least(inner, inner_ticks(reinterpret_cast<std::uint64_t*>(origin), reinterpret_cast<std::uint64_t*>(thread.cursor)));
+        zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
+        thread.cursor = origin;
+    }
+    control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
+    control.inner_ticks_x16 = inner * 16;
+    control.floor_ticks_x16 = per_call_x16(floor);
+    // The first two calls and what came before them go too: the trace begins with the program.
+    const std::uint64_t begin = (origin & ~std::uint64_t{shm::kChunkSize - 1}) + shm::kChunkHeader;
+    zero_bytes(reinterpret_cast<void*>(begin), origin - begin);
+    thread.cursor = begin;
+    zero_bytes(thread.pairs, sizeof thread.pairs);
+}
+
+void report(const PatchResult& result) {
+    if (result.changed > 0) {
+        Line line;
+        (line << result.changed << " functions were left alone: their code in memory is not that of their file").print();
+    }
+    if (result.no_room > 0) {
+        Line line;
+        (line << result.no_room << " functions were left alone: no memory near them, or their pages cannot be changed").print();
+    }
+}
+
+/// The recorder itself calls pthread_setspecific: past the wrapper, if it has one.
+void past_wrappers() {
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        if (globals.addresses[i] == reinterpret_cast<std::uint64_t>(globals.set_specific) && rdam_functions[i].resume != nullptr)
+            globals.set_specific = reinterpret_cast<int (*)(std::uint32_t, const void*)>(rdam_functions[i].resume);
+}
+
+/// With the agent connected: patches (the first time), measures and begins to record.
+void begin_recording() {
+    ThreadState& thread = rdam_thread;
+    const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
+    const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
+    if (!globals.patched) {
+        globals.functions = reply.functions.size / sizeof(shm::PlannedFunction);
+        report(apply_plan(area, reply));
+        const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
+        for (std::uint32_t i = 0; i < globals.functions; ++i) globals.addresses[i] = functions[i].address;
+        past_wrappers();
+        globals.patched = true;
+    }
+    sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
+    rdam_guard.initialised.store(1);
+    if (!begin_thread(thread, read_clock())) return;
+    measure_cost(thread);
+    thread.slot->start = read_clock();
+    globals.control->process_state.store(shm::ProcessState::running);
+    rdam_guard.active.store(1);
+}
+
+bool same_plan() {
+    const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
+    const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
+    const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
+    if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
+    for (std::uint32_t i = 0; i < globals.functions; ++i) {
+        const auto words = functions[i].recording.integer_registers + functions[i].recording.vector_registers +
+                           functions[i].recording.stack_words;
+        if (functions[i].address != globals.addresses[i] || rdam_functions[i].enter_size != 24u + 8u * words) return false;
+    }
+    return true;
+}
+
+__attribute__((constructor)) void start(int argc, char** argv, char** environment) {
+    rdam_guard.initialised.store(1);
+    if (!read_settings(environment)) return;
+    if (!gather_request(argc, argv)) return;
+    prepare_threads(find_next("pthread_create"), find_next("pthread_setspecific"));
+    const sys::BlockSignals blocked;
+    if (!connect_agent(false)) {
+        if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
+        return;
+    }
+    begin_recording();
+}
+
+__attribute__((destructor)) void end() {
+    if (globals.control == nullptr || rdam_guard.active.load() == 0) return;
+    const sys::BlockSignals blocked;
+    rdam_guard.active.store(0);
+    end_thread(rdam_thread);
+    wait_for_agent_end();
+}
+
+}  // namespace
+
+bool start_in_fork_child() {
+    std::uint32_t expected = 0;
+    if (!rdam_guard.initialised.compare_exchange_strong(expected, 1)) return false;
+    ThreadState& thread = rdam_thread;
+    globals.control = nullptr;
+    park(thread);
+    thread.slot = nullptr;
+    thread.ended = false;
+    thread.end_rounds = 0;
+    release_pairs(thread);
+    zero_bytes(thread.pairs, sizeof thread.pairs);
+    if (!globals.patched || !connect_agent(true)) return false;
+    if (!same_plan()) return false;
+    begin_recording();
+    return rdam_guard.active.load() != 0;
+}
+
+void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
+
+}  // namespace rdam::probe

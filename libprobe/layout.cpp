@@ -1,0 +1,40 @@
+// trampoline.S speaks of offsets; this file holds them against the types.
+#include "libprobe/layout.h"
+
+#include <cstddef>
+
+#include "libprobe/state.h"
+
+namespace rdam::probe {
+
+static_assert(sizeof(FunctionEntry) == 1u << RDAM_ENTRY_SHIFT);
+static_assert(offsetof(FunctionEntry, resume) == RDAM_ENTRY_RESUME);
+static_assert(offsetof(FunctionEntry, enter_head) == RDAM_ENTRY_ENTER_HEAD);
+static_assert(offsetof(FunctionEntry, leave_head) == RDAM_ENTRY_LEAVE_HEAD);
+static_assert(offsetof(FunctionEntry, enter_size) == RDAM_ENTRY_ENTER_SIZE);
+static_assert(offsetof(FunctionEntry, leave_size) == RDAM_ENTRY_LEAVE_SIZE);
+static_assert(offsetof(FunctionEntry, stack_bytes) == RDAM_ENTRY_STACK_BYTES);
+static_assert(offsetof(FunctionEntry, integers) == RDAM_ENTRY_INTEGERS);
+static_assert(offsetof(FunctionEntry, vectors) == RDAM_ENTRY_VECTORS);
+static_assert(offsetof(FunctionEntry, stack_words) == RDAM_ENTRY_STACK_WORDS);
+static_assert(offsetof(FunctionEntry, return_value) == RDAM_ENTRY_RETURN_VALUE);
+static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STORE_INTEGERS);
+static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS);
+
+static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
+static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
+static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);
+static_assert(sizeof(Pair) == 16);
+
+static_assert(offsetof(SideFrame, rbp) == RDAM_SIDE_RBP);
+static_assert(offsetof(SideFrame, return_address) == RDAM_SIDE_RETURN);
+static_assert(offsetof(SideFrame, entry) == RDAM_SIDE_ENTRY);
+static_assert(offsetof(SideFrame, resume) == RDAM_SIDE_RESUME);
+
+static_assert(offsetof(Guard, active) == 0);
+static_assert(sizeof(Guard) == 4096);
+
+// RECORD_LEAVE tells rax from xmm0 by these.
+static_assert(static_cast<int>(plan::ReturnValue::rax) == 1 && static_cast<int>(plan::ReturnValue::xmm0) == 2);
+
+}  // namespace rdam::probe

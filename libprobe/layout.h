@@ -1,0 +1,43 @@
+// What trampoline.S knows of the recorder's data. layout.cpp checks every number against the C++ types.
+#pragma once
+
+#include "libprobe/format/events.h"
+
+// FunctionEntry
+#define RDAM_ENTRY_SHIFT 6
+#define RDAM_ENTRY_RESUME 0
+#define RDAM_ENTRY_ENTER_HEAD 8
+#define RDAM_ENTRY_LEAVE_HEAD 16
+#define RDAM_ENTRY_ENTER_SIZE 24
+#define RDAM_ENTRY_LEAVE_SIZE 28
+#define RDAM_ENTRY_STACK_BYTES 32
+#define RDAM_ENTRY_INTEGERS 36
+#define RDAM_ENTRY_VECTORS 37
+#define RDAM_ENTRY_STACK_WORDS 38
+#define RDAM_ENTRY_RETURN_VALUE 39
+#define RDAM_ENTRY_STORE_INTEGERS 40
+#define RDAM_ENTRY_STORE_VECTORS 48
+
+// ThreadState (thread-local)
+#define RDAM_THREAD_CURSOR 0
+#define RDAM_THREAD_SIDE_FREE 8
+#define RDAM_THREAD_PAIRS 64
+#define RDAM_PAIR_BITS 9
+
+// SideFrame
+#define RDAM_SIDE_RBP 0
+#define RDAM_SIDE_RETURN 8
+#define RDAM_SIDE_ENTRY 16
+#define RDAM_SIDE_RESUME 24
+
+// The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.
+#define RDAM_FRAME_RAX -8
+#define RDAM_FRAME_RDX -16
+#define RDAM_FRAME_RCX -24
+#define RDAM_FRAME_R10 -32
+#define RDAM_FRAME_R11 -40
+#define RDAM_FRAME_RESUME -48
+#define RDAM_FRAME_ENTRY -56
+#define RDAM_FRAME_SIZE 64
+
+#define RDAM_STUB_SIZE 16

@@ -1,0 +1,218 @@
+#include "libprobe/patch.h"
+
+#include <sys/mman.h>
+
+#include "libprobe/runtime.h"
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+/// Laid out by VARIANT_TABLE in trampoline.S.
+struct RdamVariant {
+    void* enter;
+    void* store_integers[rdam::plan::kMaxIntegerRegisters + 1];
+    void* store_vectors[rdam::plan::kMaxVectorRegisters + 1];
+};
+
+extern "C" {
+extern const RdamVariant rdam_variant_real_rdtscp;
+extern const RdamVariant rdam_variant_side_rdtscp;
+extern const RdamVariant rdam_variant_real_rdtsc;
+extern const RdamVariant rdam_variant_side_rdtsc;
+}
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint32_t kIslandSize = 16;  ///< jmp *0(%rip) and the address behind it
+constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (std::uint64_t{64} << 20);
+
+bool reaches(std::uint64_t from_end, std::uint64_t to) {
+    const auto distance = static_cast<std::int64_t>(to - from_end);
+    return distance >= INT32_MIN && distance <= INT32_MAX;
+}
+
+void put32(std::uint64_t at, std::uint64_t value) {
+    const auto low = static_cast<std::uint32_t>(value);
+    copy_bytes(reinterpret_cast<void*>(at), &low, sizeof low);
+}
+
+void put64(std::uint64_t at, std::uint64_t value) { copy_bytes(reinterpret_cast<void*>(at), &value, sizeof value); }
+
+/// Maps `size` bytes so near `low`…`high` that a 32-bit displacement reaches from any of the one to any of the other.
+/// Below first: the heap grows above an executable.
+std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size) {
+    const auto try_at = [size](std::uint64_t address) {
+        const long got = sys::mmap(address, size, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (sys::failed(got)) return false;
+        if (static_cast<std::uint64_t>(got) == address) return true;
+        sys::call(SYS_munmap, got, static_cast<long>(size));
+        return false;
+    };
+    const std::uint64_t step_first = 64 * 1024;
+    std::uint64_t step = step_first;
+    for (std::uint64_t down = (low & ~(kPage - 1)) - size; high - down < kReach && down >= 0x10000 && down < low; down -= step) {
+        if (try_at(down)) return down;
+        if (low - down > (16u << 20)) step = 4u << 20;
+    }
+    step = step_first;
+    // Well above, or the gap between an executable and its heap would be lost to brk.
+    for (std::uint64_t up = ((high + kPage - 1) & ~(kPage - 1)) + (std::uint64_t{1} << 30); up + size - low < kReach; up += step) {
+        if (try_at(up)) return up;
+        if (up - high > (std::uint64_t{1} << 30) + (16u << 20)) step = 4u << 20;
+    }
+    step = step_first;
+    for (std::uint64_t up = (high + kPage - 1) & ~(kPage - 1); up + size - low < kReach; up += step) {
+        if (try_at(up)) return up;
+        if (up - high > (16u << 20)) step = 4u << 20;
+    }
+    return 0;
+}
+
+const RdamVariant& variant(plan::Frame frame) {
+    if (globals.settings.rdtsc) return frame == plan::Frame::real ? rdam_variant_real_rdtsc : rdam_variant_side_rdtsc;
+    return frame == plan::Frame::real ? rdam_variant_real_rdtscp : rdam_variant_side_rdtscp;
+}
+
+std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
+    const char* stubs = frame == plan::Frame::real ? rdam_stubs_real : rdam_stubs_side;
+    return reinterpret_cast<std::uint64_t>(stubs) + std::uint64_t{number} * RDAM_STUB_SIZE;
+}
+
+void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& recording, std::uint32_t stack_bytes,
+                void* resume) {
+    FunctionEntry& entry = rdam_functions[number];
+    const RdamVariant& code = variant(frame);
+    const std::uint32_t words = recording.integer_registers + recording.vector_registers + recording.stack_words;
+    const std::uint32_t result_words = recording.return_value != plan::ReturnValue::none ? 1 : 0;
+    entry.resume = resume;
+    entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number);
+    entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number);
+    entry.enter_size = 24 + 8 * words;
+    entry.leave_size = 16 + 8 * result_words;
+    entry.stack_bytes = (stack_bytes + 15) & ~15u;
+    entry.integers = recording.integer_registers;
+    entry.vectors = recording.vector_registers;
+    entry.stack_words = recording.stack_words;
+    entry.return_value = static_cast<std::uint8_t>(recording.return_value);
+    entry.store_integers = code.store_integers[recording.integer_registers];
+    entry.store_vectors = code.store_vectors[recording.vector_registers];
+}
+
+/// Places the moved prologue of one function; false when a fix-up does not reach.
+bool place_code(const char* area, const shm::PlannedFunction& function, std::uint64_t at) {
+    copy_bytes(reinterpret_cast<void*>(at), area + function.code.offset, function.code.size);
+    const auto* fixups = reinterpret_cast<const plan::Fixup*>(area + function.fixups.offset);
+    for (std::uint32_t i = 0; i < function.fixups.size / sizeof(plan::Fixup); ++i) {
+        const std::uint64_t field = at + fixups[i].code_offset;
+        const std::uint64_t target = function.base + static_cast<std::uint64_t>(fixups[i].target);
+        if (fixups[i].kind == plan::FixupKind::abs64) {
+            put64(field, target);
+        } else {
+            if (!reaches(field + 4, target)) return false;
+            put32(field, target - (field + 4));
+        }
+    }
+    return true;
+}
+
+/// Writes `jmp island-or-stub` over the entry.
+bool write_jump(std::uint64_t entry, std::uint64_t to) {
+    const std::uint64_t first = entry & ~(kPage - 1);
+    const std::uint64_t size = ((entry + plan::kPatchSize + kPage - 1) & ~(kPage - 1)) - first;
+    if (sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_WRITE) != 0)
+        return false;
+    *reinterpret_cast<volatile std::uint8_t*>(entry) = 0xe9;
+    put32(entry + 1, to - (entry + plan::kPatchSize));
+    return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_EXEC) == 0;
+}
+
+bool same_bytes(const shm::PlannedFunction& function) {
+    const auto* memory = reinterpret_cast<const std::uint8_t*>(function.address);
+    for (std::uint32_t i = 0; i < function.original_size; ++i)
+        if (memory[i] != function.original[i]) return false;
+    return true;
+}
+
+struct Group {
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+    std::uint64_t memory = 0;
+};
+
+std::uint32_t room_for(const shm::PlannedFunction& function) {
+    return kIslandSize + ((function.code.size + 15u) & ~15u);
+}
+
+/// The functions of one object: their moved code and islands in one mapping, then the patches.
+void apply_group(const char* area, const shm::PlannedFunction* functions, const Group& group, PatchResult& result) {
+    std::uint64_t low = ~std::uint64_t{0};
+    std::uint64_t high = 0;
+    std::uint64_t size = 0;
+    for (std::uint32_t i = group.first; i < group.end; ++i) {
+        if (functions[i].base != 0 && functions[i].base < low) low = functions[i].base;
+        if (functions[i].address < low) low = functions[i].address;
+        if (functions[i].address > high) high = functions[i].address;
+        size += room_for(functions[i]);
+    }
+    size = (size + kPage - 1) & ~(kPage - 1);
+    const std::uint64_t memory = map_near(low, high, size);
+    if (memory == 0) {
+        result.no_room += group.end - group.first;
+        return;
+    }
+    std::uint64_t at = memory;
+    for (std::uint32_t i = group.first; i < group.end; ++i) {
+        const shm::PlannedFunction& function = functions[i];
+        const std::uint64_t jump = stub(i, function.frame);
+        const std::uint8_t island[6] = {0xff, 0x25, 0, 0, 0, 0};
+        copy_bytes(reinterpret_cast<void*>(at), island, sizeof island);
+        put64(at + sizeof island, jump);
+        const bool placed = place_code(area, function, at + kIslandSize);
+        fill_entry(i, function.frame, function.recording, function.stack_bytes,
+                   placed ? reinterpret_cast<void*>(at + kIslandSize) : nullptr);
+        at += room_for(function);
+    }
+    if (sys::call(SYS_mprotect, static_cast<long>(memory), static_cast<long>(size), PROT_READ | PROT_EXEC) != 0) {
+        result.no_room += group.end - group.first;
+        return;
+    }
+    for (std::uint32_t i = group.first; i < group.end; ++i) {
+        const shm::PlannedFunction& function = functions[i];
+        const std::uint64_t code = reinterpret_cast<std::uint64_t>(rdam_functions[i].resume);
+        if (code == 0) {
+            ++result.no_room;
+        } else if (!same_bytes(function)) {
+            ++result.changed;
+        } else {
+            const std::uint64_t direct = stub(i, function.frame);
+            const std::uint64_t to = reaches(function.address + plan::kPatchSize, direct) ? direct : code - kIslandSize;
+            write_jump(function.address, to) ? ++result.wrapped : ++result.no_room;
+        }
+    }
+}
+
+}  // namespace
+
+PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
+    PatchResult result;
+    rdam_target_real = variant(plan::Frame::real).enter;
+    rdam_target_side = variant(plan::Frame::side).enter;
+    const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(plan_area + reply.functions.offset);
+    const std::uint32_t count = reply.functions.size / sizeof(shm::PlannedFunction);
+    Group group;
+    while (group.first < count) {
+        group.end = group.first + 1;
+        while (group.end < count && functions[group.end].object == functions[group.first].object) ++group.end;
+        apply_group(plan_area, functions, group, result);
+        group.first = group.end;
+    }
+    return result;
+}
+
+void prepare_empty_function(std::uint32_t number) {
+    fill_entry(number, plan::Frame::real, {}, 0, reinterpret_cast<void*>(rdam_nothing));
+}
+
+}  // namespace rdam::probe

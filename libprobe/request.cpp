@@ -1,0 +1,120 @@
+#include "libprobe/request.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include "libprobe/runtime.h"
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint32_t kMostObjects = 4096;
+
+/// Grows upwards in a mapping of the request area's size; texts are referred to by their offset in it.
+struct Arena {
+    char* base = nullptr;
+    std::uint32_t used = 0;
+
+    shm::Text add(const void* data, std::size_t size) {
+        const std::size_t aligned = (used + 7) & ~std::size_t{7};
+        if (aligned + size + 1 > shm::kRequestSize) return {};
+        copy_bytes(base + aligned, data, size);
+        used = static_cast<std::uint32_t>(aligned + size + 1);  // a zero behind every text
+        return {static_cast<std::uint32_t>(aligned), static_cast<std::uint32_t>(size)};
+    }
+};
+
+constinit Arena arena;
+constinit shm::RequestedObject objects[kMostObjects] = {};
+std::uint32_t object_count = 0;
+
+shm::Text find_build_id(const dl_phdr_info& info) {
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = info.dlpi_phdr[i];
+        if (header.p_type != PT_NOTE) continue;
+        const char* at = reinterpret_cast<const char*>(info.dlpi_addr + header.p_vaddr);
+        const char* end = at + header.p_memsz;
+        while (at + sizeof(ElfW(Nhdr)) <= end) {
+            const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+            const char* name = at + sizeof *note;
+            const char* description = name + ((note->n_namesz + 3u) & ~3u);
+            if (description + note->n_descsz > end) break;
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && name[0] == 'G' && name[1] == 'N' && name[2] == 'U')
+                return arena.add(description, note->n_descsz);
+            at = description + ((note->n_descsz + 3u) & ~3u);
+        }
+    }
+    return {};
+}
+
+bool contains(const dl_phdr_info& info, const void* address, std::uint64_t& end) {
+    bool found = false;
+    end = info.dlpi_addr;
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = info.dlpi_phdr[i];
+        if (header.p_type != PT_LOAD) continue;
+        const std::uint64_t from = info.dlpi_addr + header.p_vaddr;
+        const std::uint64_t to = from + header.p_memsz;
+        if (to > end) end = to;
+        const auto at = reinterpret_cast<std::uint64_t>(address);
+        if (at >= from && at < to) found = true;
+    }
+    return found;
+}
+
+int add_object(dl_phdr_info* info, std::size_t, void* data) {
+    auto& request = *static_cast<shm::Request*>(data);
+    if (object_count == kMostObjects) return 1;
+    shm::RequestedObject& object = objects[object_count];
+    const bool own = contains(*info, rdam_trampolines_begin, object.end);
+    object.base = info->dlpi_addr;
+    object.build_id = find_build_id(*info);
+    object.path = object_count == 0 ? request.executable : arena.add(info->dlpi_name, text_size(info->dlpi_name));
+    if (own) request.own_path = object.path;
+    ++object_count;
+    return 0;
+}
+
+shm::Text read_executable() {
+    static char path[4096];
+    const long size = sys::call(SYS_readlink, sys::word("/proc/self/exe"), sys::word(path), sizeof path - 1);
+    return size > 0 ? arena.add(path, static_cast<std::size_t>(size)) : shm::Text{};
+}
+
+shm::Text join_arguments(int argc, char** argv) {
+    shm::Text all{arena.used, 0};
+    for (int i = 0; i < argc; ++i) {
+        const std::size_t size = text_size(argv[i]) + 1;
+        if (arena.used + size + 65536 > shm::kRequestSize) break;  // the objects matter more than a long command line
+        copy_bytes(arena.base + arena.used, argv[i], size);
+        arena.used += static_cast<std::uint32_t>(size);
+        all.size += static_cast<std::uint32_t>(size);
+    }
+    return all;
+}
+
+}  // namespace
+
+bool gather_request(int argc, char** argv) {
+    const long address =
+        sys::mmap(0, shm::kRequestSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sys::failed(address)) return false;
+    arena.base = reinterpret_cast<char*>(address);
+    arena.used = sizeof(shm::Request);
+    shm::Request request;
+    request.executable = read_executable();
+    dl_iterate_phdr(add_object, &request);
+    request.objects = arena.add(objects, object_count * sizeof objects[0]);
+    request.command = join_arguments(argc, argv);
+    copy_bytes(arena.base, &request, sizeof request);
+    return request.objects.size != 0 && request.own_path.size != 0;
+}
+
+void hand_over_request(void* area) { copy_bytes(area, arena.base, arena.used); }
+
+const char* own_path() { return arena.base + reinterpret_cast<const shm::Request*>(arena.base)->own_path.offset; }
+
+}  // namespace rdam::probe

@@ -1,0 +1,114 @@
+#include "libprobe/runtime.h"
+
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+// The compiler may turn a structure's copy into a call of these; hidden, they bind here and not to libc.
+extern "C" {
+__attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, std::size_t size) {
+    void* result = to;
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+    return result;
+}
+__attribute__((visibility("hidden"))) void* memset(void* to, int value, std::size_t size) {
+    void* result = to;
+    asm volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(value) : "memory");
+    return result;
+}
+__attribute__((visibility("hidden"))) int memcmp(const void* a, const void* b, std::size_t size) {
+    const auto* left = static_cast<const unsigned char*>(a);
+    const auto* right = static_cast<const unsigned char*>(b);
+    for (std::size_t i = 0; i < size; ++i)
+        if (left[i] != right[i]) return left[i] - right[i];
+    return 0;
+}
+__attribute__((visibility("hidden"))) std::size_t strlen(const char* text) {
+    std::size_t size = 0;
+    while (text[size] != '\0') {
+        asm volatile("" : "+r"(size));  // or the compiler recognises strlen and calls itself
+        ++size;
+    }
+    return size;
+}
+}
+
+namespace rdam::probe {
+
+void copy_bytes(void* to, const void* from, std::size_t size) { memcpy(to, from, size); }
+void zero_bytes(void* to, std::size_t size) { memset(to, 0, size); }
+
+std::size_t text_size(const char* text) { return strlen(text); }
+
+std::uint64_t read_clock() {
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+    std::uint32_t processor = 0;
+    if (globals.settings.rdtsc)
+        asm volatile("rdtsc" : "=a"(low), "=d"(high));
+    else
+        asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
+    return std::uint64_t{high} << 32 | low;
+}
+
+Line& Line::operator<<(std::string_view text) {
+    for (const char c : text)
+        if (size_ < sizeof buffer_ - 1) buffer_[size_++] = c;
+    return *this;
+}
+
+Line& Line::operator<<(std::uint64_t number) {
+    char digits[20];
+    std::size_t count = 0;
+    do {
+        digits[count++] = static_cast<char>('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    while (count > 0) *this << std::string_view{&digits[--count], 1};
+    return *this;
+}
+
+void Line::print() {
+    buffer_[size_++] = '\n';
+    sys::write(2, buffer_, size_);
+}
+
+Variable environment_variable(char** environment, std::string_view name) {
+    for (char** entry = environment; *entry != nullptr; ++entry) {
+        const std::string_view text{*entry, text_size(*entry)};
+        if (text.size() > name.size() && text[name.size()] == '=' && text.starts_with(name))
+            return {{text.data() + name.size() + 1, text.size() - name.size() - 1}, true};
+    }
+    return {};
+}
+
+bool parse_bytes(std::string_view text, std::uint64_t& bytes) {
+    std::uint64_t value = 0;
+    std::size_t i = 0;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
+        if (value > (std::uint64_t{1} << 50)) return false;
+        value = value * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    }
+    if (i == 0) return false;
+    unsigned shift = 0;
+    if (i < text.size()) {
+        switch (text[i] | 0x20) {
+            case 'k': shift = 10; break;
+            case 'm': shift = 20; break;
+            case 'g': shift = 30; break;
+            case 'b': shift = 0; break;
+            default: return false;
+        }
+        ++i;
+        text.remove_prefix(i);
+        for (const std::string_view tail : {"", "b", "B", "iB", "ib"})
+            if (text == tail) {
+                bytes = value << shift;
+                return true;
+            }
+        return false;
+    }
+    bytes = value;
+    return true;
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,41 @@
+// The few things that a C library would do, done here: libc may be wrapped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rdam::probe {
+
+void copy_bytes(void* to, const void* from, std::size_t size);
+void zero_bytes(void* to, std::size_t size);
+std::size_t text_size(const char* text);
+
+/// Reads the clock that the trampolines use.
+std::uint64_t read_clock();
+
+/// A line of text built on the stack; what does not fit is cut.
+class Line {
+  public:
+    Line& operator<<(std::string_view text);
+    Line& operator<<(std::uint64_t number);
+    /// Writes "rdam: ", the line and \n to stderr in one write.
+    void print();
+    std::string_view text() const { return {buffer_, size_}; }
+
+  private:
+    char buffer_[1024] = {'r', 'd', 'a', 'm', ':', ' '};
+    std::size_t size_ = 6;
+};
+
+/// The value of an environment variable as it was when the program started, or empty and `found` false.
+struct Variable {
+    std::string_view value;
+    bool found = false;
+};
+Variable environment_variable(char** environment, std::string_view name);
+
+/// "64M", "1G", "4096" → bytes; false when it is not that.
+bool parse_bytes(std::string_view text, std::uint64_t& bytes);
+
+}  // namespace rdam::probe

@@ -1,0 +1,215 @@
+// What the trampolines call when the straight path does not suffice.
+#include <linux/mman.h>
+#include <sys/uio.h>
+
+#include "libprobe/chunks.h"
+#include "libprobe/init.h"
+#include "libprobe/runtime.h"
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+namespace rdam::probe {
+
+/// The pairs of a thread that had to make room in ThreadState::pairs. Open addressing, grown by doubling.
+struct PairTable {
+    std::uint64_t capacity;  ///< a power of two
+    std::uint64_t used;
+
+    Pair* pairs() { return reinterpret_cast<Pair*>(this + 1); }
+};
+
+namespace {
+
+constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
+constexpr std::uint64_t kFirstPairs = 1024;
+constexpr std::uint64_t kMostPairs = 1 << 20;
+constexpr std::size_t kSideBlock = 1 << 16;
+constexpr std::uint32_t kMostSideBlocks = 128;
+
+std::size_t pair_table_bytes(std::uint64_t capacity) { return sizeof(PairTable) + capacity * sizeof(Pair); }
+
+void* map_private(std::size_t size) {
+    const long address = sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return sys::failed(address) ? nullptr : reinterpret_cast<void*>(address);
+}
+
+Pair* find_pair(PairTable& table, std::uint64_t key) {
+    std::uint64_t at = key * 0x9E3779B97F4A7C15 >> 32;
+    for (;; ++at) {
+        Pair& pair = table.pairs()[at & (table.capacity - 1)];
+        if (pair.key == key || pair.key == 0) return &pair;
+    }
+}
+
+PairTable* grow(PairTable* table) {
+    const std::uint64_t capacity = table == nullptr ? kFirstPairs : table->capacity * 2;
+    if (capacity > kMostPairs) return nullptr;
+    auto* larger = static_cast<PairTable*>(map_private(pair_table_bytes(capacity)));
+    if (larger == nullptr) return nullptr;
+    larger->capacity = capacity;
+    if (table == nullptr) return larger;
+    for (std::uint64_t i = 0; i < table->capacity; ++i)
+        if (table->pairs()[i].key != 0) *find_pair(*larger, table->pairs()[i].key) = table->pairs()[i];
+    larger->used = table->used;
+    sys::call(SYS_munmap, sys::word(table), static_cast<long>(pair_table_bytes(table->capacity)));
+    return larger;
+}
+
+/// Puts a pair that loses its place in the thread's small table into the large one.
+void keep(ThreadState& thread, const Pair& pair) {
+    if (pair.key == 0) return;
+    PairTable* table = thread.pair_table;
+    if (table == nullptr || table->used * 2 >= table->capacity) {
+        table = grow(table);
+        if (table == nullptr) return;
+        thread.pair_table = table;
+    }
+    Pair* place = find_pair(*table, pair.key);
+    if (place->key == 0) ++table->used;
+    *place = pair;
+}
+
+std::uint32_t pair_index(std::uint64_t return_address, std::uint32_t number) {
+    const std::uint32_t mixed = (static_cast<std::uint32_t>(return_address) + number) * 0x9E3779B1u;
+    return mixed >> (32 - RDAM_PAIR_BITS);
+}
+
+/// Counts one call of the pair; true when its call stack is to be taken.
+bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
+    const auto number = static_cast<std::uint32_t>(entry.enter_head);
+    const std::uint64_t key = return_address ^ std::uint64_t{number} << 48;
+    const std::uint64_t period = globals.settings.stack_period;
+    Pair& pair = thread.pairs[pair_index(return_address, number)];
+    if (pair.key != key) {
+        const Pair* known = nullptr;
+        if (thread.pair_table != nullptr) {
+            known = find_pair(*thread.pair_table, key);
+            if (known->key == 0) known = nullptr;
+        }
+        const Pair now = known != nullptr ? *known : Pair{key, 1};
+        keep(thread, pair);
+        pair = now;
+        if (period == 0) pair.countdown = kNever;
+        if (--pair.countdown != 0) return false;
+    }
+    pair.countdown = period == 0 ? kNever : period;
+    return period != 0;
+}
+
+/// Copies from memory that may end anywhere: the kernel stops at a page that is not there.
+std::uint32_t copy_stack(void* to, std::uint64_t from, std::uint32_t size) {
+    iovec remote[size_t{shm::kMaxStackCopy} / 4096 + 1];
+    std::size_t pieces = 0;
+    std::uint64_t at = from;
+    while (at < from + size) {
+        std::uint64_t next = (at | 4095) + 1;
+        if (next > from + size) next = from + size;
+        remote[pieces++] = {reinterpret_cast<void*>(at), next - at};
+        at = next;
+    }
+    const iovec local{to, size};
+    const long copied = sys::call(SYS_process_vm_readv, sys::getpid(), sys::word(&local), 1, sys::word(remote),
+                                  static_cast<long>(pieces), 0);
+    return copied < 0 ? 0 : static_cast<std::uint32_t>(copied) & ~7u;
+}
+
+void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
+                  const shm::EntryRegisters& registers) {
+    const std::uint64_t begin = read_clock();
+    const std::uint32_t side_bytes = thread.side_ready ? sizeof thread.side : 0;
+    constexpr std::uint32_t kFixed = 16 + sizeof(shm::StackCopy);
+    std::uint64_t* slot = take_slot(thread, kFixed + side_bytes + shm::kMaxStackCopy);
+    if (slot == nullptr) return;
+    auto* copy = reinterpret_cast<shm::StackCopy*>(slot + 2);
+    auto* bytes = reinterpret_cast<char*>(copy + 1);
+    copy->caller = return_address;
+    copy->registers = registers;
+    copy->side_address = reinterpret_cast<std::uint64_t>(thread.side);
+    copy->side_bytes = side_bytes;
+    copy_bytes(bytes, thread.side, side_bytes);
+    copy->stack_bytes = copy_stack(bytes + side_bytes, registers.rsp, shm::kMaxStackCopy);
+    // What the stack did not fill goes back: slots lie one behind the other.
+    thread.cursor = reinterpret_cast<std::uint64_t>(bytes) + side_bytes + copy->stack_bytes;
+    copy->end = read_clock();
+    slot[0] = begin;
+    const auto function = static_cast<std::uint32_t>(entry.enter_head) - 1;
+    std::atomic_ref<std::uint64_t>{slot[1]}.store(shm::make_head(shm::SlotKind::stack, 0, function),
+                                                  std::memory_order_release);
+}
+
+bool ready(ThreadState& thread) {
+    if (thread.slot != nullptr) return true;
+    return !thread.ended && begin_thread(thread, read_clock());
+}
+
+}  // namespace
+
+void release_pairs(ThreadState& thread) {
+    if (thread.pair_table == nullptr) return;
+    sys::call(SYS_munmap, sys::word(thread.pair_table),
+              static_cast<long>(pair_table_bytes(thread.pair_table->capacity)));
+    thread.pair_table = nullptr;
+}
+
+}  // namespace rdam::probe
+
+using rdam::probe::FunctionEntry;
+using rdam::probe::SideFrame;
+
+std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
+                             const rdam::shm::EntryRegisters* registers) {
+    const rdam::sys::BlockSignals blocked;
+    auto& thread = rdam_thread;
+    if (!rdam::probe::ready(thread)) return 0;
+    if (rdam::probe::count_pair(thread, *entry, return_address) && entry < rdam_functions + rdam::probe::globals.functions)
+        rdam::probe::record_stack(thread, *entry, return_address, *registers);
+    return 0;
+}
+
+std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
+    const rdam::sys::BlockSignals blocked;
+    auto& thread = rdam_thread;
+    if (rdam_guard.active.load() == 0) return 0;
+    // A signal handler may have been here first.
+    if (thread.cursor % rdam::shm::kChunkSize <= rdam::shm::kChunkLimit) return 1;
+    if (rdam::probe::ready(thread) && rdam::probe::change_chunk(thread)) return 1;
+    rdam::probe::count_dropped(thread);
+    rdam::probe::park(thread);
+    return 0;
+}
+
+SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t) {
+    const rdam::sys::BlockSignals blocked;
+    auto& thread = rdam_thread;
+    if (thread.side_free != nullptr) return thread.side_free;
+    while (thread.side_dead != nullptr) {
+        SideFrame* dead = thread.side_dead;
+        thread.side_dead = static_cast<SideFrame*>(dead->resume);
+        dead->rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
+        thread.side_free = dead;
+    }
+    if (thread.side_free != nullptr) return thread.side_free;
+    SideFrame* frames = thread.side;
+    std::size_t count = rdam::probe::kSideFrames;
+    if (thread.side_ready) {
+        frames = thread.side_blocks == rdam::probe::kMostSideBlocks
+                     ? nullptr
+                     : static_cast<SideFrame*>(rdam::probe::map_private(rdam::probe::kSideBlock));
+        if (frames == nullptr) {
+            rdam::probe::count_dropped(thread);
+            return nullptr;
+        }
+        ++thread.side_blocks;
+        count = rdam::probe::kSideBlock / sizeof(SideFrame);
+    }
+    thread.side_ready = true;
+    for (std::size_t i = 0; i < count; ++i)
+        frames[i].rbp = i + 1 < count ? reinterpret_cast<std::uint64_t>(&frames[i + 1]) : 0;
+    return thread.side_free = frames;
+}
+
+std::uint64_t rdam_slow_inactive(FunctionEntry*, std::uint64_t) {
+    if (rdam_guard.initialised.load() != 0) return 0;
+    const rdam::sys::BlockSignals blocked;
+    return rdam::probe::start_in_fork_child() ? 1 : 0;
+}

@@ -1,0 +1,115 @@
+// The recorder's own data. Everything is static or thread-local: nothing is allocated on the way.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "libprobe/format/shared.h"
+#include "libprobe/layout.h"
+
+namespace rdam::probe {
+
+/// One wrapped function. The trampolines read it; it is written before the function's entry is patched.
+struct alignas(64) FunctionEntry {
+    void* resume;  ///< the moved prologue: continues as if the function had been called without rdam
+    std::uint64_t enter_head;
+    std::uint64_t leave_head;
+    std::uint32_t enter_size;  ///< bytes of the slot
+    std::uint32_t leave_size;
+    std::uint32_t stack_bytes;  ///< to copy, a multiple of 16
+    std::uint8_t integers;
+    std::uint8_t vectors;
+    std::uint8_t stack_words;
+    std::uint8_t return_value;  ///< plan::ReturnValue
+    void* store_integers;
+    void* store_vectors;
+};
+
+/// How often a function was called from one place, in one thread.
+struct Pair {
+    std::uint64_t key;        ///< return address ^ (function + 1) << 48; 0: nothing here
+    std::uint64_t countdown;  ///< calls until the next call stack; reaching 0 calls rdam_slow_pair
+};
+
+inline constexpr std::uint32_t kPairs = 1u << RDAM_PAIR_BITS;
+
+struct SideFrame {
+    std::uint64_t rbp;  ///< the caller's; while free: the next free SideFrame
+    std::uint64_t return_address;
+    FunctionEntry* entry;
+    void* resume;
+};
+
+inline constexpr std::uint32_t kSideFrames = 64;  ///< in the thread-local storage; more are mapped as needed
+
+struct PairTable;
+
+/// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes the slow path.
+struct ThreadState {
+    std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
+    SideFrame* side_free = nullptr;
+    shm::ThreadSlot* slot = nullptr;
+    PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
+    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
+    std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
+    bool ended = false;
+    bool side_ready = false;
+    std::uint32_t side_blocks = 0;
+    alignas(64) Pair pairs[kPairs] = {};
+    SideFrame side[kSideFrames] = {};
+};
+
+/// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has not inherited.
+struct alignas(4096) Guard {
+    std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
+    std::atomic<std::uint32_t> initialised;  ///< 0 in a fork child (when the recorder has been started at all)
+    std::uint8_t rest[4096 - 8] = {};
+};
+
+/// What start-up settles once. Private memory: a fork child has it too.
+struct Settings {
+    std::uint32_t verbose = 0;
+    std::uint32_t stack_period = 10000;
+    std::uint32_t drop_when_full = 0;
+    std::uint32_t strict = 0;
+    bool rdtsc = false;
+    std::uint64_t buffer_bytes = 0;
+    char** environment = nullptr;
+};
+
+struct Globals {
+    Settings settings;
+    shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
+    std::uint64_t shared_size = 0;
+    std::uint32_t functions = 0;
+    bool patched = false;
+    std::uint64_t addresses[shm::kMaxFunctions] = {};  ///< of the functions' entries: a fork child must get the same plan
+    int (*set_specific)(std::uint32_t, const void*) = nullptr;  ///< pthread_setspecific, past its wrapper if it has one
+    std::uint32_t thread_key = 0;
+    bool has_thread_key = false;
+};
+
+extern Globals globals;
+
+}  // namespace rdam::probe
+
+extern "C" {
+extern rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions];
+extern rdam::probe::Guard rdam_guard;
+extern __thread rdam::probe::ThreadState rdam_thread;
+extern void* rdam_target_real;
+extern void* rdam_target_side;
+extern const char rdam_stubs_real[];
+extern const char rdam_stubs_side[];
+extern const char rdam_trampolines_begin[];
+extern const char rdam_trampolines_end[];
+void rdam_nothing();
+
+// Called by trampoline.S, with general registers only.
+std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
+                             const rdam::shm::EntryRegisters* registers);
+std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+}

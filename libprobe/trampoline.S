@@ -1,0 +1,571 @@
+// The path of an event: what runs between the first instruction of a wrapped function and its body, and again
+// between its return and its caller.
+//
+// Register contract, for every entry point below: all registers but the stack pointer, the flags and (on the way
+// back) nothing else are handed on as they came. Callers compiled with -fipa-ra rely on call-clobbered registers
+// that the callee does not touch, so rax rcx rdx r10 r11, which this code uses, are saved and restored on both ways; vector
+// registers are read, never written. No libc, no lock, no allocation and no system call before a `slow` label.
+//
+// Stack contract: on entry rsp points to the return address, 8 modulo 16. A real frame keeps rsp's value modulo
+// 16 for the function it calls. A side frame calls the function with rsp as the caller left it.
+//
+// Signals may arrive anywhere. A slot is taken by one unlocked xadd on the thread's own cursor: a handler that runs
+// wrapped functions takes the slots behind it.
+
+#include "libprobe/layout.h"
+
+        .text
+
+// Between these labels every return address belongs to a trampoline: a function that finds one as its return address
+// was reached by a tail call from a wrapped function.
+        .hidden rdam_trampolines_begin
+        .globl  rdam_trampolines_begin
+rdam_trampolines_begin:
+
+.macro READ_CLOCK clock                 // rdx = ticks, rcx = processor << 52; clobbers rax
+    .ifc \clock, rdtscp
+        rdtscp
+        shl     $32, %rdx
+        or      %rax, %rdx
+        shl     $RDAM_HEAD_CPU_SHIFT, %rcx
+    .else
+        rdtsc
+        shl     $32, %rdx
+        or      %rax, %rdx
+        movabs  $(0xfff << RDAM_HEAD_CPU_SHIFT), %rcx
+    .endif
+.endm
+
+// Calls a C++ function of the recorder (which uses general registers only). rsp is 0 modulo 16 here.
+// Keeps every register but rax, the result.
+.macro CALL_SLOW function
+        push    %rdi
+        push    %rsi
+        push    %r8
+        push    %r9
+        push    %r10
+        push    %r11
+        push    %rcx
+        push    %rdx
+        mov     %r11, %rdi
+        mov     %rcx, %rsi
+        call    \function
+        pop     %rdx
+        pop     %rcx
+        pop     %r11
+        pop     %r10
+        pop     %r9
+        pop     %r8
+        pop     %rsi
+        pop     %rdi
+.endm
+
+// On entry from a stub: (rsp) = function number, 8(rsp) = return address. Leaves the trampoline's frame,
+// r11 = FunctionEntry, rcx = return address.
+.macro BUILD_FRAME
+        .cfi_def_cfa %rsp, 16
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        mov     8(%rsp), %rax
+        mov     %rbp, 8(%rsp)
+        .cfi_offset %rbp, -16
+        lea     8(%rsp), %rbp
+        .cfi_def_cfa %rbp, 16
+        push    %rdx
+        push    %rcx
+        push    %r10
+        push    %r11
+        sub     $(RDAM_FRAME_SIZE + RDAM_FRAME_R11), %rsp
+        lea     rdam_functions(%rip), %r11
+        shl     $RDAM_ENTRY_SHIFT, %rax
+        add     %rax, %r11
+        mov     8(%rbp), %rcx
+.endm
+
+// Counts this pair of function and return address down; at zero, or when the pair is not in the thread's table, the
+// recorder looks closer (first call of the thread, call stack due, another pair in its place).
+.macro COUNT_PAIR slow
+        mov     RDAM_ENTRY_ENTER_HEAD(%r11), %eax
+        mov     %rax, %rdx
+        shl     $48, %rdx
+        xor     %rcx, %rdx
+        add     %ecx, %eax
+        imul    $0x9E3779B1, %eax, %eax
+        shr     $(32 - RDAM_PAIR_BITS), %eax
+        shl     $4, %eax
+        add     rdam_thread@gottpoff(%rip), %rax
+        cmp     %rdx, %fs:RDAM_THREAD_PAIRS(%rax)
+        jne     \slow
+        decq    %fs:RDAM_THREAD_PAIRS + 8(%rax)
+        jz      \slow
+.endm
+
+// r10 = slot of the size at `size` in the FunctionEntry; clobbers rax.
+.macro TAKE_SLOT size, slow
+        mov     \size(%r11), %r10d
+        mov     rdam_thread@gottpoff(%rip), %rax
+        xadd    %r10, %fs:RDAM_THREAD_CURSOR(%rax)
+        mov     %r10d, %eax
+        and     $(RDAM_CHUNK_SIZE - 1), %eax
+        cmp     $RDAM_CHUNK_LIMIT, %eax
+        ja      \slow
+.endm
+
+// Stores the parameters that the plan asks for behind the head. The FunctionEntry holds the address of the label to start
+// at, one for each number of registers. Clobbers rax, rcx.
+.macro STORE_WORDS name, done
+.L\name\()_i6:  mov     %r9, 64(%r10)
+.L\name\()_i5:  mov     %r8, 56(%r10)
+.L\name\()_i4:  mov     RDAM_FRAME_RCX(%rbp), %rax
+        mov     %rax, 48(%r10)
+.L\name\()_i3:  mov     RDAM_FRAME_RDX(%rbp), %rax
+        mov     %rax, 40(%r10)
+.L\name\()_i2:  mov     %rsi, 32(%r10)
+.L\name\()_i1:  mov     %rdi, 24(%r10)
+.L\name\()_i0:  movzwl  RDAM_ENTRY_VECTORS(%r11), %eax    // vectors and stack words in one look
+        test    %eax, %eax
+        jz      \done
+        movzbl  RDAM_ENTRY_INTEGERS(%r11), %eax
+        lea     24(%r10,%rax,8), %rcx
+        jmp     *RDAM_ENTRY_STORE_VECTORS(%r11)
+.L\name\()_v8:  movq    %xmm7, 56(%rcx)
+.L\name\()_v7:  movq    %xmm6, 48(%rcx)
+.L\name\()_v6:  movq    %xmm5, 40(%rcx)
+.L\name\()_v5:  movq    %xmm4, 32(%rcx)
+.L\name\()_v4:  movq    %xmm3, 24(%rcx)
+.L\name\()_v3:  movq    %xmm2, 16(%rcx)
+.L\name\()_v2:  movq    %xmm1, 8(%rcx)
+.L\name\()_v1:  movq    %xmm0, (%rcx)
+.L\name\()_v0:  movzbl  RDAM_ENTRY_VECTORS(%r11), %eax
+        lea     (%rcx,%rax,8), %rcx
+        movzbl  RDAM_ENTRY_STACK_WORDS(%r11), %eax
+        test    %eax, %eax
+        jz      \done
+1:      mov     8(%rbp,%rax,8), %rdx
+        mov     %rdx, -8(%rcx,%rax,8)
+        dec     %eax
+        jnz     1b
+        jmp     \done
+.endm
+
+// Ends an enter event: reads the clock as late as possible and publishes the slot by its head.
+.macro STAMP_ENTER clock
+        READ_CLOCK \clock
+        mov     %rdx, (%r10)
+        or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
+        mov     %rcx, 8(%r10)
+.endm
+
+// Leaves the trampoline without a frame: on to the function as if nothing had been there.
+.macro PASS_ON
+        mov     RDAM_ENTRY_RESUME(%r11), %rax
+        mov     RDAM_FRAME_RDX(%rbp), %rdx
+        mov     RDAM_FRAME_RCX(%rbp), %rcx
+        mov     RDAM_FRAME_R10(%rbp), %r10
+        mov     (%rbp), %r11
+        .cfi_register %rbp, %r11
+        mov     %rax, (%rbp)
+        mov     RDAM_FRAME_RAX(%rbp), %rax
+        mov     %rbp, %rsp
+        .cfi_def_cfa %rsp, 16
+        mov     %r11, %rbp
+        .cfi_same_value %rbp
+        mov     RDAM_FRAME_R11(%rsp), %r11
+        lea     8(%rsp), %rsp
+        .cfi_def_cfa %rsp, 8
+        jmp     *-8(%rsp)
+.endm
+
+.macro RESTORE_SCRATCH
+        mov     RDAM_FRAME_RAX(%rbp), %rax
+        mov     RDAM_FRAME_RDX(%rbp), %rdx
+        mov     RDAM_FRAME_RCX(%rbp), %rcx
+        mov     RDAM_FRAME_R10(%rbp), %r10
+        mov     RDAM_FRAME_R11(%rbp), %r11
+.endm
+
+// Gives the SideFrame at RDAM_FRAME_RESUME back to its thread; clobbers rax, rdx, r10.
+.macro FREE_SIDE_FRAME
+        mov     RDAM_FRAME_RESUME(%rbp), %r10
+        mov     rdam_thread@gottpoff(%rip), %rdx
+        mov     %fs:RDAM_THREAD_SIDE_FREE(%rdx), %rax
+1:      mov     %rax, (%r10)
+        cmpxchg %r10, %fs:RDAM_THREAD_SIDE_FREE(%rdx)
+        jne     1b
+.endm
+
+// The leave event and the way back to the caller. The frame holds the results and, at RDAM_FRAME_ENTRY, the FunctionEntry.
+.macro RECORD_LEAVE name, clock
+        READ_CLOCK \clock
+        cmpb    $0, rdam_guard(%rip)
+        je      .L\name\()_inactive_leave
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
+.L\name\()_leave_slot:
+        TAKE_SLOT RDAM_ENTRY_LEAVE_SIZE, .L\name\()_leave_chunk
+        cmpb    $0, RDAM_ENTRY_RETURN_VALUE(%r11)
+        jne     .L\name\()_value
+.L\name\()_leave_stamp:
+        mov     %rdx, (%r10)
+        or      RDAM_ENTRY_LEAVE_HEAD(%r11), %rcx
+        mov     %rcx, 8(%r10)
+.L\name\()_left:
+.endm
+
+// The parts that are rarely reached, behind the straight path of each trampoline.
+.macro RARE_PATHS name, clock, frame
+.L\name\()_words:
+        jmp     *RDAM_ENTRY_STORE_INTEGERS(%r11)
+        STORE_WORDS \name, .L\name\()_stamp
+
+.L\name\()_pair:
+        push    %r15
+        push    %r14
+        push    %r13
+        push    %r12
+        push    %rbx
+        push    (%rbp)
+        lea     8(%rbp), %rax
+        push    %rax                      // EntryRegisters begin here
+        mov     %rsp, %rdx
+        sub     $8, %rsp
+        CALL_SLOW rdam_slow_pair
+        add     $64, %rsp
+        jmp     .L\name\()_slot
+
+.L\name\()_chunk:
+        CALL_SLOW rdam_slow_chunk
+        test    %eax, %eax
+        jnz     .L\name\()_slot
+        jmp     .L\name\()_pass
+
+.L\name\()_leave_chunk:
+        CALL_SLOW rdam_slow_chunk
+        test    %eax, %eax
+        jnz     .L\name\()_leave_slot
+        jmp     .L\name\()_left
+
+.L\name\()_value:
+        cmpb    $1, RDAM_ENTRY_RETURN_VALUE(%r11)
+        jne     1f
+        mov     RDAM_FRAME_RAX(%rbp), %rax
+        mov     %rax, 16(%r10)
+        jmp     .L\name\()_leave_stamp
+1:      movq    %xmm0, 16(%r10)
+        jmp     .L\name\()_leave_stamp
+
+// Not recording: a child after fork (its guard page is empty; it may start a trace of its own), or the end.
+.L\name\()_inactive:
+        CALL_SLOW rdam_slow_inactive
+        test    %eax, %eax
+        jnz     .L\name\()_active
+        jmp     .L\name\()_pass
+
+.L\name\()_inactive_leave:
+        jmp     .L\name\()_left
+
+.L\name\()_tail:
+        cmpb    $0, rdam_guard(%rip)
+        je      .L\name\()_pass
+.L\name\()_tail_slot:
+        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, .L\name\()_tail_chunk
+        movq    $0, 16(%r10)              // the caller is the function before it in the chain
+        cmpw    $0, RDAM_ENTRY_INTEGERS(%r11)
+        jne     .L\name\()_tail_words
+        cmpb    $0, RDAM_ENTRY_STACK_WORDS(%r11)
+        jne     .L\name\()_tail_words
+.L\name\()_tail_stamp:
+        READ_CLOCK \clock
+        mov     %rdx, (%r10)
+        or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
+        movabs  $((RDAM_KIND_ENTER ^ RDAM_KIND_TAIL_ENTER) << RDAM_HEAD_KIND_SHIFT), %rax
+        xor     %rax, %rcx
+        mov     %rcx, 8(%r10)
+        jmp     .L\name\()_pass
+.L\name\()_tail_chunk:
+        CALL_SLOW rdam_slow_chunk
+        test    %eax, %eax
+        jnz     .L\name\()_tail_slot
+        jmp     .L\name\()_pass
+.L\name\()_tail_words:                    // a tail call is rare: all registers, one after the other
+        call    .L\name\()_tail_copy
+        jmp     .L\name\()_tail_stamp
+.L\name\()_tail_copy:
+        movzbl  RDAM_ENTRY_INTEGERS(%r11), %eax
+        lea     24(%r10,%rax,8), %rcx
+        test    %eax, %eax
+        jz      3f
+        mov     %rdi, 24(%r10)
+        dec     %eax
+        jz      3f
+        mov     %rsi, 32(%r10)
+        dec     %eax
+        jz      3f
+        mov     RDAM_FRAME_RDX(%rbp), %rdx
+        mov     %rdx, 40(%r10)
+        dec     %eax
+        jz      3f
+        mov     RDAM_FRAME_RCX(%rbp), %rdx
+        mov     %rdx, 48(%r10)
+        dec     %eax
+        jz      3f
+        mov     %r8, 56(%r10)
+        dec     %eax
+        jz      3f
+        mov     %r9, 64(%r10)
+3:      movzbl  RDAM_ENTRY_VECTORS(%r11), %eax
+        test    %eax, %eax
+        jz      4f
+        movq    %xmm0, (%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm1, 8(%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm2, 16(%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm3, 24(%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm4, 32(%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm5, 40(%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm6, 48(%rcx)
+        dec     %eax
+        jz      5f
+        movq    %xmm7, 56(%rcx)
+5:      movzbl  RDAM_ENTRY_VECTORS(%r11), %eax
+        lea     (%rcx,%rax,8), %rcx
+4:      movzbl  RDAM_ENTRY_STACK_WORDS(%r11), %eax
+        test    %eax, %eax
+        jz      7f
+6:      mov     8(%rbp,%rax,8), %rdx
+        mov     %rdx, -8(%rcx,%rax,8)
+        dec     %eax
+        jnz     6b
+7:      ret
+
+.L\name\()_pass:
+    .ifc \frame, side
+        FREE_SIDE_FRAME
+    .endif
+        PASS_ON
+.endm
+
+// What the recorder's start-up needs to know of a trampoline: its address, and the labels in STORE_WORDS.
+.macro VARIANT_TABLE name
+        .pushsection .data.rel.ro, "aw"
+        .hidden rdam_variant_\name
+        .globl  rdam_variant_\name
+        .balign 8
+rdam_variant_\name:
+        .quad   rdam_enter_\name
+        .quad   .L\name\()_i0, .L\name\()_i1, .L\name\()_i2, .L\name\()_i3, .L\name\()_i4, .L\name\()_i5, .L\name\()_i6
+        .quad   .L\name\()_v0, .L\name\()_v1, .L\name\()_v2, .L\name\()_v3, .L\name\()_v4, .L\name\()_v5, .L\name\()_v6
+        .quad   .L\name\()_v7, .L\name\()_v8
+        .popsection
+.endm
+
+.macro RECORD_ENTER name, clock
+        mov     %rcx, %rax
+        lea     rdam_trampolines_begin(%rip), %rdx
+        sub     %rdx, %rax
+        cmp     $(rdam_trampolines_end - rdam_trampolines_begin), %rax
+        jb      .L\name\()_tail
+        cmpb    $0, rdam_guard(%rip)
+        je      .L\name\()_inactive
+.L\name\()_active:
+        COUNT_PAIR .L\name\()_pair
+.L\name\()_slot:
+        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, .L\name\()_chunk
+        mov     %rcx, 16(%r10)
+        cmpw    $0, RDAM_ENTRY_INTEGERS(%r11)
+        jne     .L\name\()_words
+        cmpb    $0, RDAM_ENTRY_STACK_WORDS(%r11)
+        jne     .L\name\()_words
+.L\name\()_stamp:
+        STAMP_ENTER \clock
+.endm
+
+// --- The real frame ------------------------------------------------------------------------------------------------
+.macro REAL_FRAME name, clock
+        .balign 64
+        .type   rdam_enter_\name, @function
+rdam_enter_\name:
+        .cfi_startproc
+        .cfi_personality 0x1b, rdam_personality
+        BUILD_FRAME
+        mov     RDAM_ENTRY_RESUME(%r11), %rax
+        mov     %rax, RDAM_FRAME_RESUME(%rbp)
+        mov     %r11, RDAM_FRAME_ENTRY(%rbp)
+        RECORD_ENTER \name, \clock
+        mov     RDAM_ENTRY_STACK_BYTES(%r11), %eax
+        test    %eax, %eax
+        jnz     .L\name\()_copy
+.L\name\()_call:
+        RESTORE_SCRATCH
+        call    *RDAM_FRAME_RESUME(%rbp)
+        mov     %rax, RDAM_FRAME_RAX(%rbp)
+        mov     %rdx, RDAM_FRAME_RDX(%rbp)
+        mov     %rcx, RDAM_FRAME_RCX(%rbp)
+        mov     %r10, RDAM_FRAME_R10(%rbp)
+        mov     %r11, RDAM_FRAME_R11(%rbp)
+        RECORD_LEAVE \name, \clock
+        RESTORE_SCRATCH
+        .cfi_remember_state
+        leave
+        .cfi_def_cfa %rsp, 8
+        .cfi_same_value %rbp
+        ret
+        .cfi_restore_state
+
+.L\name\()_copy:                          // rax bytes of stack-passed arguments, a multiple of 16
+        sub     %rax, %rsp
+1:      mov     8(%rbp,%rax), %rcx
+        mov     %rcx, -8(%rsp,%rax)
+        sub     $8, %rax
+        jnz     1b
+        jmp     .L\name\()_call
+
+        RARE_PATHS \name, \clock, real
+        .cfi_endproc
+        .size   rdam_enter_\name, . - rdam_enter_\name
+        VARIANT_TABLE \name
+.endm
+
+// --- The side frame ------------------------------------------------------------------------------------------------
+// The function is called with the caller's stack untouched but for the return address. That one, the caller's rbp and the
+// FunctionEntry stand in a SideFrame of the thread, to which rbp points during the call.
+.macro SIDE_FRAME name, clock
+        .balign 64
+        .type   rdam_enter_\name, @function
+rdam_enter_\name:
+        .cfi_startproc
+        .cfi_personality 0x1b, rdam_personality
+        BUILD_FRAME
+        mov     rdam_thread@gottpoff(%rip), %r10
+        mov     %fs:RDAM_THREAD_SIDE_FREE(%r10), %rax
+.L\name\()_side_retry:
+        test    %rax, %rax
+        jz      .L\name\()_side_more
+        mov     (%rax), %rdx
+        cmpxchg %rdx, %fs:RDAM_THREAD_SIDE_FREE(%r10)
+        jne     .L\name\()_side_retry
+        mov     %rax, RDAM_FRAME_RESUME(%rbp)
+        mov     (%rbp), %rdx
+        mov     %rdx, RDAM_SIDE_RBP(%rax)
+        mov     %rcx, RDAM_SIDE_RETURN(%rax)
+        mov     %r11, RDAM_SIDE_ENTRY(%rax)
+        mov     RDAM_ENTRY_RESUME(%r11), %rdx
+        mov     %rdx, RDAM_SIDE_RESUME(%rax)
+        RECORD_ENTER \name, \clock
+        mov     RDAM_FRAME_RESUME(%rbp), %r10
+        mov     %r10, (%rbp)
+        .cfi_remember_state
+        .cfi_escape 0x10, 0x06, 0x03, 0x76, 0x00, 0x06     // rbp: saved where the word at rbp+0 points
+        RESTORE_SCRATCH
+        mov     %rbp, %rsp
+        .cfi_def_cfa %rsp, 16
+        pop     %rbp
+        .cfi_adjust_cfa_offset -8
+        .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
+        lea     8(%rsp), %rsp
+        .cfi_adjust_cfa_offset -8
+        .cfi_escape 0x10, 0x10, 0x02, 0x76, 0x08           // return address: saved at rbp+8
+        call    *RDAM_SIDE_RESUME(%rbp)
+        push    RDAM_SIDE_RETURN(%rbp)
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset 16, -8
+        push    RDAM_SIDE_RBP(%rbp)
+        .cfi_adjust_cfa_offset 8
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        push    %r10
+        .cfi_adjust_cfa_offset 8
+        push    %r11
+        .cfi_adjust_cfa_offset 8
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        push    RDAM_SIDE_ENTRY(%rbp)
+        .cfi_adjust_cfa_offset 8
+        lea     (-RDAM_FRAME_ENTRY)(%rsp), %rbp
+        .cfi_def_cfa %rbp, 16
+        .cfi_offset %rbp, -16
+        sub     $8, %rsp
+        RECORD_LEAVE \name, \clock
+        FREE_SIDE_FRAME
+        RESTORE_SCRATCH
+        leave
+        .cfi_def_cfa %rsp, 8
+        .cfi_same_value %rbp
+        ret
+        .cfi_restore_state
+
+.L\name\()_side_more:
+        CALL_SLOW rdam_slow_side
+        test    %rax, %rax
+        jnz     .L\name\()_side_retry
+        PASS_ON
+        .cfi_def_cfa %rbp, 16
+        .cfi_offset %rbp, -16
+
+        RARE_PATHS \name, \clock, side
+        .cfi_endproc
+        .size   rdam_enter_\name, . - rdam_enter_\name
+        VARIANT_TABLE \name
+.endm
+
+        REAL_FRAME real_rdtscp, rdtscp
+        SIDE_FRAME side_rdtscp, rdtscp
+        REAL_FRAME real_rdtsc, rdtsc
+        SIDE_FRAME side_rdtsc, rdtsc
+
+        .hidden rdam_trampolines_end
+        .globl  rdam_trampolines_end
+rdam_trampolines_end:
+
+// A wrapped function of nothing: what a probe costs is measured with it.
+        .hidden rdam_nothing
+        .globl  rdam_nothing
+        .type   rdam_nothing, @function
+rdam_nothing:
+        .cfi_startproc
+        ret
+        .cfi_endproc
+        .size   rdam_nothing, . - rdam_nothing
+
+// One stub for each function number: the place that a patched entry jumps to. It clobbers nothing: the number
+// travels on the stack. Unwinding from inside follows the rule that PLTs use: the frame is one word deeper from the
+// sixth byte of each 16-byte stub on.
+.macro STUBS name
+        .balign RDAM_STUB_SIZE
+        .hidden rdam_stubs_\name
+        .globl  rdam_stubs_\name
+        .type   rdam_stubs_\name, @function
+rdam_stubs_\name:
+        .cfi_startproc
+        // CFA = rsp + 8 + ((rip & 15) >= 5) * 8
+        .cfi_escape 0x0f, 0x0b, 0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x35, 0x2a, 0x33, 0x24, 0x22
+        .set    number, 0
+        .rept   RDAM_MAX_FUNCTIONS
+        .byte   0x68                                      // push imm32
+        .long   number
+        jmp     *rdam_target_\name(%rip)
+        .balign RDAM_STUB_SIZE, 0xcc
+        .set    number, number + 1
+        .endr
+        .cfi_endproc
+        .size   rdam_stubs_\name, . - rdam_stubs_\name
+.endm
+
+        STUBS real
+        STUBS side
+
+        .section .note.GNU-stack, "", @progbits
