@@ -1,0 +1,43 @@
+// A call, once its end has been seen, and what wants to hear of calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::calls {
+
+/// What the probes cost, in ticks of the trace's clock (trace::ClockInfo).
+struct ProbeCost {
+    double total = 0;  ///< of one wrapped call
+    double inner = 0;  ///< the part of it between the two time-stamps
+};
+
+/// Times are in ticks. A net duration is `leave − enter` without the pauses in between, without `inner` of
+/// the call itself and without `total` of each wrapped call inside it, at whatever depth; never below 0.
+struct Call {
+    std::uint32_t function = 0;
+    bool outermost = true;       ///< no other call of the same function was open around it
+    bool timed = true;           ///< false: its end lies before its begin, or absurdly far behind it
+    bool self_timed = true;      ///< false: not timed, or a child's duration is unknown
+    std::uint64_t duration = 0;  ///< net; meaningful if timed
+    std::uint64_t self = 0;  ///< duration − Σ net durations of the children, never below 0; if self_timed
+};
+
+/// Hears of the calls of one thread. Calls nest: `closed` and `abandoned` are about the innermost open ones.
+class CallSink {
+  public:
+    virtual ~CallSink() = default;
+
+    /// A call begins. `enter` (an enter or tail_enter event) is valid during this call only.
+    virtual void opened(const trace::Event& enter) = 0;
+
+    /// The innermost open call has ended.
+    virtual void closed(const Call& call) = 0;
+
+    /// The `count` innermost open calls (at least one) will never be seen to end.
+    virtual void abandoned(std::size_t count) = 0;
+};
+
+}  // namespace rdam::calls

@@ -1,0 +1,198 @@
+#include "analyzer/calls/matcher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rdam::calls {
+namespace {
+
+// Twelve years at 3 GHz: no call lasts that long, a time-stamp is wrong.
+constexpr std::uint64_t kLongest = std::uint64_t{1} << 60;
+
+// A pause can lie before calls that were entered, in slot order, ahead of it: signal handlers take their
+// slots between the taking of a slot and the reading of its clock. More than these few nested ones make no
+// sense, and a limit keeps a made-up trace from costing quadratic time.
+constexpr std::size_t kReordered = 16;
+
+std::uint64_t subtract(std::uint64_t from, std::uint64_t amount) {
+    return from > amount ? from - amount : 0;
+}
+
+double sane_ticks(double ticks) {
+    return std::isfinite(ticks) && ticks > 0 && ticks < 1e9 ? ticks : 0;
+}
+
+}  // namespace
+
+Matcher::Matcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, CallSink& sink)
+    : cost_{.total = sane_ticks(cost.total), .inner = sane_ticks(cost.inner)},
+      ignored_(std::move(ignored)),
+      sink_(sink),
+      open_(functions),
+      per_function_(functions) {
+    ignored_.resize(functions);
+}
+
+void Matcher::consume(std::span<const trace::Event> events) {
+    for (const trace::Event& event : events) {
+        switch (event.kind) {
+            case trace::EventKind::enter:
+                enter(event, false);
+                break;
+            case trace::EventKind::tail_enter:
+                tail_enter(event);
+                break;
+            case trace::EventKind::leave:
+                leave(event);
+                break;
+            case trace::EventKind::pause:
+                pause(event);
+                break;
+        }
+    }
+}
+
+void Matcher::gap() {
+    counts_.abandoned_at_gap += abandon_down_to(0);
+}
+
+void Matcher::finish() {
+    counts_.abandoned_at_end += abandon_down_to(0);
+}
+
+void Matcher::see(std::uint64_t tsc) {
+    counts_.first = std::min(counts_.first, tsc);
+    counts_.last = std::max(counts_.last, tsc);
+}
+
+void Matcher::enter(const trace::Event& event, bool tail) {
+    see(event.tsc);
+    PerOpen& open = open_[event.function];
+    const Frame frame{.enter = event.tsc,
+                      .paused_before = paused_until(event.tsc),
+                      .function = event.function,
+                      .tail = tail,
+                      .outermost = open.calls == 0,
+                      .ignored = ignored_[event.function]};
+    ++open.calls;
+    if (!tail) ++open.frames;
+    if (!frame.ignored) {
+        ++counts_.calls;
+        ++per_function_[event.function].calls;
+        sink_.opened(event);
+    }
+    stack_.push_back(frame);
+}
+
+void Matcher::tail_enter(const trace::Event& event) {
+    if (stack_.empty()) {
+        ++counts_.stray_tail_enters;
+        return;
+    }
+    if (stack_.back().tail) close_top(event.tsc);
+    enter(event, true);
+}
+
+void Matcher::leave(const trace::Event& event) {
+    see(event.tsc);
+    if (open_[event.function].frames == 0) {
+        ++counts_.unmatched_leaves;
+        return;
+    }
+    std::size_t opener = stack_.size() - 1;
+    while (stack_[opener].tail || stack_[opener].function != event.function)
+        --opener;
+    const bool tail_above = opener + 1 < stack_.size() && stack_[opener + 1].tail;
+    const std::size_t keep = opener + (tail_above ? 2 : 1);
+    if (keep < stack_.size()) counts_.abandoned_by_jump += abandon_down_to(keep);
+    if (tail_above) close_top(event.tsc);
+    close_top(event.tsc);
+}
+
+void Matcher::pause(const trace::Event& event) {
+    if (event.until < event.tsc || event.until - event.tsc > kLongest) {
+        ++counts_.bad_pauses;
+        return;
+    }
+    const std::uint64_t begin = std::max(event.tsc, last_pause_.end);
+    const std::uint64_t end = event.until;
+    if (begin >= end) return;
+    const std::size_t lowest = stack_.size() > kReordered ? stack_.size() - kReordered : 0;
+    for (std::size_t i = stack_.size(); i-- > lowest && stack_[i].enter > begin;) {
+        stack_[i].paused_before += std::min(end, stack_[i].enter) - begin;
+    }
+    counts_.paused += end - begin;
+    last_pause_ = {begin, end};
+}
+
+// Pauses do not overlap and only the last one can reach beyond `tsc`, slots being nearly in the order of
+// time.
+std::uint64_t Matcher::paused_until(std::uint64_t tsc) const {
+    if (tsc >= last_pause_.end) return counts_.paused;
+    return counts_.paused - (last_pause_.end - std::max(tsc, last_pause_.begin));
+}
+
+std::uint64_t Matcher::net_duration(const Frame& frame, std::uint64_t tsc) const {
+    const std::uint64_t paused = subtract(paused_until(tsc), frame.paused_before);
+    const double probes = cost_.inner + cost_.total * static_cast<double>(frame.nested);
+    const auto probe_ticks = static_cast<std::uint64_t>(std::min(probes + 0.5, 1e18));
+    return subtract(subtract(tsc - frame.enter, paused), probe_ticks);
+}
+
+void Matcher::close_top(std::uint64_t tsc) {
+    const Frame frame = stack_.back();
+    stack_.pop_back();
+    PerOpen& open = open_[frame.function];
+    --open.calls;
+    if (!frame.tail) --open.frames;
+
+    const bool timed = tsc >= frame.enter && tsc - frame.enter <= kLongest;
+    const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
+    if (!frame.ignored) {
+        if (!timed) {
+            ++counts_.bad_clock;
+            ++per_function_[frame.function].bad_clock;
+        }
+        sink_.closed({.function = frame.function,
+                      .outermost = frame.outermost,
+                      .timed = timed,
+                      .self_timed = timed && frame.self_known,
+                      .duration = duration,
+                      .self = subtract(duration, frame.children)});
+    }
+    if (stack_.empty()) return;
+
+    Frame& parent = stack_.back();
+    const std::uint64_t shared = subtract(tsc, parent.enter);
+    parent.self_known = parent.self_known && (frame.ignored ? frame.self_known : timed);
+    if (shared == 0 && timed)
+        return;  // a signal handler that ran before its slot's neighbour had read the clock
+    parent.nested += frame.nested + 1;
+    parent.children += std::min(frame.ignored ? frame.children : duration, shared);
+}
+
+std::uint64_t Matcher::abandon_down_to(std::size_t keep) {
+    std::uint64_t nested = 0;
+    std::uint64_t visible = 0;
+    while (stack_.size() > keep) {
+        const Frame& frame = stack_.back();
+        PerOpen& open = open_[frame.function];
+        --open.calls;
+        if (!frame.tail) --open.frames;
+        nested += frame.nested + 1;
+        if (!frame.ignored) {
+            ++visible;
+            ++per_function_[frame.function].abandoned;
+        }
+        stack_.pop_back();
+    }
+    if (!stack_.empty()) {
+        stack_.back().nested += nested;
+        stack_.back().self_known = false;
+    }
+    if (visible > 0) sink_.abandoned(visible);
+    return visible;
+}
+
+}  // namespace rdam::calls

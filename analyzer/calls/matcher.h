@@ -1,0 +1,108 @@
+// Events of one thread in, calls out.
+//
+// Abandoned calls. A frame left by longjmp, a crash or lost events has no leave event; that is known only
+// when a frame around it is left (or the thread ends, or events are missing). Such a call is counted and has
+// no times. What that means for the others:
+//  - calls that ended inside it are as good as any other;
+//  - the call that contains it has a duration, for its own two time-stamps are good, but no self time, for
+//  nobody
+//    knows when the abandoned child ended;
+//  - calls around that one are not touched, in neither;
+//  - whether a call that came after the jump ran inside the abandoned one cannot be known. It counts as
+//  inside: a
+//    later call of the same function is not outermost, which can only make a score lower.
+//
+// Tail calls. tail_enter closes the function that was tail-entered in the same frame before, at its own
+// time-stamp, and opens its function as a child of the one that opened the frame; the frame's leave closes
+// both.
+//
+// Time per event is constant (amortized), whatever the nesting; memory grows with the nesting alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/calls/call.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::calls {
+
+struct FunctionCounts {
+    std::uint64_t calls = 0;      ///< entered, however they ended
+    std::uint64_t abandoned = 0;  ///< never seen to end
+    std::uint64_t bad_clock = 0;  ///< ended at an impossible time
+};
+
+/// What could not be matched, and what was seen at all. Of one thread.
+struct MatchCounts {
+    std::uint64_t calls = 0;
+    std::uint64_t abandoned_by_jump = 0;  ///< an enclosing frame was left
+    std::uint64_t abandoned_at_end = 0;   ///< still open when the thread's events ended
+    std::uint64_t abandoned_at_gap = 0;   ///< open where events are missing
+    std::uint64_t unmatched_leaves = 0;   ///< no such call was open: ignored
+    std::uint64_t stray_tail_enters = 0;  ///< no frame was open: ignored
+    std::uint64_t bad_clock = 0;          ///< calls that ended at an impossible time
+    std::uint64_t bad_pauses = 0;         ///< ended before they began: ignored
+    std::uint64_t paused = 0;             ///< ticks during which the recorder held the thread
+    std::uint64_t first = UINT64_MAX;  ///< lowest time-stamp of an enter or leave; UINT64_MAX: there was none
+    std::uint64_t last = 0;            ///< highest
+};
+
+class Matcher {
+  public:
+    /// Event::function must be below `functions`. Calls of functions whose entry in `ignored` is true (it may
+    /// be shorter than `functions`) are as if they had never been wrapped, except that the cost of their
+    /// probes is still taken out. `sink` must outlive the matcher.
+    Matcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, CallSink& sink);
+
+    void consume(std::span<const trace::Event> events);
+    /// Events are missing here: all open calls are abandoned.
+    void gap();
+    /// The thread's events end here: all open calls are abandoned.
+    void finish();
+
+    const MatchCounts& counts() const { return counts_; }
+    const std::vector<FunctionCounts>& per_function() const { return per_function_; }
+
+  private:
+    struct Frame {
+        std::uint64_t enter = 0;
+        std::uint64_t paused_before = 0;  ///< ticks of pause before `enter`
+        std::uint64_t nested = 0;         ///< wrapped calls inside, at any depth
+        std::uint64_t children = 0;       ///< their net durations, of the direct ones
+        std::uint32_t function = 0;
+        bool tail = false;
+        bool outermost = true;
+        bool ignored = false;
+        bool self_known = true;
+    };
+    struct PerOpen {
+        std::uint32_t calls = 0;   ///< open calls of the function
+        std::uint32_t frames = 0;  ///< those of them that opened a frame
+    };
+    struct Interval {
+        std::uint64_t begin = 0, end = 0;
+    };
+
+    void enter(const trace::Event& event, bool tail);
+    void tail_enter(const trace::Event& event);
+    void leave(const trace::Event& event);
+    void pause(const trace::Event& event);
+    void close_top(std::uint64_t tsc);
+    std::uint64_t abandon_down_to(std::size_t keep);
+    std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc) const;
+    std::uint64_t paused_until(std::uint64_t tsc) const;
+    void see(std::uint64_t tsc);
+
+    ProbeCost cost_;
+    std::vector<bool> ignored_;
+    CallSink& sink_;
+    std::vector<Frame> stack_;
+    std::vector<PerOpen> open_;
+    std::vector<FunctionCounts> per_function_;
+    MatchCounts counts_;
+    Interval last_pause_;
+};
+
+}  // namespace rdam::calls

@@ -1,0 +1,126 @@
+#include "analyzer/mining/keys.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace rdam::mining {
+namespace {
+
+struct Named {
+    std::string_view function, parameter;
+};
+
+Result<Named> split(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    const bool lone = colon != std::string_view::npos && colon > 0 && text[colon - 1] != ':';
+    if (!lone || colon + 1 == text.size()) {
+        return fail("{}: not a parameter; write function:parameter, for example write:count", text);
+    }
+    return Named{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+bool is_called(const trace::FunctionInfo& function, std::string_view name) {
+    if (name == function.name || name == function.linkage_name) return true;
+    const std::size_t module = function.module.size();
+    return name.size() > module && name.starts_with(function.module) && name[module] == ':' &&
+           (name.substr(module + 1) == function.name || name.substr(module + 1) == function.linkage_name);
+}
+
+std::string lower(std::string_view text) {
+    std::string out{text};
+    std::ranges::transform(out, out.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
+}
+
+std::string similar_names(const trace::TraceInfo& info, std::string_view name) {
+    const std::string wanted =
+        lower(name.substr(name.rfind(':') == std::string_view::npos ? 0 : name.rfind(':') + 1));
+    std::string out;
+    int found = 0;
+    for (const trace::FunctionInfo& function : info.functions) {
+        const std::string candidate = lower(function.name);
+        const bool similar = candidate.find(wanted) != std::string::npos ||
+                             (!candidate.empty() && wanted.find(candidate) != std::string::npos);
+        if (!similar || found == 3) continue;
+        out += (found++ == 0 ? "; similar: " : ", ") + function.name;
+    }
+    return out;
+}
+
+KeyWord key_word(const trace::FunctionInfo& function, std::size_t parameter) {
+    const trace::ParameterInfo& info = function.parameters[parameter];
+    const bool whole = info.size == 0 || info.size >= 8;
+    return {.word = info.word,
+            .parameter = static_cast<std::uint16_t>(parameter),
+            .mask = whole ? UINT64_MAX : (std::uint64_t{1} << (8 * info.size)) - 1};
+}
+
+Result<std::vector<std::size_t>> find_parameters(const trace::FunctionInfo& function, std::string_view name) {
+    std::vector<std::size_t> found;
+    std::string known;
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+        const std::string& candidate = function.parameters[i].name;
+        known += (i == 0 ? "" : ", ") + candidate;
+        if (name == "*" || name == candidate) found.push_back(i);
+    }
+    if (found.empty()) {
+        return fail("{} has no recorded parameter {}; it has {}", function.name, name,
+                    known.empty() ? "none" : known);
+    }
+    return found;
+}
+
+Result<void> change_keys(const trace::TraceInfo& info, std::string_view text, bool value,
+                         std::vector<std::vector<bool>>& is_key) {
+    const Result<Named> named = split(text);
+    if (!named) return tl::unexpected{named.error()};
+    const auto functions = find_functions(info, named->function);
+    if (!functions) return tl::unexpected{functions.error()};
+    for (const std::uint32_t function : *functions) {
+        const auto parameters = find_parameters(info.functions[function], named->parameter);
+        if (!parameters) return tl::unexpected{parameters.error()};
+        for (const std::size_t parameter : *parameters)
+            is_key[function][parameter] = value;
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, std::string_view name) {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < info.functions.size(); ++i) {
+        if (is_called(info.functions[i], name)) found.push_back(i);
+    }
+    if (found.empty()) return fail("{}: the trace has no such function{}", name, similar_names(info, name));
+    return found;
+}
+
+Result<KeyTable> make_keys(const trace::TraceInfo& info, std::span<const std::string> add,
+                           std::span<const std::string> remove) {
+    std::vector<std::vector<bool>> is_key(info.functions.size());
+    for (std::size_t f = 0; f < info.functions.size(); ++f) {
+        for (const trace::ParameterInfo& parameter : info.functions[f].parameters) {
+            is_key[f].push_back(parameter.key);
+        }
+    }
+    for (const std::string& text : add) {
+        if (auto changed = change_keys(info, text, true, is_key); !changed)
+            return tl::unexpected{changed.error()};
+    }
+    for (const std::string& text : remove) {
+        if (auto changed = change_keys(info, text, false, is_key); !changed)
+            return tl::unexpected{changed.error()};
+    }
+    KeyTable table(info.functions.size());
+    for (std::size_t f = 0; f < info.functions.size(); ++f) {
+        for (std::size_t p = 0; p < is_key[f].size(); ++p) {
+            const KeyWord key = key_word(info.functions[f], p);
+            if (is_key[f][p] && key.word < info.functions[f].enter_words) table[f].push_back(key);
+        }
+    }
+    return table;
+}
+
+}  // namespace rdam::mining

@@ -1,0 +1,76 @@
+#include "analyzer/mining/sequence_builder.h"
+
+#include <algorithm>
+
+namespace rdam::mining {
+
+SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs)
+    : store_(store), options_(options), most_runs_(most_runs) {}
+
+void SequenceBuilder::open(std::uint32_t function, std::span<const std::uint64_t> keys) {
+    open_.push_back({.first_run = runs_.size(), .first_key = keys_.size(), .function = function});
+    keys_.insert(keys_.end(), keys.begin(), keys.end());
+}
+
+GroupId SequenceBuilder::close() {
+    const Open call = open_.back();
+    open_.pop_back();
+    const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
+    const ShapeId shape = finish_shape(call, keys);
+    const GroupId group = store_.group(shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys);
+    runs_.resize(call.first_run);
+    keys_.resize(call.first_key);
+    if (!open_.empty()) append({shape, 1});
+    return group;
+}
+
+ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uint64_t> keys) {
+    if (call.too_long) {
+        ++too_long_;
+        return store_.unique(call.function);
+    }
+    const std::span<const Run> runs{runs_.data() + call.first_run, runs_.size() - call.first_run};
+    const std::uint64_t hash = runs.empty() ? kHashSeed : hash_mix(call.hash, runs.back());
+    return store_.intern(call.function, options_.deep_keys ? keys : std::span<const std::uint64_t>{}, runs,
+                         hash);
+}
+
+void SequenceBuilder::append(Run run) {
+    Open& parent = open_.back();
+    if (options_.fold_loops) run.count = 1;
+    if (runs_.size() > parent.first_run && runs_.back().child == run.child) {
+        if (options_.fold_loops) return;
+        std::uint32_t& count = runs_.back().count;
+        const std::uint32_t more = std::min(run.count, UINT32_MAX - count);
+        count += more;
+        run.count -= more;
+        if (run.count == 0) return;
+    }
+    if (runs_.size() - parent.first_run >= most_runs_) {
+        parent.too_long = true;
+        return;
+    }
+    if (runs_.size() > parent.first_run) parent.hash = hash_mix(parent.hash, runs_.back());
+    runs_.push_back(run);
+}
+
+void SequenceBuilder::abandon(std::size_t count) {
+    const std::size_t first = open_.size() - count;
+    const std::size_t base = open_[first].first_run;
+    const std::vector<Open> lost(open_.begin() + static_cast<std::ptrdiff_t>(first), open_.end());
+    abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(base), runs_.end());
+    keys_.resize(lost.front().first_key);
+    runs_.resize(base);
+    open_.resize(first);
+    if (open_.empty()) return;
+
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+        append({store_.abandoned(lost[i].function), 1});
+        const std::size_t end = i + 1 < lost.size() ? lost[i + 1].first_run - base : abandoned_runs_.size();
+        for (std::size_t j = lost[i].first_run - base; j < end; ++j)
+            append(abandoned_runs_[j]);
+        if (lost[i].too_long) open_.back().too_long = true;
+    }
+}
+
+}  // namespace rdam::mining

@@ -1,0 +1,62 @@
+// Builds the sequence of every call of one thread from the bottom up, in one pass and without recursion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/mining/sequence_store.h"
+
+namespace rdam::mining {
+
+struct SequenceOptions {
+    bool deep_keys = false;   ///< the keys of the children count for the parent
+    bool fold_loops = false;  ///< `g ×3` and `g ×4` are the same
+};
+
+/// A call with more runs of children than this is not compared with others: its list would not fit in memory.
+inline constexpr std::size_t kMostRuns = std::size_t{4} << 20;
+
+/// Memory: the children of the calls that are open, equal neighbours counted. Not thread-safe.
+class SequenceBuilder {
+  public:
+    SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs = kMostRuns);
+
+    /// A call begins; `keys` are the values of its key parameters.
+    void open(std::uint32_t function, std::span<const std::uint64_t> keys);
+
+    /// The innermost open call has ended: its group, and it becomes the last child of the call around it.
+    GroupId close();
+
+    /// The `count` innermost open calls never ended. Each becomes a child of the call around them all, marked
+    /// as abandoned, and is followed there by the children it had: what ran inside it and what ran after the
+    /// jump out of it cannot be told apart.
+    void abandon(std::size_t count);
+
+    /// Calls whose children were too many to be compared.
+    std::uint64_t too_long() const { return too_long_; }
+
+  private:
+    struct Open {
+        std::uint64_t hash = kHashSeed;  ///< of all runs but the last
+        std::size_t first_run = 0;
+        std::size_t first_key = 0;
+        std::uint32_t function = 0;
+        bool too_long = false;
+    };
+
+    void append(Run run);
+    ShapeId finish_shape(const Open& call, std::span<const std::uint64_t> keys);
+
+    SequenceStore& store_;
+    SequenceOptions options_;
+    std::size_t most_runs_;
+    std::vector<Open> open_;
+    std::vector<Run> runs_;            // of all open calls, one after the other
+    std::vector<std::uint64_t> keys_;  // likewise
+    std::vector<Run> abandoned_runs_;  // scratch
+    std::uint64_t too_long_ = 0;
+};
+
+}  // namespace rdam::mining

@@ -1,0 +1,138 @@
+#include "analyzer/mining/sequence_names.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <iterator>
+#include <string_view>
+
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::mining {
+namespace {
+
+constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMostChildren = 8;
+constexpr int kDeepest = 2;
+
+std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
+    if (bytes == 0 || bytes >= 8) return std::bit_cast<std::int64_t>(value);
+    const unsigned shift = 64 - 8 * bytes;
+    return std::bit_cast<std::int64_t>(value << shift) >> shift;
+}
+
+class NameWriter {
+  public:
+    NameWriter(const SequenceStore& store, const trace::TraceInfo& info, const KeyTable& keys)
+        : store_(store), info_(info), keys_(keys) {}
+
+    void write_shape(const Shape& shape, std::span<const std::uint64_t> keys, int depth) {
+        out_ += info_.functions[shape.function].name;
+        write_keys(shape.function, keys.empty() ? store_.keys(shape) : keys);
+        if (shape.kind == ShapeKind::abandoned) out_ += "(left)";
+        if (shape.kind == ShapeKind::unique) out_ += "[too many to list]";
+        if (shape.runs == 0) return;
+        out_ += '[';
+        if (depth < kDeepest) {
+            write_children(shape, depth);
+        } else {
+            out_ += "…";
+        }
+        out_ += ']';
+    }
+
+    std::string take() { return std::move(out_); }
+
+  private:
+    void write_children(const Shape& shape, int depth) {
+        std::size_t written = 0;
+        for (const Run& run : store_.runs(shape)) {
+            if (written > 0) out_ += ", ";
+            if (written == kMostChildren || out_.size() > kLongestName) {
+                fmt::format_to(std::back_inserter(out_), "… {} more", shape.runs - written);
+                return;
+            }
+            write_shape(store_.shape(run.child), {}, depth + 1);
+            if (run.count > 1) fmt::format_to(std::back_inserter(out_), " ×{}", run.count);
+            ++written;
+        }
+    }
+
+    void write_keys(std::uint32_t function, std::span<const std::uint64_t> values) {
+        const auto& names = keys_[function];
+        if (values.empty() || values.size() != names.size()) return;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const trace::ParameterInfo& parameter = info_.functions[function].parameters[names[i].parameter];
+            out_ += (i == 0 ? "(" : ", ") + parameter.name + "=" + format_value(parameter, values[i]);
+        }
+        out_ += ')';
+    }
+
+    const SequenceStore& store_;
+    const trace::TraceInfo& info_;
+    const KeyTable& keys_;
+    std::string out_;
+};
+
+std::uint64_t mix_text(std::uint64_t hash, std::string_view text) {
+    for (const char c : text)
+        hash = hash_mix(hash, static_cast<unsigned char>(c));
+    return hash_mix(hash, text.size());
+}
+
+}  // namespace
+
+std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value) {
+    switch (static_cast<ValueKind>(parameter.kind)) {
+        case ValueKind::signed_integer:
+        case ValueKind::enumeration:
+            return fmt::format("{}", sign_extended(value, parameter.size));
+        case ValueKind::pointer:
+            return fmt::format("{:#x}", value);
+        case ValueKind::boolean:
+            return value != 0 ? "true" : "false";
+        case ValueKind::floating:
+            return parameter.size == 4
+                       ? fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(value)))
+                       : fmt::format("{}", std::bit_cast<double>(value));
+        case ValueKind::unsigned_integer:
+            break;
+    }
+    return fmt::format("{}", value);
+}
+
+std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,
+                          const KeyTable& keys) {
+    NameWriter writer{store, info, keys};
+    const Group& named = store.group(group);
+    writer.write_shape(store.shape(named.shape), store.keys(named), 0);
+    return writer.take();
+}
+
+std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info) {
+    std::vector<std::uint64_t> function_ids;
+    for (const trace::FunctionInfo& function : info.functions) {
+        function_ids.push_back(mix_text(mix_text(kHashSeed, function.module), function.name));
+    }
+    std::vector<std::uint64_t> shape_ids;
+    for (ShapeId id = 0; id < store.shapes(); ++id) {
+        const Shape& shape = store.shape(id);
+        std::uint64_t hash = hash_mix(function_ids[shape.function], static_cast<std::uint64_t>(shape.kind));
+        for (const std::uint64_t key : store.keys(shape))
+            hash = hash_mix(hash, key);
+        for (const Run& run : store.runs(shape))
+            hash = hash_mix(hash_mix(hash, shape_ids[run.child]), run.count);
+        shape_ids.push_back(hash);
+    }
+    std::vector<std::uint64_t> ids;
+    for (GroupId id = 0; id < store.groups(); ++id) {
+        const Group& group = store.group(id);
+        std::uint64_t hash = shape_ids[group.shape];
+        for (const std::uint64_t key : store.keys(group))
+            hash = hash_mix(hash, key);
+        ids.push_back(hash_mix(hash, store.keys(group).size()));
+    }
+    return ids;
+}
+
+}  // namespace rdam::mining

@@ -1,0 +1,26 @@
+// Names and lasting ids of sequences, for people and scripts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/mining/keys.h"
+#include "analyzer/mining/sequence_store.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::mining {
+
+/// The value of a parameter as its type says: `-1`, `0x7f00`, `true`, `2.5`. `kind` is an rdam::ValueKind.
+std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value);
+
+/// `pthread_mutex_lock(mutex=0x55d0)[__lll_lock_wait ×3]`: the function, its keys, its children and theirs.
+/// Long ones end in `…`. Not made safe for a terminal: names are the trace's.
+std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,
+                          const KeyTable& keys);
+
+/// One number for each group that depends on names and values alone, not on the order in which a run happened
+/// to meet them: the same sequence has the same number in the next recording, unless a key is an address.
+std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info);
+
+}  // namespace rdam::mining

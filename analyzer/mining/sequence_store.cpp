@@ -1,0 +1,100 @@
+#include "analyzer/mining/sequence_store.h"
+
+#include <algorithm>
+
+namespace rdam::mining {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+std::uint64_t mix_all(std::uint64_t hash, std::span<const std::uint64_t> words) {
+    for (const std::uint64_t word : words)
+        hash = hash_mix(hash, word);
+    return hash;
+}
+
+}  // namespace
+
+SequenceStore::SequenceStore(std::size_t functions)
+    : leaves_(functions, kNone),
+      abandoned_(functions, kNone),
+      shape_index_(0, Hash{this}, Equal{this}),
+      group_index_(0, GroupHash{this}, GroupEqual{this}) {}
+
+bool SequenceStore::Equal::operator()(ShapeId id, const ShapeProbe& probe) const {
+    const Shape& shape = store->shapes_[id];
+    return shape.hash == probe.hash && shape.function == probe.function &&
+           std::ranges::equal(store->runs(shape), probe.runs) &&
+           std::ranges::equal(store->keys(shape), probe.keys);
+}
+
+bool SequenceStore::GroupEqual::operator()(GroupId id, const GroupProbe& probe) const {
+    const Group& group = store->groups_[id];
+    return group.shape == probe.shape && std::ranges::equal(store->keys(group), probe.keys);
+}
+
+ShapeId SequenceStore::add_shape(Shape shape, std::span<const std::uint64_t> keys,
+                                 std::span<const Run> runs) {
+    shape.first_run = runs_.size();
+    shape.runs = static_cast<std::uint32_t>(runs.size());
+    shape.first_key = keys_.size();
+    shape.keys = static_cast<std::uint16_t>(keys.size());
+    runs_.insert(runs_.end(), runs.begin(), runs.end());
+    keys_.insert(keys_.end(), keys.begin(), keys.end());
+    shapes_.push_back(shape);
+    return static_cast<ShapeId>(shapes_.size() - 1);
+}
+
+GroupId SequenceStore::add_group(Group group, std::span<const std::uint64_t> keys) {
+    group.first_key = keys_.size();
+    group.keys = static_cast<std::uint16_t>(keys.size());
+    keys_.insert(keys_.end(), keys.begin(), keys.end());
+    groups_.push_back(group);
+    return static_cast<GroupId>(groups_.size() - 1);
+}
+
+ShapeId SequenceStore::leaf(std::uint32_t function) {
+    ShapeId& id = leaves_[function];
+    if (id == kNone) id = add_shape({.hash = hash_mix(kHashSeed, function), .function = function}, {}, {});
+    return id;
+}
+
+ShapeId SequenceStore::abandoned(std::uint32_t function) {
+    ShapeId& id = abandoned_[function];
+    if (id == kNone) id = add_shape({.function = function, .kind = ShapeKind::abandoned}, {}, {});
+    return id;
+}
+
+ShapeId SequenceStore::unique(std::uint32_t function) {
+    return add_shape({.function = function, .kind = ShapeKind::unique}, {}, {});
+}
+
+ShapeId SequenceStore::intern(std::uint32_t function, std::span<const std::uint64_t> keys,
+                              std::span<const Run> runs, std::uint64_t runs_hash) {
+    if (keys.empty() && runs.empty()) return leaf(function);
+    const ShapeProbe probe{mix_all(hash_mix(runs_hash, function), keys), function, keys, runs};
+    const auto found = shape_index_.find(probe, probe.hash);
+    if (found != shape_index_.end()) return *found;
+    const ShapeId id = add_shape({.hash = probe.hash, .function = function}, keys, runs);
+    shape_index_.insert(id);
+    return id;
+}
+
+GroupId SequenceStore::group(ShapeId shape, std::span<const std::uint64_t> keys) {
+    if (keys.empty()) {
+        GroupId id = shapes_[shape].plain_group;
+        if (id == kNone) {
+            id = add_group({.shape = shape}, {});
+            shapes_[shape].plain_group = id;
+        }
+        return id;
+    }
+    const GroupProbe probe{mix_all(hash_mix(kHashSeed, shape), keys), shape, keys};
+    const auto found = group_index_.find(probe, probe.hash);
+    if (found != group_index_.end()) return *found;
+    const GroupId id = add_group({.hash = probe.hash, .shape = shape}, keys);
+    group_index_.insert(id);
+    return id;
+}
+
+}  // namespace rdam::mining

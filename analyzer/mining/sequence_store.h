@@ -1,0 +1,144 @@
+// Every distinct sequence once, under a small number (hash-consing). docs/design.md §5, point 2.
+//
+// A *shape* is what a call looks like to the call around it: its function and the shapes of its children,
+// equal neighbours counted (`g ×3`). With deep keys, the values of its key parameters as well. A *group* is a
+// shape together with the values of the key parameters: the calls that are compared with one another.
+//
+// Equality is exact: hashes only find candidates, which are then compared in full.
+#pragma once
+
+#include <tsl/robin_set.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rdam::mining {
+
+using ShapeId = std::uint32_t;
+using GroupId = std::uint32_t;
+
+/// `count` children of the same shape, one after the other.
+struct Run {
+    ShapeId child = 0;
+    std::uint32_t count = 1;
+
+    friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// Incremental: mix one word after the other, starting with kHashSeed.
+inline constexpr std::uint64_t kHashSeed = 0x9e3779b97f4a7c15;
+constexpr std::uint64_t hash_mix(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0xff51afd7ed558ccd;
+    return hash ^ (hash >> 32);
+}
+constexpr std::uint64_t hash_mix(std::uint64_t hash, Run run) {
+    return hash_mix(hash, std::uint64_t{run.count} << 32 | run.child);
+}
+
+enum class ShapeKind : std::uint8_t {
+    complete,   ///< function, keys and runs say all
+    abandoned,  ///< a call that was never seen to end; what it contained follows it among its parent's
+                ///< children
+    unique,     ///< too long to be kept: equal to nothing
+};
+
+struct Shape {
+    std::uint64_t hash = 0;
+    std::uint64_t first_run = 0;
+    std::uint64_t first_key = 0;
+    std::uint32_t runs = 0;
+    std::uint32_t function = 0;
+    GroupId plain_group = UINT32_MAX;  ///< its group without keys, if there is one
+    std::uint16_t keys = 0;
+    ShapeKind kind = ShapeKind::complete;
+};
+
+struct Group {
+    std::uint64_t hash = 0;
+    std::uint64_t first_key = 0;
+    ShapeId shape = 0;
+    std::uint16_t keys = 0;  ///< beside those of a deep-keyed shape
+};
+
+/// Not thread-safe. Ids are given in the order of first use, children before their parents.
+class SequenceStore {
+  public:
+    explicit SequenceStore(std::size_t functions);
+    SequenceStore(const SequenceStore&) = delete;
+    SequenceStore& operator=(const SequenceStore&) = delete;
+
+    /// `runs_hash` is kHashSeed with every run mixed in, in order.
+    ShapeId intern(std::uint32_t function, std::span<const std::uint64_t> keys, std::span<const Run> runs,
+                   std::uint64_t runs_hash);
+    ShapeId leaf(std::uint32_t function);  ///< no keys, no children
+    ShapeId abandoned(std::uint32_t function);
+    ShapeId unique(std::uint32_t function);  ///< a new one each time
+
+    GroupId group(ShapeId shape, std::span<const std::uint64_t> keys);
+
+    std::size_t shapes() const { return shapes_.size(); }
+    std::size_t groups() const { return groups_.size(); }
+    const Shape& shape(ShapeId id) const { return shapes_[id]; }
+    const Group& group(GroupId id) const { return groups_[id]; }
+    std::span<const Run> runs(const Shape& shape) const {
+        return {runs_.data() + shape.first_run, shape.runs};
+    }
+    std::span<const std::uint64_t> keys(const Shape& shape) const {
+        return {keys_.data() + shape.first_key, shape.keys};
+    }
+    std::span<const std::uint64_t> keys(const Group& group) const {
+        return {keys_.data() + group.first_key, group.keys};
+    }
+
+  private:
+    struct ShapeProbe {
+        std::uint64_t hash;
+        std::uint32_t function;
+        std::span<const std::uint64_t> keys;
+        std::span<const Run> runs;
+    };
+    struct GroupProbe {
+        std::uint64_t hash;
+        ShapeId shape;
+        std::span<const std::uint64_t> keys;
+    };
+    struct Hash {
+        const SequenceStore* store;
+        std::size_t operator()(ShapeId id) const { return store->shapes_[id].hash; }
+        std::size_t operator()(const ShapeProbe& probe) const { return probe.hash; }
+    };
+    struct Equal {
+        using is_transparent = void;
+        const SequenceStore* store;
+        bool operator()(ShapeId a, ShapeId b) const { return a == b; }
+        bool operator()(ShapeId id, const ShapeProbe& probe) const;
+        bool operator()(const ShapeProbe& probe, ShapeId id) const { return (*this)(id, probe); }
+    };
+    struct GroupHash {
+        const SequenceStore* store;
+        std::size_t operator()(GroupId id) const { return store->groups_[id].hash; }
+        std::size_t operator()(const GroupProbe& probe) const { return probe.hash; }
+    };
+    struct GroupEqual {
+        using is_transparent = void;
+        const SequenceStore* store;
+        bool operator()(GroupId a, GroupId b) const { return a == b; }
+        bool operator()(GroupId id, const GroupProbe& probe) const;
+        bool operator()(const GroupProbe& probe, GroupId id) const { return (*this)(id, probe); }
+    };
+
+    ShapeId add_shape(Shape shape, std::span<const std::uint64_t> keys, std::span<const Run> runs);
+    GroupId add_group(Group group, std::span<const std::uint64_t> keys);
+
+    std::vector<Shape> shapes_;
+    std::vector<Group> groups_;
+    std::vector<Run> runs_;
+    std::vector<std::uint64_t> keys_;
+    std::vector<ShapeId> leaves_;     // by function; UINT32_MAX: not seen yet
+    std::vector<ShapeId> abandoned_;  // likewise
+    tsl::robin_set<ShapeId, Hash, Equal, std::allocator<ShapeId>, true> shape_index_;
+    tsl::robin_set<GroupId, GroupHash, GroupEqual, std::allocator<GroupId>, true> group_index_;
+};
+
+}  // namespace rdam::mining

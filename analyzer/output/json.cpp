@@ -1,0 +1,164 @@
+#include "analyzer/output/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/output/notes.h"
+
+namespace rdam::output {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double finite(double value) {
+    return std::isfinite(value) ? value : 0.0;
+}
+
+// A thousandth of a nanosecond is far below what a clock can tell; more digits only hide the number.
+double nanoseconds(double value) {
+    return std::round(finite(value) * 1000) / 1000;
+}
+
+Json trace_json(const score::Report& report) {
+    return {{"command", command_text(report.process.command)},
+            {"duration_ns", nanoseconds(report.duration_ns)},
+            {"events", report.events},
+            {"dropped", report.dropped},
+            {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
+            {"perturbation", finite(report.perturbation)},
+            {"arguments", report.process.command},
+            {"pid", report.process.pid},
+            {"host", report.process.host},
+            {"machine", report.process.machine},
+            {"version", report.process.rdam_version},
+            {"clean_end", report.process.clean_end},
+            {"calls", report.counts.calls},
+            {"paused_ns", nanoseconds(report.paused_ns)},
+            {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
+                              report.counts.abandoned_at_gap},
+            {"never_called", report.never_called},
+            {"notes", notes(report)}};
+}
+
+Json threads_json(const score::Report& report) {
+    Json out = Json::array();
+    for (const score::ThreadRow& row : report.threads) {
+        out.push_back({{"tid", row.tid},
+                       {"name", row.name},
+                       {"duration_ns", nanoseconds(row.duration_ns)},
+                       {"events", row.events},
+                       {"short_lived", row.short_lived}});
+    }
+    return out;
+}
+
+Json shares_json(const score::Report& report, const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::ThreadShare& part : row.threads) {
+        out.push_back({{"tid", report.threads[part.thread].tid},
+                       {"rdam", finite(part.rdam)},
+                       {"occurrences", part.occurrences},
+                       {"lost_ns", nanoseconds(part.lost_ns)}});
+    }
+    return out;
+}
+
+Json sequences_json(const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::SequenceRow& sequence : row.sequences) {
+        out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
+                       {"name", sequence.name},
+                       {"rdam", finite(sequence.rdam)},
+                       {"occurrences", sequence.occurrences},
+                       {"min_ns", nanoseconds(sequence.min_ns)},
+                       {"lost_ns", nanoseconds(sequence.lost_ns)},
+                       {"median_ns", nanoseconds(sequence.median_ns)},
+                       {"p99_ns", nanoseconds(sequence.p99_ns)},
+                       {"max_ns", nanoseconds(sequence.max_ns)}});
+    }
+    return out;
+}
+
+Json frames_json(std::uint64_t return_address, Symbols& symbols) {
+    Json out = Json::array();
+    for (const SourceFrame& frame : symbols.frames(return_address))
+        out.push_back(frame_text(frame));
+    return out;
+}
+
+Json stacks_json(const score::FunctionRow& row, Symbols& symbols, std::size_t most) {
+    Json out = Json::array();
+    for (const score::StackRow& stack : row.stacks) {
+        if (out.size() == most) break;
+        Json frames = Json::array();
+        for (const std::uint64_t address : stack.frames) {
+            for (auto& frame : frames_json(address, symbols))
+                frames.push_back(frame);
+        }
+        out.push_back({{"count", stack.samples},
+                       {"frames", frames},
+                       {"calls_estimated", std::llround(finite(stack.calls))},
+                       {"truncated", stack.truncated}});
+    }
+    return out;
+}
+
+Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t most) {
+    Json out = Json::array();
+    for (const score::CallerRow& caller : row.callers) {
+        if (out.size() == most) break;
+        out.push_back({{"count", caller.calls}, {"frames", frames_json(caller.address, symbols)}});
+    }
+    return out;
+}
+
+Json hints_json(const score::FunctionRow& row) {
+    Json out = Json::array();
+    if (row.lower_bound) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
+    return out;
+}
+
+Json function_json(const score::Report& report, const score::FunctionRow& row, Symbols& symbols,
+                   const JsonOptions& options) {
+    return {{"name", row.name},
+            {"module", row.module},
+            {"rdam", finite(row.rdam)},
+            {"rdam_all", finite(row.rdam_all)},
+            {"rdam_self", finite(row.rdam_self)},
+            {"rdam_flat", finite(row.rdam_flat)},
+            {"occurrences", row.occurrences},
+            {"min_ns", nanoseconds(row.min_ns)},
+            {"median_ns", nanoseconds(row.median_ns)},
+            {"p99_ns", nanoseconds(row.p99_ns)},
+            {"max_ns", nanoseconds(row.max_ns)},
+            {"lost_ns", nanoseconds(row.lost_ns)},
+            {"lower_bound", row.lower_bound},
+            {"threads", shares_json(report, row)},
+            {"sequences", sequences_json(row)},
+            {"stacks", stacks_json(row, symbols, options.most_stacks)},
+            {"hints", hints_json(row)},
+            {"source", row.source},
+            {"outermost", row.outermost},
+            {"unscored", row.unscored},
+            {"scored_sequences", row.scored_sequences},
+            {"single_sequences", row.single_sequences},
+            {"callers", callers_json(row, symbols, options.most_stacks)}};
+}
+
+}  // namespace
+
+std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+    const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
+    Json functions = Json::array();
+    for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
+        functions.push_back(function_json(report, report.functions[i], symbols, options));
+    }
+    const Json out{
+        {"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rdam::output

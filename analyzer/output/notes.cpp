@@ -1,0 +1,146 @@
+#include "analyzer/output/notes.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/output/units.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::output {
+namespace {
+
+void add_damage(const score::Report& report, std::vector<std::string>& out) {
+    const trace::Damage& damage = report.damage;
+    if (damage.no_index)
+        out.push_back("The end of the trace is missing; what could be found in it is shown.");
+    if (damage.bad_chunks > 0) {
+        out.push_back(fmt::format("{} of the trace {} damaged and left out.",
+                                  counted(damage.bad_chunks, "piece", "pieces"),
+                                  damage.bad_chunks == 1 ? "is" : "are"));
+    }
+    if (damage.missing_chunks > 0) {
+        out.push_back(fmt::format("{} of the trace {} missing.",
+                                  counted(damage.missing_chunks, "piece", "pieces"),
+                                  damage.missing_chunks == 1 ? "is" : "are"));
+    }
+    if (damage.skipped_bytes > 0) {
+        out.push_back(fmt::format("{} of the trace could not be read.",
+                                  counted(damage.skipped_bytes, "byte", "bytes")));
+    }
+}
+
+void add_losses(const score::Report& report, std::vector<std::string>& out) {
+    if (!report.process.clean_end && !report.damage.no_index) {
+        out.push_back(
+            "The program did not end in order (killed, or the recorder was); the last events may be "
+            "missing.");
+    }
+    if (report.dropped > 0) {
+        out.push_back(
+            fmt::format("{} lost while recording (buffers or disk full): scores may be too low or too high.",
+                        counted(report.dropped, "event was", "events were")));
+    }
+    if (report.holes > 0) {
+        out.push_back(fmt::format("{} begun when the program was killed, and never written.",
+                                  counted(report.holes, "event was", "events were")));
+    }
+}
+
+void add_unscored(const score::Report& report, std::vector<std::string>& out) {
+    const calls::MatchCounts& counts = report.counts;
+    const std::uint64_t abandoned = counts.abandoned_by_jump + counts.abandoned_at_gap;
+    if (abandoned > 0) {
+        out.push_back(
+            fmt::format("{} left without being seen to end (longjmp, lost events): counted, not scored.",
+                        counted(abandoned, "call was", "calls were")));
+    }
+    if (counts.abandoned_at_end > 0) {
+        out.push_back(
+            fmt::format("{} still running when the recording of the thread ended: counted, not scored.",
+                        counted(counts.abandoned_at_end, "call was", "calls were")));
+    }
+    const std::uint64_t unmatched = counts.unmatched_leaves + counts.stray_tail_enters;
+    if (unmatched > 0) {
+        out.push_back(fmt::format("{} whose beginning was not recorded: ignored.",
+                                  counted(unmatched, "end of a call", "ends of calls")));
+    }
+    const std::uint64_t bad = counts.bad_clock + counts.bad_pauses;
+    if (bad > 0) {
+        out.push_back(
+            fmt::format("{} before its beginning (do the processors' clocks agree?): counted, not scored.",
+                        counted(bad, "call or pause ended", "calls or pauses ended")));
+    }
+    if (report.too_long > 0) {
+        out.push_back(
+            fmt::format("{} too many different calls inside to be compared with others: not scored.",
+                        counted(report.too_long, "call has", "calls have")));
+    }
+}
+
+void add_answers(const score::Report& report, std::vector<std::string>& out) {
+    for (const trace::AnswerInfo& answer : report.refused) {
+        const bool not_found = static_cast<Verdict>(answer.verdict) == Verdict::not_found;
+        const std::string& name = answer.function.empty() ? answer.entry : answer.function;
+        out.push_back(fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "refused",
+                                  answer.reason.empty() ? "." : " (" + answer.reason + ")."));
+    }
+    if (report.never_called.empty()) return;
+    constexpr std::size_t kShown = 5;
+    std::string names;
+    for (std::size_t i = 0; i < report.never_called.size() && i < kShown; ++i) {
+        names += (i == 0 ? "" : ", ") + report.never_called[i];
+    }
+    if (report.never_called.size() > kShown)
+        names += fmt::format(" and {} more", report.never_called.size() - kShown);
+    out.push_back(fmt::format("Never called: {}.", names));
+}
+
+bool needs_quotes(const std::string& word) {
+    return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> notes(const score::Report& report) {
+    std::vector<std::string> out;
+    add_damage(report, out);
+    add_losses(report, out);
+    add_unscored(report, out);
+    out.insert(out.end(), report.remarks.begin(), report.remarks.end());
+    add_answers(report, out);
+    return out;
+}
+
+std::string recording_cost(const score::Report& report) {
+    std::string text =
+        fmt::format("recording cost {} of the threads' time ({} calls × {})", percent(report.perturbation),
+                    human_count(static_cast<double>(report.counts.calls)), human_time(report.probe_cost_ns));
+    if (report.paused_ns > 0) text += fmt::format(" and {} of pauses", human_time(report.paused_ns));
+    return text;
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+    std::string text;
+    for (const std::string& word : command) {
+        if (!text.empty()) text += ' ';
+        if (!needs_quotes(word)) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (const char c : word)
+            text += c == '\'' ? std::string{"'\\''"} : std::string{c};
+        text += '\'';
+    }
+    return text;
+}
+
+std::string lower_bound_advice() {
+    return fmt::format(
+        "The true score may be higher: more than {:.0f} % of the time is in sequences seen fewer than {} "
+        "times, whose "
+        "fastest execution may have been disturbed too. Record a function called in the inner loop, or try "
+        "--fold-loops.",
+        score::kFewShare * 100, score::kFewOccurrences);
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,53 @@
+// Where an address of the profiled process is in its source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::output {
+
+/// One function at an address: several where calls were inlined there.
+struct SourceFrame {
+    std::string function;  ///< empty: unknown
+    std::string file;      ///< empty: unknown
+    std::uint32_t line = 0;
+    bool inlined = false;      ///< into the frame that follows it
+    std::string module;        ///< file name of the object; empty: the address lies in none
+    std::uint64_t offset = 0;  ///< link-time address in the module, or the address itself
+};
+
+/// `worker at app.c:42`, `step at app.c:7 (inlined)`, `main (app+0x1139)`, `app+0x1139`, `0x7f00`. Not made
+/// safe for a terminal.
+std::string frame_text(const SourceFrame& frame);
+
+class Symbols {
+  public:
+    virtual ~Symbols() = default;
+
+    /// The frames of the call that returns to `return_address`, innermost first; at least one.
+    virtual std::vector<SourceFrame> frames(std::uint64_t return_address) = 0;
+};
+
+/// Knows what the trace itself says: modules, and the functions that were wrapped.
+class TraceSymbols : public Symbols {
+  public:
+    /// `info` must outlive it.
+    explicit TraceSymbols(const trace::TraceInfo& info) : info_(info) {}
+    std::vector<SourceFrame> frames(std::uint64_t return_address) override;
+
+    /// The object that holds `address`; null: none.
+    const trace::ObjectInfo* object_at(std::uint64_t address) const;
+
+  private:
+    const trace::TraceInfo& info_;
+};
+
+/// The best there is: the objects' symbols and line tables where the files are still there and are the ones
+/// that ran, else TraceSymbols. `info` must outlive it. Not thread-safe.
+std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info);
+
+}  // namespace rdam::output

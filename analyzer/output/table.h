@@ -1,0 +1,45 @@
+// Columns of text, aligned.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdam::output {
+
+/// What a terminal can do beside text.
+class Style {
+  public:
+    explicit Style(bool color) : color_(color) {}
+    std::string bold(std::string_view text) const { return wrap("1", text); }
+    std::string faint(std::string_view text) const { return wrap("2", text); }
+    std::string alarming(std::string_view text) const { return wrap("1;31", text); }
+    std::string notable(std::string_view text) const { return wrap("33", text); }
+
+  private:
+    std::string wrap(std::string_view code, std::string_view text) const;
+    bool color_;
+};
+
+struct Column {
+    std::string title;
+    bool left = false;          ///< aligned to the left; numbers are not
+    std::size_t widest = 1000;  ///< longer cells are shortened
+};
+
+/// Cells must be printable() text without escape sequences; a row is styled as a whole, after alignment.
+class Table {
+  public:
+    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+    /// One line for the titles and one for each row, without newline, indented by `indent` blanks.
+    std::vector<std::string> lines(std::size_t indent = 0) const;
+
+  private:
+    std::vector<Column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace rdam::output

@@ -1,0 +1,230 @@
+#include "analyzer/output/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "analyzer/output/notes.h"
+#include "analyzer/output/table.h"
+#include "analyzer/output/units.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+std::string score_text(double score) {
+    return fmt::format("{:.3f}", score);
+}
+
+std::string function_name(const score::FunctionRow& row) {
+    return printable(row.module.empty() ? row.name : row.module + ":" + row.name);
+}
+
+class TextWriter {
+  public:
+    TextWriter(const score::Report& report, Symbols& symbols, const TextOptions& options)
+        : report_(report), symbols_(symbols), options_(options), style_(options.color) {
+        const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
+        rows_ = std::span{report.functions}.first(std::min(shown, report.functions.size()));
+    }
+
+    std::string write() {
+        header();
+        functions();
+        if (options_.threads) threads();
+        if (options_.sequences) sequences();
+        stacks();
+        return std::move(out_);
+    }
+
+  private:
+    void line(std::string_view text = {}) { out_.append(text).append("\n"); }
+
+    void header() {
+        const std::string command = printable(command_text(report_.process.command));
+        line(style_.bold(command.empty() ? "(unknown program)" : command));
+        line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns),
+                         counted(report_.threads.size(), "thread", "threads"),
+                         counted(report_.events, "event", "events"), recording_cost(report_)));
+        for (const std::string& note : notes(report_))
+            line(style_.notable("note: " + printable(note)));
+        line();
+    }
+
+    void functions() {
+        if (rows_.empty()) {
+            line("No call of a wrapped function was recorded.");
+            return;
+        }
+        Table table{{{.title = "score"},
+                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "occurrences"},
+                     {.title = "min"},
+                     {.title = "median"},
+                     {.title = "p99"},
+                     {.title = "lost"},
+                     {.title = "threads"}}};
+        for (const score::FunctionRow& row : rows_)
+            add_function(table, row);
+        styled_rows(table.lines(1));
+        if (rows_.size() < report_.functions.size()) {
+            line(style_.faint(
+                fmt::format(" … {} more (--top 0 shows all)", report_.functions.size() - rows_.size())));
+        }
+        line();
+        line(fmt::format(
+            "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
+            "worth a look.",
+            score::kWorthALook));
+        const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::lower_bound);
+        if (bounded) line("≥: " + lower_bound_advice());
+    }
+
+    static void add_function(Table& table, const score::FunctionRow& row) {
+        const bool scored = row.outermost > 0;
+        const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
+        const auto affected =
+            std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
+        table.add({(row.lower_bound ? "≥" : "") + score_text(row.rdam), function_name(row),
+                   grouped(row.occurrences), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
+                   time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
+    }
+
+    void styled_rows(const std::vector<std::string>& lines) {
+        line(style_.bold(lines.front()));
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const double score = rows_[i].rdam;
+            const std::string& text = lines[i + 1];
+            if (score >= score::kWorthALook) {
+                line(style_.alarming(text));
+            } else {
+                line(score >= score::kWorthALook / 4 ? style_.notable(text) : text);
+            }
+        }
+    }
+
+    void section(std::string_view title) {
+        line();
+        line(style_.bold(title));
+    }
+
+    void print_table(const Table& table) {
+        for (const std::string& text : table.lines(2))
+            line(text);
+    }
+
+    void threads() {
+        section("Threads");
+        Table lives{
+            {{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}, {.title = "events"}}};
+        for (const score::ThreadRow& row : report_.threads) {
+            lives.add({fmt::format("{}", row.tid), printable(row.name), human_time(row.duration_ns),
+                       grouped(row.events) + (row.short_lived ? " (short-lived: sets no score)" : "")});
+        }
+        print_table(lives);
+        for (const score::FunctionRow& row : rows_) {
+            section(function_name(row) + ", by thread");
+            Table table{{{.title = "score"},
+                         {.title = "thread"},
+                         {.title = "name", .left = true},
+                         {.title = "occurrences"},
+                         {.title = "lost"}}};
+            for (const score::ThreadShare& part : row.threads) {
+                const score::ThreadRow& thread = report_.threads[part.thread];
+                table.add({score_text(part.rdam), fmt::format("{}", thread.tid), printable(thread.name),
+                           grouped(part.occurrences), human_time(part.lost_ns)});
+            }
+            print_table(table);
+        }
+    }
+
+    void sequences() {
+        for (const score::FunctionRow& row : rows_) {
+            section(function_name(row) + ", by sequence");
+            Table table{{{.title = "score"},
+                         {.title = "sequence", .left = true, .widest = 100},
+                         {.title = "occurrences"},
+                         {.title = "min"},
+                         {.title = "median"},
+                         {.title = "p99"},
+                         {.title = "lost"}}};
+            const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
+            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
+                table.add({score_text(part.rdam), printable(part.name), grouped(part.occurrences),
+                           human_time(part.min_ns), human_time(part.median_ns), human_time(part.p99_ns),
+                           human_time(part.lost_ns)});
+            }
+            if (shown > 0) print_table(table);
+            unlisted_sequences(row, shown);
+        }
+    }
+
+    void unlisted_sequences(const score::FunctionRow& row, std::size_t shown) {
+        if (shown < row.scored_sequences) {
+            line(style_.faint(fmt::format("  … {} more (--json lists them)", row.scored_sequences - shown)));
+        }
+        if (row.single_sequences > 0) {
+            line(style_.faint(
+                fmt::format("  {} only once in a thread: no score",
+                            counted(row.single_sequences, "sequence occurs", "sequences occur"))));
+        }
+    }
+
+    void stacks() {
+        bool titled = false;
+        for (const score::FunctionRow& row : rows_) {
+            if (row.stacks.empty() && row.callers.empty()) continue;
+            if (!titled) section("Commonest call stacks");
+            titled = true;
+            stack(row);
+        }
+    }
+
+    void stack(const score::FunctionRow& row) {
+        if (row.stacks.empty()) {
+            const score::CallerRow& caller = row.callers.front();
+            line(fmt::format("  {}, {} of {} calls (no stack was sampled)", function_name(row),
+                             grouped(caller.calls), grouped(row.occurrences)));
+            frames({&caller.address, 1}, false);
+            return;
+        }
+        const score::StackRow& stack = row.stacks.front();
+        std::uint64_t samples = 0;
+        for (const score::StackRow& each : row.stacks)
+            samples += each.samples;
+        line(fmt::format("  {}, {} of {}", function_name(row), grouped(stack.samples),
+                         counted(samples, "sample", "samples")));
+        frames(stack.frames, stack.truncated);
+    }
+
+    void frames(std::span<const std::uint64_t> addresses, bool truncated) {
+        std::vector<std::string> texts;
+        for (const std::uint64_t address : addresses) {
+            for (const SourceFrame& frame : symbols_.frames(address))
+                texts.push_back(printable(frame_text(frame)));
+            if (texts.size() > options_.most_frames) break;
+        }
+        const bool more = texts.size() > options_.most_frames;
+        if (more) texts.resize(options_.most_frames);
+        for (const std::string& text : texts)
+            line("    " + text);
+        if (more || truncated) line(style_.faint(more ? "    …" : "    … (deeper than what was copied)"));
+    }
+
+    const score::Report& report_;
+    Symbols& symbols_;
+    const TextOptions& options_;
+    Style style_;
+    std::span<const score::FunctionRow> rows_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const score::Report& report, Symbols& symbols, const TextOptions& options) {
+    return TextWriter{report, symbols, options}.write();
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,23 @@
+// The report for people.
+#pragma once
+
+#include <string>
+
+#include "analyzer/output/symbols.h"
+#include "analyzer/score/report.h"
+
+namespace rdam::output {
+
+struct TextOptions {
+    std::size_t top = 20;    ///< functions, 0: all
+    bool threads = false;    ///< the scores of each thread
+    bool sequences = false;  ///< the sequences of each function
+    bool color = false;
+    std::size_t most_sequences = 10;  ///< of each function
+    std::size_t most_frames = 12;     ///< of each call stack
+};
+
+/// Several lines. Nothing from the trace gets into it except through printable().
+std::string to_text(const score::Report& report, Symbols& symbols, const TextOptions& options);
+
+}  // namespace rdam::output

@@ -1,0 +1,62 @@
+#include "analyzer/output/units.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+namespace rdam::output {
+namespace {
+
+std::string three_digits(double value) {
+    if (value < 9.995) return fmt::format("{:.2f}", value);
+    if (value < 99.95) return fmt::format("{:.1f}", value);
+    return fmt::format("{:.0f}", value);
+}
+
+}  // namespace
+
+std::string human_time(double nanoseconds) {
+    if (!std::isfinite(nanoseconds) || nanoseconds < 0) return "?";
+    if (nanoseconds == 0) return "0 ns";
+    constexpr const char* kUnits[] = {"ns", "µs", "ms", "s"};
+    std::size_t unit = 0;
+    while (nanoseconds >= 999.5 && unit + 1 < std::size(kUnits)) {
+        nanoseconds /= 1000;
+        ++unit;
+    }
+    return fmt::format("{} {}", three_digits(nanoseconds), kUnits[unit]);
+}
+
+std::string grouped(std::uint64_t count) {
+    std::string digits = fmt::format("{}", count);
+    for (std::size_t i = digits.size(); i > 3;)
+        digits.insert(i -= 3, 1, ',');
+    return digits;
+}
+
+std::string human_count(double count) {
+    if (!std::isfinite(count) || count < 0) return "?";
+    constexpr const char* kUnits[] = {"", " k", " M", " G"};
+    if (count < 999.5) return fmt::format("{:.0f}", count);
+    std::size_t unit = 0;
+    while (count >= 999.5 && unit + 1 < std::size(kUnits)) {
+        count /= 1000;
+        ++unit;
+    }
+    return three_digits(count) + kUnits[unit];
+}
+
+std::string percent(double share) {
+    if (!std::isfinite(share)) return "?";
+    const double value = share * 100;
+    if (value != 0 && std::abs(value) < 0.095) return fmt::format("{:.2f} %", value);
+    if (std::abs(value) < 9.95) return fmt::format("{:.1f} %", value);
+    return fmt::format("{:.0f} %", value);
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+    return grouped(count) + " " + (count == 1 ? one : many);
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,25 @@
+// Numbers as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rdam::output {
+
+/// Three significant digits and a unit: `41.3 ns`, `1.20 µs`, `12.3 ms`, `312 s`. Not finite or negative:
+/// `?`.
+std::string human_time(double nanoseconds);
+
+/// `999`, `12,345`, `1,234,567`.
+std::string grouped(std::uint64_t count);
+
+/// `999`, `12.3 k`, `1.23 M`, `45.6 G`.
+std::string human_count(double count);
+
+/// `1.3 %`, `0.05 %`, `12 %`.
+std::string percent(double share);
+
+/// `1 thread`, `2 threads`.
+std::string counted(std::uint64_t count, const char* one, const char* many);
+
+}  // namespace rdam::output

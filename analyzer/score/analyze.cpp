@@ -1,0 +1,121 @@
+#include "analyzer/score/analyze.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+namespace rdam::score {
+namespace {
+
+/// Hands out the threads of the trace, longest first, to those who analyze.
+class Crew {
+  public:
+    Crew(const trace::TraceReader& reader, const ResolvedSettings& settings)
+        : reader_(reader), settings_(settings) {
+        order_.resize(reader.info().threads.size());
+        std::iota(order_.begin(), order_.end(), 0U);
+        std::ranges::stable_sort(order_, std::ranges::greater{},
+                                 [&](std::uint32_t t) { return reader.events_of(t); });
+        analyses_.resize(order_.size());
+        errors_.resize(order_.size());
+    }
+
+    Result<void> run(unsigned jobs, const std::function<void(std::uint64_t)>& progress) {
+        working_ =
+            std::clamp<unsigned>(jobs, 1, static_cast<unsigned>(std::max<std::size_t>(order_.size(), 1)));
+        std::vector<std::jthread> workers;
+        for (unsigned i = working_; i > 0; --i)
+            workers.emplace_back([this] { work(); });
+        wait(progress);
+        workers.clear();
+        for (const std::optional<Error>& error : errors_) {
+            if (error) return tl::unexpected{*error};
+        }
+        return {};
+    }
+
+    std::span<const std::unique_ptr<ThreadAnalysis>> analyses() const { return analyses_; }
+
+  private:
+    void work() {
+        for (std::size_t i = next_++; i < order_.size(); i = next_++) {
+            const std::uint32_t thread = order_[i];
+            try {
+                if (auto read = analyze_thread(thread); !read) errors_[thread] = read.error();
+            } catch (const std::exception& error) {
+                errors_[thread] = Error{fmt::format("thread {} of the trace: {}", thread, error.what())};
+            }
+        }
+        const std::lock_guard lock{mutex_};
+        --working_;
+        done_.notify_one();
+    }
+
+    Result<void> analyze_thread(std::uint32_t thread) {
+        analyses_[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
+        ThreadAnalysis& analysis = *analyses_[thread];
+        const auto sink = [&](std::span<const trace::Event> events) {
+            analysis.consume(events);
+            events_.fetch_add(events.size(), std::memory_order_relaxed);
+        };
+        auto read = reader_.read_thread(thread, sink, [&] { analysis.gap(); });
+        analysis.finish();
+        return read;
+    }
+
+    void wait(const std::function<void(std::uint64_t)>& progress) {
+        std::unique_lock lock{mutex_};
+        while (!done_.wait_for(lock, std::chrono::milliseconds{200}, [this] { return working_ == 0; })) {
+            if (progress) progress(events_.load(std::memory_order_relaxed));
+        }
+    }
+
+    const trace::TraceReader& reader_;
+    const ResolvedSettings& settings_;
+    std::vector<std::uint32_t> order_;
+    std::vector<std::unique_ptr<ThreadAnalysis>> analyses_;
+    std::vector<std::optional<Error>> errors_;  // by thread
+    std::atomic<std::size_t> next_ = 0;
+    std::atomic<std::uint64_t> events_ = 0;
+    std::mutex mutex_;
+    std::condition_variable done_;
+    unsigned working_ = 0;
+};
+
+}  // namespace
+
+Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings) {
+    ResolvedSettings resolved{
+        .sequences = settings.sequences,
+        .keys = {},
+        .ignored = std::vector<bool>(info.functions.size()),
+        .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks}};
+    auto keys = mining::make_keys(info, settings.keys, settings.no_keys);
+    if (!keys) return tl::unexpected{keys.error()};
+    resolved.keys = std::move(*keys);
+    for (const std::string& name : settings.ignore) {
+        const auto functions = mining::find_functions(info, name);
+        if (!functions) return tl::unexpected{functions.error()};
+        for (const std::uint32_t function : *functions)
+            resolved.ignored[function] = true;
+    }
+    return resolved;
+}
+
+Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
+                       const AnalyzeOptions& options) {
+    auto resolved = resolve(reader.info(), settings);
+    if (!resolved) return tl::unexpected{resolved.error()};
+    Crew crew{reader, *resolved};
+    const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
+    if (auto done = crew.run(jobs, options.progress); !done) return tl::unexpected{done.error()};
+    return make_report({reader.info(), reader.damage()}, *resolved, crew.analyses(), options.most_sequences);
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,26 @@
+// A trace in, a report out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "analyzer/score/report.h"
+#include "analyzer/score/settings.h"
+#include "analyzer/trace/reader.h"
+
+namespace rdam::score {
+
+/// Looks up the names in `settings`. Errors: a function or parameter that the trace does not have.
+Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings);
+
+struct AnalyzeOptions {
+    std::size_t most_sequences = 1000;  ///< listed for each function
+    /// Called now and then, by the calling thread, with the number of events read so far.
+    std::function<void(std::uint64_t events)> progress;
+};
+
+/// Reads all threads of the trace, several at a time. The report does not depend on how many.
+Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
+                       const AnalyzeOptions& options);
+
+}  // namespace rdam::score

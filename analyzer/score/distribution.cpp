@@ -1,0 +1,102 @@
+#include "analyzer/score/distribution.h"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace rdam::score {
+
+std::uint64_t Distribution::saturating_sum(std::uint64_t a, std::uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+std::uint64_t Distribution::saturating_product(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+// Values of the same power of two share 64 buckets; those below 64 have one each.
+std::size_t Distribution::bucket_of(std::uint64_t value) {
+    constexpr std::uint64_t kLinear = std::uint64_t{1} << kBucketBits;
+    if (value < kLinear) return value;
+    const unsigned power = static_cast<unsigned>(std::bit_width(value)) - 1;
+    const unsigned shift = power - kBucketBits;
+    return (std::size_t{shift} << kBucketBits) + (value >> shift);
+}
+
+std::uint64_t Distribution::middle_of(std::size_t bucket) {
+    constexpr std::size_t kLinear = std::size_t{1} << kBucketBits;
+    if (bucket < 2 * kLinear) return bucket;
+    const std::size_t shift = (bucket >> kBucketBits) - 1;
+    const std::uint64_t low = (std::uint64_t{bucket & (kLinear - 1)} + kLinear) << shift;
+    return low + ((std::uint64_t{1} << shift) - 1) / 2;
+}
+
+void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t times) {
+    if (values_.empty()) first_bucket_ = bucket;
+    if (bucket < first_bucket_) {
+        values_.insert(values_.begin(), first_bucket_ - bucket, 0);
+        first_bucket_ = bucket;
+    } else if (bucket - first_bucket_ >= values_.size()) {
+        values_.resize(bucket - first_bucket_ + 1);
+    }
+    values_[bucket - first_bucket_] += times;
+}
+
+void Distribution::spill() {
+    const std::vector<std::uint64_t> exact = std::exchange(values_, {});
+    const auto [low, high] = std::ranges::minmax(exact);
+    first_bucket_ = bucket_of(low);
+    values_.assign(bucket_of(high) - first_bucket_ + 1, 0);
+    for (const std::uint64_t value : exact)
+        count_in_bucket(bucket_of(value), 1);
+}
+
+void Distribution::add(std::uint64_t value) {
+    if (count_ == kExact) spill();
+    ++count_;
+    sum_ = saturating_sum(sum_, value);
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
+    if (counts_in_buckets()) {
+        count_in_bucket(bucket_of(value), 1);
+    } else {
+        values_.push_back(value);
+    }
+}
+
+void Distribution::merge(const Distribution& other) {
+    if (!other.counts_in_buckets()) {
+        for (const std::uint64_t value : other.values_)
+            add(value);
+        return;
+    }
+    if (!counts_in_buckets() && count_ > 0) spill();
+    if (count_ == 0) values_.clear();
+    count_ += other.count_;
+    sum_ = saturating_sum(sum_, other.sum_);
+    min_ = std::min(min_, other.min_);
+    max_ = std::max(max_, other.max_);
+    for (std::size_t i = 0; i < other.values_.size(); ++i) {
+        if (other.values_[i] > 0) count_in_bucket(other.first_bucket_ + i, other.values_[i]);
+    }
+}
+
+std::uint64_t Distribution::percentile(double fraction) const {
+    if (count_ == 0) return 0;
+    const double wanted = std::ceil(fraction * static_cast<double>(count_));
+    const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1.0)), 1, count_);
+    if (!counts_in_buckets()) {
+        std::vector<std::uint64_t> sorted = values_;
+        std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(rank - 1));
+        return sorted[rank - 1];
+    }
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        seen += values_[i];
+        if (seen >= rank) return std::clamp(middle_of(first_bucket_ + i), min_, max_);
+    }
+    return max_;
+}
+
+}  // namespace rdam::score

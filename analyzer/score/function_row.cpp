@@ -1,0 +1,107 @@
+#include "analyzer/score/function_row.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace rdam::score {
+namespace {
+
+/// The function in one thread.
+struct Sums {
+    std::uint64_t lost = 0;
+    std::uint64_t self_lost = 0;
+    std::uint64_t time = 0;      ///< Σ of the outermost calls' durations
+    std::uint64_t few_time = 0;  ///< those in sequences with few occurrences
+    std::uint64_t count = 0;
+    std::uint64_t min = UINT64_MAX;
+
+    std::uint64_t flat_lost() const {
+        return count > 0 ? time - std::min(time, Distribution::saturating_product(count, min)) : 0;
+    }
+};
+
+void add_group(Sums& sums, const GroupTimes& times) {
+    const Distribution& calls = times.outermost;
+    sums.self_lost = Distribution::saturating_sum(sums.self_lost, times.self.lost());
+    if (calls.count() == 0) return;
+    sums.lost = Distribution::saturating_sum(sums.lost, calls.lost());
+    sums.time = Distribution::saturating_sum(sums.time, calls.sum());
+    if (calls.count() < kFewOccurrences)
+        sums.few_time = Distribution::saturating_sum(sums.few_time, calls.sum());
+    sums.count += calls.count();
+    sums.min = std::min(sums.min, calls.min());
+}
+
+double as_double(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+void fill_times(const RowContext& context, const Distribution& all, FunctionRow& row) {
+    row.outermost = all.count();
+    row.min_ns = as_double(all.min()) * context.ns_per_tick;
+    row.median_ns = as_double(all.percentile(0.5)) * context.ns_per_tick;
+    row.p99_ns = as_double(all.percentile(0.99)) * context.ns_per_tick;
+    row.max_ns = as_double(all.max()) * context.ns_per_tick;
+}
+
+void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, FunctionRow& row) {
+    const calls::FunctionCounts& counts = context.threads[thread]->per_function()[row.function];
+    if (counts.calls == 0) return;
+    const double life = as_double(context.lives[thread]);
+    const ThreadShare entry{.thread = thread,
+                            .rdam = share(as_double(sums.lost), life),
+                            .occurrences = counts.calls,
+                            .lost_ns = as_double(sums.lost) * context.ns_per_tick};
+    if (!context.short_lived[thread]) {
+        row.rdam = std::max(row.rdam, entry.rdam);
+        row.rdam_flat = std::max(row.rdam_flat, share(as_double(sums.flat_lost()), life));
+    }
+    row.occurrences += counts.calls;
+    row.unscored += counts.abandoned + counts.bad_clock;
+    row.threads.push_back(entry);
+}
+
+}  // namespace
+
+double share(double lost, double life) {
+    return life > 0 ? std::clamp(lost / life, 0.0, 1.0) : 0.0;
+}
+
+FunctionRow make_function_row(const RowContext& context, std::uint32_t function) {
+    const trace::FunctionInfo& info = context.info.functions[function];
+    FunctionRow row;
+    row.function = function;
+    row.name = info.name;
+    row.module = info.module;
+    row.source = info.source;
+
+    std::vector<Sums> threads(context.threads.size());
+    Distribution all;
+    for (const mining::GroupId group : context.merged.of_function[function]) {
+        for (const ThreadGroup& part : context.merged.threads[group]) {
+            add_group(threads[part.thread], *part.times);
+            all.merge(part.times->outermost);
+        }
+    }
+    double lost = 0, self_lost = 0, time = 0, few_time = 0;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        fill_thread(context, t, threads[t], row);
+        lost += as_double(threads[t].lost);
+        self_lost += as_double(threads[t].self_lost);
+        time += as_double(threads[t].time);
+        few_time += as_double(threads[t].few_time);
+    }
+    fill_times(context, all, row);
+    row.lost_ns = lost * context.ns_per_tick;
+    row.rdam_all = share(lost, context.all_lives);
+    row.rdam_self = share(self_lost, context.all_lives);
+    row.lower_bound = few_time > kFewShare * time;
+    std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
+        return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
+    });
+    add_sequence_rows(context, row);
+    add_stack_rows(context, row);
+    return row;
+}
+
+}  // namespace rdam::score

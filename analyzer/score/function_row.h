@@ -1,0 +1,38 @@
+// From the groups of one function to its row in the report.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/score/merge.h"
+#include "analyzer/score/report.h"
+
+namespace rdam::score {
+
+/// What all rows need to know.
+struct RowContext {
+    const trace::TraceInfo& info;
+    const ResolvedSettings& settings;
+    std::span<const std::unique_ptr<ThreadAnalysis>> threads;
+    const MergedGroups& merged;
+    const std::vector<std::uint64_t>& ids;    ///< mining::lasting_ids of the merged groups
+    const std::vector<std::uint64_t>& lives;  ///< T of each thread, ticks
+    const std::vector<bool>& short_lived;     ///< by thread
+    double all_lives = 0;                     ///< Σ T, ticks
+    double ns_per_tick = 1;
+    std::size_t most_sequences = 0;
+};
+
+FunctionRow make_function_row(const RowContext& context, std::uint32_t function);
+
+/// Fills the sequences of `row`.
+void add_sequence_rows(const RowContext& context, FunctionRow& row);
+/// Fills its stacks and callers.
+void add_stack_rows(const RowContext& context, FunctionRow& row);
+
+/// lost / life within 0…1; 0 where there is no life.
+double share(double lost, double life);
+
+}  // namespace rdam::score

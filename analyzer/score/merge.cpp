@@ -1,0 +1,52 @@
+#include "analyzer/score/merge.h"
+
+namespace rdam::score {
+namespace {
+
+mining::ShapeId translate(const mining::SequenceStore& from, const mining::Shape& shape,
+                          std::span<const mining::ShapeId> numbers, mining::SequenceStore& into,
+                          std::vector<mining::Run>& runs) {
+    switch (shape.kind) {
+        case mining::ShapeKind::abandoned:
+            return into.abandoned(shape.function);
+        case mining::ShapeKind::unique:
+            return into.unique(shape.function);
+        case mining::ShapeKind::complete:
+            break;
+    }
+    runs.clear();
+    std::uint64_t hash = mining::kHashSeed;
+    for (const mining::Run& run : from.runs(shape)) {
+        runs.push_back({numbers[run.child], run.count});
+        hash = mining::hash_mix(hash, runs.back());
+    }
+    return into.intern(shape.function, from.keys(shape), runs, hash);
+}
+
+}  // namespace
+
+std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
+                                           std::span<const std::unique_ptr<ThreadAnalysis>> threads) {
+    auto merged = std::make_unique<MergedGroups>(functions);
+    std::vector<mining::ShapeId> numbers;
+    std::vector<mining::Run> runs;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        const mining::SequenceStore& store = threads[t]->sequences();
+        numbers.clear();
+        for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
+            numbers.push_back(translate(store, store.shape(id), numbers, merged->store, runs));
+        }
+        for (mining::GroupId id = 0; id < threads[t]->groups().size(); ++id) {
+            const mining::Group& group = store.group(id);
+            const mining::GroupId number = merged->store.group(numbers[group.shape], store.keys(group));
+            if (number >= merged->threads.size()) {
+                merged->threads.resize(number + 1);
+                merged->of_function[store.shape(group.shape).function].push_back(number);
+            }
+            merged->threads[number].push_back({t, &threads[t]->groups()[id]});
+        }
+    }
+    return merged;
+}
+
+}  // namespace rdam::score

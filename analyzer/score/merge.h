@@ -1,0 +1,31 @@
+// Brings the sequences of all threads under common numbers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/mining/sequence_store.h"
+#include "analyzer/score/thread_analysis.h"
+
+namespace rdam::score {
+
+/// The calls of one group in one thread.
+struct ThreadGroup {
+    std::size_t thread = 0;
+    const GroupTimes* times = nullptr;
+};
+
+struct MergedGroups {
+    explicit MergedGroups(std::size_t functions) : store(functions), of_function(functions) {}
+
+    mining::SequenceStore store;
+    std::vector<std::vector<ThreadGroup>> threads;  ///< by group; in the order of the threads
+    std::vector<std::vector<mining::GroupId>> of_function;
+};
+
+/// The numbers depend on the order of `threads` alone. Refers to the analyses, which must outlive the result.
+std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
+                                           std::span<const std::unique_ptr<ThreadAnalysis>> threads);
+
+}  // namespace rdam::score

@@ -1,0 +1,149 @@
+#include "analyzer/score/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "analyzer/mining/sequence_names.h"
+#include "analyzer/score/function_row.h"
+#include "analyzer/score/merge.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::score {
+namespace {
+
+struct Life {
+    std::uint64_t begin = 0, end = 0;
+    std::uint64_t length() const { return end - begin; }
+};
+
+// A thread's events can lie a little outside its start and end events (destructors, signal handlers): they
+// are part of its life, or a score could exceed 1.
+Life life_of(const trace::ThreadInfo& thread, const calls::MatchCounts& counts) {
+    const bool has_events = counts.first <= counts.last;
+    const std::uint64_t begin = thread.start != 0 ? thread.start : counts.first;
+    const std::uint64_t end = thread.end != 0 ? thread.end : counts.last;
+    if (!has_events) return thread.start != 0 && end > begin ? Life{begin, end} : Life{};
+    return {std::min(begin, counts.first), std::max({begin, end, counts.last})};
+}
+
+double nanoseconds_per_tick(const trace::ClockInfo& clock) {
+    const double rate = clock.ticks_per_second;
+    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
+}
+
+void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
+    sum.calls += counts.calls;
+    sum.abandoned_by_jump += counts.abandoned_by_jump;
+    sum.abandoned_at_end += counts.abandoned_at_end;
+    sum.abandoned_at_gap += counts.abandoned_at_gap;
+    sum.unmatched_leaves += counts.unmatched_leaves;
+    sum.stray_tail_enters += counts.stray_tail_enters;
+    sum.bad_clock += counts.bad_clock;
+    sum.bad_pauses += counts.bad_pauses;
+    sum.paused += counts.paused;
+    sum.first = std::min(sum.first, counts.first);
+    sum.last = std::max(sum.last, counts.last);
+}
+
+/// Lives of all threads, in ticks.
+struct Lives {
+    std::vector<std::uint64_t> lengths;
+    std::vector<bool> short_lived;
+    double run = 0;
+    double all = 0;
+};
+
+Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_ptr<ThreadAnalysis>> threads) {
+    Lives lives;
+    Life run{UINT64_MAX, 0};
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        const Life life = life_of(info.threads[t], threads[t]->counts());
+        lives.lengths.push_back(life.length());
+        lives.all += static_cast<double>(life.length());
+        if (life.end == 0) continue;
+        run = {std::min(run.begin, life.begin), std::max(run.end, life.end)};
+    }
+    lives.run = run.end > run.begin ? static_cast<double>(run.length()) : 0;
+    for (const std::uint64_t length : lives.lengths) {
+        lives.short_lived.push_back(static_cast<double>(length) < kShortLife * lives.run);
+    }
+    return lives;
+}
+
+void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per_tick,
+                      std::span<const std::unique_ptr<ThreadAnalysis>> threads, Report& report) {
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        const trace::ThreadInfo& info = facts.info.threads[t];
+        const ThreadAnalysis& analysis = *threads[t];
+        report.threads.push_back({.tid = info.tid,
+                                  .name = info.name,
+                                  .duration_ns = static_cast<double>(lives.lengths[t]) * ns_per_tick,
+                                  .events = analysis.events(),
+                                  .calls = analysis.counts().calls,
+                                  .dropped = info.dropped,
+                                  .holes = info.holes,
+                                  .short_lived = lives.short_lived[t]});
+        report.events += analysis.events();
+        report.holes += info.holes;
+        report.too_long += analysis.too_long();
+        add_counts(report.counts, analysis.counts());
+    }
+}
+
+void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, const Lives& lives,
+                  double ns_per_tick, Report& report) {
+    report.process = facts.info.process;
+    report.start_unix_ns = static_cast<double>(facts.info.clock.start_unix_ns);
+    report.duration_ns = lives.run * ns_per_tick;
+    report.threads_ns = lives.all * ns_per_tick;
+    report.dropped = facts.info.dropped;
+    report.probe_cost_ns = settings.cost.total * ns_per_tick;
+    report.perturbation =
+        lives.all > 0 ? static_cast<double>(report.counts.calls) * settings.cost.total / lives.all : 0;
+    report.paused_ns = static_cast<double>(report.counts.paused) * ns_per_tick;
+    report.damage = facts.damage;
+    report.remarks = facts.info.remarks;
+    for (const trace::AnswerInfo& answer : facts.info.answers) {
+        if (static_cast<Verdict>(answer.verdict) != Verdict::wrapped) report.refused.push_back(answer);
+    }
+}
+
+}  // namespace
+
+Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
+                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences) {
+    Report report;
+    const double ns_per_tick = nanoseconds_per_tick(facts.info.clock);
+    const Lives lives = measure_lives(facts.info, threads);
+    describe_threads(facts, lives, ns_per_tick, threads, report);
+    describe_run(facts, settings, lives, ns_per_tick, report);
+
+    const auto merged = merge_groups(facts.info.functions.size(), threads);
+    const std::vector<std::uint64_t> ids = mining::lasting_ids(merged->store, facts.info);
+    const RowContext context{.info = facts.info,
+                             .settings = settings,
+                             .threads = threads,
+                             .merged = *merged,
+                             .ids = ids,
+                             .lives = lives.lengths,
+                             .short_lived = lives.short_lived,
+                             .all_lives = lives.all,
+                             .ns_per_tick = ns_per_tick,
+                             .most_sequences = most_sequences};
+    for (std::uint32_t f = 0; f < facts.info.functions.size(); ++f) {
+        FunctionRow row = make_function_row(context, f);
+        if (row.occurrences > 0) {
+            report.functions.push_back(std::move(row));
+        } else if (!settings.ignored[f]) {
+            report.never_called.push_back(facts.info.functions[f].name);
+        }
+    }
+    std::ranges::sort(report.functions, [](const FunctionRow& a, const FunctionRow& b) {
+        return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
+               std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);
+    });
+    return report;
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,137 @@
+// The answers of an analysis, ready to be shown. Times are in nanoseconds, scores are shares of a thread's
+// life.
+//
+// Definitions (sources: M. S. Mosli Bouksiaa, thesis, ch. 4; docs/design.md §5). For one thread with life T
+// and one group of calls with durations d:
+//
+//     lost = Σ (d − min d)        RDAM = lost / T        0 ≤ RDAM < 1
+//
+// A *sequence* of a thread is a group of calls with the same function, key values and children
+// (analyzer/mining). Durations are net: pauses of the recorder and the cost of probes are taken out
+// (analyzer/calls). Only calls that were seen to begin and end at possible times are scored.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/mining/keys.h"
+#include "analyzer/mining/sequence_store.h"
+#include "analyzer/score/thread_analysis.h"
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/reader.h"
+
+namespace rdam::score {
+
+/// Threads that lived for less than this share of the run do not set the scores of a function.
+inline constexpr double kShortLife = 0.01;
+/// A minimum of fewer occurrences is not trusted (`lower_bound`) …
+inline constexpr std::uint64_t kFewOccurrences = 30;
+/// … once such sequences hold more than this share of the function's time.
+inline constexpr double kFewShare = 0.10;
+/// A score from here on is worth a look.
+inline constexpr double kWorthALook = 0.20;
+
+struct ThreadRow {
+    std::uint32_t tid = 0;
+    std::string name;
+    double duration_ns = 0;  ///< T
+    std::uint64_t events = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t holes = 0;
+    bool short_lived = false;  ///< kShortLife
+};
+
+struct ThreadShare {
+    std::size_t thread = 0;  ///< index into Report::threads
+    double rdam = 0;         ///< with this thread's T
+    std::uint64_t occurrences = 0;
+    double lost_ns = 0;
+};
+
+/// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
+/// thread are listed: the others have no score.
+struct SequenceRow {
+    std::uint64_t id = 0;  ///< mining::lasting_ids
+    std::string name;
+    double rdam = 0;  ///< highest over the threads that are not short-lived
+    std::uint64_t occurrences = 0;
+    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    double lost_ns = 0;  ///< Σ over threads, each against its own minimum
+};
+
+/// A sampled call stack.
+struct StackRow {
+    std::uint64_t samples = 0;  ///< how often the sample was this one
+    double calls = 0;           ///< estimate: the calls of its (function, caller) pair, shared out by samples
+    std::vector<std::uint64_t> frames;  ///< return addresses, innermost first
+    bool truncated = false;
+};
+
+struct CallerRow {
+    std::uint64_t address = 0;  ///< return address
+    std::uint64_t calls = 0;
+};
+
+struct FunctionRow {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::string name, module, source;
+
+    double rdam = 0;  ///< highest over the threads, short-lived ones left out, of Σ lost / T over the
+                      ///< function's sequences, outermost calls only
+    double rdam_all = 0;  ///< lost_ns / Σ T of all threads
+    double rdam_self =
+        0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
+            ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
+    double rdam_flat = 0;  ///< as rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat
+
+    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included
+    std::uint64_t outermost = 0;    ///< scored outermost calls: the population of the next five
+    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    double lost_ns = 0;          ///< Σ over threads and sequences
+    std::uint64_t unscored = 0;  ///< never seen to end, or at an impossible time
+    bool lower_bound = false;    ///< kFewOccurrences, kFewShare
+
+    std::vector<ThreadShare> threads;    ///< those that called it, highest score first
+    std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
+    std::uint64_t scored_sequences = 0;  ///< how many there are
+    std::uint64_t single_sequences = 0;  ///< occur once in each thread they occur in: no score
+    std::vector<StackRow> stacks;        ///< commonest first
+    std::vector<CallerRow> callers;      ///< commonest first
+};
+
+struct Report {
+    trace::ProcessInfo process;
+    double start_unix_ns = 0;
+    double duration_ns = 0;  ///< from the first thread's start to the last one's end
+    double threads_ns = 0;   ///< Σ T
+    std::uint64_t events = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t holes = 0;
+    double probe_cost_ns = 0;    ///< of one wrapped call
+    double perturbation = 0;     ///< calls × probe_cost / Σ T
+    double paused_ns = 0;        ///< stack copies and waits for the agent, all threads
+    calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
+    std::uint64_t too_long = 0;  ///< calls with too many children to be compared
+    trace::Damage damage;
+    std::vector<std::string> remarks;
+    std::vector<trace::AnswerInfo> refused;  ///< entries of the list that were not wrapped
+    std::vector<std::string> never_called;   ///< wrapped functions without a call
+    std::vector<ThreadRow> threads;          ///< in the order of the trace
+    std::vector<FunctionRow> functions;      ///< highest rdam first; then lost_ns, name, module
+};
+
+/// What a report is made from, besides the events.
+struct TraceFacts {
+    const trace::TraceInfo& info;
+    trace::Damage damage;
+};
+
+/// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
+/// function.
+Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
+                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences);
+
+}  // namespace rdam::score

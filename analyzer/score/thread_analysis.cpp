@@ -1,0 +1,79 @@
+#include "analyzer/score/thread_analysis.h"
+
+#include <algorithm>
+
+namespace rdam::score {
+
+void SelfTimes::add(std::uint64_t value) {
+    ++count;
+    sum = Distribution::saturating_sum(sum, value);
+    min = std::min(min, value);
+}
+
+void CallerCounts::add(std::uint64_t caller) {
+    constexpr std::size_t kFew = 8;
+    if (last_ < entries_.size() && entries_[last_].caller == caller) {
+        ++entries_[last_].calls;
+        return;
+    }
+    if (entries_.size() <= kFew) {
+        const auto found = std::ranges::find(entries_, caller, &Entry::caller);
+        last_ = static_cast<std::size_t>(found - entries_.begin());
+    } else {
+        const auto found = index_.find(caller);
+        last_ = found != index_.end() ? found->second : entries_.size();
+    }
+    if (last_ == entries_.size()) {
+        entries_.push_back({caller, 0});
+        if (entries_.size() == kFew + 1) {
+            for (std::size_t i = 0; i < kFew; ++i)
+                index_.emplace(entries_[i].caller, i);
+        }
+        if (entries_.size() > kFew) index_.emplace(caller, last_);
+    }
+    ++entries_[last_].calls;
+}
+
+ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
+    : settings_(settings),
+      store_(info.functions.size()),
+      builder_(store_, settings.sequences),
+      matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
+      callers_(info.functions.size()),
+      stacks_(info.stacks.size()) {}
+
+void ThreadAnalysis::consume(std::span<const trace::Event> events) {
+    events_ += events.size();
+    matcher_.consume(events);
+}
+
+void ThreadAnalysis::opened(const trace::Event& enter) {
+    const auto& keys = settings_.keys[enter.function];
+    key_values_.clear();
+    for (const mining::KeyWord& key : keys) {
+        key_values_.push_back(key.word < enter.words.size() ? enter.words[key.word] & key.mask : 0);
+    }
+    builder_.open(enter.function, key_values_);
+    if (enter.caller != 0) callers_[enter.function].add(enter.caller);
+    if (enter.stack != 0) ++stacks_[enter.stack - 1];
+}
+
+void ThreadAnalysis::closed(const calls::Call& call) {
+    const mining::GroupId group = builder_.close();
+    if (group >= groups_.size()) groups_.resize(group + 1);
+    GroupTimes& times = groups_[group];
+    if (call.self_timed) times.self.add(call.self);
+    if (!call.timed) return;
+    if (call.outermost) {
+        times.outermost.add(call.duration);
+        return;
+    }
+    if (!times.inner) times.inner = std::make_unique<Distribution>();
+    times.inner->add(call.duration);
+}
+
+void ThreadAnalysis::abandoned(std::size_t count) {
+    builder_.abandon(count);
+}
+
+}  // namespace rdam::score

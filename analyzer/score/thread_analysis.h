@@ -1,0 +1,100 @@
+// What the events of one thread come to: its calls, sorted into groups of the same sequence.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/mining/keys.h"
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/mining/sequence_store.h"
+#include "analyzer/score/distribution.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::score {
+
+/// Count, sum and minimum of self times.
+struct SelfTimes {
+    std::uint64_t count = 0;
+    std::uint64_t sum = 0;
+    std::uint64_t min = UINT64_MAX;
+
+    void add(std::uint64_t value);
+    /// Σ (value − min).
+    std::uint64_t lost() const { return count > 0 ? sum - Distribution::saturating_product(count, min) : 0; }
+};
+
+/// The scored calls of one sequence in one thread, durations in ticks.
+struct GroupTimes {
+    Distribution outermost;
+    std::unique_ptr<Distribution> inner;  ///< within another call of the same function; null: there were none
+    SelfTimes self;                       ///< of all of them
+};
+
+/// Calls of one function by the address they return to.
+class CallerCounts {
+  public:
+    struct Entry {
+        std::uint64_t caller = 0;
+        std::uint64_t calls = 0;
+    };
+
+    void add(std::uint64_t caller);
+    const std::vector<Entry>& entries() const { return entries_; }
+
+  private:
+    std::size_t last_ = 0;
+    std::vector<Entry> entries_;
+    tsl::robin_map<std::uint64_t, std::size_t> index_;  // filled once there are more than a few
+};
+
+/// Settings with names resolved; shared by the threads' analyses.
+struct ResolvedSettings {
+    mining::SequenceOptions sequences;
+    mining::KeyTable keys;
+    std::vector<bool> ignored;  ///< by function
+    calls::ProbeCost cost;
+};
+
+/// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
+class ThreadAnalysis : private calls::CallSink {
+  public:
+    /// `info` and `settings` must outlive it.
+    ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
+    ThreadAnalysis(const ThreadAnalysis&) = delete;
+    ThreadAnalysis& operator=(const ThreadAnalysis&) = delete;
+
+    void consume(std::span<const trace::Event> events);
+    void gap() { matcher_.gap(); }
+    void finish() { matcher_.finish(); }
+
+    const calls::MatchCounts& counts() const { return matcher_.counts(); }
+    const std::vector<calls::FunctionCounts>& per_function() const { return matcher_.per_function(); }
+    const mining::SequenceStore& sequences() const { return store_; }
+    const std::vector<GroupTimes>& groups() const { return groups_; }            ///< by mining::GroupId
+    const std::vector<CallerCounts>& callers() const { return callers_; }        ///< by function
+    const std::vector<std::uint64_t>& stack_samples() const { return stacks_; }  ///< by stack
+    std::uint64_t events() const { return events_; }
+    std::uint64_t too_long() const { return builder_.too_long(); }
+
+  private:
+    void opened(const trace::Event& enter) override;
+    void closed(const calls::Call& call) override;
+    void abandoned(std::size_t count) override;
+
+    const ResolvedSettings& settings_;
+    mining::SequenceStore store_;
+    mining::SequenceBuilder builder_;
+    calls::Matcher matcher_;
+    std::vector<GroupTimes> groups_;
+    std::vector<CallerCounts> callers_;
+    std::vector<std::uint64_t> stacks_;
+    std::vector<std::uint64_t> key_values_;  // scratch
+    std::uint64_t events_ = 0;
+};
+
+}  // namespace rdam::score
