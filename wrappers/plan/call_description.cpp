@@ -1,0 +1,102 @@
+#include "wrappers/plan/call_description.h"
+
+#include <algorithm>
+
+namespace rdam {
+namespace {
+
+/// A scalar argument and the place it travels in.
+struct PlacedScalar {
+    std::size_t parameter = 0;
+    ArgumentPlace place;
+};
+
+void count_word(const ArgumentPlace& place, plan::Recording& recording) {
+    const auto needed = static_cast<std::uint8_t>(place.index + 1);
+    switch (place.kind) {
+        case ArgumentPlace::Kind::integer_register:
+            recording.integer_registers = std::max(recording.integer_registers, needed);
+            break;
+        case ArgumentPlace::Kind::vector_register:
+            recording.vector_registers = std::max(recording.vector_registers, needed);
+            break;
+        case ArgumentPlace::Kind::stack:
+            recording.stack_words =
+                std::max(recording.stack_words, static_cast<std::uint8_t>(place.index / 8 + 1));
+            break;
+        default:
+            break;
+    }
+}
+
+std::uint16_t word_of(const ArgumentPlace& place, const plan::Recording& recording) {
+    std::uint32_t word = place.index;
+    if (place.kind == ArgumentPlace::Kind::vector_register) word += recording.integer_registers;
+    if (place.kind == ArgumentPlace::Kind::stack) {
+        word = recording.integer_registers + recording.vector_registers + place.index / 8;
+    }
+    return static_cast<std::uint16_t>(word);
+}
+
+bool can_be_recorded(const PrototypeParameter& parameter, const ArgumentPlace& place) {
+    using Kind = ArgumentPlace::Kind;
+    if (!parameter.scalar) return false;
+    if (place.kind == Kind::stack) return place.index / 8 < plan::kMaxStackWords;
+    return place.kind == Kind::integer_register || place.kind == Kind::vector_register;
+}
+
+Parameter describe(const PrototypeParameter& parameter, std::size_t index, std::uint16_t word,
+                   const std::vector<std::string>& keys) {
+    Parameter result;
+    result.name = parameter.name.empty() ? fmt::format("arg{}", index) : parameter.name;
+    result.kind = parameter.scalar->kind;
+    result.size = parameter.scalar->size;
+    result.word = word;
+    result.key = std::find(keys.begin(), keys.end(), parameter.name) != keys.end();
+    result.type = parameter.type;
+    return result;
+}
+
+void describe_result(const PrototypeResult& result, CallDescription& call) {
+    if (!result.scalar) return;
+    if (result.where == PrototypeResult::Where::rax) call.recording.return_value = plan::ReturnValue::rax;
+    if (result.where == PrototypeResult::Where::xmm0) call.recording.return_value = plan::ReturnValue::xmm0;
+    if (call.recording.return_value == plan::ReturnValue::none) return;
+    call.result = Parameter{"return", result.scalar->kind, result.scalar->size, 0, false, result.type};
+}
+
+}  // namespace
+
+CallDescription describe_call(const Prototype& prototype, const std::vector<std::string>& keys,
+                              bool record_arguments) {
+    CallDescription call;
+    if (!prototype.doubt.empty()) return call;
+    ArgumentAllocator allocator;
+    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) {
+        PassedAs pointer;
+        pointer.integer_registers = 1;
+        allocator.place(pointer);
+    }
+    std::vector<PlacedScalar> scalars;
+    for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {
+        const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
+        if (can_be_recorded(prototype.parameters[index], place)) scalars.push_back({index, place});
+    }
+    const bool exact =
+        !prototype.variadic && !allocator.over_aligned() && allocator.stack_bytes() <= plan::kMaxStackBytes;
+    if (exact) {
+        call.frame = plan::Frame::real;
+        call.stack_bytes = static_cast<std::uint32_t>(allocator.stack_bytes());
+    }
+    if (!record_arguments) return call;
+    for (const PlacedScalar& scalar : scalars)
+        count_word(scalar.place, call.recording);
+    for (const PlacedScalar& scalar : scalars) {
+        call.parameters.push_back(describe(prototype.parameters[scalar.parameter], scalar.parameter,
+                                           word_of(scalar.place, call.recording), keys));
+    }
+    describe_result(prototype.result, call);
+    return call;
+}
+
+}  // namespace rdam

@@ -1,0 +1,27 @@
+// From a prototype to what the recorder does at a call: which frame, which words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libprobe/format/plan.h"
+#include "wrappers/object/prototype.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam {
+
+struct CallDescription {
+    plan::Frame frame = plan::Frame::side;
+    std::uint32_t stack_bytes = 0;
+    plan::Recording recording;
+    std::vector<Parameter> parameters;
+    std::optional<Parameter> result;
+};
+
+/// `keys` are the names of the parameters that are default keys. A doubtful prototype yields a side frame and
+/// no words.
+CallDescription describe_call(const Prototype& prototype, const std::vector<std::string>& keys,
+                              bool record_arguments);
+
+}  // namespace rdam

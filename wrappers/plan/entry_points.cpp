@@ -1,0 +1,180 @@
+#include "wrappers/plan/entry_points.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "libprobe/format/plan.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::uint64_t kWindow = plan::kMaxMoved;
+
+/// Decodes 64-bit code, instruction lengths and branch kinds only.
+class Decoder {
+  public:
+    Decoder() { ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
+
+    std::optional<ZydisDecodedInstruction> decode(std::span<const std::uint8_t> bytes) const {
+        ZydisDecodedInstruction instruction;
+        const auto status =
+            ZydisDecoderDecodeInstruction(&decoder_, nullptr, bytes.data(), bytes.size(), &instruction);
+        if (!ZYAN_SUCCESS(status)) return std::nullopt;
+        return instruction;
+    }
+
+  private:
+    ZydisDecoder decoder_{};
+};
+
+/// The functions in question, for a test that a whole section can afford.
+class Windows {
+  public:
+    explicit Windows(const std::vector<CodeRange>& functions) : functions_{functions} {}
+
+    /// The function into whose first bytes (but not the very first) `target` points.
+    const CodeRange* hit(std::uint64_t target) const {
+        if (functions_.empty() || target <= functions_.front().begin) return nullptr;
+        if (target >= functions_.back().begin + kWindow) return nullptr;
+        const auto after = std::lower_bound(
+            functions_.begin(), functions_.end(), target,
+            [](const CodeRange& function, std::uint64_t value) { return function.begin < value; });
+        const CodeRange& function = *std::prev(after);
+        const bool inside = target < function.end && target - function.begin < kWindow;
+        return inside ? &function : nullptr;
+    }
+
+  private:
+    const std::vector<CodeRange>& functions_;
+};
+
+class BranchScanner {
+  public:
+    BranchScanner(const ObjectFile& file, const Windows& windows,
+                  std::map<std::uint64_t, std::vector<std::uint64_t>>& found)
+        : file_{file}, windows_{windows}, found_{found} {}
+
+    /// Jumps and calls with a 32-bit displacement, anywhere in the section.
+    void scan_far(const ElfSection& section) {
+        const auto bytes = section_bytes(section);
+        for (std::size_t at = 0; at + 6 <= bytes.size(); ++at) {
+            const std::uint8_t opcode = bytes[at];
+            const bool direct = (opcode & 0xfeU) == 0xe8;
+            const bool conditional = opcode == 0x0f && (bytes[at + 1] & 0xf0U) == 0x80;
+            if (!direct && !conditional) continue;
+            const std::size_t length = direct ? 5 : 6;
+            std::int32_t displacement = 0;
+            std::memcpy(&displacement, bytes.data() + at + length - 4, sizeof displacement);
+            note(section.header.sh_addr + at, length, displacement);
+        }
+    }
+
+    /// Short jumps from around one function.
+    void scan_near(const ElfSection& section, const CodeRange& function) {
+        constexpr std::uint64_t kReach = 130;
+        const auto bytes = section_bytes(section);
+        const std::uint64_t first = section.header.sh_addr;
+        const std::uint64_t begin = std::max(first, function.begin - std::min(function.begin, kReach));
+        const std::uint64_t end = std::min(first + bytes.size(), function.begin + kWindow + kReach);
+        for (std::uint64_t address = begin; address + 2 <= end; ++address) {
+            const std::uint8_t opcode = bytes[address - first];
+            const bool jump =
+                opcode == 0xeb || (opcode & 0xf0U) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe3);
+            if (jump) note(address, 2, static_cast<std::int8_t>(bytes[address - first + 1]));
+        }
+    }
+
+  private:
+    void note(std::uint64_t address, std::size_t length, std::int64_t displacement) {
+        const std::uint64_t target = address + length + static_cast<std::uint64_t>(displacement);
+        const CodeRange* function = windows_.hit(target);
+        if (function == nullptr || function->contains(address)) return;
+        if (is_instruction(address)) found_[function->begin].push_back(target);
+    }
+
+    /// Whether decoding from the start of the surrounding function comes by here. Where no start is known:
+    /// yes, to be safe.
+    bool is_instruction(std::uint64_t address) const {
+        std::optional<std::uint64_t> start;
+        if (const auto frame = file_.frames().find(address)) start = frame->begin;
+        const Symbol* symbol = file_.covering(address);
+        if (symbol != nullptr && (!start || symbol->address > *start)) start = symbol->address;
+        if (!start) return true;
+        const auto bytes = file_.code(*start, address - *start + ZYDIS_MAX_INSTRUCTION_LENGTH);
+        std::size_t offset = 0;
+        while (offset < address - *start && offset < bytes.size()) {
+            const auto instruction = decoder_.decode(bytes.subspan(offset));
+            offset += instruction ? instruction->length : 1;
+        }
+        return offset == address - *start;
+    }
+
+    const ObjectFile& file_;
+    const Windows& windows_;
+    std::map<std::uint64_t, std::vector<std::uint64_t>>& found_;
+    Decoder decoder_;
+};
+
+void note_names(const ObjectFile& file, const CodeRange& function, std::vector<std::uint64_t>& entries) {
+    const std::uint64_t end = std::min(function.end, function.begin + kWindow);
+    for (const Symbol* next = file.next_code(function.begin); next != nullptr && next->address < end;
+         next = file.next_code(next->address)) {
+        entries.push_back(next->address);
+    }
+    if (const auto frame = file.frames().next(function.begin); frame && frame->begin < end) {
+        entries.push_back(frame->begin);
+    }
+}
+
+}  // namespace
+
+EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> functions) {
+    EntryPoints points;
+    std::sort(functions.begin(), functions.end(),
+              [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
+    const Windows windows{functions};
+    BranchScanner scanner{file, windows, points.found_};
+    for (const ElfSection& section : file.sections()) {
+        constexpr std::uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
+        if ((section.header.sh_flags & kCode) == kCode && !functions.empty()) scanner.scan_far(section);
+    }
+    for (const CodeRange& function : functions) {
+        if (const ElfSection* section = file.code_section(function.begin)) {
+            scanner.scan_near(*section, function);
+        }
+        auto& entries = points.found_[function.begin];
+        note_names(file, function, entries);
+        std::sort(entries.begin(), entries.end());
+        entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    }
+    return points;
+}
+
+std::vector<std::uint64_t> EntryPoints::inside(const CodeRange& function) const {
+    const auto found = found_.find(function.begin);
+    return found == found_.end() ? std::vector<std::uint64_t>{} : found->second;
+}
+
+std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) {
+    constexpr std::uint64_t kMost = 64;
+    std::uint64_t limit = function.end + kMost;
+    if (!file.at(function.end).empty() || file.frames().find(function.end)) return 0;
+    if (const Symbol* next = file.next_code(function.end)) limit = std::min(limit, next->address);
+    if (const auto frame = file.frames().next(function.end)) limit = std::min(limit, frame->begin);
+    const auto bytes = file.code(function.end, limit - function.end);
+    const Decoder decoder;
+    std::size_t offset = 0;
+    while (offset < bytes.size()) {
+        const auto instruction = decoder.decode(bytes.subspan(offset));
+        if (!instruction) break;
+        if (instruction->mnemonic != ZYDIS_MNEMONIC_NOP && instruction->mnemonic != ZYDIS_MNEMONIC_INT3)
+            break;
+        offset += instruction->length;
+    }
+    return static_cast<std::uint32_t>(offset);
+}
+
+}  // namespace rdam

@@ -1,0 +1,29 @@
+// Where a function is entered besides its first byte, and what room there is behind its last.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+
+namespace rdam {
+
+/// Addresses within the first plan::kMaxMoved bytes of functions that something outside of the function jumps
+/// to, calls, or names. Found by one pass over the object's code for all functions together.
+class EntryPoints {
+  public:
+    /// `functions`: extents of the functions in question.
+    static EntryPoints scan(const ObjectFile& file, std::vector<CodeRange> functions);
+
+    /// Ascending; never the first byte itself. Only for functions that were given to scan().
+    std::vector<std::uint64_t> inside(const CodeRange& function) const;
+
+  private:
+    std::map<std::uint64_t, std::vector<std::uint64_t>> found_;  // by the function's first address
+};
+
+/// How many bytes behind the function are nops or int3, up to whatever comes next; at most 64.
+std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function);
+
+}  // namespace rdam

@@ -1,0 +1,185 @@
+#include "wrappers/plan/entry_resolver.h"
+
+#include <algorithm>
+
+#include "wrappers/object/demangle.h"
+#include "wrappers/plan/internal_names.h"
+
+namespace rdam {
+namespace {
+
+void append(std::vector<Candidate>& all, std::vector<Candidate> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+bool is_symbol_of_file(const Symbol& symbol, std::string_view source_file) {
+    if (source_file.empty()) return true;
+    std::string_view file = symbol.source_file;
+    if (source_file.find('/') == std::string_view::npos) file = file.substr(file.rfind('/') + 1);
+    return file == source_file;
+}
+
+void say(std::string& remarks, std::string_view remark) {
+    if (!remarks.empty()) remarks += "; ";
+    remarks += remark;
+}
+
+/// Several names of one function are one candidate.
+void drop_repeated(std::vector<Candidate>& candidates) {
+    std::vector<Candidate> kept;
+    for (Candidate& candidate : candidates) {
+        const bool known = std::any_of(kept.begin(), kept.end(), [&](const Candidate& other) {
+            return other.object == candidate.object && other.address == candidate.address;
+        });
+        if (!known) kept.push_back(std::move(candidate));
+    }
+    candidates = std::move(kept);
+}
+
+}  // namespace
+
+void EntryResolver::follow_ifunc(Candidate& candidate, const Symbol& symbol) {
+    const std::uint64_t resolver = objects_.loaded(candidate.object).base + symbol.address;
+    const std::uint64_t chosen = request_.resolve_ifunc ? request_.resolve_ifunc(resolver) : 0;
+    const auto place = chosen == 0 ? std::nullopt : objects_.locate(chosen);
+    if (!place) {
+        candidate.refusal = chosen == 0
+                                ? "its implementation is chosen when the program starts (IFUNC), and the "
+                                  "choice could not be learnt"
+                                : "its implementation (IFUNC) lies outside all files, in the kernel's vdso";
+        return;
+    }
+    candidate.object = place->object;
+    candidate.address = place->address;
+    for (const Symbol& implementation : objects_.file(place->object)->at(place->address)) {
+        if (implementation.kind != SymbolKind::function || implementation.name == symbol.name) continue;
+        say(candidate.remark, fmt::format("its implementation here is {}", implementation.name));
+        break;
+    }
+}
+
+Candidate EntryResolver::candidate_for(std::size_t object, const Symbol& symbol, MatchKind kind,
+                                       const NameQuery& query) {
+    Candidate candidate{object, symbol.address, std::string{symbol.name}, {}, {}};
+    if (kind == MatchKind::clone) {
+        candidate.remark = fmt::format("as {}, the compiler's copy of {}: no other is in the file",
+                                       display_name(symbol.name), query.name());
+    }
+    if (!symbol.is_code()) {
+        candidate.refusal = "is data, not a function";
+    } else if (symbol.kind == SymbolKind::ifunc) {
+        follow_ifunc(candidate, symbol);
+    }
+    return candidate;
+}
+
+std::vector<Candidate> EntryResolver::search_object(const NameQuery& query, std::size_t object,
+                                                    std::string_view source_file) {
+    std::vector<Candidate> candidates;
+    const ObjectFile* file = objects_.file(object);
+    if (file == nullptr) return candidates;
+    for (const SymbolMatch& match : query.find_in(*file)) {
+        const Symbol& symbol = file->symbols()[match.symbol];
+        if (!is_symbol_of_file(symbol, source_file)) continue;
+        candidates.push_back(candidate_for(object, symbol, match.kind, query));
+        const std::string& excluded = objects_.why_excluded(object);
+        if (!excluded.empty()) candidates.back().refusal = excluded;
+    }
+    drop_repeated(candidates);
+    return candidates;
+}
+
+std::vector<Candidate> EntryResolver::search(const NameQuery& query, const std::vector<std::size_t>& where,
+                                             std::string_view source_file) {
+    std::vector<Candidate> usable;
+    std::vector<Candidate> excluded;
+    for (const std::size_t object : where) {
+        auto found = search_object(query, object, source_file);
+        append(objects_.why_excluded(object).empty() ? usable : excluded, std::move(found));
+    }
+    drop_repeated(usable);
+    // The dynamic linker has private copies of common functions: no news while the real one was found.
+    return usable.empty() ? excluded : usable;
+}
+
+std::vector<Candidate> EntryResolver::search_substitutes(const NameQuery& query,
+                                                         const std::vector<std::size_t>& where) {
+    if (query.is_glob() || query.version() == "plt") return {};
+    const auto try_names = [&](const std::vector<std::string>& names, bool variant) {
+        for (const std::string& name : names) {
+            auto candidates = search(NameQuery{name}, where, {});
+            std::erase_if(candidates, [](const Candidate& candidate) { return !candidate.refusal.empty(); });
+            if (candidates.empty()) continue;
+            const std::string remark = variant ? fmt::format("as {}, whose implementation it may be", name)
+                                               : fmt::format("as {}, the exported function", name);
+            for (Candidate& candidate : candidates) {
+                say(candidate.remark, fmt::format("{}: only debug symbols know {}", remark, query.name()));
+            }
+            return candidates;
+        }
+        return std::vector<Candidate>{};
+    };
+    if (auto found = try_names(variant_bases(query.name()), true); !found.empty()) return found;
+    return try_names(exported_candidates(query.name()), false);
+}
+
+std::string EntryResolver::why_nothing(const ListEntry& entry, const std::vector<std::size_t>& where) {
+    const NameQuery query{entry.name};
+    if (query.version() == "plt") {
+        return fmt::format("is the stub through which a module calls {0}: list {0} itself", query.name());
+    }
+    std::string reason;
+    for (const std::size_t object : where) {
+        const ObjectFile* file = objects_.file(object);
+        const std::string& excluded = objects_.why_excluded(object);
+        if (file == nullptr && !excluded.empty() && !entry.scope.empty()) say(reason, excluded);
+        if (file == nullptr || entry.scope.empty()) continue;
+        if (std::binary_search(file->imports().begin(), file->imports().end(), query.name())) {
+            say(reason, fmt::format("{} calls it but does not contain it: list {} without module",
+                                    objects_.module_name(object), query.name()));
+        }
+    }
+    if (!reason.empty()) return reason;
+    if (where.size() == 1) {
+        const std::string name = objects_.module_name(where.front());
+        const ObjectFile* file = objects_.file(where.front());
+        const bool stripped = file != nullptr && file->symbol_source() == SymbolSource::exported_only;
+        return stripped
+                   ? fmt::format(
+                         "{} has no such symbol, and only its exported ones are known: it is stripped", name)
+                   : fmt::format("{} has no such symbol", name);
+    }
+    return fmt::format("none of the {} loaded objects has such a symbol", where.size());
+}
+
+Resolution EntryResolver::resolve(const ListEntry& entry) {
+    const NameQuery query{entry.name};
+    std::vector<std::size_t> where;
+    std::string source_file;
+    for (std::size_t index = 0; index < objects_.size(); ++index) {
+        if (entry.scope.empty() || objects_.is_named(index, entry.scope)) where.push_back(index);
+    }
+    if (where.empty()) {
+        source_file = entry.scope;
+        for (std::size_t index = 0; index < objects_.size(); ++index)
+            where.push_back(index);
+    }
+    // Everything there is means everything of the program's own: nobody wants all of libc wrapped unasked.
+    if (entry.scope.empty() && query.matches_everything() && !where.empty()) where.resize(1);
+
+    Resolution resolution;
+    resolution.candidates = search(query, where, source_file);
+    if (resolution.candidates.empty() && source_file.empty()) {
+        resolution.candidates = search_substitutes(query, where);
+    }
+    if (!resolution.candidates.empty()) return resolution;
+    resolution.reason =
+        source_file.empty()
+            ? why_nothing(entry, where)
+            : fmt::format(
+                  "no loaded object is called {0}, and no local function {1} comes from a source file {0}",
+                  source_file, entry.name);
+    return resolution;
+}
+
+}  // namespace rdam

@@ -1,0 +1,167 @@
+#include "wrappers/plan/function_planner.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "wrappers/object/demangle.h"
+#include "wrappers/plan/call_description.h"
+#include "wrappers/plan/internal_names.h"
+
+namespace rdam {
+namespace {
+
+/// The names of the code at an address, the one a person would use first.
+std::vector<std::string> names_at(const ObjectFile& file, std::uint64_t address) {
+    std::vector<Symbol> symbols;
+    for (const Symbol& symbol : file.at(address)) {
+        if (symbol.is_code() && symbol.kind != SymbolKind::ifunc) symbols.push_back(symbol);
+    }
+    const auto rank = [](const Symbol& symbol) {
+        const std::size_t underscores = std::min(symbol.name.find_first_not_of('_'), symbol.name.size());
+        const bool old_version = !symbol.version.empty() && !symbol.default_version;
+        return std::tuple{looks_mangled(symbol.name) ? 0 : underscores, old_version,
+                          -static_cast<int>(symbol.binding), symbol.name.size(), symbol.name};
+    };
+    std::sort(symbols.begin(), symbols.end(),
+              [&](const Symbol& a, const Symbol& b) { return rank(a) < rank(b); });
+    std::vector<std::string> names;
+    for (const Symbol& symbol : symbols) {
+        if (std::find(names.begin(), names.end(), symbol.name) == names.end())
+            names.emplace_back(symbol.name);
+    }
+    return names;
+}
+
+bool only_labels_at(const ObjectFile& file, std::uint64_t address) {
+    const auto symbols = file.at(address);
+    return !symbols.empty() && std::all_of(symbols.begin(), symbols.end(), [](const Symbol& symbol) {
+        return symbol.kind == SymbolKind::label || !symbol.is_code();
+    });
+}
+
+/// The function in whose middle the address lies; nullptr: it is nobody's middle.
+const Symbol* surrounding(const ObjectFile& file, std::uint64_t address) {
+    if (address == 0) return nullptr;
+    const Symbol* before = file.covering(address - 1);
+    if (before == nullptr || before->kind == SymbolKind::label || before->size == 0) return nullptr;
+    return address - before->address < before->size ? before : nullptr;
+}
+
+Result<void> check_place(const ObjectFile& file, std::uint64_t address) {
+    const ElfSection* section = file.code_section(address);
+    if (section == nullptr) return fail("there is no code at its address {:#x}", address);
+    if (section->name.starts_with(".plt")) return fail("is a stub of the procedure linkage table");
+    for (const Symbol& symbol : file.at(address)) {
+        if (split_clone(symbol.name).suffix.find(".cold") != std::string_view::npos) {
+            return fail("is the cold part of a function, which is jumped to and not called");
+        }
+    }
+    if (const Symbol* around = surrounding(file, address)) {
+        return fail("lies in the middle of {}, which runs into it without a call",
+                    display_name(around->name));
+    }
+    const auto frame = file.frames().find(address);
+    if (frame && frame->begin != address) {
+        return fail("lies in the middle of the function at {:#x}, which runs into it without a call",
+                    frame->begin);
+    }
+    if (only_labels_at(file, address) && !frame) {
+        return fail("is a label in hand-written code, not known to be a function");
+    }
+    return {};
+}
+
+Result<void> check_body(std::span<const std::uint8_t> body) {
+    if (body.empty()) return fail("its code is not in the file");
+    if (std::all_of(body.begin(), body.end(), [](std::uint8_t byte) { return byte == 0; })) {
+        return fail("its code in the file is nothing but zeros");
+    }
+    return {};
+}
+
+}  // namespace
+
+void FunctionPlanner::prepare(const std::vector<Candidate>& candidates) {
+    std::map<std::size_t, std::map<std::uint64_t, CodeRange>> extents;
+    for (const Candidate& candidate : candidates) {
+        const ObjectFile* file = objects_.file(candidate.object);
+        if (file == nullptr || !candidate.refusal.empty()) continue;
+        if (const auto extent = file->extent(candidate.address)) {
+            extents[candidate.object].emplace(candidate.address, *extent);
+        }
+    }
+    for (const auto& [object, by_address] : extents) {
+        std::vector<CodeRange> functions;
+        for (const auto& [address, extent] : by_address)
+            functions.push_back(extent);
+        entry_points_[object] = EntryPoints::scan(*objects_.file(object), std::move(functions));
+    }
+}
+
+FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Candidate& candidate) const {
+    Known known;
+    std::vector<std::string> names = names_at(file, candidate.address);
+    names.insert(names.begin(), candidate.name);
+    for (const std::string& base : variant_bases(candidate.name)) {
+        const auto symbols = file.named(base);
+        if (!symbols.empty() && file.symbols()[symbols.front()].kind == SymbolKind::ifunc)
+            names.push_back(base);
+    }
+    for (const std::string& name : names) {
+        const CatalogueFunction* function = catalogue_.find(name);
+        if (function == nullptr) continue;
+        if (!function->refuse.empty() && known.refusal.empty()) known.refusal = function->refuse;
+        // A program may have a function of its own with a well-known name: only what a library exports is
+        // well known.
+        const auto symbols = file.named(name);
+        const bool exported = std::any_of(symbols.begin(), symbols.end(), [&](std::uint32_t index) {
+            return file.symbols()[index].exported;
+        });
+        if (exported && candidate.object != 0 && known.described == nullptr) known.described = function;
+    }
+    return known;
+}
+
+void FunctionPlanner::describe(const ObjectFile& file, const Candidate& candidate, const Known& known,
+                               PlannedFunction& function) const {
+    std::vector<std::string> names = names_at(file, candidate.address);
+    function.linkage_name = !candidate.name.empty() ? candidate.name
+                            : names.empty()         ? fmt::format("function_at_{:#x}", candidate.address)
+                                                    : names.front();
+    function.name = display_name(function.linkage_name);
+    std::erase(names, function.linkage_name);
+    function.aliases = std::move(names);
+    if (known.described == nullptr) return;
+    CallDescription call =
+        describe_call(prototype_of(*known.described), known.described->keys, request_.record_arguments);
+    function.frame = call.frame;
+    function.stack_bytes = call.stack_bytes;
+    function.recording = call.recording;
+    function.parameters = std::move(call.parameters);
+    function.result = std::move(call.result);
+}
+
+Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
+    if (!candidate.refusal.empty()) return fail("{}", candidate.refusal);
+    const ObjectFile& file = *objects_.file(candidate.object);
+    if (auto placed = check_place(file, candidate.address); !placed) return tl::unexpected{placed.error()};
+    const Known known = look_up(file, candidate);
+    if (!known.refusal.empty()) return fail("{}", known.refusal);
+    const auto extent = file.extent(candidate.address);
+    if (!extent) return fail("there is no code at its address {:#x}", candidate.address);
+    const auto body = file.code(extent->begin, extent->size());
+    if (auto checked = check_body(body); !checked) return tl::unexpected{checked.error()};
+
+    PlannedFunction function;
+    function.object = candidate.object;
+    function.address = candidate.address;
+    function.size = extent->size();
+    auto prologue = move_prologue(body, extent->begin, padding_behind(file, *extent),
+                                  entry_points_[candidate.object].inside(*extent));
+    if (!prologue) return tl::unexpected{prologue.error()};
+    function.prologue = std::move(*prologue);
+    describe(file, candidate, known, function);
+    return function;
+}
+
+}  // namespace rdam

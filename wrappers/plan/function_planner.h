@@ -1,0 +1,46 @@
+// What is to be done to one function, or why nothing can be.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "wrappers/plan/entry_points.h"
+#include "wrappers/plan/entry_resolver.h"
+#include "wrappers/plan/object_set.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam {
+
+class FunctionPlanner {
+  public:
+    /// All must outlive the planner.
+    FunctionPlanner(const PlanRequest& request, const Catalogue& catalogue, ObjectSet& objects)
+        : request_{request}, catalogue_{catalogue}, objects_{objects} {}
+
+    /// Looks at each object's code once for all functions that will be planned.
+    void prepare(const std::vector<Candidate>& candidates);
+
+    /// The error is the reason for refusing, without the function's name. The candidate must have been
+    /// prepared.
+    Result<PlannedFunction> plan(const Candidate& candidate);
+
+  private:
+    /// What the catalogue knows of the function under any of its names; `described` only where its prototype
+    /// applies.
+    struct Known {
+        const CatalogueFunction* described = nullptr;
+        std::string refusal;
+    };
+    Known look_up(const ObjectFile& file, const Candidate& candidate) const;
+    void describe(const ObjectFile& file, const Candidate& candidate, const Known& known,
+                  PlannedFunction& function) const;
+
+    const PlanRequest& request_;
+    const Catalogue& catalogue_;
+    ObjectSet& objects_;
+    std::map<std::size_t, EntryPoints> entry_points_;  // by object
+};
+
+}  // namespace rdam

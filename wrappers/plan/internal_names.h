@@ -1,0 +1,21 @@
+// Names that only a library's debug symbols know, and the exported functions that stand for them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdam {
+
+/// The exported functions of which `name` is a variant for one kind of processor:
+/// "__memmove_avx_unaligned_erms" →
+/// {"memmove", "memcpy"}; empty where the name has no such suffix.
+std::vector<std::string> variant_bases(std::string_view name);
+
+/// Exported names that may stand for one of glibc's internal names, best first:
+/// "__GI___pthread_mutex_unlock_usercnt" → {…, "pthread_mutex_unlock"}. Empty where the name does not look
+/// internal.
+std::vector<std::string> exported_candidates(std::string_view name);
+
+}  // namespace rdam

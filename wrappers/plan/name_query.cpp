@@ -1,0 +1,166 @@
+#include "wrappers/plan/name_query.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "wrappers/list/function_list.h"
+#include "wrappers/object/demangle.h"
+
+namespace rdam {
+namespace {
+
+/// Words that the mangling abbreviates, or that only demanglers write.
+constexpr std::array<std::string_view, 47> kUnspelled{
+    "std",      "string",    "wstring",  "basic_string",  "allocator",    "istream",  "ostream",
+    "iostream", "operator",  "char",     "wchar_t",       "bool",         "int",      "short",
+    "long",     "unsigned",  "signed",   "float",         "double",       "void",     "const",
+    "volatile", "auto",      "decltype", "anonymous",     "namespace",    "lambda",   "unnamed",
+    "type",     "nullptr_t", "__int128", "guard",         "variable",     "for",      "vtable",
+    "typeinfo", "thunk",     "virtual",  "non",           "clone",        "char16_t", "char32_t",
+    "char8_t",  "new",       "delete",   "basic_istream", "basic_ostream"};
+
+/// std::string and its streams are spelled out when demangled verbosely, and abbreviated when mangled.
+bool is_unspelled(std::string_view word) {
+    return word.starts_with("char_traits") || word.starts_with("basic_iostream") ||
+           std::find(kUnspelled.begin(), kUnspelled.end(), word) != kUnspelled.end();
+}
+
+bool is_identifier(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+bool ends_before_suffix(std::string_view suffix) {
+    return suffix.find(".cold") == std::string_view::npos;
+}
+
+std::string lower_case(std::string_view text) {
+    std::string result{text};
+    for (char& c : result)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return result;
+}
+
+}  // namespace
+
+std::string required_token(std::string_view demangled) {
+    std::string_view best;
+    for (std::size_t index = 0; index < demangled.size();) {
+        if (!is_identifier(demangled[index])) {
+            ++index;
+            continue;
+        }
+        std::size_t end = index;
+        while (end < demangled.size() && is_identifier(demangled[end]))
+            ++end;
+        const std::string_view word = demangled.substr(index, end - index);
+        const bool is_number = std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+        if (!is_number && word.size() > best.size() && !is_unspelled(word)) best = word;
+        index = end;
+    }
+    return std::string{best};
+}
+
+NameQuery::NameQuery(std::string_view name) {
+    const std::size_t at = name.find('@', 1);
+    if (at != std::string_view::npos) {
+        const std::size_t begin = name.find_first_not_of('@', at);
+        if (begin != std::string_view::npos) version_ = name.substr(begin);
+        name = name.substr(0, at);
+    }
+    name_ = name;
+    normalized_ = normalized_name(name_);
+    is_glob_ = name_.find_first_of("*?[") != std::string::npos;
+    // Bracket expressions of a glob are not identifiers; what stands before the parameters is enough to
+    // filter by.
+    const bool has_brackets = is_glob_ && name_.find('[') != std::string::npos;
+    token_ = has_brackets ? std::string{} : required_token(name_.substr(0, name_.find('(', 1)));
+}
+
+bool NameQuery::matches_everything() const {
+    return is_glob_ && name_.find_first_not_of("*?") == std::string::npos;
+}
+
+std::vector<SymbolMatch> NameQuery::by_linkage_name(const ObjectFile& object, std::string_view name,
+                                                    MatchKind kind) const {
+    std::vector<SymbolMatch> matches;
+    bool has_default = false;
+    for (const std::uint32_t index : object.named(name)) {
+        const Symbol& symbol = object.symbols()[index];
+        if (!version_.empty() && symbol.version != version_) continue;
+        has_default = has_default || symbol.default_version;
+        matches.push_back({index, kind});
+    }
+    if (has_default && version_.empty()) {
+        std::erase_if(matches, [&](const SymbolMatch& match) {
+            const Symbol& symbol = object.symbols()[match.symbol];
+            return !symbol.version.empty() && !symbol.default_version;
+        });
+    }
+    return matches;
+}
+
+std::vector<SymbolMatch> NameQuery::by_fortran_name(const ObjectFile& object) const {
+    const std::string lower = lower_case(name_);
+    if (auto matches = by_linkage_name(object, lower + "_", MatchKind::fortran_name); !matches.empty()) {
+        return matches;
+    }
+    const std::size_t colons = lower.find("::");
+    if (colons == std::string::npos) return {};
+    return by_linkage_name(object,
+                           fmt::format("__{}_MOD_{}", lower.substr(0, colons), lower.substr(colons + 2)),
+                           MatchKind::fortran_name);
+}
+
+bool NameQuery::answers(const Symbol& symbol, MatchKind kind) const {
+    if (kind == MatchKind::clone) {
+        const CloneParts parts = split_clone(symbol.name);
+        if (parts.suffix.empty() || !ends_before_suffix(parts.suffix)) return false;
+        if (parts.base == name_) return true;
+        if (!looks_mangled(parts.base) || parts.base.find(token_) == std::string_view::npos) return false;
+        const DemangledName base = demangle(parts.base);
+        return normalized_ == normalized_name(base.brief) || normalized_ == normalized_name(base.signature) ||
+               normalized_ == normalized_name(base.full);
+    }
+    const bool is_glob = kind == MatchKind::glob;
+    if (is_glob && !ends_before_suffix(split_clone(symbol.name).suffix)) return false;
+    if (is_glob && glob_match(name_, symbol.name)) return true;
+    if (!looks_mangled(symbol.name) || symbol.name.find(token_) == std::string_view::npos) return false;
+    const DemangledName demangled = demangle(symbol.name);
+    for (const std::string* text :
+         {&demangled.brief, &demangled.signature, &demangled.full, &demangled.hashed}) {
+        if (text->empty()) continue;
+        if (is_glob ? glob_match(name_, *text) : normalized_ == normalized_name(*text)) return true;
+    }
+    return false;
+}
+
+std::vector<SymbolMatch> NameQuery::by_scan(const ObjectFile& object, MatchKind kind) const {
+    std::vector<SymbolMatch> matches;
+    const auto& symbols = object.symbols();
+    for (std::uint32_t index = 0; index < symbols.size(); ++index) {
+        if (!symbols[index].is_code()) continue;
+        if (kind == MatchKind::glob && symbols[index].kind == SymbolKind::label) continue;
+        if (answers(symbols[index], kind)) matches.push_back({index, kind});
+    }
+    return matches;
+}
+
+std::vector<SymbolMatch> NameQuery::find_in(const ObjectFile& object) const {
+    auto matches = by_linkage_name(object, name_, MatchKind::linkage_name);
+    const auto is_code = [&](const SymbolMatch& match) { return object.symbols()[match.symbol].is_code(); };
+    if (std::any_of(matches.begin(), matches.end(), is_code)) {
+        std::erase_if(matches, [&](const SymbolMatch& match) { return !is_code(match); });
+        return matches;
+    }
+    const std::vector<SymbolMatch> data = std::move(matches);
+    if (version_.empty()) {
+        if (matches = by_scan(object, MatchKind::demangled_name); !matches.empty()) return matches;
+        if (matches = by_fortran_name(object); !matches.empty()) return matches;
+        if (matches = by_scan(object, MatchKind::clone); !matches.empty()) return matches;
+        if (is_glob_) matches = by_scan(object, MatchKind::glob);
+    }
+    return matches.empty() ? data : matches;
+}
+
+}  // namespace rdam

@@ -1,0 +1,55 @@
+// What one entry of a function list asks for, and which symbols of one object answer to it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+
+namespace rdam {
+
+/// How a symbol answered, from the most literal to the least.
+enum class MatchKind : std::uint8_t { linkage_name, demangled_name, fortran_name, clone, glob };
+
+struct SymbolMatch {
+    std::uint32_t symbol = 0;  ///< index into ObjectFile::symbols()
+    MatchKind kind = MatchKind::linkage_name;
+};
+
+class NameQuery {
+  public:
+    /// `name` as in the list: linkage name with or without `@VERSION`/`@@VERSION`, demangled name with or
+    /// without parameter list or return type, or a glob of any of them.
+    explicit NameQuery(std::string_view name);
+
+    /// The matches of the most literal kind that has any; several where several functions have that name. Of
+    /// a versioned name the default version alone, all where there is no default. Data symbols only if no
+    /// code answers. Demangles only names that contain the query's longest identifier.
+    std::vector<SymbolMatch> find_in(const ObjectFile& object) const;
+
+    const std::string& name() const { return name_; }        ///< without version
+    const std::string& version() const { return version_; }  ///< empty: any
+    bool is_glob() const { return is_glob_; }
+    /// A glob that leaves nothing out ("*").
+    bool matches_everything() const;
+
+  private:
+    std::vector<SymbolMatch> by_linkage_name(const ObjectFile& object, std::string_view name,
+                                             MatchKind kind) const;
+    std::vector<SymbolMatch> by_fortran_name(const ObjectFile& object) const;
+    std::vector<SymbolMatch> by_scan(const ObjectFile& object, MatchKind kind) const;
+    bool answers(const Symbol& symbol, MatchKind kind) const;
+
+    std::string name_;
+    std::string version_;
+    std::string normalized_;
+    std::string token_;  // every mangled name that can match contains it
+    bool is_glob_ = false;
+};
+
+/// The longest identifier of a demangled name that its mangled form is sure to spell out; empty: none is.
+std::string required_token(std::string_view demangled);
+
+}  // namespace rdam

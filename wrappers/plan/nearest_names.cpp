@@ -1,0 +1,119 @@
+#include "wrappers/plan/nearest_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "wrappers/object/demangle.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kMostNames = 3;
+constexpr std::size_t kMostDemangled = 30000;
+
+std::string_view last_component(std::string_view name) {
+    name = name.substr(0, name.find('(', 1));
+    const std::size_t colons = name.rfind("::");
+    return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
+
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// Smaller is nearer; nothing above the limit counts.
+class Ranking {
+  public:
+    explicit Ranking(std::string_view wanted)
+        : wanted_{wanted},
+          component_{last_component(wanted)},
+          limit_{std::max<std::size_t>(2, wanted.size() / 3)} {}
+
+    std::size_t too_far() const { return limit_ + 2; }
+
+    std::size_t operator()(std::string_view name) const {
+        if (equal_but_for_case(last_component(name), component_)) return 0;
+        std::size_t distance = edit_distance(wanted_, name, limit_) + 1;
+        const std::string_view component = last_component(name);
+        if (component.size() != name.size()) {
+            distance = std::min(distance, edit_distance(component_, component, limit_) + 1);
+        }
+        return distance;
+    }
+
+  private:
+    std::string_view wanted_;
+    std::string_view component_;
+    std::size_t limit_;
+};
+
+struct Near {
+    std::size_t distance = 0;
+    std::string name;
+
+    friend auto operator<=>(const Near&, const Near&) = default;
+};
+
+void consider(std::set<Near>& best, std::size_t distance, const std::string& name) {
+    best.insert({distance, name});
+    if (best.size() > kMostNames) best.erase(std::prev(best.end()));
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+    const std::size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
+    if (gap > limit) return limit + 1;
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t column = 0; column <= b.size(); ++column)
+        last[column] = column;
+    for (std::size_t line = 1; line <= a.size(); ++line) {
+        row[0] = line;
+        std::size_t smallest = row[0];
+        for (std::size_t column = 1; column <= b.size(); ++column) {
+            const std::size_t replace = last[column - 1] + (a[line - 1] == b[column - 1] ? 0 : 1);
+            row[column] = std::min({last[column] + 1, row[column - 1] + 1, replace});
+            const bool swapped =
+                line > 1 && column > 1 && a[line - 1] == b[column - 2] && a[line - 2] == b[column - 1];
+            if (swapped) row[column] = std::min(row[column], before[column - 2] + 1);
+            smallest = std::min(smallest, row[column]);
+        }
+        if (smallest > limit) return limit + 1;
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return std::min(last[b.size()], limit + 1);
+}
+
+std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objects,
+                                       const std::vector<std::size_t>& where) {
+    const Ranking rank{wanted};
+    std::set<Near> best;
+    std::size_t demangled = 0;
+    for (const std::size_t index : where) {
+        const ObjectFile* file = objects.file(index);
+        if (file == nullptr || !objects.why_excluded(index).empty()) continue;
+        std::string_view previous;
+        for (const Symbol& symbol : file->symbols()) {
+            if (!symbol.is_code() || symbol.name == previous) continue;
+            previous = symbol.name;
+            std::string name{symbol.name};
+            if (looks_mangled(symbol.name)) {
+                if (++demangled > kMostDemangled) continue;
+                name = display_name(symbol.name);
+            }
+            const std::size_t distance = rank(name);
+            if (distance < rank.too_far()) consider(best, distance, objects.module_name(index) + ":" + name);
+        }
+    }
+    std::vector<std::string> names;
+    for (const Near& near : best)
+        names.push_back(near.name);
+    return names;
+}
+
+}  // namespace rdam

@@ -1,0 +1,21 @@
+// Names that exist and look like one that does not.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/plan/object_set.h"
+
+namespace rdam {
+
+/// Up to three names ("module:name") of functions in `where`, the likeliest first: the same last component
+/// ("Write" → "leveldb::DB::Write"), then small differences in spelling. Looks at a bounded number of names.
+std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objects,
+                                       const std::vector<std::size_t>& where);
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; `limit` + 1 if more
+/// than `limit` are needed.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
+
+}  // namespace rdam

@@ -1,0 +1,110 @@
+#include "wrappers/plan/object_set.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace rdam {
+namespace {
+
+std::string file_name_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return std::string{slash == std::string_view::npos ? path : path.substr(slash + 1)};
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+    if (a == b) return true;
+    std::error_code error;
+    return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+bool is_vdso(std::string_view path) {
+    return path.empty() || path.front() == '[' || file_name_of(path).starts_with("linux-vdso");
+}
+
+bool is_dynamic_linker(std::string_view path) {
+    const std::string name = file_name_of(path);
+    return name.starts_with("ld-linux") || name.starts_with("ld-musl") ||
+           (name.starts_with("ld-2.") && name.ends_with(".so"));
+}
+
+}  // namespace
+
+ObjectSet::ObjectSet(const PlanRequest& request) : request_{request}, entries_(request.objects.size()) {}
+
+const LoadedObject& ObjectSet::loaded(std::size_t index) const {
+    return request_.objects[index];
+}
+
+std::string ObjectSet::module_name(std::size_t index) const {
+    const std::string name = file_name_of(loaded(index).path);
+    return name.empty() ? "[vdso]" : name;
+}
+
+std::string ObjectSet::exclusion_by_path(std::size_t index) const {
+    const std::string& path = loaded(index).path;
+    if (is_vdso(path)) return "is part of the kernel's vdso, which cannot be patched";
+    if (is_dynamic_linker(path)) return "belongs to the dynamic linker, which the recorder itself depends on";
+    for (const std::string& own : request_.own_objects) {
+        if (is_same_file(path, own)) return "belongs to the recorder itself";
+    }
+    return {};
+}
+
+std::string ObjectSet::exclusion_by_content(std::size_t index) const {
+    const ObjectFile& file = *entries_[index].file;
+    const LoadedObject& object = loaded(index);
+    if (!object.build_id.empty() && object.build_id != file.build_id()) {
+        return fmt::format(
+            "{} is not the file that was loaded (build-id {}, loaded {}): start the program again",
+            object.path, file.build_id().empty() ? "none" : file.build_id(), object.build_id);
+    }
+    if (file.is_go()) return "is Go code, whose stacks move: it cannot be wrapped";
+    return {};
+}
+
+void ObjectSet::open(std::size_t index) {
+    Entry& entry = entries_[index];
+    if (entry.opened) return;
+    entry.opened = true;
+    entry.excluded = exclusion_by_path(index);
+    if (is_vdso(loaded(index).path)) return;
+    auto file = ObjectFile::open(loaded(index).path);
+    if (!file) {
+        if (entry.excluded.empty()) entry.excluded = file.error().message;
+        return;
+    }
+    entry.file = std::move(*file);
+    if (entry.excluded.empty()) entry.excluded = exclusion_by_content(index);
+}
+
+const ObjectFile* ObjectSet::file(std::size_t index) {
+    open(index);
+    return entries_[index].file ? &*entries_[index].file : nullptr;
+}
+
+const std::string& ObjectSet::why_excluded(std::size_t index) {
+    open(index);
+    return entries_[index].excluded;
+}
+
+bool ObjectSet::is_named(std::size_t index, std::string_view scope) {
+    const std::string& path = loaded(index).path;
+    if (path == scope || module_name(index) == scope) return true;
+    // A link's name (libfoo.so) is not that of the file it leads to (libfoo.so.1.2): the soname decides.
+    const ObjectFile* object = scope.find(".so") == std::string_view::npos ? nullptr : file(index);
+    return object != nullptr && object->soname() == scope;
+}
+
+std::optional<ObjectSet::Place> ObjectSet::locate(std::uint64_t run_time_address) {
+    for (std::size_t index = 0; index < size(); ++index) {
+        const std::uint64_t base = loaded(index).base;
+        if (run_time_address < base) continue;
+        const ObjectFile* object = file(index);
+        if (object != nullptr && object->code_section(run_time_address - base) != nullptr) {
+            return Place{index, run_time_address - base};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace rdam

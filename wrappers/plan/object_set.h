@@ -1,0 +1,52 @@
+// The objects of one process, opened when first asked for, and what excludes some of them from wrapping.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam {
+
+class ObjectSet {
+  public:
+    /// `request` must outlive the set.
+    explicit ObjectSet(const PlanRequest& request);
+
+    std::size_t size() const { return entries_.size(); }
+    const LoadedObject& loaded(std::size_t index) const;
+    /// nullptr: could not be read; why_excluded() says why.
+    const ObjectFile* file(std::size_t index);
+    /// Why nothing in this object may be wrapped; empty: it may.
+    const std::string& why_excluded(std::size_t index);
+    std::string module_name(std::size_t index) const;
+
+    /// Whether `scope` names this object: its file name, its path, or its soname.
+    bool is_named(std::size_t index, std::string_view scope);
+
+    struct Place {
+        std::size_t object = 0;
+        std::uint64_t address = 0;  ///< link-time
+    };
+    /// The object whose code is at a run-time address.
+    std::optional<Place> locate(std::uint64_t run_time_address);
+
+  private:
+    struct Entry {
+        bool opened = false;
+        std::optional<ObjectFile> file;
+        std::string excluded;
+    };
+    void open(std::size_t index);
+    std::string exclusion_by_path(std::size_t index) const;
+    std::string exclusion_by_content(std::size_t index) const;
+
+    const PlanRequest& request_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace rdam

@@ -1,0 +1,146 @@
+#include "wrappers/plan/planner.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "wrappers/object/demangle.h"
+#include "wrappers/plan/entry_resolver.h"
+#include "wrappers/plan/function_planner.h"
+#include "wrappers/plan/nearest_names.h"
+
+namespace rdam {
+namespace {
+
+using Key = std::pair<std::size_t, std::uint64_t>;  // object, address
+
+Key key_of(const Candidate& candidate) {
+    return {candidate.object, candidate.address};
+}
+
+class PlanMaker {
+  public:
+    PlanMaker(const PlanRequest& request, const Catalogue& catalogue)
+        : request_{request},
+          objects_{request},
+          resolver_{request, objects_},
+          planner_{request, catalogue, objects_} {}
+
+    Plan make() {
+        std::vector<Resolution> resolutions;
+        std::vector<Candidate> all;
+        for (const ListEntry& entry : request_.list.entries) {
+            resolutions.push_back(resolver_.resolve(entry));
+            const auto& found = resolutions.back().candidates;
+            all.insert(all.end(), found.begin(), found.end());
+        }
+        planner_.prepare(all);
+        for (std::size_t index = 0; index < resolutions.size(); ++index) {
+            answer(request_.list.entries[index], resolutions[index]);
+        }
+        finish();
+        return std::move(plan_);
+    }
+
+  private:
+    void answer(const ListEntry& entry, const Resolution& resolution) {
+        if (resolution.candidates.empty()) {
+            Answer answer;
+            answer.entry = entry;
+            answer.verdict = Verdict::not_found;
+            answer.reason = resolution.reason;
+            answer.nearest = nearest(entry);
+            plan_.answers.push_back(std::move(answer));
+            return;
+        }
+        for (const Candidate& candidate : resolution.candidates)
+            answer(entry, candidate);
+    }
+
+    void answer(const ListEntry& entry, const Candidate& candidate) {
+        const auto& outcome = outcome_of(candidate);
+        Answer answer;
+        answer.entry = entry;
+        answer.function =
+            fmt::format("{}:{}", objects_.module_name(candidate.object), display_name(candidate.name));
+        answer.verdict = outcome ? Verdict::wrapped : Verdict::refused;
+        answer.reason = outcome ? candidate.remark : outcome.error().message;
+        plan_.answers.push_back(std::move(answer));
+    }
+
+    /// The first entry that means a function decides its name; a refusal depends on how it was found.
+    const Result<std::size_t>& outcome_of(const Candidate& candidate) {
+        if (!candidate.refusal.empty()) {
+            refusal_ = fail("{}", candidate.refusal);
+            return refusal_;
+        }
+        const auto known = outcomes_.find(key_of(candidate));
+        if (known != outcomes_.end()) return known->second;
+        auto planned = planner_.plan(candidate);
+        Result<std::size_t> outcome = plan_.functions.size();
+        if (planned) {
+            plan_.functions.push_back(std::move(*planned));
+        } else {
+            outcome = tl::unexpected{planned.error()};
+        }
+        return outcomes_.emplace(key_of(candidate), std::move(outcome)).first->second;
+    }
+
+    std::vector<std::string> nearest(const ListEntry& entry) {
+        if (entry.added_wait) return {};
+        std::vector<std::size_t> everywhere(objects_.size());
+        std::iota(everywhere.begin(), everywhere.end(), std::size_t{0});
+        std::vector<std::size_t> named;
+        for (const std::size_t index : everywhere) {
+            if (!entry.scope.empty() && objects_.is_named(index, entry.scope)) named.push_back(index);
+        }
+        auto names = nearest_names(entry.name, objects_, named);
+        if (names.empty()) names = nearest_names(entry.name, objects_, everywhere);
+        return names;
+    }
+
+    void finish() {
+        tell_overloads_apart();
+        std::sort(plan_.functions.begin(), plan_.functions.end(),
+                  [](const PlannedFunction& a, const PlannedFunction& b) {
+                      return std::pair{a.object, a.address} < std::pair{b.object, b.address};
+                  });
+    }
+
+    /// Two functions with one name in a report would be taken for one.
+    void tell_overloads_apart() {
+        std::map<std::string, int> uses;
+        for (const PlannedFunction& function : plan_.functions)
+            ++uses[function.name];
+        for (PlannedFunction& function : plan_.functions) {
+            if (uses[function.name] > 1) function.name = display_name(function.linkage_name, true);
+        }
+    }
+
+    const PlanRequest& request_;
+    ObjectSet objects_;
+    EntryResolver resolver_;
+    FunctionPlanner planner_;
+    Plan plan_;
+    std::map<Key, Result<std::size_t>> outcomes_;
+    Result<std::size_t> refusal_ = 0;
+};
+
+}  // namespace
+
+Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
+    try {
+        return PlanMaker{request, catalogue}.make();
+    } catch (const std::exception& error) {
+        // Out of memory, in the main: nothing is wrapped, and every entry is told why.
+        Plan plan;
+        for (const ListEntry& entry : request.list.entries) {
+            plan.answers.push_back(
+                {entry, Verdict::refused, {}, fmt::format("planning failed: {}", error.what()), {}});
+        }
+        return plan;
+    }
+}
+
+}  // namespace rdam
