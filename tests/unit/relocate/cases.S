@@ -257,7 +257,8 @@ end_case tail_jump
 
 begin_case jump_with_hint
         test    %edi, %edi
-        jz,pt   1f
+        .byte   0x3e                    // the hint "taken"
+        jz      1f
         mov     %rsi, %rax
         ret
 1:      mov     $77, %eax

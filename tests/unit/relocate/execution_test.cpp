@@ -59,8 +59,6 @@ bool processor_has(std::string_view feature) {
 struct Outcome {
     std::uint64_t result = 0;
     Memory memory{};
-
-    friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
 struct Arguments {
