@@ -35,8 +35,6 @@ constexpr std::array kSubcommands{
                .hidden = true},
 };
 
-constexpr int kHelpColumn = 36;
-
 bool looks_like_option(std::string_view word) {
     return word.size() > 1 && word.front() == '-';
 }
@@ -106,7 +104,6 @@ CommandLine::CommandLine(std::string_view invoked_as, std::span<const Subcommand
     : root_{"Find where the threads of a program slow each other down, and by how much.", "rdam"} {
     root_.set_version_flag("--version", "rdam " RDAM_VERSION, "Print the version and exit");
     root_.set_help_flag("-h,--help", "Print this help and exit");
-    root_.get_formatter()->column_width(kHelpColumn);
     root_.require_subcommand(1);
     for (const Subcommand& subcommand : table) {
         CLI::App* app = root_.add_subcommand(std::string{subcommand.name}, std::string{subcommand.summary});
@@ -124,13 +121,18 @@ const CommandLine::Entry* CommandLine::chosen() const {
     return it == entries_.end() ? nullptr : &*it;
 }
 
+std::string CommandLine::help(const Entry* entry) const {
+    const ProgramModel program = model_of(root_);
+    return entry == nullptr ? generate_help(program) : generate_help(program, model_of_command(*entry->app));
+}
+
 int CommandLine::usage_error(const CLI::ParseError& error) const {
     const Entry* entry = chosen();
     const CLI::App& app = entry == nullptr ? root_ : *entry->app;
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
         // --help and --version: what they print is a result.
         const bool version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
-        fmt::print("{}{}", version ? error.what() : app.help(), version ? "\n" : "");
+        fmt::print("{}", version ? std::string{error.what()} + "\n" : help(entry));
         return flush_results(kExitDone);
     }
     const std::vector<std::string> leftover = app.remaining();

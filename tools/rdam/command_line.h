@@ -47,6 +47,7 @@ class CommandLine {
     std::optional<int> parse(std::vector<std::string> arguments);
     int usage_error(const CLI::ParseError& error) const;
     const Entry* chosen() const;
+    std::string help(const Entry* entry) const;
 
     CLI::App root_;
     bool is_analyze_ = false;

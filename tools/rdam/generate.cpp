@@ -55,12 +55,6 @@ void add_options(const CLI::App& app, std::vector<OptionModel>& options,
     }
 }
 
-CommandModel model_of_command(const CLI::App& app) {
-    CommandModel model{app.get_name(), app.get_description(), app.get_prefix_command(), {}, {}};
-    add_options(app, model.options, &model.positionals);
-    return model;
-}
-
 struct Request {
     std::string kind;
     std::string command;
@@ -86,6 +80,12 @@ bool OptionModel::takes_file() const {
     return choices.empty() &&
            std::any_of(std::begin(kFileWords), std::end(kFileWords),
                        [this](std::string_view word) { return value.find(word) != std::string::npos; });
+}
+
+CommandModel model_of_command(const CLI::App& app) {
+    CommandModel model{app.get_name(), app.get_description(), app.get_prefix_command(), {}, {}};
+    add_options(app, model.options, &model.positionals);
+    return model;
 }
 
 ProgramModel model_of(const CLI::App& root) {

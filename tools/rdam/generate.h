@@ -43,6 +43,10 @@ struct ProgramModel {
 };
 
 ProgramModel model_of(const CLI::App& root);
+CommandModel model_of_command(const CLI::App& app);
+
+/// What follows the options: " TRACE", " [INPUT]", " [--] PROGRAM [ARGUMENT...]".
+std::string operands(const CommandModel& command);
 
 /// What a manual page says beyond the definition. Paragraphs and examples are plain text.
 struct Prose {
@@ -59,6 +63,9 @@ struct Prose {
 /// For "rdam" and the name of each visible subcommand.
 Prose prose_for(std::string_view command);
 
+/// What --help prints.
+std::string generate_help(const ProgramModel& program);
+std::string generate_help(const ProgramModel& program, const CommandModel& command);
 /// The page rdam.1, or rdam-<command>.1.
 std::string generate_man(const ProgramModel& program);
 std::string generate_man(const ProgramModel& program, const CommandModel& command);

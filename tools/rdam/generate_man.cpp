@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "tools/rdam/generate.h"
 
@@ -31,6 +32,12 @@ std::string roff(std::string_view text) {
     return out;
 }
 
+/// As a sentence: whoever describes an option may end it with a full stop or not.
+std::string sentence(std::string_view text) {
+    if (text.ends_with('.')) text.remove_suffix(1);
+    return roff(text) + ".";
+}
+
 std::string upper(std::string_view text) {
     std::string out{text};
     std::transform(out.begin(), out.end(), out.begin(),
@@ -55,7 +62,7 @@ std::string option_synopsis(const OptionModel& option) {
 std::string options_section(const std::vector<OptionModel>& options) {
     std::string out = ".SH OPTIONS\n";
     for (const OptionModel& option : options) {
-        out += fmt::format(".TP\n{}\n{}.\n", option_synopsis(option), roff(option.description));
+        out += fmt::format(".TP\n{}\n{}\n", option_synopsis(option), sentence(option.description));
         if (!option.default_value.empty()) out += fmt::format("Default: {}.\n", roff(option.default_value));
     }
     return out;
@@ -65,19 +72,8 @@ std::string arguments_section(const CommandModel& command) {
     if (command.positionals.empty()) return "";
     std::string out = ".SH ARGUMENTS\n";
     for (const PositionalModel& positional : command.positionals) {
-        out += fmt::format(".TP\n\\fI{}\\fR\n{}.\n", roff(positional.name), roff(positional.description));
+        out += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff(positional.name), sentence(positional.description));
     }
-    return out;
-}
-
-std::string positional_synopsis(const CommandModel& command) {
-    std::string out;
-    for (const PositionalModel& positional : command.positionals) {
-        const std::string_view dots = positional.repeats ? " .\\|.\\|." : "";
-        out += positional.required ? fmt::format(" \\fI{}\\fR{}", roff(positional.name), dots)
-                                   : fmt::format(" [\\fI{}\\fR{}]", roff(positional.name), dots);
-    }
-    if (command.runs_program) out += " [\\fB\\-\\-\\fR] \\fIPROGRAM\\fR [\\fIARGUMENT\\fR .\\|.\\|.]";
     return out;
 }
 
@@ -93,16 +89,20 @@ std::string items_section(std::string_view title, const std::vector<Prose::Item>
 std::string examples_section(const std::vector<Prose::Item>& examples) {
     if (examples.empty()) return "";
     std::string out = ".SH EXAMPLES\n";
+    bool first = true;
     for (const Prose::Item& example : examples) {
-        out += fmt::format(".PP\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(example.text), roff(example.term));
+        out += fmt::format("{}{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", std::exchange(first, false) ? "" : ".PP\n",
+                           roff(example.text), roff(example.term));
     }
     return out;
 }
 
 std::string description_section(const Prose& prose) {
     std::string out = ".SH DESCRIPTION\n";
-    for (const std::string_view paragraph : prose.description)
-        out += fmt::format(".PP\n{}\n", roff(paragraph));
+    bool first = true;
+    for (const std::string_view paragraph : prose.description) {
+        out += fmt::format("{}{}\n", std::exchange(first, false) ? "" : ".PP\n", roff(paragraph));
+    }
     return out;
 }
 
@@ -125,9 +125,9 @@ std::string see_also(const ProgramModel& program, std::string_view but) {
 std::string generate_man(const ProgramModel& program) {
     const Prose prose = prose_for(program.name);
     std::string out = header(program.name, "find where threads slow each other down, and by how much");
-    out += fmt::format(
-        ".SH SYNOPSIS\n\\fB{0}\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR .\\|.\\|.] [\\fIARGUMENT\\fR .\\|.\\|.]\n",
-        roff(program.name));
+    out +=
+        fmt::format(".SH SYNOPSIS\n\\fB{0}\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n",
+                    roff(program.name));
     out += description_section(prose) + ".SH COMMANDS\n";
     for (const CommandModel& command : program.commands) {
         out += fmt::format(".TP\n\\fB{0} {1}\\fR\n{2}.\nSee\n.BR {0}\\-{1} (1).\n", roff(program.name),
@@ -141,8 +141,8 @@ std::string generate_man(const ProgramModel& program) {
 std::string generate_man(const ProgramModel& program, const CommandModel& command) {
     const Prose prose = prose_for(command.name);
     std::string out = header(program.name + "-" + command.name, command.summary);
-    out += fmt::format(".SH SYNOPSIS\n\\fB{} {}\\fR [\\fIOPTION\\fR .\\|.\\|.]{}\n", roff(program.name),
-                       roff(command.name), positional_synopsis(command));
+    out += fmt::format(".SH SYNOPSIS\n\\fB{} {}\\fR [\\fIOPTION\\fR...]{}\n", roff(program.name),
+                       roff(command.name), roff(operands(command)));
     return out + description_section(prose) + arguments_section(command) + options_section(command.options) +
            items_section("EXIT STATUS", prose.exit_status) + items_section("ENVIRONMENT", prose.environment) +
            examples_section(prose.examples) + see_also(program, command.name);

@@ -18,11 +18,11 @@ def output(*command: str) -> str:
 
 
 def options_in_help(*command: str) -> set[str]:
-    """The names at the start of the option lines: `  -f,--functions LIST   The list`."""
+    """The names at the start of the option lines: `  -f, --functions LIST   The list`."""
     found = set()
     for line in output(RDAM, *command, "--help").splitlines():
-        if match := re.match(r"  (-[^ ]+)", line):
-            found.update(name.partition("=")[0] for name in match[1].split(","))
+        if match := re.match(r" {2,6}(-[\w-]+(?:, -[\w-]+)*)", line):
+            found.update(match[1].split(", "))
     return found
 
 
@@ -50,8 +50,8 @@ def section(command: str, text: str) -> str:
 class Generated(unittest.TestCase):
     def test_there_are_commands(self):
         self.assertTrue(COMMANDS)
-        listed = output(RDAM, "--help").partition("Subcommands:")[2]
-        self.assertEqual(sorted(re.findall(r"^  (\w+)", listed, re.M)), sorted(COMMANDS))
+        listed = output(RDAM, "--help").partition("Commands:")[2]
+        self.assertEqual(sorted(re.findall(r"^  (\w+)", listed.partition("Options:")[0], re.M)), sorted(COMMANDS))
 
     def test_every_option_is_everywhere(self):
         for command in COMMANDS:
