@@ -1,0 +1,79 @@
+// `rdam hot`: what perf saw, as a list of functions to record.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "tools/rdam/command.h"
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/list/perf_report.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+struct HotArguments {
+    HotRequest request;
+    std::string output = "-";
+    bool no_waits = false;
+};
+
+Result<void> write_to(std::FILE* file, const std::string& text, const std::string& name) {
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+    if (!written) return fail("{}: cannot be written: {}", name, std::strerror(errno));
+    return {};
+}
+
+Result<void> write_list(const std::string& text, const std::string& output) {
+    if (output == "-") return write_to(stdout, text, "standard output");
+    std::FILE* file = std::fopen(output.c_str(), "we");
+    if (file == nullptr) return fail("{}: cannot be created: {}", output, std::strerror(errno));
+    auto written = write_to(file, text, output);
+    if (std::fclose(file) != 0 && written)
+        written = fail("{}: cannot be written: {}", output, std::strerror(errno));
+    return written;
+}
+
+Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
+    request.waits = !arguments.no_waits;
+    const auto report = make_hot_report(request, Catalogue::builtin());
+    if (!report) return tl::unexpected(report.error());
+    for (const auto& line : left_out_lines(*report, request.options))
+        fmt::print(stderr, "rdam hot: {}\n", printable(line));
+    const auto text = hot_list_text(*report);
+    if (text.empty())
+        return fail("{}: no function above {} % is left; lower --min-percent", request.input,
+                    request.options.min_percent);
+    if (auto written = write_list(text, arguments.output); !written) return tl::unexpected(written.error());
+    return kExitDone;
+}
+
+}  // namespace
+
+Run add_hot(CLI::App& app) {
+    auto arguments = std::make_shared<HotArguments>();
+    auto& request = arguments->request;
+    app.add_option("input", request.input,
+                   "perf.data, or what perf report --stdio printed; - reads standard input")
+        ->capture_default_str();
+    app.add_option("-o,--output", arguments->output, "Where the list goes; - is standard output")
+        ->capture_default_str();
+    app.add_option("--min-percent", request.options.min_percent,
+                   "Keep functions above this share of all samples")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+    app.add_option("--module", request.options.module,
+                   "Keep only functions of modules that match this name or glob");
+    app.add_option(
+        "--program", request.programs,
+        "Program or library to look up the waiting functions in, when the input does not name its files");
+    app.add_flag("--no-waits", arguments->no_waits,
+                 "Add no waiting functions, which samples of the CPU do not show");
+    return [arguments] { return run_hot(arguments->request, *arguments); };
+}
+
+}  // namespace rdam

@@ -1,0 +1,165 @@
+#include "wrappers/list/hot_functions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "wrappers/list/function_list.h"
+#include "wrappers/list/kernel_credit.h"
+#include "wrappers/list/kernel_frames.h"
+
+namespace rdam {
+namespace {
+
+using Key = std::pair<std::string, std::string>;  // module, name
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+    return text.substr(0, prefix.size()) == prefix;
+}
+
+/// What perf names in place of an object file: mappings of no file, and code made at run time.
+bool is_no_file(std::string_view module) {
+    return starts_with(module, "[") || starts_with(module, "//") || starts_with(module, "anon_inode") ||
+           starts_with(module, "/memfd:") || starts_with(module, "/SYSV") || starts_with(module, "/dev/") ||
+           starts_with(module, "perf-") || starts_with(module, "jitted-");
+}
+
+std::string file_name(std::string_view module) {
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (module.size() > kDeleted.size() && module.substr(module.size() - kDeleted.size()) == kDeleted)
+        module.remove_suffix(kDeleted.size());
+    const auto slash = module.rfind('/');
+    return std::string(slash == std::string_view::npos ? module : module.substr(slash + 1));
+}
+
+bool is_kernel(const PerfRow& row) {
+    return row.level == 'k' || (row.level == ' ' && starts_with(row.module, "[kernel"));
+}
+
+/// nullopt: a function of the program.
+std::optional<LeftOut> reason_against(const PerfRow& row) {
+    if (is_address(row.symbol) || row.symbol == "[unknown]") return LeftOut::unresolved;
+    if (row.level == 'g' || row.level == 'u' || row.level == 'H') return LeftOut::guest;
+    if (is_kernel(row)) return LeftOut::kernel;
+    if (is_inlined(row.symbol)) return LeftOut::inlined;
+    if (is_no_file(row.module)) return row.module == "[unknown]" ? LeftOut::unresolved : LeftOut::no_file;
+    return std::nullopt;
+}
+
+/// `write@plt` is the few instructions that jump to `write`, in whatever module that is.
+Key key_of(std::string_view module, std::string_view name) {
+    constexpr std::string_view kStub = "@plt";
+    if (name.size() > kStub.size() && name.substr(name.size() - kStub.size()) == kStub)
+        return {"", std::string(name.substr(0, name.size() - kStub.size()))};
+    return {file_name(module), std::string(name)};
+}
+
+struct Tally {
+    void add(const Key& key, double percent) { functions[key] += percent; }
+
+    void leave_out(LeftOut why, const Key& key, const PerfRow& row) {
+        auto& line = left_out[{why, key}];
+        line.why = why;
+        line.module = key.first;
+        line.name = key.second;
+        line.percent += row.self;
+        line.with_callees = std::max(line.with_callees, row.children);
+        ++line.rows;
+    }
+
+    /// A function without module is that of the same name, if only one module has it.
+    void merge_without_module() {
+        std::map<std::string, std::vector<Key>> by_name;
+        for (const auto& [key, percent] : functions)
+            if (!key.first.empty()) by_name[key.second].push_back(key);
+        for (auto at = functions.begin(); at != functions.end();) {
+            const auto others = by_name.find(at->first.second);
+            if (at->first.first.empty() && others != by_name.end() && others->second.size() == 1) {
+                functions[others->second.front()] += at->second;
+                at = functions.erase(at);
+            } else {
+                ++at;
+            }
+        }
+    }
+
+    std::map<Key, double> functions;
+    std::map<std::pair<LeftOut, Key>, LeftOutLine> left_out;
+};
+
+void tally_rows(const PerfReport& report, Tally& tally, HotFunctions& hot) {
+    for (const auto& row : report.rows) {
+        const auto why = reason_against(row);
+        if (why == LeftOut::kernel) hot.kernel_percent += row.self;
+        auto key = key_of(row.module, row.symbol);
+        if (!why) {
+            tally.add(key, row.self);
+            continue;
+        }
+        if (why == LeftOut::unresolved) key.second.clear();
+        tally.leave_out(*why, key, row);
+    }
+}
+
+void tally_kernel(const PerfReport& report, const PerfReport* names_from, const Catalogue& catalogue,
+                  Tally& tally, HotFunctions& hot) {
+    FrameNames names(report, catalogue);
+    if (names_from != nullptr) names.learn(*names_from);
+    for (const auto& credit : kernel_credits(report, names, catalogue)) {
+        const auto module = names.module_of(credit.function);
+        hot.kernel_credited_percent += credit.percent;
+        if (!is_no_file(module)) tally.add(key_of(module, credit.function), credit.percent);
+    }
+}
+
+void keep_hot(Tally& tally, const HotOptions& options, HotFunctions& hot) {
+    for (const auto& [key, percent] : tally.functions) {
+        const auto& [module, name] = key;
+        if (!(percent > options.min_percent)) {
+            ++hot.below_limit;
+            hot.below_limit_percent += percent;
+        } else if (!options.module.empty() && !glob_match(options.module, module)) {
+            hot.left_out.push_back({LeftOut::module, module, name, percent, percent, 1});
+        } else if (list_entry_text(module, name).empty()) {
+            hot.left_out.push_back({LeftOut::unwritable, module, name, percent, percent, 1});
+        } else {
+            hot.functions.push_back({module, name, percent});
+        }
+    }
+    for (auto& [key, line] : tally.left_out)
+        if (std::max(line.percent, line.with_callees) > options.min_percent)
+            hot.left_out.push_back(std::move(line));
+}
+
+}  // namespace
+
+HotFunctions hot_functions(const PerfReport& report, const PerfReport* names_from, const Catalogue& catalogue,
+                           const HotOptions& options) {
+    HotFunctions hot;
+    Tally tally;
+    tally_rows(report, tally, hot);
+    tally_kernel(report, names_from, catalogue, tally, hot);
+    tally.merge_without_module();
+    keep_hot(tally, options, hot);
+    const auto falling = [](const auto& a, const auto& b) {
+        return a.percent != b.percent ? a.percent > b.percent
+                                      : std::tie(a.module, a.name) < std::tie(b.module, b.name);
+    };
+    std::sort(hot.functions.begin(), hot.functions.end(), falling);
+    std::sort(hot.left_out.begin(), hot.left_out.end(), falling);
+    return hot;
+}
+
+std::string list_entry_text(const std::string& module, const std::string& name) {
+    const auto reads_back = [&](const std::string& text, const std::string& scope) {
+        const auto list = parse_function_list(text, "");
+        return list && list->entries.size() == 1 && list->entries[0].scope == scope &&
+               list->entries[0].name == name;
+    };
+    if (!module.empty() && reads_back(module + ":" + name, module)) return module + ":" + name;
+    return reads_back(name, "") ? name : std::string();
+}
+
+}  // namespace rdam

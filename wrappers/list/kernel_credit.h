@@ -1,0 +1,22 @@
+// Whose time the kernel's is: the innermost user-space function's of every chain that ends in the kernel.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "wrappers/list/kernel_frames.h"
+#include "wrappers/list/perf_text.h"
+
+namespace rdam {
+
+struct KernelCredit {
+    std::string_view function;
+    double percent = 0;
+};
+
+/// One entry for each chain; the same function may come several times. Without chains a report with a
+/// Children column still tells it of functions that do nothing but wait in the kernel (the catalogue's).
+std::vector<KernelCredit> kernel_credits(const PerfReport& report, const FrameNames& names,
+                                         const Catalogue& catalogue);
+
+}  // namespace rdam

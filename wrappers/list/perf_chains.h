@@ -1,0 +1,34 @@
+// The call chains that `perf report -g` prints below a row: graph, fractal, flat and folded.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/list/perf_columns.h"
+#include "wrappers/list/perf_text.h"
+
+namespace rdam {
+
+/// A stretch of a chain tree without branches.
+struct ChainNode {
+    static constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
+    std::size_t parent = kNoParent;
+    PerfNumber number;       ///< as printed; meaningless when `whole_row`
+    bool whole_row = false;  ///< printed without a number: all of the row
+    bool remainder = false;  ///< perf's `[...]`: all that it does not show
+    std::vector<std::string_view> frames;
+};
+
+using ChainTree = std::vector<ChainNode>;  // parents before their children
+
+/// `lines` are those between a row and the next. `separator` is the report's (0: none).
+ChainTree parse_chain_tree(const std::vector<std::string_view>& lines, char separator);
+
+/// Whether the percentages of a tree can only be relative to the node above (-g fractal).
+bool is_fractal(const ChainTree& tree, double row_percent);
+
+/// The tree of a row with `row_percent` as chains with their absolute percentages.
+std::vector<PerfChain> chains_of_tree(const ChainTree& tree, double row_percent, bool fractal);
+
+}  // namespace rdam

@@ -1,0 +1,222 @@
+#include "wrappers/list/perf_report.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "wrappers/list/perf_data.h"
+#include "wrappers/list/perf_text.h"
+#include "wrappers/list/read_file.h"
+#include "wrappers/list/waiting_functions.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kMaxInput = 1U << 30U;
+
+/// perf reads its file several times: what came through a pipe is put into a file of its own for as long.
+class TemporaryFile {
+  public:
+    static Result<TemporaryFile> holding(const std::string& bytes) {
+        std::error_code error;
+        auto path = (std::filesystem::temp_directory_path(error) / "rdam-perf-XXXXXX").string();
+        const int fd = ::mkstemp(path.data());
+        if (fd < 0) return fail("{}: cannot be created: {}", path, std::strerror(errno));
+        TemporaryFile file(path);
+        std::size_t written = 0;
+        while (written < bytes.size()) {
+            const auto step = ::write(fd, bytes.data() + written, bytes.size() - written);
+            if (step < 0 && errno == EINTR) continue;
+            if (step <= 0) break;
+            written += static_cast<std::size_t>(step);
+        }
+        const auto reason = errno;
+        ::close(fd);
+        if (written < bytes.size()) return fail("{}: cannot be written: {}", path, std::strerror(reason));
+        return file;
+    }
+    ~TemporaryFile() {
+        if (!path_.empty()) ::unlink(path_.c_str());
+    }
+    TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFile& operator=(TemporaryFile&&) = delete;
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    const std::string& path() const { return path_; }
+
+  private:
+    explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+    std::string path_;
+};
+
+/// The texts that a report's views point into, and what else is known of the run.
+struct Sources {
+    std::string rows;
+    std::string names;
+    std::vector<std::string> objects;
+    bool from_perf_data = false;
+};
+
+Result<Sources> sources_of(const std::string& input) {
+    auto bytes = read_whole_file(input, kMaxInput);
+    if (!bytes) return tl::unexpected(bytes.error());
+    Sources sources;
+    if (!is_perf_data(*bytes)) {
+        sources.rows = without_colours(*bytes);
+        return sources;
+    }
+    std::optional<TemporaryFile> copy;
+    if (input == "-") {
+        auto file = TemporaryFile::holding(*bytes);
+        if (!file) return tl::unexpected(file.error());
+        copy.emplace(std::move(*file));
+    }
+    bytes->clear();
+    auto data = read_perf_data(copy ? copy->path() : input);
+    if (!data) return tl::unexpected(data.error());
+    sources.rows = std::move(data->rows);
+    sources.names = std::move(data->names);
+    sources.objects = std::move(data->objects);
+    sources.from_perf_data = true;
+    return sources;
+}
+
+/// perf report -v prints whole paths.
+std::vector<std::string> paths_in(const PerfReport& report) {
+    std::set<std::string> paths;
+    for (const auto& row : report.rows)
+        if (row.level == '.' && row.module.substr(0, 1) == "/" && row.module.substr(0, 2) != "//")
+            paths.insert(std::string(row.module));
+    return {paths.begin(), paths.end()};
+}
+
+std::vector<std::string> default_waits(const Catalogue& catalogue) {
+    std::vector<std::string> names;
+    for (const auto& function : catalogue.functions())
+        if (function.waits && function.in_default_list) names.push_back(function.name);
+    return names;
+}
+
+void add_waits(const HotRequest& request, const PerfReport& report, const Sources& sources,
+               const Catalogue& catalogue, HotReport& result) {
+    auto objects = request.programs;
+    if (objects.empty()) objects = sources.from_perf_data ? sources.objects : paths_in(report);
+    auto waiting = waiting_functions(objects, catalogue);
+    for (const auto& reason : waiting.unreadable)
+        result.notes.push_back(fmt::format("{}: the waiting functions it calls are not known", reason));
+    if (waiting.objects == 0) {
+        waiting.names = default_waits(catalogue);
+        result.notes.push_back(
+            "the files of the program are not known, so all waiting functions of the catalogue are added; "
+            "name the program "
+            "with --program, or leave them out with --no-waits");
+    }
+    std::set<std::string> known;
+    for (const auto& function : result.hot.functions)
+        known.insert(well_known_name(function.name, catalogue));
+    std::copy_if(waiting.names.begin(), waiting.names.end(), std::back_inserter(result.waits),
+                 [&](const std::string& name) { return known.count(well_known_name(name, catalogue)) == 0; });
+}
+
+void add_notes(const PerfReport& report, HotReport& result) {
+    if (!report.other_events.empty())
+        result.notes.push_back(
+            fmt::format("only the event {} is read, of {}", report.event, report.other_events.size() + 1));
+    const double open = result.hot.kernel_percent - result.hot.kernel_credited_percent;
+    constexpr double kWorthSaying = 0.5;
+    if (open < kWorthSaying) return;
+    const auto* why = report.has_chains ? "no user-space caller was recorded or printed for it"
+                      : report.has_children
+                          ? "the report has no call chains (-g none); it is known of waiting functions only"
+                          : "the report has no call chains; record with perf record -g";
+    result.notes.push_back(
+        fmt::format("{:.1f} % of the time is the kernel's and credited to no function: {}", open, why));
+}
+
+std::string percent_text(double percent) {
+    constexpr double kOneDecimal = 0.1;
+    return percent >= kOneDecimal ? fmt::format("{:.1f} %", percent) : fmt::format("{:.2f} %", percent);
+}
+
+std::string reason_text(const LeftOutLine& line, bool credited) {
+    switch (line.why) {
+        case LeftOut::kernel:
+            return credited ? "kernel symbol; its time counts for the functions that called it"
+                            : "kernel symbol";
+        case LeftOut::unresolved:
+            return "addresses without a name; install debug symbols if they are code of the program";
+        case LeftOut::inlined:
+            return "inlined: exists only inside other functions, which can be wrapped";
+        case LeftOut::no_file:
+            return "in no file: generated code or the kernel's vdso";
+        case LeftOut::guest:
+            return "runs in a virtual machine";
+        case LeftOut::module:
+            return "not in a module that was asked for";
+        case LeftOut::unwritable:
+            return "its name cannot stand in a list";
+    }
+    return {};
+}
+
+std::string left_out_line(const LeftOutLine& line, bool credited) {
+    auto what = line.name.empty()
+                    ? fmt::format("{} of {}", line.rows, line.module.empty() ? "unknown module" : line.module)
+                    : (line.module.empty() ? line.name : line.module + ":" + line.name);
+    auto share = percent_text(line.percent);
+    if (line.with_callees > line.percent && line.rows == 1)
+        share += fmt::format(", {} with callees", percent_text(line.with_callees));
+    return fmt::format("left out: {} ({}): {}", what, share, reason_text(line, credited));
+}
+
+}  // namespace
+
+Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue) {
+    auto sources = sources_of(request.input);
+    if (!sources) return tl::unexpected(sources.error());
+    const auto origin = display_path(request.input);
+    const auto report = parse_perf_text(sources->rows, origin);
+    if (!report) return tl::unexpected(report.error());
+    std::optional<PerfReport> names;
+    if (!sources->names.empty()) {
+        auto parsed = parse_perf_text(sources->names, origin);
+        if (!parsed) return tl::unexpected(parsed.error());
+        names.emplace(std::move(*parsed));
+    }
+    HotReport result;
+    result.hot = hot_functions(*report, names ? &*names : nullptr, catalogue, request.options);
+    if (request.waits) add_waits(request, *report, *sources, catalogue, result);
+    add_notes(*report, result);
+    return result;
+}
+
+std::string hot_list_text(const HotReport& report) {
+    std::string text;
+    for (const auto& function : report.hot.functions)
+        text += fmt::format("{}  # {}\n", list_entry_text(function.module, function.name),
+                            percent_text(function.percent));
+    for (const auto& name : report.waits)
+        text += fmt::format("{}  # wait\n", name);
+    return text;
+}
+
+std::vector<std::string> left_out_lines(const HotReport& report, const HotOptions& options) {
+    std::vector<std::string> lines;
+    const bool credited = report.hot.kernel_credited_percent > 0;
+    for (const auto& line : report.hot.left_out)
+        lines.push_back(left_out_line(line, credited));
+    if (report.hot.below_limit > 0)
+        lines.push_back(fmt::format("left out: {} functions of at most {} % each, {} together",
+                                    report.hot.below_limit, options.min_percent,
+                                    percent_text(report.hot.below_limit_percent)));
+    lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+    return lines;
+}
+
+}  // namespace rdam

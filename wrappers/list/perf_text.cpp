@@ -1,0 +1,278 @@
+#include "wrappers/list/perf_text.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "wrappers/list/name_text.h"
+#include "wrappers/list/perf_chains.h"
+#include "wrappers/list/perf_columns.h"
+
+namespace rdam {
+namespace {
+
+/// One event's part of the text.
+struct Section {
+    std::string event;
+    double event_count = 0;
+    std::optional<PerfColumns> columns;
+    std::vector<std::string_view> lines;  // rows and chains
+};
+
+/// "# Samples: 2K of event 'cpu-clock'"
+std::optional<std::string> event_of(std::string_view line) {
+    if (line.substr(0, 2) != "# ") return std::nullopt;
+    const auto at = line.find(" of event");
+    if (at == std::string_view::npos) return std::nullopt;
+    const auto open = line.find('\'', at);
+    const auto close = line.rfind('\'');
+    if (open == std::string_view::npos || close <= open) return std::string();
+    return std::string(line.substr(open + 1, close - open - 1));
+}
+
+double event_count_of(std::string_view line) {
+    constexpr std::string_view kCount = "# Event count (approx.):";
+    if (line.substr(0, kCount.size()) != kCount) return 0;
+    const auto number = parse_perf_number(line.substr(kCount.size()));
+    return number ? number->value : 0;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto line = text.substr(0, end);
+        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        lines.push_back(line);
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    }
+    return lines;
+}
+
+void read_comment(std::vector<Section>& sections, std::string_view line, std::string_view next) {
+    if (auto event = event_of(line)) {
+        sections.emplace_back();
+        sections.back().event = std::move(*event);
+    } else if (const auto count = event_count_of(line); count > 0) {
+        if (!sections.empty()) sections.back().event_count = count;
+    } else if (PerfColumns::looks_like_titles(line)) {
+        if (sections.empty() || sections.back().columns) sections.emplace_back();
+        sections.back().columns = PerfColumns::from_header(line, next);
+    }
+}
+
+std::vector<Section> split_sections(std::string_view text) {
+    std::vector<Section> sections;
+    const auto lines = lines_of(text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto next = i + 1 < lines.size() ? lines[i + 1] : std::string_view{};
+        if (lines[i].substr(0, 1) == "#")
+            read_comment(sections, lines[i], next);
+        else if (!sections.empty() && sections.back().columns)
+            sections.back().lines.push_back(lines[i]);
+    }
+    return sections;
+}
+
+bool counts_time(const Section& section) {
+    constexpr std::array<std::string_view, 4> kClocks = {"cpu-clock", "task-clock", "cycles", "cpu-cycles"};
+    return std::any_of(kClocks.begin(), kClocks.end(), [&](std::string_view clock) {
+        return section.event.find(clock) != std::string::npos;
+    });
+}
+
+/// Where the numbers and names of a row stand.
+struct RowShape {
+    std::size_t self = 0;
+    std::optional<std::size_t> children;
+    std::optional<std::size_t> module;
+    std::size_t symbol = 0;
+};
+
+Result<RowShape> shape_of(const PerfColumns& columns, std::string_view origin) {
+    RowShape shape;
+    std::optional<std::size_t> self;
+    for (const auto* title : {"Self", "Overhead", "Period", "Samples", "Children"})
+        if (!self) self = columns.index_of(title);
+    const auto symbol = columns.index_of("Symbol");
+    if (!self)
+        return fail("{}: has no Overhead column; let perf report print one (-F overhead,dso,sym)", origin);
+    if (!symbol)
+        return fail(
+            "{}: has no Symbol column, so it names no function; let perf report sort by it (--sort dso,sym)",
+            origin);
+    shape.self = *self;
+    shape.symbol = *symbol;
+    shape.children = columns.index_of("Children");
+    shape.module = columns.index_of("Shared Object");
+    return shape;
+}
+
+/// "[k] f"; with -v "0xffffffff81000000 k [k] f". Returns the name and sets the level.
+std::string_view symbol_of(std::string_view cell, char& level) {
+    constexpr std::string_view kLevels = "k.guH";
+    for (auto at = cell.find('['); at != std::string_view::npos; at = cell.find('[', at + 1)) {
+        if (cell.size() < at + 4 || cell[at + 2] != ']' || cell[at + 3] != ' ') continue;
+        if (kLevels.find(cell[at + 1]) == std::string_view::npos) continue;
+        level = cell[at + 1];
+        return trim_blanks(cell.substr(at + 4));
+    }
+    level = ' ';
+    return cell;
+}
+
+/// Of several events grouped in one cell ("50.00%  20.00%") the first counts. nullopt: something else stands
+/// there too, as in a folded chain ("13.22% f").
+std::optional<PerfNumber> number_of(std::string_view cell) {
+    std::optional<PerfNumber> first;
+    do {
+        const auto end = std::min(cell.find(' '), cell.size());
+        const auto number = parse_perf_number(cell.substr(0, end));
+        if (!number) return std::nullopt;
+        if (!first) first = number;
+        cell = trim_blanks(cell.substr(end));
+    } while (!cell.empty());
+    return first;
+}
+
+struct RawRow {
+    PerfRow row;
+    bool percent = true;
+    ChainTree tree;
+};
+
+std::optional<RawRow> parse_row(std::string_view line, const PerfColumns& columns, const RowShape& shape) {
+    const auto cells = columns.cells(line);
+    if (cells.empty()) return std::nullopt;
+    const auto self = number_of(cells[shape.self]);
+    if (!self) return std::nullopt;
+    RawRow raw;
+    raw.row.self = self->value;
+    raw.percent = self->percent;
+    raw.row.symbol = symbol_of(cells[shape.symbol], raw.row.level);
+    // A chain's line may happen to have a number where the column is, but no mark of a level.
+    if (raw.row.symbol.empty() || (shape.self != 0 && raw.row.level == ' ')) return std::nullopt;
+    raw.row.children = raw.row.self;
+    if (shape.children) {
+        const auto children = number_of(cells[*shape.children]);
+        if (!children) return std::nullopt;
+        raw.row.children = children->value;
+    }
+    if (shape.module) raw.row.module = cells[*shape.module];
+    return raw;
+}
+
+std::vector<RawRow> parse_rows(const Section& section, const RowShape& shape) {
+    std::vector<RawRow> rows;
+    std::vector<std::string_view> chain_lines;
+    const auto finish = [&] {
+        if (!rows.empty()) rows.back().tree = parse_chain_tree(chain_lines, section.columns->separator());
+        chain_lines.clear();
+    };
+    for (const auto line : section.lines) {
+        if (auto row = parse_row(line, *section.columns, shape)) {
+            finish();
+            rows.push_back(std::move(*row));
+        } else {
+            chain_lines.push_back(line);
+        }
+    }
+    finish();
+    return rows;
+}
+
+/// Periods and counts of samples become percentages of what the header says is the whole, or of their sum.
+void make_percentages(std::vector<RawRow>& rows, const Section& section, bool periods) {
+    if (rows.empty() || rows.front().percent) return;
+    // With a separator perf may leave the sign out: "15.34" in a column of overheads is a percentage all the
+    // same.
+    if (!periods) return;
+    double sum = 0;
+    for (const auto& raw : rows)
+        sum += raw.row.self;
+    const double whole = std::max(sum, section.event_count);
+    for (auto& raw : rows) {
+        raw.row.self = whole > 0 ? 100 * raw.row.self / whole : 0;
+        raw.row.children = raw.row.self;
+    }
+}
+
+const Section* choose_section(const std::vector<Section>& sections) {
+    const auto usable = [](const Section& s) { return s.columns.has_value(); };
+    auto found = std::find_if(sections.begin(), sections.end(), [&](const Section& s) {
+        return usable(s) && counts_time(s) && !s.lines.empty();
+    });
+    if (found == sections.end()) found = std::find_if(sections.begin(), sections.end(), usable);
+    return found == sections.end() ? nullptr : &*found;
+}
+
+/// A sample count has an event count of another unit for its whole.
+Section without_count(Section section) {
+    section.event_count = 0;
+    return section;
+}
+
+tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origin) {
+    if (trim_blanks(text).empty())
+        return fail("{}: is empty; give it what perf report --stdio prints, or a perf.data file", origin);
+    const auto lines = lines_of(text);
+    const auto titles = std::find_if(lines.begin(), lines.end(), PerfColumns::looks_like_titles);
+    if (titles != lines.end() && PerfColumns::is_hierarchy(*titles))
+        return fail("{}: is a report in --hierarchy form; print it without that option", origin);
+    if (titles != lines.end())
+        return fail("{}: the columns of the report run into each other; print it without -t or with -t ';'",
+                    origin);
+    return fail("{}: is no output of perf report --stdio and no perf.data file", origin);
+}
+
+}  // namespace
+
+std::string without_colours(std::string_view text) {
+    std::string plain;
+    plain.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
+            const auto end = text.find_first_not_of("0123456789;", i + 2);
+            if (end != std::string_view::npos && text[end] == 'm') {
+                i = end;
+                continue;
+            }
+        }
+        plain.push_back(text[i]);
+    }
+    return plain;
+}
+
+Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin) {
+    const auto sections = split_sections(text);
+    const auto* section = choose_section(sections);
+    if (section == nullptr) return not_a_report(text, origin);
+    const auto shape = shape_of(*section->columns, origin);
+    if (!shape) return tl::unexpected(shape.error());
+
+    PerfReport report;
+    report.event = section->event;
+    for (const auto& other : sections)
+        if (&other != section && other.columns) report.other_events.push_back(other.event);
+    report.has_modules = shape->module.has_value();
+    report.has_children = shape->children.has_value() && *shape->children != shape->self;
+    auto rows = parse_rows(*section, *shape);
+    if (rows.empty()) return fail("{}: the report has no rows; was anything sampled?", origin);
+    const bool periods = section->columns->index_of("Period") == shape->self;
+    const bool samples = section->columns->index_of("Samples") == shape->self;
+    make_percentages(rows, samples ? without_count(*section) : *section, periods || samples);
+
+    const bool fractal = std::any_of(
+        rows.begin(), rows.end(), [](const RawRow& raw) { return is_fractal(raw.tree, raw.row.children); });
+    for (auto& raw : rows) {
+        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, fractal);
+        report.has_chains = report.has_chains || !raw.row.chains.empty();
+        if (auto symbol = restored_symbol(raw.row.symbol, section->columns->separator());
+            symbol != raw.row.symbol)
+            raw.row.symbol = report.restored.emplace_back(std::move(symbol));
+        report.rows.push_back(std::move(raw.row));
+    }
+    return report;
+}
+
+}  // namespace rdam

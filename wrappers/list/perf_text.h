@@ -1,0 +1,61 @@
+// What `perf report --stdio` printed, as rows. Every form it has but --hierarchy is read: columns in any
+// order, fixed widths or a separator (-t), with and without call chains.
+#pragma once
+
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// A call chain of a row in the order in which it was printed, and its share of all samples. Where perf cut a
+/// chain off (below its percent limit) the part that was printed stands here with what the cut-off parts
+/// amount to.
+struct PerfChain {
+    std::vector<std::string_view> frames;
+    double percent = 0;
+};
+
+struct PerfRow {
+    double self = 0;      ///< percent of all samples
+    double children = 0;  ///< percent, callees included; = self without a Children column
+    std::string_view
+        module;  ///< as printed: file name, path (-v), "[kernel.kallsyms]", "[unknown]"; may be empty
+    std::string_view symbol;  ///< without the level mark
+    char level = ' ';         ///< k kernel, . user, g u H guest and hypervisor; blank: not printed
+    std::vector<PerfChain> chains;
+};
+
+/// The string_views point into the text that was parsed, or into `restored`.
+struct PerfReport {
+    PerfReport() = default;
+    PerfReport(PerfReport&&) = default;
+    PerfReport& operator=(PerfReport&&) = default;
+    PerfReport(const PerfReport&) = delete;  // its rows would point into the other's strings
+    PerfReport& operator=(const PerfReport&) = delete;
+    ~PerfReport() = default;
+
+    std::string event;  ///< the event that the rows count; empty when the text does not say
+    std::vector<std::string> other_events;  ///< further sections of the text, not read
+    bool has_children = false;
+    bool has_modules = false;
+    bool has_chains = false;
+    std::vector<PerfRow> rows;
+    std::list<std::string> restored;  ///< names that were not printed as they are (-t)
+};
+
+/// `text` without colours and with nothing else changed.
+std::string without_colours(std::string_view text);
+
+/// A symbol as it was before perf replaced each `separator` (of -t) in it by a dot: `a<b. c>` with a comma.
+/// Where a dot may be either, it becomes the glob `?`.
+std::string restored_symbol(std::string_view symbol, char separator);
+
+/// Of several events the one that counts time is read (cpu-clock, task-clock, cycles), else the first.
+/// What is no such report, or lacks the columns needed, is an error naming `origin`.
+Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin);
+
+}  // namespace rdam
