@@ -22,6 +22,16 @@ std::vector<std::string> choices_in(const std::string& type_name) {
     return choices;
 }
 
+/// What --help calls the option's value.
+std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
+    if (!option.get_option_text().empty()) return option.get_option_text();
+    if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
+    const std::string type_name = option.get_type_name();
+    // Of "TEXT:FILE" the part that a validator added says more.
+    const std::string last = type_name.substr(type_name.rfind(':') + 1);
+    return last.empty() ? "VALUE" : last;
+}
+
 OptionModel model_of(const CLI::Option& option) {
     OptionModel model;
     for (const std::string& name : option.get_snames())
@@ -29,17 +39,21 @@ OptionModel model_of(const CLI::Option& option) {
     for (const std::string& name : option.get_lnames())
         model.names.push_back("--" + name);
     if (option.get_items_expected_max() > 0) {
-        const std::string type_name = option.get_type_name();
-        model.choices = choices_in(type_name);
-        // Of "TEXT:FILE" the part that a validator added says more.
-        model.value = model.choices.empty() ? type_name.substr(type_name.rfind(':') + 1) : "";
-        for (const std::string& choice : model.choices)
-            model.value += (model.value.empty() ? "" : "|") + choice;
-        if (model.value.empty()) model.value = "VALUE";
+        model.choices = choices_in(option.get_type_name());
+        model.value = value_name(option, model.choices);
     }
     model.description = option.get_description();
     model.default_value = option.get_default_str();
     return model;
+}
+
+/// An operand is shown by its name, or by an option text such as "TRACE [trace.bin]", default included.
+PositionalModel positional_model_of(const CLI::Option& option) {
+    const std::string text = option.get_option_text();
+    const std::string name = text.empty() ? option.get_name(true) : text.substr(0, text.find(' '));
+    std::string description = option.get_description();
+    if (name.size() < text.size()) description += text.substr(name.size());
+    return {name, description, option.get_required(), option.get_expected_max() > 1};
 }
 
 void add_options(const CLI::App& app, std::vector<OptionModel>& options,
@@ -49,8 +63,7 @@ void add_options(const CLI::App& app, std::vector<OptionModel>& options,
         if (!option->get_positional()) {
             options.push_back(model_of(*option));
         } else if (positionals != nullptr) {
-            positionals->push_back({option->get_name(true), option->get_description(), option->get_required(),
-                                    option->get_expected_max() > 1});
+            positionals->push_back(positional_model_of(*option));
         }
     }
 }

@@ -37,33 +37,31 @@ def tests_of(build: pathlib.Path) -> list[dict]:
     return json.loads(text)
 
 
-def is_unit_program(test: dict, build: pathlib.Path) -> bool:
-    return pathlib.Path(test["cmd"][0]).is_relative_to(build / "tests/unit")
-
-
-def chosen_tests(build: pathlib.Path, filters: list[str], unit_only: bool) -> list[dict]:
+def chosen_tests(build: pathlib.Path, filters: list[str], folders: list[str]) -> list[dict]:
+    """Those whose program was built in one of `folders` (all of them if there are none) and whose name fits."""
     tests = tests_of(build)
-    if unit_only:
-        tests = [test for test in tests if is_unit_program(test, build)]
+    if folders:
+        tests = [test for test in tests
+                 if any(pathlib.Path(test["cmd"][0]).is_relative_to(build / folder) for folder in folders)]
     if filters:
         tests = [test for test in tests if any(word in test["name"] for word in filters)]
     return tests
 
 
-def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.Namespace, unit_only: bool,
+def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.Namespace, folders: list[str],
               env: dict[str, str] | None = None) -> results.Counts:
     """Builds and runs the tests of one build directory."""
     stage = build.name
     if not configure(build, settings, env):
         return results.Counts(failed=1, failures=[f"{stage}: meson could not be configured"])
-    tests = chosen_tests(build, options.name, unit_only)
+    tests = chosen_tests(build, options.name, folders)
     if not tests:
         return results.Counts(failed=1, failures=[f"{stage}: no test's name contains {' or '.join(options.name)}"])
-    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if unit_only else []
+    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if folders else []
     if run(["ninja", "-C", str(build), *targets]) != 0:
         return results.Counts(failed=1, failures=[f"{stage}: does not compile"])
     command = ["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs"]
-    names = sorted({test["name"] for test in tests}) if unit_only or options.name else []
+    names = sorted({test["name"] for test in tests}) if folders or options.name else []
     log = build / "meson-logs/testlog.json"
     log.unlink(missing_ok=True)
     run([*command, *names], env=env)
@@ -73,17 +71,23 @@ def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.N
 
 
 def plain(options: argparse.Namespace) -> results.Counts:
-    return run_tests(ROOT / "build", {"werror": "true"}, options, unit_only=False)
+    return run_tests(ROOT / "build", {"werror": "true"}, options, folders=[])
 
 
 def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
-    """Unit tests only: the recorder itself cannot live inside a sanitizer's run time."""
+    """Unit and fuzz tests only: the recorder itself cannot live inside a sanitizer's run time."""
     build = ROOT / ("build-sanitize-" + sanitizers.replace(",", "-"))
     env = dict(os.environ)
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
     settings = {"werror": "true", "b_sanitize": sanitizers, "b_lundef": "false"}
-    return run_tests(build, settings, options, unit_only=True, env=env)
+    return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], env)
+
+
+def fuzzed(options: argparse.Namespace) -> results.Counts:
+    """Looks for new inputs for some seconds a target."""
+    env = {**os.environ, "CC": "clang", "CXX": "clang++"}
+    return run_tests(ROOT / "build-fuzz", {"fuzz": "true", "b_lundef": "false"}, options, ["tests/fuzz"], env)
 
 
 def lint(arguments: list[str]) -> results.Counts:
@@ -99,11 +103,12 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("name", nargs="*", help="run only the tests whose name contains one of these")
     parser.add_argument("--sanitize", metavar="LIST", help="instead, the unit tests under sanitizers (address,undefined)")
+    parser.add_argument("--fuzz", action="store_true",
+                        help="instead, look for inputs that break the readers, some seconds for each (clang's libFuzzer)")
     parser.add_argument("--lint", action="store_true", help="instead, formatting and static checks (tools/lint)")
     parser.add_argument("--all", action="store_true",
                         help="what continuous integration runs: all tests, the unit tests under sanitizers, quick lint")
-    options = parser.parse_args()
-    return options
+    return parser.parse_args()
 
 
 def main() -> int:
@@ -111,10 +116,12 @@ def main() -> int:
     total = results.Counts()
     if options.all:
         total.add(lint(["--quick"]))
-    if options.all or not (options.sanitize or options.lint):
+    if options.all or not (options.sanitize or options.fuzz or options.lint):
         total.add(plain(options))
     if options.all or options.sanitize:
         total.add(sanitized(options.sanitize or "address,undefined", options))
+    if options.fuzz:
+        total.add(fuzzed(options))
     if options.lint:
         total.add(lint([]))
 
