@@ -4,12 +4,12 @@ namespace rdam::relocation {
 namespace {
 
 const ZydisDecoder& decoder() {
-    static const ZydisDecoder shared = [] {
+    static const ZydisDecoder kShared = [] {
         ZydisDecoder fresh;
         ZydisDecoderInit(&fresh, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         return fresh;
     }();
-    return shared;
+    return kShared;
 }
 
 bool has_relative_operand(const ZydisDecodedInstruction& decoded) {

@@ -28,8 +28,8 @@
 
         .pushsection .data.rel.ro, "aw", @progbits
         .balign 8
-        .globl relocate_cases
-relocate_cases:
+        .globl kRelocateCases
+kRelocateCases:
         .popsection
 
 // ---- called by the cases -------------------------------------------------------------------------------------------
@@ -519,8 +519,8 @@ begin_case short_tail_jump
 end_case short_tail_jump, "", 3
 
         .pushsection .data.rel.ro, "aw", @progbits
-        .globl relocate_cases_end
-relocate_cases_end:
+        .globl kRelocateCasesEnd
+kRelocateCasesEnd:
         .popsection
 
 // ---- not in the table: called on their own -------------------------------------------------------------------------
@@ -541,8 +541,8 @@ call_that_throws:
         .size call_that_throws, . - call_that_throws
         .pushsection .rodata
         .balign 8
-        .globl call_that_throws_size
-call_that_throws_size:
+        .globl kCallThatThrowsSize
+kCallThatThrowsSize:
         .quad .Lcall_that_throws_end - call_that_throws
         .popsection
         .balign 4096

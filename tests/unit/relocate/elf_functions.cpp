@@ -26,6 +26,8 @@ class ElfReader {
     }
     ElfReader(const ElfReader&) = delete;
     ElfReader& operator=(const ElfReader&) = delete;
+    ElfReader(ElfReader&&) = delete;
+    ElfReader& operator=(ElfReader&&) = delete;
 
     Elf* get() const { return elf_; }
 

@@ -23,11 +23,11 @@ struct AsmCase {
 }  // namespace
 
 extern "C" {
-extern const AsmCase relocate_cases[];
-extern const AsmCase relocate_cases_end[];
+extern const AsmCase kRelocateCases[];
+extern const AsmCase kRelocateCasesEnd[];
 std::uint64_t return_address_plus();
 void call_that_throws();
-extern const std::uint64_t call_that_throws_size;
+extern const std::uint64_t kCallThatThrowsSize;
 [[noreturn]] void throw_for_relocate();
 }
 
@@ -101,7 +101,9 @@ void check_case(const AsmCase& which) {
     const std::span body(which.function, which.size);
     const auto moved = rdam::move_prologue(body, 0x1000, static_cast<std::uint32_t>(which.padding));
     if (!moved) FAIL(moved.error().message);
-    CHECK(rdam::test::difference(body, 0x1000, *moved) == "");
+    const std::string problem = rdam::test::difference(body, 0x1000, *moved);
+    INFO(problem);
+    CHECK(problem.empty());
     if (!processor_has(which.needs)) {
         WARN("case " << which.name << " is not run: this processor has no " << which.needs);
         return;
@@ -109,7 +111,8 @@ void check_case(const AsmCase& which) {
     for (const Arguments& arguments : kArguments) {
         const Outcome expected = run(which, arguments);
         const Patch patch(which.function, which.size, static_cast<std::uint32_t>(which.padding));
-        REQUIRE(patch.problem() == "");
+        INFO(patch.problem());
+        REQUIRE(patch.problem().empty());
         const Outcome outcome = run(which, arguments);
         CHECK(outcome.result == expected.result);
         CHECK(outcome.memory == expected.memory);
@@ -120,15 +123,15 @@ void check_case(const AsmCase& which) {
 }  // namespace
 
 TEST_CASE("a patched function does what it did, and each call is counted once") {
-    REQUIRE(relocate_cases_end - relocate_cases > 50);
-    for (const AsmCase* which = relocate_cases; which != relocate_cases_end; ++which)
+    REQUIRE(kRelocateCasesEnd - kRelocateCases > 50);
+    for (const AsmCase* which = kRelocateCases; which != kRelocateCasesEnd; ++which)
         check_case(*which);
 }
 
 TEST_CASE("an exception passes a call that was moved") {
     const auto* function = reinterpret_cast<const std::uint8_t*>(&call_that_throws);
-    const Patch patch(function, call_that_throws_size, 0);
-    REQUIRE(patch.problem() == "");
+    const Patch patch(function, kCallThatThrowsSize, 0);
+    REQUIRE(patch.problem().empty());
     CHECK_THROWS_WITH(call_that_throws(), "through the moved call");
     CHECK(patch.calls() == 1);
 }

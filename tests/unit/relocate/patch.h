@@ -18,6 +18,8 @@ class Patch {
     ~Patch();
     Patch(const Patch&) = delete;
     Patch& operator=(const Patch&) = delete;
+    Patch(Patch&&) = delete;
+    Patch& operator=(Patch&&) = delete;
 
     /// Why it is not patched; empty if it is.
     const std::string& problem() const { return problem_; }

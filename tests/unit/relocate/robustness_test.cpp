@@ -30,6 +30,8 @@ class GuardedPage {
     ~GuardedPage() { munmap(pages_, 2 * kPage); }
     GuardedPage(const GuardedPage&) = delete;
     GuardedPage& operator=(const GuardedPage&) = delete;
+    GuardedPage(GuardedPage&&) = delete;
+    GuardedPage& operator=(GuardedPage&&) = delete;
 
     std::span<const std::uint8_t> at_end(const Bytes& bytes) {
         std::uint8_t* start = pages_ + kPage - bytes.size();
