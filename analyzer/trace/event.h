@@ -13,7 +13,7 @@ enum class EventKind : std::uint8_t {
     tail_enter,  ///< entered by a tail call out of a wrapped function: the frame of that one is gone, this
                  ///< function is a child of the one that opened the frame, after the children before it; the
                  ///< frame's leave closes both
-    leave,  ///< the frame of `function` was left, by return or by unwinding (`unwound`)
+    leave,       ///< the frame of `function` was left, by return or by unwinding (`unwound`)
     pause,  ///< the recorder held the thread (stack copy, full buffer) from `tsc` to `until`: never scored
 };
 
@@ -108,6 +108,7 @@ struct ProcessInfo {
     std::uint32_t pid = 0;
     std::uint64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat: tells a reused pid
     std::string boot_id;
+    std::string run;  ///< what `rdam record` calls the run this process belongs to; empty: started without it
     std::vector<std::string> command;
     std::string executable;
     std::string host;

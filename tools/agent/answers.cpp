@@ -1,0 +1,63 @@
+#include "tools/agent/answers.h"
+
+#include <filesystem>
+
+#include "wrappers/support/printable.h"
+
+namespace rdam::agent {
+namespace {
+
+std::string line(const Answer& answer) {
+    const std::string entry = printable(answer.entry.text);
+    const std::string why = explain(answer);
+    switch (answer.verdict) {
+        case Verdict::wrapped:
+            return fmt::format("rdam: '{}': wrapped {}{}{}\n", entry, printable(answer.function), why.empty() ? "" : ": ", why);
+        case Verdict::refused: {
+            const std::string what = answer.function.empty() ? "" : fmt::format(" {}", printable(answer.function));
+            return fmt::format("rdam: '{}': left{} alone: {}\n", entry, what, why);
+        }
+        case Verdict::not_found: break;
+    }
+    return fmt::format("rdam: '{}': not found{}{}\n", entry, why.empty() ? "" : ": ", why);
+}
+
+bool worth_saying(const Answer& answer, bool verbose) {
+    if (verbose) return true;
+    if (answer.entry.added_wait) return false;
+    return answer.verdict != Verdict::wrapped || !answer.reason.empty();
+}
+
+bool is_launcher(const ProcessDescription& process) {
+    return Catalogue::builtin().is_launcher(std::filesystem::path(process.executable).filename().string());
+}
+
+}  // namespace
+
+std::string explain(const Answer& answer) {
+    std::string text = printable(answer.reason);
+    if (answer.nearest.empty()) return text;
+    if (!text.empty()) text += "; ";
+    text += answer.nearest.size() == 1 ? "the nearest name is " : "the nearest names are ";
+    for (std::size_t i = 0; i < answer.nearest.size(); ++i)
+        text += (i == 0 ? "" : ", ") + printable(answer.nearest[i]);
+    return text;
+}
+
+std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
+    // A shell that only starts the program finds nothing of the list, and that is no news.
+    if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
+    std::string text;
+    for (const Answer& answer : plan.answers)
+        if (worth_saying(answer, wishes.verbose)) text += line(answer);
+    if (plan.functions.empty()) {
+        text += fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
+                            printable(process.executable));
+    } else if (wishes.verbose || !wishes.run.empty()) {
+        text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
+                            plan.functions.size() == 1 ? "" : "s", printable(process.executable));
+    }
+    return text;
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,91 @@
+#include "tools/agent/chunk_parser.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace rdam::agent {
+
+std::uint64_t ChunkParser::word(std::size_t at) const {
+    auto* memory = const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(bytes_.data() + at));
+    return std::atomic_ref<std::uint64_t>{*memory}.load(std::memory_order_acquire);
+}
+
+bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
+    if (bytes_.size() < at + 16) return false;
+    const shm::Head head{word(at + 8)};
+    slot.kind = head.kind();
+    slot.function = head.function();
+    slot.cpu = head.cpu();
+    slot.tsc = word(at);
+    const auto* words = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at);
+    const auto known = [&](const std::vector<std::uint16_t>& counts) {
+        return slot.function < counts.size() && counts[slot.function] == head.words();
+    };
+    switch (slot.kind) {
+        case shm::SlotKind::enter:
+        case shm::SlotKind::tail_enter:
+            size = 24 + 8 * std::size_t{head.words()};
+            if (!known(rules_.enter_words) || bytes_.size() < at + size) return false;
+            slot.caller = words[2];
+            slot.words = {words + 3, head.words()};
+            return true;
+        case shm::SlotKind::leave:
+            size = 16 + 8 * std::size_t{head.words()};
+            if (!known(rules_.leave_words) || bytes_.size() < at + size) return false;
+            slot.words = {words + 2, head.words()};
+            return true;
+        case shm::SlotKind::unwound:
+            size = 16;
+            slot.words = {};
+            return slot.function < rules_.leave_words.size() || slot.function == shm::kInnermostFunction;
+        case shm::SlotKind::pause:
+            size = 24;
+            if (bytes_.size() < at + size) return false;
+            slot.until = words[2];
+            return slot.function <= static_cast<std::uint32_t>(shm::Pause::other);
+        case shm::SlotKind::stack: {
+            size = 16 + sizeof(shm::StackCopy);
+            if (slot.function >= rules_.enter_words.size() || bytes_.size() < at + size) return false;
+            slot.stack = reinterpret_cast<const shm::StackCopy*>(words + 2);
+            if (slot.stack->stack_bytes > shm::kMaxStackCopy || slot.stack->side_bytes > shm::kMaxStackCopy) return false;
+            size += slot.stack->stack_bytes + slot.stack->side_bytes;
+            return size % 8 == 0 && bytes_.size() >= at + size;
+        }
+        case shm::SlotKind::none: break;
+    }
+    return false;
+}
+
+bool ChunkParser::find_next() {
+    Slot slot;
+    std::size_t size = 0;
+    const auto* begin = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at_);
+    const auto* end = reinterpret_cast<const std::uint64_t*>(bytes_.data() + bytes_.size());
+    for (const auto* from = begin; from < end;) {
+        // A slot begins one word before its head.
+        const auto* nonzero = std::find_if(from, end, [](std::uint64_t value) { return value != 0; });
+        if (nonzero == end) return false;
+        for (const auto* start : {nonzero - 1, nonzero}) {
+            const auto at = static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(start) - bytes_.data());
+            if (at > at_ && read(at, slot, size)) {
+                ++holes_;
+                at_ = at;
+                return true;
+            }
+        }
+        from = nonzero + 1;
+    }
+    return false;
+}
+
+bool ChunkParser::next(Slot& slot) {
+    std::size_t size = 0;
+    if (!read(at_, slot, size)) {
+        if (!find_next() || !read(at_, slot, size)) return false;
+    }
+    at_ += size;
+    return true;
+}
+
+}  // namespace rdam::agent

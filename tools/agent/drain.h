@@ -1,0 +1,69 @@
+// The second half of the agent's work: from chunks in shared memory to chunks in the trace file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/writer.h"
+#include "tools/agent/chunk_parser.h"
+#include "tools/agent/process_facts.h"
+#include "tools/agent/shared_memory.h"
+#include "tools/agent/unwinder.h"
+
+namespace rdam::agent {
+
+/// Empties the chunks that the process hands over. Not thread-safe.
+class Drain {
+  public:
+    /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
+    Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info, std::string wanted);
+
+    /// Takes everything that is in the ring; false when there was nothing.
+    bool take_ring();
+
+    /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0: not known.
+    void take_rest(std::uint64_t end);
+
+    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n".
+    std::string finish(bool clean_end, const TickRate& rate);
+
+  private:
+    struct ThreadData {
+        std::vector<std::uint32_t> open;  ///< functions of open frames, for a leave that does not know its own
+        std::uint32_t pending_stack = 0;  ///< 1 + index of the stack taken for the next enter
+    };
+
+    void take_chunk(std::uint32_t chunk);
+    void give_back(std::uint32_t chunk, std::size_t used);
+    void take_thread(std::uint32_t slot);
+    void note_thread(const shm::ThreadSlot& slot, std::uint64_t end);
+    void add_slot(const Slot& slot, std::uint32_t thread);
+    std::uint32_t close_frame(ThreadData& thread, std::uint32_t function);
+    std::uint32_t add_stack(const Slot& slot);
+    trace::ThreadInfo& thread_info(std::uint32_t index);
+    void append(std::uint32_t thread);
+    bool open_file();
+    void describe();
+
+    const SharedMemory& shared_;
+    const ProcessDescription& process_;
+    trace::TraceInfo& info_;
+    std::string wanted_;
+    SlotRules rules_;
+    Unwinder unwinder_;
+    std::optional<trace::TraceWriter> writer_;
+    trace::ChunkEncoder encoder_;
+    std::vector<ThreadData> threads_;
+    std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;  ///< function, caller, frames → 1 + index
+    std::uint64_t calls_ = 0;
+    std::uint64_t lost_to_file_ = 0;
+    std::string path_;
+    std::string file_error_;
+    std::uint64_t described_ = 0;  ///< ticks of the last description
+};
+
+}  // namespace rdam::agent

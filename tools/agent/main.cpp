@@ -1,0 +1,153 @@
+// rdam-agent FD: the process beside the profiled one. Plans what is wrapped and writes the trace (docs/design.md §4).
+// Started by librdam.so; not meant for people.
+#include <fcntl.h>
+#include <poll.h>
+#include <csignal>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "tools/agent/drain.h"
+#include "tools/agent/output_file.h"
+#include "tools/agent/planning.h"
+#include "tools/agent/process_facts.h"
+#include "tools/agent/shared_memory.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr int kIdleMilliseconds = 100;
+
+enum class End : std::uint32_t { none, exited, replaced };
+
+/// Watches the process from outside: it may die without a word, or become another program.
+class Watch {
+  public:
+    explicit Watch(shm::Control& control) : control_(control), thread_([this] { run(); }) { thread_.detach(); }
+    End end() const { return end_.load(); }
+
+  private:
+    void run() {
+        const std::uint32_t pid = control_.pid;
+        const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+        const auto first = read_stat(pid);
+        for (;;) {
+            pollfd wait{fd, POLLIN, 0};
+            if (fd < 0 || poll(&wait, 1, kIdleMilliseconds) > 0) return finish(End::exited);
+            const auto now = read_stat(pid);
+            if (first && now && now->stack_start != first->stack_start) return finish(End::replaced);
+        }
+    }
+
+    void finish(End end) {
+        end_.store(end);
+        control_.work_futex.fetch_add(1);
+        futex_wake(&control_.work_futex, 1);
+    }
+
+    shm::Control& control_;
+    std::atomic<End> end_{End::none};
+    std::thread thread_;
+};
+
+/// Nothing of the program's may stay open here: its reader would wait for us. The terminal's signals are not for us.
+void detach_from_program(int memory_fd) {
+    const int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+    close_range(3, static_cast<unsigned>(memory_fd) - 1, 0);
+    close_range(static_cast<unsigned>(memory_fd) + 1, ~0u, 0);
+    for (int signal = 1; signal < 32; ++signal)
+        if (signal != SIGKILL && signal != SIGSTOP) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2})
+        std::signal(signal, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void describe_clock(const shm::Control& control, const TickRate& rate, trace::ClockInfo& clock) {
+    constexpr double kScale = 1.0 / 16;
+    const char* source = std::getenv("RDAM_CLOCK");
+    clock.source = source != nullptr && std::string_view{source} == "rdtsc" ? "rdtsc" : "rdtscp";
+    clock.start_tsc = rate.start_tsc();
+    clock.start_unix_ns = rate.start_unix_ns();
+    clock.probe_ticks = static_cast<double>(control.probe_ticks_x16) * kScale;
+    clock.probe_inner_ticks = static_cast<double>(control.inner_ticks_x16) * kScale;
+    clock.floor_ticks = static_cast<double>(control.floor_ticks_x16) * kScale;
+}
+
+void put_message(shm::Control& control, const std::string& text) {
+    control.message_size = static_cast<std::uint32_t>(text.copy(control.message, sizeof control.message));
+}
+
+void drain_until_end(const SharedMemory& shared, Drain& drain, const Watch& watch) {
+    shm::Control& control = shared.control();
+    const auto ending = [&] {
+        return watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
+    };
+    for (;;) {
+        const std::uint32_t work = control.work_futex.load();
+        if (drain.take_ring()) continue;
+        if (ending()) break;
+        control.agent_sleeps.store(1);
+        if (control.work_futex.load() == work) futex_wait(control.work_futex, work, kIdleMilliseconds);
+        control.agent_sleeps.store(0);
+    }
+    drain.take_rest(watch.end() == End::replaced ? 0 : __rdtsc());
+}
+
+int run(int fd) {
+    auto shared = SharedMemory::map(fd);
+    close(fd);
+    if (!shared) return 1;
+    shm::Control& control = shared->control();
+    control.agent_pid.store(static_cast<std::uint32_t>(getpid()));
+    TickRate rate;
+    const Watch watch(control);
+    const ProcessDescription process = shared->describe_process();
+    const Wishes wishes = read_wishes(process.pid);
+    trace::TraceInfo info;
+    info.process = describe_machine(process.pid);
+    info.process.command = process.command;
+    info.process.executable = process.executable;
+    info.process.run = wishes.run;
+    info.process.stack_period = wishes.stack_period;
+    info.clock.ticks_per_second = rate.result();
+    if (const auto writable = check_writable(wishes.output); !writable) {
+        refuse(*shared, "rdam: " + writable.error().message + "\n");
+        return 0;
+    }
+    const auto plan = plan_process(*shared, process, wishes, info);
+    if (!plan) {
+        refuse(*shared, plan.error().message);
+        return 0;
+    }
+    shared->announce(shm::AgentState::planned);
+    while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
+        futex_wait(control.work_futex, control.work_futex.load(), 1);
+    describe_clock(control, rate, info.clock);
+    Drain drain(*shared, process, info, wishes.output);
+    drain_until_end(*shared, drain, watch);
+    put_message(control, drain.finish(watch.end() == End::none, rate));
+    shared->announce(shm::AgentState::finished);
+    return 0;
+}
+
+}  // namespace
+}  // namespace rdam::agent
+
+int main(int count, char** arguments) {
+    char* end = nullptr;
+    const long fd = count == 2 ? std::strtol(arguments[1], &end, 10) : -1;
+    if (fd < 3 || end == nullptr || *end != '\0') {
+        std::fputs("rdam-agent is started by librdam.so; use 'rdam record'\n", stderr);
+        return 2;
+    }
+    rdam::agent::detach_from_program(static_cast<int>(fd));
+    return rdam::agent::run(static_cast<int>(fd));
+}

@@ -1,0 +1,119 @@
+#include "tools/agent/output_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "analyzer/trace/reader.h"
+#include "tools/agent/process_facts.h"
+
+namespace rdam::agent {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kMostNames = 1000;
+
+bool is_ancestor(const trace::ProcessInfo& other, std::uint32_t pid) {
+    for (int depth = 0; depth < 64 && pid > 1; ++depth) {
+        const auto stat = read_stat(pid);
+        if (!stat) return false;
+        if (pid == other.pid && stat->start_ticks == other.start_ticks) return true;
+        pid = stat->parent;
+    }
+    return false;
+}
+
+/// A trace that this run has already written: by the same process before an exec, by the parent of a fork, or, under `rdam record`,
+/// by any process with the same run name. Anything else of that name is an older run's and gives way.
+bool of_same_run(const std::string& path, const trace::ProcessInfo& process) {
+    const auto reader = trace::TraceReader::open(path);
+    if (!reader) return false;
+    const trace::ProcessInfo& other = reader->info().process;
+    if (other.boot_id != process.boot_id || other.host != process.host) return false;
+    if (!process.run.empty() && other.run == process.run) return true;
+    return is_ancestor(other, process.pid);
+}
+
+std::string numbered(const std::string& wanted, std::uint32_t pid, int number) {
+    const fs::path path(wanted);
+    std::string name = path.stem().string() + "." + std::to_string(pid);
+    if (number > 1) name += "." + std::to_string(number);
+    return (path.parent_path() / (name + path.extension().string())).string();
+}
+
+enum class Attempt { opened, taken, failed };
+
+Attempt try_open(const std::string& path, const trace::ProcessInfo& process, OutputFile& out, std::string& error) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        error = std::strerror(errno);
+        return Attempt::failed;
+    }
+    struct stat status {};
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(fd);
+        error = "it is not a regular file";
+        return Attempt::failed;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        return Attempt::taken;
+    }
+    if (status.st_size > 0) {
+        // The reader takes a lock of its own: give ours up for that moment, and look again afterwards.
+        flock(fd, LOCK_UN);
+        const bool same = of_same_run(path, process);
+        if (same || flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            close(fd);
+            return Attempt::taken;
+        }
+    }
+    if (ftruncate(fd, 0) != 0) {
+        close(fd);
+        error = std::strerror(errno);
+        return Attempt::failed;
+    }
+    out.fd = fd;
+    out.path = path;
+    return Attempt::opened;
+}
+
+}  // namespace
+
+Result<void> check_writable(const std::string& path) {
+    const std::string directory = fs::path(path).parent_path().string();
+    struct stat status {};
+    if (stat(path.c_str(), &status) == 0) {
+        if (!S_ISREG(status.st_mode)) return fail("cannot write the trace to {}: it is not a regular file; name another with RDAM_OUTPUT or -o", path);
+        if (access(path.c_str(), W_OK) == 0) return {};
+    } else if (access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) {
+        return {};
+    }
+    return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, std::strerror(errno));
+}
+
+Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessInfo& process) {
+    OutputFile out;
+    std::string error;
+    std::string path = wanted;
+    for (int number = 1; number <= kMostNames; ++number) {
+        switch (try_open(path, process, out, error)) {
+            case Attempt::opened:
+                if (path != wanted)
+                    out.remark = fmt::format("the trace of process {} is in {}: {} belongs to another process of the run, or to "
+                                             "one that still runs", process.pid, path, wanted);
+                return out;
+            case Attempt::failed:
+                return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, error);
+            case Attempt::taken: path = numbered(wanted, process.pid, number); break;
+        }
+    }
+    return fail("cannot write the trace to {}: too many of that name; name another file with RDAM_OUTPUT or -o", wanted);
+}
+
+}  // namespace rdam::agent

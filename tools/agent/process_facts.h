@@ -1,0 +1,41 @@
+// What /proc and the kernel know of a process and the machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::agent {
+
+/// Of /proc/PID/stat. `stack_start` changes with every exec, `start_ticks` never.
+struct ProcessStat {
+    std::uint32_t parent = 0;
+    std::uint64_t start_ticks = 0;
+    std::uint64_t stack_start = 0;
+};
+std::optional<ProcessStat> read_stat(std::uint32_t pid);
+
+std::string thread_name(std::uint32_t pid, std::uint32_t tid);
+
+/// pid, host, machine, version…; not the command.
+trace::ProcessInfo describe_machine(std::uint32_t pid);
+
+/// Ticks per second of the time-stamp counter: the kernel's own figure where it tells (perf's mapping of an event), else measured
+/// between construction and result().
+class TickRate {
+  public:
+    TickRate();
+    double result() const;
+    std::uint64_t start_tsc() const { return tsc_; }
+    std::uint64_t start_unix_ns() const { return unix_ns_; }
+
+  private:
+    double kernel_rate_ = 0;
+    std::uint64_t tsc_ = 0;
+    std::uint64_t monotonic_ns_ = 0;
+    std::uint64_t unix_ns_ = 0;
+};
+
+}  // namespace rdam::agent

@@ -1,0 +1,59 @@
+// The agent's view of the memory it shares with the profiled process.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libprobe/format/shared.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::agent {
+
+struct ProcessObject {
+    std::string path;
+    std::string build_id;  ///< hex
+    std::uint64_t base = 0;
+    std::uint64_t end = 0;
+};
+
+/// What the process told about itself.
+struct ProcessDescription {
+    std::uint32_t pid = 0;
+    std::string own_path;
+    std::string executable;
+    std::vector<std::string> command;
+    std::vector<ProcessObject> objects;
+};
+
+class SharedMemory {
+  public:
+    /// Maps the memfd. Its size is not trusted to change: the process must not shrink it.
+    static Result<SharedMemory> map(int fd);
+    SharedMemory(SharedMemory&& other) noexcept;
+    SharedMemory& operator=(SharedMemory&&) = delete;
+    ~SharedMemory();
+
+    shm::Control& control() const { return *static_cast<shm::Control*>(memory_); }
+    std::uint8_t* chunk(std::uint32_t index) const;
+    shm::ChunkHeader& chunk_header(std::uint32_t index) const;
+    std::span<std::uint8_t> plan_area() const;
+    ProcessDescription describe_process() const;
+
+    /// Sets the state and wakes the process.
+    void announce(shm::AgentState state) const;
+
+  private:
+    SharedMemory(void* memory, std::uint64_t size) : memory_(memory), size_(size) {}
+    std::string_view request_text(shm::Text text) const;
+
+    void* memory_;
+    std::uint64_t size_;
+};
+
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, int milliseconds);
+void futex_wake(const void* word, int count);
+
+}  // namespace rdam::agent
