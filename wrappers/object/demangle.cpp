@@ -64,6 +64,22 @@ std::string display_name(std::string_view linkage_name, bool signature) {
     return signature ? name.signature : name.brief;
 }
 
+std::string_view last_component(std::string_view brief_name) {
+    std::size_t begin = 0;
+    int depth = 0;
+    for (std::size_t index = 0; index < brief_name.size(); ++index) {
+        const char c = brief_name[index];
+        if (index == begin && depth == 0 && brief_name.substr(index).starts_with("operator")) break;
+        if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+        if (c == '>' || c == ')' || c == '}' || c == ']') --depth;
+        if (depth == 0 && c == ':' && index + 1 < brief_name.size() && brief_name[index + 1] == ':') {
+            begin = index + 2;
+            ++index;
+        }
+    }
+    return brief_name.substr(begin);
+}
+
 CloneParts split_clone(std::string_view linkage_name) {
     // A leading dot belongs to the name.
     const std::size_t dot = linkage_name.find('.', 1);

@@ -1,9 +1,13 @@
 #include "wrappers/plan/function_planner.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <tuple>
 
 #include "wrappers/object/demangle.h"
+#include "wrappers/object/dwarf_prototype.h"
+#include "wrappers/object/inlined_copies.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/plan/internal_names.h"
 
@@ -79,6 +83,13 @@ Result<void> check_body(std::span<const std::uint8_t> body) {
     return {};
 }
 
+std::string describe_copies(const InlinedCopies& copies) {
+    return fmt::format("{}{} inlined {} will not be seen: in {}{}", copies.complete ? "" : "at least ",
+                       copies.count, copies.count == 1 ? "copy" : "copies",
+                       fmt::join(copies.containers, ", "),
+                       copies.containers.size() == kMostContainers ? ", ..." : "");
+}
+
 }  // namespace
 
 void FunctionPlanner::prepare(const std::vector<Candidate>& candidates) {
@@ -122,8 +133,8 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
     return known;
 }
 
-void FunctionPlanner::describe(const ObjectFile& file, const Candidate& candidate, const Known& known,
-                               PlannedFunction& function) const {
+void FunctionPlanner::set_names(const ObjectFile& file, const Candidate& candidate,
+                                PlannedFunction& function) const {
     std::vector<std::string> names = names_at(file, candidate.address);
     function.linkage_name = !candidate.name.empty() ? candidate.name
                             : names.empty()         ? fmt::format("function_at_{:#x}", candidate.address)
@@ -131,9 +142,34 @@ void FunctionPlanner::describe(const ObjectFile& file, const Candidate& candidat
     function.name = display_name(function.linkage_name);
     std::erase(names, function.linkage_name);
     function.aliases = std::move(names);
-    if (known.described == nullptr) return;
-    CallDescription call =
-        describe_call(prototype_of(*known.described), known.described->keys, request_.record_arguments);
+}
+
+void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, PlannedFunction& function) {
+    Prototype prototype;
+    prototype.doubt = "no debug information, and not in the catalogue";
+    std::vector<std::string> keys;
+    if (DwarfFile* dwarf = objects_.dwarf(candidate.object)) {
+        auto described = describe_function(*dwarf, candidate.address, function.linkage_name);
+        if (described) {
+            prototype = std::move(described->prototype);
+            function.source = std::move(described->declared_at);
+        }
+    }
+    if (known.described != nullptr) {
+        const Prototype catalogued = prototype_of(*known.described);
+        // The layout in the debug information is that of the code; the names in the catalogue are those in
+        // the manual.
+        if (!prototype.doubt.empty()) {
+            prototype = catalogued;
+            keys = known.described->keys;
+        } else if (prototype.parameters.size() == catalogued.parameters.size()) {
+            for (std::size_t index = 0; index < catalogued.parameters.size(); ++index) {
+                prototype.parameters[index].name = catalogued.parameters[index].name;
+            }
+            keys = known.described->keys;
+        }
+    }
+    CallDescription call = describe_call(prototype, keys, request_.record_arguments);
     function.frame = call.frame;
     function.stack_bytes = call.stack_bytes;
     function.recording = call.recording;
@@ -160,8 +196,30 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
                                   entry_points_[candidate.object].inside(*extent));
     if (!prologue) return tl::unexpected{prologue.error()};
     function.prologue = std::move(*prologue);
-    describe(file, candidate, known, function);
+    set_names(file, candidate, function);
+    set_call(candidate, known, function);
     return function;
+}
+
+std::vector<std::string> FunctionPlanner::count_inlined_copies(std::vector<PlannedFunction>& functions) {
+    std::vector<std::string> remarks(functions.size());
+    std::map<std::size_t, std::vector<SourceFunction>> wanted;  // by object
+    const auto source_of = [](const PlannedFunction& function) {
+        return SourceFunction{std::string{split_clone(function.linkage_name).base}, function.source};
+    };
+    for (const PlannedFunction& function : functions) {
+        if (!function.source.empty()) wanted[function.object].push_back(source_of(function));
+    }
+    for (const auto& [object, sources] : wanted) {
+        const auto found = find_inlined_copies(*objects_.dwarf(object), sources);
+        for (std::size_t index = 0; index < functions.size(); ++index) {
+            const auto copies = found.find(source_of(functions[index]));
+            if (functions[index].object != object || copies == found.end()) continue;
+            functions[index].inlined_copies = copies->second.count;
+            remarks[index] = describe_copies(copies->second);
+        }
+    }
+    return remarks;
 }
 
 }  // namespace rdam

@@ -26,6 +26,11 @@ class FunctionPlanner {
     /// prepared.
     Result<PlannedFunction> plan(const Candidate& candidate);
 
+    /// Counts the inlined copies of all functions, each object's debug information being searched once. The
+    /// result says where the copies are ("3 inlined copies will not be seen: in f, g"), in the order of
+    /// `functions`; empty: none.
+    std::vector<std::string> count_inlined_copies(std::vector<PlannedFunction>& functions);
+
   private:
     /// What the catalogue knows of the function under any of its names; `described` only where its prototype
     /// applies.
@@ -34,8 +39,8 @@ class FunctionPlanner {
         std::string refusal;
     };
     Known look_up(const ObjectFile& file, const Candidate& candidate) const;
-    void describe(const ObjectFile& file, const Candidate& candidate, const Known& known,
-                  PlannedFunction& function) const;
+    void set_names(const ObjectFile& file, const Candidate& candidate, PlannedFunction& function) const;
+    void set_call(const Candidate& candidate, const Known& known, PlannedFunction& function);
 
     const PlanRequest& request_;
     const Catalogue& catalogue_;

@@ -82,6 +82,13 @@ const ObjectFile* ObjectSet::file(std::size_t index) {
     return entries_[index].file ? &*entries_[index].file : nullptr;
 }
 
+DwarfFile* ObjectSet::dwarf(std::size_t index) {
+    Entry& entry = entries_[index];
+    if (!entry.dwarf_opened && file(index) != nullptr) entry.dwarf = DwarfFile::open(*entry.file);
+    entry.dwarf_opened = true;
+    return entry.dwarf ? &*entry.dwarf : nullptr;
+}
+
 const std::string& ObjectSet::why_excluded(std::size_t index) {
     open(index);
     return entries_[index].excluded;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "wrappers/object/dwarf_file.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
 
@@ -21,6 +22,8 @@ class ObjectSet {
     const LoadedObject& loaded(std::size_t index) const;
     /// nullptr: could not be read; why_excluded() says why.
     const ObjectFile* file(std::size_t index);
+    /// nullptr: no debug information.
+    DwarfFile* dwarf(std::size_t index);
     /// Why nothing in this object may be wrapped; empty: it may.
     const std::string& why_excluded(std::size_t index);
     std::string module_name(std::size_t index) const;
@@ -38,7 +41,9 @@ class ObjectSet {
   private:
     struct Entry {
         bool opened = false;
+        bool dwarf_opened = false;
         std::optional<ObjectFile> file;
+        std::optional<DwarfFile> dwarf;
         std::string excluded;
     };
     void open(std::size_t index);

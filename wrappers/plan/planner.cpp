@@ -39,6 +39,7 @@ class PlanMaker {
         for (std::size_t index = 0; index < resolutions.size(); ++index) {
             answer(request_.list.entries[index], resolutions[index]);
         }
+        remark_inlined_copies();
         finish();
         return std::move(plan_);
     }
@@ -66,6 +67,7 @@ class PlanMaker {
             fmt::format("{}:{}", objects_.module_name(candidate.object), display_name(candidate.name));
         answer.verdict = outcome ? Verdict::wrapped : Verdict::refused;
         answer.reason = outcome ? candidate.remark : outcome.error().message;
+        if (outcome) answered_.emplace_back(plan_.answers.size(), *outcome);
         plan_.answers.push_back(std::move(answer));
     }
 
@@ -100,6 +102,15 @@ class PlanMaker {
         return names;
     }
 
+    void remark_inlined_copies() {
+        const auto remarks = planner_.count_inlined_copies(plan_.functions);
+        for (const auto& [answer, function] : answered_) {
+            std::string& reason = plan_.answers[answer].reason;
+            if (!reason.empty() && !remarks[function].empty()) reason += "; ";
+            reason += remarks[function];
+        }
+    }
+
     void finish() {
         tell_overloads_apart();
         std::sort(plan_.functions.begin(), plan_.functions.end(),
@@ -124,6 +135,7 @@ class PlanMaker {
     FunctionPlanner planner_;
     Plan plan_;
     std::map<Key, Result<std::size_t>> outcomes_;
+    std::vector<std::pair<std::size_t, std::size_t>> answered_;  // answer, function
     Result<std::size_t> refusal_ = 0;
 };
 

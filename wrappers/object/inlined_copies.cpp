@@ -1,0 +1,170 @@
+#include "wrappers/object/inlined_copies.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "wrappers/object/demangle.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::uint64_t kMostEntries = 20'000'000;
+constexpr int kDeepestNesting = 64;
+
+std::string_view without_template_arguments(std::string_view name) {
+    return name.starts_with("operator") ? name : name.substr(0, name.find('<'));
+}
+
+/// The variants of a constructor or destructor (C1, C2, …) have one description between them, called C4 or
+/// D4.
+std::string unified_structor_name(std::string_view linkage_name) {
+    std::string name{linkage_name};
+    if (!name.starts_with("_ZN")) return name;
+    for (const std::string_view variant : {"C1E", "C2E", "D0E", "D1E", "D2E"}) {
+        const std::size_t at = name.rfind(variant);
+        if (at != std::string::npos) return name.replace(at + 1, 1, "4");
+    }
+    return name;
+}
+
+class InlineSearch {
+  public:
+    InlineSearch(DwarfFile& dwarf, const std::vector<SourceFunction>& functions) : dwarf_{dwarf} {
+        for (const SourceFunction& function : functions) {
+            wanted_[unified_structor_name(function.name)].push_back(&function);
+            plain_names_.insert(
+                std::string{without_template_arguments(last_component(display_name(function.name)))});
+        }
+    }
+
+    std::map<SourceFunction, InlinedCopies> run() {
+        std::vector<const DwarfFile::Unit*> holders;
+        bool across_units = false;
+        for (const DwarfFile::Unit& unit : dwarf_.units()) {
+            const std::size_t before = origins_.size();
+            find_origins(unit.die, 0);
+            if (origins_.size() == before) continue;
+            // With link-time optimisation the source is described in one unit and its copies are in another.
+            Dwarf_Die die = unit.die;
+            if (dwarf_hasattr(&die, DW_AT_low_pc) == 0 && dwarf_hasattr(&die, DW_AT_ranges) == 0) {
+                across_units = true;
+            }
+            holders.push_back(&unit);
+        }
+        if (across_units) {
+            holders.clear();
+            for (const DwarfFile::Unit& unit : dwarf_.units())
+                holders.push_back(&unit);
+        }
+        for (const DwarfFile::Unit* unit : holders)
+            find_copies(unit->die, nullptr, 0);
+        if (entries_ > kMostEntries) {
+            for (auto& [function, copies] : found_)
+                copies.complete = false;
+        }
+        return std::move(found_);
+    }
+
+  private:
+    bool is_plain_name(const char* name) const {
+        return plain_names_.contains(std::string{without_template_arguments(name)});
+    }
+
+    void find_origins(Dwarf_Die parent, int depth) {
+        Dwarf_Die die;
+        if (depth > kDeepestNesting || dwarf_child(&parent, &die) != 0) return;
+        do {
+            if (++entries_ > kMostEntries) return;
+            const int tag = dwarf_tag(&die);
+            if (tag == DW_TAG_subprogram) {
+                note_origin(die);
+            } else if (tag == DW_TAG_namespace || tag == DW_TAG_module) {
+                find_origins(die, depth + 1);
+            }
+        } while (dwarf_siblingof(&die, &die) == 0);
+    }
+
+    void note_origin(Dwarf_Die& die) {
+        if (dwarf_hasattr(&die, DW_AT_inline) == 0) return;
+        Dwarf_Attribute attribute;
+        const char* name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_name, &attribute));
+        if (name == nullptr || !is_plain_name(name)) return;
+        const auto wanted = wanted_.find(unified_structor_name(linkage_name_of(die)));
+        if (wanted == wanted_.end()) return;
+        const std::string declared_at = declaration_of(die);
+        for (const SourceFunction* function : wanted->second) {
+            if (function->declared_at.empty() || declared_at.empty() ||
+                function->declared_at == declared_at) {
+                origins_[dwarf_dieoffset(&die)] = function;
+            }
+        }
+    }
+
+    void find_copies(Dwarf_Die parent, Dwarf_Die* container, int depth) {
+        Dwarf_Die die;
+        if (depth > kDeepestNesting || dwarf_child(&parent, &die) != 0) return;
+        do {
+            if (++entries_ > kMostEntries) return;
+            const int tag = dwarf_tag(&die);
+            switch (tag) {
+                case DW_TAG_subprogram:
+                    if (has_code(die)) {
+                        Dwarf_Die inner = die;
+                        find_copies(die, &inner, depth + 1);
+                    }
+                    break;
+                case DW_TAG_inlined_subroutine:
+                    if (container != nullptr) note_copy(die, *container);
+                    find_copies(die, container, depth + 1);
+                    break;
+                case DW_TAG_lexical_block:
+                case DW_TAG_namespace:
+                case DW_TAG_module:
+                    find_copies(die, container, depth + 1);
+                    break;
+                default:
+                    break;
+            }
+        } while (dwarf_siblingof(&die, &die) == 0);
+    }
+
+    static bool has_code(Dwarf_Die& die) {
+        return dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
+    }
+
+    void note_copy(Dwarf_Die& die, const Dwarf_Die& container) {
+        if (!has_code(die) && dwarf_hasattr(&die, DW_AT_entry_pc) == 0) return;
+        Dwarf_Attribute attribute;
+        Dwarf_Die origin;
+        if (dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin) == nullptr)
+            return;
+        const auto function = origins_.find(dwarf_dieoffset(&origin));
+        if (function == origins_.end()) return;
+        InlinedCopies& copies = found_[*function->second];
+        ++copies.count;
+        if (copies.containers.size() >= kMostContainers) return;
+        std::string name = display_name_of(container);
+        auto& names = copies.containers;
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+
+    DwarfFile& dwarf_;
+    std::unordered_map<std::string, std::vector<const SourceFunction*>> wanted_;  // by linkage name
+    std::unordered_set<std::string> plain_names_;
+    std::unordered_map<Dwarf_Off, const SourceFunction*> origins_;
+    std::map<SourceFunction, InlinedCopies> found_;
+    std::uint64_t entries_ = 0;
+};
+
+}  // namespace
+
+std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
+                                                            const std::vector<SourceFunction>& functions) {
+    return functions.empty() ? std::map<SourceFunction, InlinedCopies>{}
+                             : InlineSearch{dwarf, functions}.run();
+}
+
+}  // namespace rdam

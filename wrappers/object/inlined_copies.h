@@ -1,0 +1,38 @@
+// Copies of functions that were compiled into others, which no recorder sees.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/object/dwarf_file.h"
+
+namespace rdam {
+
+struct InlinedCopies {
+    std::uint32_t count = 0;
+    std::vector<std::string>
+        containers;        ///< names of the functions they are in, each once, at most kMostContainers
+    bool complete = true;  ///< false: the debug information is too large to be searched to its end
+};
+
+inline constexpr std::size_t kMostContainers = 8;
+
+/// A function as its source has it: the same one in all units that include its header, another one where a
+/// static function of the same name stands elsewhere.
+struct SourceFunction {
+    std::string name;         ///< linkage name, without clone suffix
+    std::string declared_at;  ///< "file.c:12"; empty: anywhere
+
+    friend auto operator<=>(const SourceFunction&, const SourceFunction&) = default;
+};
+
+/// Searches the debug information once for the copies of all `functions`. Functions without any are not in
+/// the result. Only units that describe one of the functions as inlined are searched, and at most some ten
+/// million entries.
+std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
+                                                            const std::vector<SourceFunction>& functions);
+
+}  // namespace rdam

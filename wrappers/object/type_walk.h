@@ -1,0 +1,40 @@
+// The members of aggregate types and the classes of their eightbytes.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rdam {
+
+enum class EightbyteClass : std::uint8_t { none, integer, sse, sse_up, x87, x87_up, complex_x87, memory };
+
+/// What a type is made of once typedefs and qualifiers are taken away.
+struct PeeledType {
+    Dwarf_Die die{};
+    int tag = 0;
+    std::uint64_t size = 0;
+    bool is_atomic = false;
+    std::uint64_t typedef_alignment = 0;  ///< asked for by a typedef on the way; 0: none
+};
+
+/// Nothing: the type is void or cannot be read.
+std::optional<PeeledType> peel(Dwarf_Die type);
+
+/// Classes of the first two eightbytes of a value, and its alignment. `doubt` as in TypeLayout.
+struct Classification {
+    std::array<EightbyteClass, 2> classes{};
+    std::uint64_t size = 0;
+    std::uint64_t alignment = 1;
+    std::string doubt;
+};
+
+Classification classify(const PeeledType& type);
+
+/// An unsigned attribute of the DIE itself or of its origin.
+std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die die, unsigned name);
+
+}  // namespace rdam
