@@ -123,10 +123,10 @@ void Matcher::pause(const trace::Event& event) {
         stack_[i].paused_before += std::min(end, stack_[i].enter) - begin;
     }
     counts_.paused += end - begin;
-    last_pause_ = {begin, end};
+    last_pause_ = {begin == last_pause_.end ? last_pause_.begin : begin, end};
 }
 
-// Pauses do not overlap and only the last one can reach beyond `tsc`, slots being nearly in the order of
+// Pauses that touch have become one, and only the last one can reach beyond `tsc`, slots being nearly in the order of
 // time.
 std::uint64_t Matcher::paused_until(std::uint64_t tsc) const {
     if (tsc >= last_pause_.end) return counts_.paused;
@@ -169,7 +169,7 @@ void Matcher::close_top(std::uint64_t tsc) {
     if (shared == 0 && timed)
         return;  // a signal handler that ran before its slot's neighbour had read the clock
     parent.nested += frame.nested + 1;
-    parent.children += std::min(frame.ignored ? frame.children : duration, shared);
+    parent.children += frame.ignored ? frame.children : std::min(duration, shared);
 }
 
 std::uint64_t Matcher::abandon_down_to(std::size_t keep) {

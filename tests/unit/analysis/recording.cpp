@@ -1,0 +1,123 @@
+#include "tests/unit/analysis/recording.h"
+
+#include <catch2/catch.hpp>
+
+namespace rdam::test {
+
+void ThreadRecording::add(trace::Event event, std::vector<std::uint64_t> words) {
+    words_.push_back(std::move(words));
+    event.words = words_.back();
+    pieces_.back().events.push_back(event);
+}
+
+ThreadRecording& ThreadRecording::enter(std::uint64_t tsc, std::uint32_t function,
+                                        std::vector<std::uint64_t> words, std::uint64_t caller,
+                                        std::uint32_t stack) {
+    trace::Event event;
+    event.tsc = tsc;
+    event.caller = caller;
+    event.function = function;
+    event.stack = stack;
+    add(event, std::move(words));
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::tail_enter(std::uint64_t tsc, std::uint32_t function,
+                                             std::vector<std::uint64_t> words) {
+    trace::Event event;
+    event.tsc = tsc;
+    event.function = function;
+    event.kind = trace::EventKind::tail_enter;
+    add(event, std::move(words));
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::leave(std::uint64_t tsc, std::uint32_t function) {
+    trace::Event event;
+    event.tsc = tsc;
+    event.function = function;
+    event.kind = trace::EventKind::leave;
+    add(event, {});
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::pause(std::uint64_t begin, std::uint64_t end) {
+    trace::Event event;
+    event.tsc = begin;
+    event.until = end;
+    event.kind = trace::EventKind::pause;
+    add(event, {});
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::gap() {
+    pieces_.push_back({.events = {}, .gap_before = true});
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::call(std::uint64_t tsc, std::uint32_t function, std::uint64_t duration,
+                                       std::vector<std::uint64_t> words) {
+    return enter(tsc, function, std::move(words)).leave(tsc + duration, function);
+}
+
+Recording::Recording(std::size_t functions, std::uint16_t enter_words) {
+    info.clock.source = "rdtscp";
+    info.clock.ticks_per_second = 1e9;
+    info.process.command = {"./app"};
+    info.process.clean_end = true;
+    for (std::size_t i = 0; i < functions; ++i) {
+        trace::FunctionInfo function;
+        function.name = std::string(1, static_cast<char>('a' + i));
+        function.linkage_name = function.name;
+        function.module = "app";
+        function.enter_words = enter_words;
+        for (std::uint16_t w = 0; w < enter_words; ++w) {
+            trace::ParameterInfo parameter;
+            parameter.name = w == 0 ? "k" : "n";
+            parameter.word = w;
+            function.parameters.push_back(parameter);
+        }
+        info.functions.push_back(function);
+    }
+}
+
+ThreadRecording& Recording::thread(std::uint64_t start, std::uint64_t end) {
+    trace::ThreadInfo thread;
+    thread.tid = static_cast<std::uint32_t>(100 + info.threads.size());
+    thread.name = "thread-" + std::to_string(info.threads.size());
+    thread.start = start;
+    thread.end = end;
+    info.threads.push_back(thread);
+    return threads.emplace_back();
+}
+
+score::ResolvedSettings resolved(const Recording& recording, const score::Settings& settings) {
+    auto result = score::resolve(recording.info, settings);
+    if (!result) FAIL(result.error().message);
+    return std::move(*result);
+}
+
+score::Report analyze(const Recording& recording, const score::Settings& settings,
+                      std::size_t most_sequences) {
+    const score::ResolvedSettings names = resolved(recording, settings);
+    std::vector<std::unique_ptr<score::ThreadAnalysis>> analyses;
+    for (const ThreadRecording& thread : recording.threads) {
+        analyses.push_back(std::make_unique<score::ThreadAnalysis>(recording.info, names));
+        for (const ThreadRecording::Piece& piece : thread.pieces()) {
+            if (piece.gap_before) analyses.back()->gap();
+            analyses.back()->consume(piece.events);
+        }
+        analyses.back()->finish();
+    }
+    return score::make_report({recording.info, {}}, names, analyses, most_sequences);
+}
+
+const score::FunctionRow& row(const score::Report& report, const std::string& name) {
+    for (const score::FunctionRow& function : report.functions) {
+        if (function.name == name) return function;
+    }
+    FAIL("no function " << name << " in the report");
+    return report.functions.front();
+}
+
+}  // namespace rdam::test

@@ -1,0 +1,64 @@
+// A trace made by hand, in memory.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/score/analyze.h"
+#include "analyzer/score/report.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::test {
+
+/// The events of one thread, and where events are missing. Times are in ticks of one nanosecond.
+class ThreadRecording {
+  public:
+    struct Piece {
+        std::vector<trace::Event> events;
+        bool gap_before = false;
+    };
+
+    ThreadRecording& enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> words = {},
+                           std::uint64_t caller = 0, std::uint32_t stack = 0);
+    ThreadRecording& tail_enter(std::uint64_t tsc, std::uint32_t function,
+                                std::vector<std::uint64_t> words = {});
+    ThreadRecording& leave(std::uint64_t tsc, std::uint32_t function);
+    ThreadRecording& pause(std::uint64_t begin, std::uint64_t end);
+    ThreadRecording& gap();
+
+    /// A call without children.
+    ThreadRecording& call(std::uint64_t tsc, std::uint32_t function, std::uint64_t duration,
+                          std::vector<std::uint64_t> words = {});
+
+    const std::vector<Piece>& pieces() const { return pieces_; }
+
+  private:
+    void add(trace::Event event, std::vector<std::uint64_t> words);
+
+    std::vector<Piece> pieces_{Piece{}};
+    std::deque<std::vector<std::uint64_t>> words_;  // stays in place: events refer to it
+};
+
+struct Recording {
+    /// Functions a, b, c, … of the module "app"; each enter event carries `enter_words` words, the first of
+    /// them the parameter "k", the second "n".
+    explicit Recording(std::size_t functions, std::uint16_t enter_words = 0);
+
+    ThreadRecording& thread(std::uint64_t start, std::uint64_t end);
+
+    trace::TraceInfo info;
+    std::deque<ThreadRecording> threads;
+};
+
+score::ResolvedSettings resolved(const Recording& recording, const score::Settings& settings = {});
+score::Report analyze(const Recording& recording, const score::Settings& settings = {},
+                      std::size_t most_sequences = 1000);
+
+/// The row of a function; fails the test if there is none.
+const score::FunctionRow& row(const score::Report& report, const std::string& name);
+
+}  // namespace rdam::test

@@ -1,0 +1,313 @@
+#include "tests/unit/analysis/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+namespace rdam::test {
+namespace {
+
+struct Node {
+    std::uint32_t function = 0;
+    std::uint64_t begin = 0, end = 0;
+    bool tail = false, ended = false;
+    std::vector<std::uint64_t> words;
+    Node* parent = nullptr;
+    std::vector<std::unique_ptr<Node>> children;
+};
+
+using Pause = std::pair<std::uint64_t, std::uint64_t>;
+
+struct Tree {
+    Node root;
+    std::vector<Pause> pauses;
+    std::uint64_t first = UINT64_MAX, last = 0;
+};
+
+class TreeMaker {
+  public:
+    explicit TreeMaker(Tree& tree) : tree_(tree), innermost_(&tree.root) {}
+
+    void gap() { innermost_ = &tree_.root; }
+
+    void add(const trace::Event& event) {
+        if (event.kind == trace::EventKind::pause) {
+            if (event.until > event.tsc) tree_.pauses.emplace_back(event.tsc, event.until);
+            return;
+        }
+        const bool stray = event.kind == trace::EventKind::tail_enter && innermost_ == &tree_.root;
+        if (stray) return;
+        tree_.first = std::min(tree_.first, event.tsc);
+        tree_.last = std::max(tree_.last, event.tsc);
+        if (event.kind == trace::EventKind::leave) {
+            leave(event);
+            return;
+        }
+        if (event.kind == trace::EventKind::tail_enter && innermost_->tail) end(innermost_, event.tsc);
+        auto node = std::make_unique<Node>();
+        node->function = event.function;
+        node->begin = event.tsc;
+        node->tail = event.kind == trace::EventKind::tail_enter;
+        node->words.assign(event.words.begin(), event.words.end());
+        node->parent = innermost_;
+        innermost_->children.push_back(std::move(node));
+        innermost_ = innermost_->children.back().get();
+    }
+
+  private:
+    void end(Node* node, std::uint64_t tsc) {
+        node->ended = true;
+        node->end = tsc;
+        innermost_ = node->parent;
+    }
+
+    void leave(const trace::Event& event) {
+        std::vector<Node*> path;  // from the innermost open call outwards
+        for (Node* node = innermost_; node != &tree_.root; node = node->parent)
+            path.push_back(node);
+        const auto match = std::ranges::find_if(
+            path, [&](const Node* node) { return !node->tail && node->function == event.function; });
+        if (match == path.end()) return;
+        if (match != path.begin() && (*std::prev(match))->tail) end(*std::prev(match), event.tsc);
+        end(*match, event.tsc);
+    }
+
+    Tree& tree_;
+    Node* innermost_;
+};
+
+struct Scored {
+    std::uint32_t function = 0;
+    std::string identity;
+    std::uint64_t duration = 0, self = 0;
+    bool timed = false, self_timed = false, outermost = false, ended = false;
+};
+
+class Judge {
+  public:
+    Judge(const Tree& tree, const Recording& recording, const ReferenceSettings& settings)
+        : tree_(tree), clock_(recording.info.clock), settings_(settings) {
+        for (const auto& child : tree.root.children)
+            visit(*child);
+    }
+
+    std::vector<Scored> calls;
+
+  private:
+    bool ignored(const Node& node) const { return settings_.ignored[node.function]; }
+
+    void visit(const Node& node) {
+        for (const auto& child : node.children)
+            visit(*child);
+        if (ignored(node)) return;
+        Scored scored;
+        scored.function = node.function;
+        scored.ended = node.ended;
+        scored.outermost = true;
+        for (const Node* up = node.parent; up != nullptr && up != &tree_.root; up = up->parent) {
+            if (up->function == node.function) scored.outermost = false;
+        }
+        if (node.ended) {
+            scored.identity = identity(node, true);
+            scored.timed = node.end >= node.begin;
+            scored.self_timed = scored.timed && children_are_timed(node);
+        }
+        if (scored.timed) scored.duration = net(node);
+        if (scored.self_timed) {
+            const std::uint64_t inside = children_time(node);
+            scored.self = scored.duration > inside ? scored.duration - inside : 0;
+        }
+        calls.push_back(scored);
+    }
+
+    std::uint64_t net(const Node& node) const {
+        std::uint64_t paused = 0;
+        std::uint64_t done = node.begin;
+        for (const auto& [begin, end] : tree_.pauses) {
+            const std::uint64_t from = std::max(begin, done);
+            const std::uint64_t to = std::min(end, node.end);
+            if (from < to) {
+                paused += to - from;
+                done = to;
+            }
+        }
+        const double probes =
+            clock_.probe_inner_ticks + clock_.probe_ticks * static_cast<double>(descendants(node));
+        const auto out = static_cast<std::uint64_t>(std::floor(probes + 0.5)) + paused;
+        const std::uint64_t raw = node.end - node.begin;
+        return raw > out ? raw - out : 0;
+    }
+
+    std::uint64_t descendants(const Node& node) const {
+        std::uint64_t count = node.children.size();
+        for (const auto& child : node.children)
+            count += descendants(*child);
+        return count;
+    }
+
+    std::uint64_t children_time(const Node& node) const {
+        std::uint64_t time = 0;
+        for (const auto& child : node.children)
+            time += ignored(*child) ? children_time(*child) : net(*child);
+        return time;
+    }
+
+    bool children_are_timed(const Node& node) const {
+        return std::ranges::all_of(node.children, [&](const auto& child) {
+            if (!child->ended) return false;
+            return ignored(*child) ? children_are_timed(*child) : child->end >= child->begin;
+        });
+    }
+
+    void list_children(const Node& node, std::vector<std::string>& out) const {
+        for (const auto& child : node.children) {
+            const bool hidden = ignored(*child);
+            if (!hidden && child->ended) {
+                out.push_back(identity(*child, settings_.deep_keys));
+                continue;
+            }
+            if (!hidden) out.push_back("!" + std::to_string(child->function));
+            list_children(*child, out);
+        }
+    }
+
+    std::string identity(const Node& node, bool with_keys) const {
+        std::string text = std::to_string(node.function) + "(";
+        for (std::size_t k = 0; with_keys && k < settings_.keys[node.function]; ++k) {
+            text += std::to_string(node.words[k]) + ",";
+        }
+        text += ")[";
+        std::vector<std::string> names;
+        list_children(node, names);
+        if (settings_.fold_loops) names.erase(std::unique(names.begin(), names.end()), names.end());
+        for (const std::string& name : names)
+            text += name + ";";
+        return text + "]";
+    }
+
+    const Tree& tree_;
+    const trace::ClockInfo& clock_;
+    const ReferenceSettings& settings_;
+};
+
+struct Thread {
+    double life = 0;
+    bool short_lived = false;
+    std::vector<Scored> calls;
+};
+
+double lost_of(const std::vector<std::uint64_t>& values) {
+    if (values.empty()) return 0;
+    const std::uint64_t least = *std::ranges::min_element(values);
+    double lost = 0;
+    for (const std::uint64_t value : values)
+        lost += static_cast<double>(value - least);
+    return lost;
+}
+
+std::vector<Thread> judge_threads(const Recording& recording, const ReferenceSettings& settings) {
+    std::vector<Thread> threads;
+    std::uint64_t run_begin = UINT64_MAX, run_end = 0;
+    for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+        Tree tree;
+        TreeMaker maker{tree};
+        for (const auto& piece : recording.threads[t].pieces()) {
+            if (piece.gap_before) maker.gap();
+            for (const trace::Event& event : piece.events)
+                maker.add(event);
+        }
+        const std::uint64_t begin = std::min(recording.info.threads[t].start, tree.first);
+        const std::uint64_t end = std::max(recording.info.threads[t].end, tree.last);
+        run_begin = std::min(run_begin, begin);
+        run_end = std::max(run_end, end);
+        threads.push_back({static_cast<double>(end - begin), false, Judge{tree, recording, settings}.calls});
+    }
+    for (Thread& thread : threads)
+        thread.short_lived = thread.life < 0.01 * static_cast<double>(run_end - run_begin);
+    return threads;
+}
+
+using Groups = std::map<std::string, std::vector<std::uint64_t>>;
+
+struct ThreadGroups {
+    Groups outermost, all, self;
+    std::vector<std::uint64_t> flat;
+};
+
+ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFunction& out) {
+    ThreadGroups groups;
+    for (const Scored& call : thread.calls) {
+        if (call.function != function) continue;
+        ++out.occurrences;
+        if (!call.timed) ++out.unscored;
+        if (call.self_timed) groups.self[call.identity].push_back(call.self);
+        if (!call.timed) continue;
+        groups.all[call.identity].push_back(call.duration);
+        if (!call.outermost) continue;
+        groups.outermost[call.identity].push_back(call.duration);
+        groups.flat.push_back(call.duration);
+    }
+    return groups;
+}
+
+ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function) {
+    ReferenceFunction out;
+    double all_lives = 0, self_lost = 0, time = 0, few_time = 0;
+    std::map<std::string, ReferenceSequence> sequences;
+    std::set<std::string> scored;
+    for (const Thread& thread : threads) {
+        all_lives += thread.life;
+        const ThreadGroups groups = group(thread, function, out);
+        double lost = 0;
+        for (const auto& [identity, durations] : groups.outermost) {
+            lost += lost_of(durations);
+            double sum = 0;
+            for (const std::uint64_t duration : durations)
+                sum += static_cast<double>(duration);
+            time += sum;
+            if (durations.size() < 30) few_time += sum;
+        }
+        for (const auto& [identity, durations] : groups.self)
+            self_lost += lost_of(durations);
+        for (const auto& [identity, durations] : groups.all) {
+            ReferenceSequence& sequence = sequences[identity];
+            const std::uint64_t least = *std::ranges::min_element(durations);
+            sequence.min = sequence.occurrences == 0 ? least : std::min(sequence.min, least);
+            sequence.occurrences += durations.size();
+            sequence.lost += lost_of(durations);
+            if (!thread.short_lived)
+                sequence.rdam = std::max(sequence.rdam, lost_of(durations) / thread.life);
+            if (durations.size() >= 2) scored.insert(identity);
+        }
+        out.lost += lost;
+        out.durations.insert(out.durations.end(), groups.flat.begin(), groups.flat.end());
+        if (thread.short_lived) continue;
+        out.rdam = std::max(out.rdam, lost / thread.life);
+        out.rdam_flat = std::max(out.rdam_flat, lost_of(groups.flat) / thread.life);
+    }
+    out.rdam_all = out.lost / all_lives;
+    out.rdam_self = self_lost / all_lives;
+    out.lower_bound = few_time > 0.1 * time;
+    std::ranges::sort(out.durations);
+    for (const std::string& identity : scored)
+        out.sequences.push_back(sequences[identity]);
+    std::sort(out.sequences.begin(), out.sequences.end());
+    return out;
+}
+
+}  // namespace
+
+std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,
+                                                          const ReferenceSettings& settings) {
+    const std::vector<Thread> threads = judge_threads(recording, settings);
+    std::map<std::string, ReferenceFunction> functions;
+    for (std::uint32_t f = 0; f < recording.info.functions.size(); ++f) {
+        if (settings.ignored[f]) continue;
+        ReferenceFunction function = judge_function(threads, f);
+        if (function.occurrences > 0) functions[recording.info.functions[f].name] = std::move(function);
+    }
+    return functions;
+}
+
+}  // namespace rdam::test

@@ -1,0 +1,46 @@
+// The definitions of docs/design.md §5 followed to the letter, slowly: every call a node of a tree, every
+// sequence written out as a string, every number from a sorted list. Shares no code with the analyzer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+
+struct ReferenceSequence {
+    std::uint64_t occurrences = 0;
+    std::uint64_t min = 0;
+    double lost = 0;
+    double rdam = 0;
+
+    friend bool operator<(const ReferenceSequence& a, const ReferenceSequence& b) {
+        return std::tie(a.lost, a.occurrences, a.min) < std::tie(b.lost, b.occurrences, b.min);
+    }
+};
+
+struct ReferenceFunction {
+    double rdam = 0, rdam_all = 0, rdam_self = 0, rdam_flat = 0;
+    std::uint64_t occurrences = 0;
+    std::uint64_t unscored = 0;
+    std::vector<std::uint64_t> durations;  ///< of the scored outermost calls, sorted
+    double lost = 0;
+    bool lower_bound = false;
+    std::vector<ReferenceSequence> sequences;  ///< those with a score, sorted
+};
+
+/// By name. `keys` says for each function how many of its first words are keys; ignored functions by number.
+struct ReferenceSettings {
+    std::vector<std::size_t> keys;
+    std::vector<bool> ignored;
+    bool deep_keys = false;
+    bool fold_loops = false;
+};
+
+std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,
+                                                          const ReferenceSettings& settings);
+
+}  // namespace rdam::test
