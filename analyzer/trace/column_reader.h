@@ -17,15 +17,8 @@ class ColumnReader {
     explicit ColumnReader(std::span<const std::uint8_t> bytes)
         : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-    std::uint64_t next() {
-        if (at_ >= end_) [[unlikely]]
-            return overrun();
-        const varint::Read read = varint::get(at_);
-        if (read.length == 0) [[unlikely]]
-            return overrun();
-        at_ += read.length;
-        return read.value;
-    }
+    std::uint64_t next() { return take(varint::get); }
+    std::uint64_t next_small() { return take(varint::get_small); }
 
     std::size_t left() const { return at_ < end_ ? static_cast<std::size_t>(end_ - at_) : 0; }
     /// Ended exactly where the last number did.
@@ -33,6 +26,17 @@ class ColumnReader {
     bool broken() const { return at_ > end_ || overrun_; }
 
   private:
+    template <class Get>
+    std::uint64_t take(const Get& get) {
+        if (at_ >= end_) [[unlikely]]
+            return overrun();
+        const varint::Read read = get(at_);
+        if (read.length == 0) [[unlikely]]
+            return overrun();
+        at_ += read.length;
+        return read.value;
+    }
+
     std::uint64_t overrun() {
         overrun_ = true;
         at_ = end_;

@@ -26,9 +26,14 @@ class ByteColumn {
     }
     /// Needs room made by reserve().
     void put_reserved(std::uint64_t value) { end_ = varint::put(end_, value); }
+    void put_small_reserved(std::uint64_t value) { end_ = varint::put_small(end_, value); }
     void put(std::uint64_t value) {
         reserve(varint::kMaxBytes);
         put_reserved(value);
+    }
+    void put_small(std::uint64_t value) {
+        reserve(varint::kMaxBytes);
+        put_small_reserved(value);
     }
 
     std::size_t size() const { return static_cast<std::size_t>(end_ - bytes_.get()); }

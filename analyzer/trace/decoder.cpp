@@ -99,7 +99,7 @@ class ChunkDecoder::Run {
     bool read_events(std::uint32_t count) {
         Event* event = d_.events_.data();
         for (const Event* end = event + count; event != end; ++event) {
-            const std::uint64_t code = column(Column::what).next();
+            const std::uint64_t code = column(Column::what).next_small();
             if (code == 0) [[unlikely]] {
                 read_pause(*event);
                 continue;
@@ -172,7 +172,7 @@ class ChunkDecoder::Run {
     }
 
     bool read_caller(std::uint64_t& address) {
-        const std::uint64_t number = column(Column::callers).next();
+        const std::uint64_t number = column(Column::callers).next_small();
         if (number >= d_.callers_.size()) [[unlikely]] {
             if (number > d_.callers_.size()) return false;
             last_new_caller_ += unzigzag(column(Column::caller_addresses).next());
@@ -188,7 +188,7 @@ class ChunkDecoder::Run {
         std::uint64_t* const first = next_word_;
         std::uint64_t* last = d_.previous_.data() + previous_at;
         for (std::uint32_t i = 0; i < count; ++i)
-            *next_word_++ = *last++ += unzigzag(in.next());
+            *next_word_++ = *last++ += unzigzag(in.next_small());
         event.words = {first, count};
         return true;
     }

@@ -27,6 +27,7 @@ std::string serialize(const ProcessInfo& process) {
     to.add_uint32(F::processors, process.processors);
     to.add_uint32(F::stack_period, process.stack_period);
     to.add_bool(F::clean_end, process.clean_end);
+    to.add_bytes(F::run, process.run);
     return out;
 }
 

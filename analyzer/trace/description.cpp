@@ -130,6 +130,9 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
             case F::clean_end:
                 in.truth(to.clean_end);
                 break;
+            case F::run:
+                in.text(to.run);
+                break;
             default:
                 in.skip();
         }
@@ -435,9 +438,8 @@ void keep_in_range(std::vector<ParameterInfo>& parameters, std::uint16_t words) 
 bool Description::add(std::span<const std::uint8_t> message, std::uint64_t stored_size) {
     // More than any real description is compressed.
     constexpr std::uint64_t kBytesFromOne = 256;
-    constexpr std::uint64_t kItemsFromOne = 4;
     bytes_left_ += kBytesFromOne * stored_size;
-    items_left_ += kItemsFromOne * stored_size;
+    items_left_ += stored_size;
     if (message.size() > bytes_left_) return false;
     bytes_left_ -= message.size();
     try {

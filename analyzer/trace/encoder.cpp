@@ -79,7 +79,7 @@ inline void ChunkEncoder::Columns::put_words(std::uint32_t previous_at,
     out.reserve(words.size() * varint::kMaxBytes);
     std::uint64_t* last = previous.data() + previous_at;
     for (const std::uint64_t word : words) {
-        out.put_reserved(zigzag(word - *last));
+        out.put_small_reserved(zigzag(word - *last));
         *last++ = word;
     }
 }
@@ -132,10 +132,10 @@ void ChunkEncoder::enter(std::uint64_t tsc, std::uint32_t function, std::uint16_
     if (c.locals[local].enter_words != words.size()) [[unlikely]]
         local =
             give_words(c, local, words.size(), &Columns::Local::enter_words, &Columns::Local::enter_previous);
-    c.column(Column::what).put(code(local, tail ? What::tail_enter : What::enter));
+    c.column(Column::what).put_small(code(local, tail ? What::tail_enter : What::enter));
     c.column(Column::enter_times).put(c.step(tsc));
     c.on_processor(cpu);
-    c.column(Column::callers).put(c.number_of_caller(caller));
+    c.column(Column::callers).put_small(c.number_of_caller(caller));
     if (!words.empty()) c.put_words(c.locals[local].enter_previous, words);
     if (stack != 0) [[unlikely]] {
         c.column(Column::stacks).put(c.events - c.last_stack_at);
@@ -152,7 +152,7 @@ void ChunkEncoder::leave(std::uint64_t tsc, std::uint32_t function, std::uint16_
     if (!unwound && c.locals[local].leave_words != words.size()) [[unlikely]]
         local =
             give_words(c, local, words.size(), &Columns::Local::leave_words, &Columns::Local::leave_previous);
-    c.column(Column::what).put(code(local, unwound ? What::unwound_leave : What::leave));
+    c.column(Column::what).put_small(code(local, unwound ? What::unwound_leave : What::leave));
     c.column(Column::leave_times).put(c.step(tsc));
     c.on_processor(cpu);
     if (!unwound && !words.empty()) c.put_words(c.locals[local].leave_previous, words);

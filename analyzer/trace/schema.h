@@ -30,6 +30,7 @@ enum class Process : protozero::pbf_tag_type {
     processors = 9,
     stack_period = 10,
     clean_end = 11,
+    run = 12,
 };
 
 enum class Clock : protozero::pbf_tag_type {

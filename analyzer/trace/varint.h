@@ -43,6 +43,12 @@ inline std::uint8_t* put(std::uint8_t* out, std::uint64_t value) {
     return out + length;
 }
 
+inline std::uint8_t* put_small(std::uint8_t* out, std::uint64_t value) {
+    if (value >= 0x80) return put(out, value);
+    *out = static_cast<std::uint8_t>(value);
+    return out + 1;
+}
+
 struct Read {
     std::uint64_t value = 0;
     std::size_t length = 0;  ///< 0: more than 64 bits
@@ -71,6 +77,11 @@ inline Read get(const std::uint8_t* in) {
     x = (x & 0x00003fff00003fffU) | ((x & 0x3fff00003fff0000U) >> 2U);
     x = (x & 0x000000000fffffffU) | ((x & 0x0fffffff00000000U) >> 4U);
     return {x, (static_cast<std::size_t>(std::countr_zero(stop)) + 1) / 8};
+}
+
+inline Read get_small(const std::uint8_t* in) {
+    if (*in >= 0x80) return get(in);
+    return {*in, 1};
 }
 
 }  // namespace rdam::trace::varint

@@ -127,6 +127,7 @@ TraceInfo full_info() {
     info.process = {.pid = 4711,
                     .start_ticks = 123456789012,
                     .boot_id = "0b6a4c1e-0000-4000-8000-000000000001",
+                    .run = "run 1",
                     .command = {"./app", "", "a b", std::string("\xff\x00\x1b[31m", 7)},
                     .executable = "/opt/app",
                     .host = "node7",
@@ -177,7 +178,7 @@ auto fields(const FunctionInfo& f) {
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
-                    p.rdam_version, p.processors, p.stack_period, p.clean_end);
+                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run);
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,

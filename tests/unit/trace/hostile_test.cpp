@@ -1,0 +1,266 @@
+// Chunks whose checksums are right and whose content is not: each is dropped as a whole.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <protozero/pbf_builder.hpp>
+
+#include "analyzer/trace/schema.h"
+#include "tests/unit/trace/files.h"
+#include "tests/unit/trace/support.h"
+
+using namespace rdam::trace;
+using namespace rdam::trace::testing;
+using format::Column;
+
+namespace {
+
+Bytes trace_with(const EventChunk& events) {
+    return file_header() + description(info_of_one_function()) + events.bytes();
+}
+
+/// Events of thread 0, nothing when the chunk was refused (and counted).
+std::vector<OwnedEvent> events_in(const Bytes& file) {
+    const MemoryFile memory(file);
+    const auto reader = TraceReader::open(memory.path());
+    REQUIRE(reader);
+    const Replay read = replay(*reader, 0);
+    const bool bad = reader->damage().bad_chunks != 0;
+    CHECK(bad == read.events.empty());
+    CHECK(bad == (read.gaps == std::vector<std::size_t>{0}));
+    return read.events;
+}
+
+}  // namespace
+
+TEST_CASE("a chunk made by hand is read as the format says") {
+    OwnedEvent entered = enter(1000, 0, {42});
+    entered.event.caller = 0x401000;
+    entered.event.stack = 1;
+    entered.event.cpu = 3;
+    OwnedEvent left = leave(1050, 0, {~0ULL});
+    left.event.cpu = 3;
+    OwnedEvent paused = pause(1100, 1110);
+    paused.event.reason = PauseReason::buffer_full;
+    CHECK(events_in(trace_with({})) == std::vector<OwnedEvent>{entered, left, paused});
+}
+
+TEST_CASE("a chunk that breaks a rule is dropped") {
+    struct Fault {
+        const char* what;
+        std::function<void(EventChunk&)> make;
+    };
+    const std::vector<Fault> faults = {
+        {"no events", [](auto& c) { c.header.events = 0; }},
+        {"fewer events than the header says", [](auto& c) { c.header.events = 4; }},
+        {"more events than the header says", [](auto& c) { c.header.events = 2; }},
+        {"another first time",
+         [](auto& c) {
+             c.header.first_tsc = 999;
+             c.header.last_tsc = 1099;
+             c[Column::enter_times] = numbers({2});
+         }},
+        {"another last time", [](auto& c) { c.header.last_tsc = 1101; }},
+        {"a function that does not exist",
+         [](auto& c) {
+             c[Column::functions] = numbers({1, 2, 2});
+         }},
+        {"a huge function number",
+         [](auto& c) {
+             c[Column::functions] = numbers({1ULL << 63, 2, 2});
+         }},
+        {"a function table that ends early",
+         [](auto& c) {
+             c[Column::functions] = numbers({0, 2});
+         }},
+        {"a function without parameters",
+         [](auto& c) {
+             c[Column::functions] = numbers({0, 1, 2});
+         }},
+        {"a function with two parameters",
+         [](auto& c) {
+             c[Column::functions] = numbers({0, 3, 2});
+         }},
+        {"a function that is never entered",
+         [](auto& c) {
+             c[Column::functions] = numbers({0, 0, 2});
+         }},
+        {"a function that is never left",
+         [](auto& c) {
+             c[Column::functions] = numbers({0, 2, 0});
+         }},
+        {"a function number that is not in the table",
+         [](auto& c) {
+             c[Column::what] = numbers({5, 3, 0});
+         }},
+        {"a very large function number",
+         [](auto& c) {
+             c[Column::what] = numbers({1, ~0ULL, 0});
+         }},
+        {"too few enter times", [](auto& c) { c[Column::enter_times] = {}; }},
+        {"too many enter times",
+         [](auto& c) {
+             c[Column::enter_times] = numbers({0, 0});
+         }},
+        {"a number that does not end", [](auto& c) { c[Column::enter_times] = {0x80}; }},
+        {"a number of more than 64 bits",
+         [](auto& c) { c[Column::leave_times] = Bytes(9, 0xff) + Bytes{2}; }},
+        {"a number of eleven bytes", [](auto& c) { c[Column::leave_times] = Bytes(10, 0xff) + Bytes{0}; }},
+        {"too few processors",
+         [](auto& c) {
+             c[Column::processors] = numbers({1, 4});
+         }},
+        {"a run of no events",
+         [](auto& c) {
+             c[Column::processors] = numbers({0, 4, 2, 4});
+         }},
+        {"a run that is too long",
+         [](auto& c) {
+             c[Column::processors] = numbers({3, 4});
+         }},
+        {"a caller that was not introduced", [](auto& c) { c[Column::callers] = numbers({1}); }},
+        {"a caller without an address", [](auto& c) { c[Column::caller_addresses] = {}; }},
+        {"an address without a caller",
+         [](auto& c) {
+             c[Column::caller_addresses] = numbers({1, 1});
+         }},
+        {"too few words", [](auto& c) { c[Column::words] = numbers({84}); }},
+        {"no words", [](auto& c) { c[Column::words] = {}; }},
+        {"too many words",
+         [](auto& c) {
+             c[Column::words] = numbers({84, 1, 1});
+         }},
+        {"a pause without an end", [](auto& c) { c[Column::pauses] = numbers({100}); }},
+        {"no pause", [](auto& c) { c[Column::pauses] = {}; }},
+        {"a stack of an event behind the last",
+         [](auto& c) {
+             c[Column::stacks] = numbers({3, 1});
+         }},
+        {"a stack far away",
+         [](auto& c) {
+             c[Column::stacks] = numbers({~0ULL, 1});
+         }},
+        {"a stack of a leave",
+         [](auto& c) {
+             c[Column::stacks] = numbers({1, 1});
+         }},
+        {"half a stack", [](auto& c) { c[Column::stacks] = numbers({0}); }},
+        {"a column less", [](auto& c) { c.columns.pop_back(); }},
+    };
+    for (const Fault& fault : faults) {
+        CAPTURE(fault.what);
+        EventChunk events;
+        fault.make(events);
+        CHECK(events_in(trace_with(events)).empty());
+    }
+}
+
+TEST_CASE("a payload of any size is read within its bounds") {
+    const Bytes good = EventChunk().payload();
+    for (std::size_t size = 0; size < good.size(); ++size) {
+        const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+        const EventChunk events;
+        CHECK(events_in(file_header() + description(info_of_one_function()) + chunk(events.header, cut))
+                  .empty());
+    }
+}
+
+TEST_CASE("a stack that was never described is none") {
+    EventChunk events;
+    events[Column::stacks] = numbers({0, 2});
+    const auto read = events_in(trace_with(events));
+    REQUIRE(read.size() == 3);
+    CHECK(read[0].event.stack == 0);
+}
+
+TEST_CASE("a pause for a reason that is not known has another one") {
+    EventChunk events;
+    events[Column::pauses] = numbers({100, 20, 77});
+    const auto read = events_in(trace_with(events));
+    REQUIRE(read.size() == 3);
+    CHECK(read[2].event.reason == PauseReason::other);
+}
+
+TEST_CASE("a newer minor version is read: unknown chunks, columns, flags and fields are passed over") {
+    EventChunk events;
+    events.columns.push_back(Bytes(100, 0xee));
+    events.header.flags = 0x80;
+    format::ChunkHeader unknown;
+    unknown.type = 200;
+    std::string message;
+    {
+        protozero::pbf_builder<schema::Description> to(message);
+        protozero::pbf_writer writer(message);
+        writer.add_string(1000, "what is this");
+        writer.add_uint64(static_cast<protozero::pbf_tag_type>(schema::Description::remarks), 5);
+        std::string remark;
+        protozero::pbf_writer in_remark(remark);
+        in_remark.add_fixed32(77, 1);
+        in_remark.add_string(static_cast<protozero::pbf_tag_type>(schema::Remark::text), "hello");
+        to.add_message(schema::Description::remarks, remark);
+    }
+    format::ChunkHeader described;
+    described.type = static_cast<std::uint8_t>(format::ChunkType::description);
+    described.sequence = 1;
+    const MemoryFile memory(file_header(format::kMajor, 99) + chunk(unknown, Bytes(50, 1)) +
+                            description(info_of_one_function()) + events.bytes() +
+                            chunk(described, {message.begin(), message.end()}));
+    const auto reader = TraceReader::open(memory.path());
+    REQUIRE(reader);
+    CHECK(replay(*reader, 0).events.size() == 3);
+    CHECK(reader->info().remarks == std::vector<std::string>{"hello"});
+    CHECK(reader->damage().bad_chunks == 0);
+    CHECK(reader->damage().skipped_bytes == 0);
+}
+
+TEST_CASE("indices in a description are in range, whatever it says") {
+    TraceInfo info = info_of_one_function();
+    info.functions[0].object = 5;
+    info.functions[0].parameters.resize(2);
+    info.functions[0].parameters[1].word = 1;
+    info.functions[0].result.resize(3);
+    info.stacks[0].function = 9;
+    info.threads.clear();
+    const MemoryFile memory(file_header() + description(info) + EventChunk().bytes());
+    const auto reader = TraceReader::open(memory.path());
+    REQUIRE(reader);
+    const TraceInfo& read = reader->info();
+    CHECK(read.functions[0].object < read.objects.size());
+    CHECK(read.functions[0].parameters.size() == 1);
+    CHECK(read.functions[0].result.size() == 1);
+    CHECK(read.stacks[0].function < read.functions.size());
+    CHECK(read.threads.size() == 1);
+    CHECK(replay(*reader, 0).events.size() == 3);
+}
+
+TEST_CASE("a description cannot ask for more memory than its size is worth") {
+    std::string message;
+    std::string item;
+    SECTION("one item far away") {
+        protozero::pbf_builder<schema::Stack>(item).add_uint64(schema::Stack::index, 0xffffffffffff);
+        protozero::pbf_builder<schema::Description>(message).add_message(schema::Description::stacks, item);
+    }
+    SECTION("half a field") {
+        message = "\x1a\x7f";
+    }
+    SECTION("no protobuf at all") {
+        message = std::string(100, '\xff');
+    }
+    format::ChunkHeader header;
+    header.type = static_cast<std::uint8_t>(format::ChunkType::description);
+    const MemoryFile memory(file_header() + chunk(header, {message.begin(), message.end()}));
+    const auto reader = TraceReader::open(memory.path());
+    REQUIRE(reader);
+    CHECK(reader->damage().bad_chunks == 1);
+}
+
+TEST_CASE("a description that unfolds to very many items is refused") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("trace.bin");
+    TraceInfo info = info_of_one_function();
+    info.functions[0].parameters.resize(500000);
+    TraceWriter writer = writer_of(path);
+    REQUIRE(writer.finish(info));
+    CHECK(writer.bytes() < 100000);
+    const auto reader = TraceReader::open(path);
+    REQUIRE(reader);
+    CHECK(reader->damage().bad_chunks == 2);
+}
