@@ -2,6 +2,7 @@
 
 #include <libiberty/demangle.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <memory>
@@ -91,6 +92,10 @@ std::string normalized_name(std::string_view name) {
     std::string result;
     result.reserve(name.size());
     for (std::size_t index = 0; index < name.size(); ++index) {
+        if (name.substr(index).starts_with("[abi:")) {
+            index = std::min(name.find(']', index), name.size() - 1);
+            continue;
+        }
         if (name[index] != ' ') {
             result += name[index];
             continue;

@@ -38,7 +38,8 @@ struct CloneParts {
 };
 CloneParts split_clone(std::string_view linkage_name);
 
-/// Blanks that carry no meaning taken out, so that "A<B<int> >" and "A<B<int>>" compare equal.
+/// Blanks that carry no meaning and ABI tags ("[abi:cxx11]") taken out, so that "A<B<int> >" and "A<B<int>>"
+/// compare equal.
 std::string normalized_name(std::string_view name);
 
 }  // namespace rdam

@@ -146,7 +146,7 @@ std::string doubt_about(const std::vector<Dwarf_Die>& chain, const ParameterList
     return {};
 }
 
-void add_parameter(Dwarf_Die die, Prototype& prototype) {
+void add_parameter(Dwarf_Die die, Prototype& prototype, std::vector<std::size_t>& wide_integers) {
     PrototypeParameter parameter;
     parameter.name = text_attribute(die, DW_AT_name);
     if (parameter.name == "__in_chrg") prototype.doubt = "a constructor with virtual bases";
@@ -160,6 +160,7 @@ void add_parameter(Dwarf_Die die, Prototype& prototype) {
     parameter.type = type_text(type);
     parameter.passed = layout.passed;
     parameter.scalar = layout.scalar;
+    if (layout.is_wide_integer) wide_integers.push_back(prototype.parameters.size());
     prototype.parameters.push_back(std::move(parameter));
 }
 
@@ -180,16 +181,15 @@ void set_result(Dwarf_Die function, Prototype& prototype) {
 }
 
 /// clang once passed a 16-byte integer that is short of registers half in one and half on the stack.
-void doubt_split_integers(Prototype& prototype) {
+void doubt_split_integers(const std::vector<std::size_t>& wide_integers, Prototype& prototype) {
     ArgumentAllocator allocator;
     PassedAs pointer;
     pointer.integer_registers = 1;
     if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
-    for (const PrototypeParameter& parameter : prototype.parameters) {
-        const ArgumentPlace place = allocator.place(parameter.passed);
-        const bool pair = parameter.passed.where == PassedAs::Class::registers &&
-                          parameter.passed.integer_registers == 2 && parameter.passed.alignment == 16;
-        if (pair && place.kind == ArgumentPlace::Kind::stack)
+    for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {
+        const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
+        const bool wide = std::find(wide_integers.begin(), wide_integers.end(), index) != wide_integers.end();
+        if (wide && place.kind == ArgumentPlace::Kind::stack)
             prototype.doubt = "a 16-byte integer on the stack";
     }
 }
@@ -218,11 +218,13 @@ std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint
     prototype.variadic = declared.variadic;
     prototype.doubt = doubt_about(chain, concrete, declared, compilation, linkage_name);
     const auto& parameters = concrete.parameters.empty() ? declared.parameters : concrete.parameters;
-    for (const Dwarf_Die& parameter : parameters)
-        add_parameter(parameter, prototype);
+    std::vector<std::size_t> wide_integers;
+    for (const Dwarf_Die& parameter : parameters) {
+        add_parameter(parameter, prototype, wide_integers);
+    }
     if (parameters.size() >= kMostParameters) prototype.doubt = "more parameters than can be followed";
     set_result(function->die, prototype);
-    if (compilation.is_llvm) doubt_split_integers(prototype);
+    if (compilation.is_llvm) doubt_split_integers(wide_integers, prototype);
     return description;
 }
 

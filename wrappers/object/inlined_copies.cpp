@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -38,6 +39,13 @@ class InlineSearch {
             plain_names_.insert(
                 std::string{without_template_arguments(last_component(display_name(function.name)))});
         }
+    }
+
+    /// By the name a person gives: owns the functions that it finds.
+    InlineSearch(DwarfFile& dwarf, std::string_view name) : dwarf_{dwarf}, asked_{normalized_name(name)} {
+        const std::string_view brief = name.substr(0, name.starts_with('(') ? name.npos : name.find('(', 1));
+        plain_names_.insert(std::string{without_template_arguments(last_component(brief))});
+        plain_names_.insert(std::string{without_template_arguments(last_component(display_name(name)))});
     }
 
     std::map<SourceFunction, InlinedCopies> run() {
@@ -92,6 +100,7 @@ class InlineSearch {
         Dwarf_Attribute attribute;
         const char* name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_name, &attribute));
         if (name == nullptr || !is_plain_name(name)) return;
+        if (!asked_.empty()) return note_asked(die);
         const auto wanted = wanted_.find(unified_structor_name(linkage_name_of(die)));
         if (wanted == wanted_.end()) return;
         const std::string declared_at = declaration_of(die);
@@ -101,6 +110,20 @@ class InlineSearch {
                 origins_[dwarf_dieoffset(&die)] = function;
             }
         }
+    }
+
+    void note_asked(Dwarf_Die& die) {
+        const std::string name{linkage_name_of(die)};
+        const DemangledName demangled = demangle(name);
+        const auto is_asked = [&](const std::string& text) {
+            return !text.empty() && normalized_name(text) == asked_;
+        };
+        if (!is_asked(name) && !is_asked(demangled.brief) && !is_asked(demangled.signature) &&
+            !is_asked(demangled.full)) {
+            return;
+        }
+        const auto function = own_.insert(SourceFunction{name, declaration_of(die)}).first;
+        origins_[dwarf_dieoffset(&die)] = &*function;
     }
 
     void find_copies(Dwarf_Die parent, Dwarf_Die* container, int depth) {
@@ -153,6 +176,8 @@ class InlineSearch {
 
     DwarfFile& dwarf_;
     std::unordered_map<std::string, std::vector<const SourceFunction*>> wanted_;  // by linkage name
+    std::string asked_;
+    std::set<SourceFunction> own_;
     std::unordered_set<std::string> plain_names_;
     std::unordered_map<Dwarf_Off, const SourceFunction*> origins_;
     std::map<SourceFunction, InlinedCopies> found_;
@@ -165,6 +190,10 @@ std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
                                                             const std::vector<SourceFunction>& functions) {
     return functions.empty() ? std::map<SourceFunction, InlinedCopies>{}
                              : InlineSearch{dwarf, functions}.run();
+}
+
+std::map<SourceFunction, InlinedCopies> find_inlined_by_name(DwarfFile& dwarf, std::string_view name) {
+    return InlineSearch{dwarf, name}.run();
 }
 
 }  // namespace rdam

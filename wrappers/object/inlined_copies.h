@@ -35,4 +35,8 @@ struct SourceFunction {
 std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
                                                             const std::vector<SourceFunction>& functions);
 
+/// The same for a function without code of its own, by the name a person gives it: linkage name, or demangled
+/// with or without parameter list. Only copies that were found count.
+std::map<SourceFunction, InlinedCopies> find_inlined_by_name(DwarfFile& dwarf, std::string_view name);
+
 }  // namespace rdam

@@ -112,6 +112,7 @@ TypeLayout layout_of(Dwarf_Die type_die) {
     layout.passed = passed_as(value);
     layout.scalar = scalar_of(*type);
     layout.returned = returned_in(value, layout.scalar);
+    layout.is_wide_integer = type->tag == DW_TAG_base_type && layout.passed.integer_registers == 2;
     // An empty class is not passed at all; nothing but padding is where compilers part.
     if (layout.doubt.empty() && layout.passed.where == PassedAs::Class::nothing && type->size > 1) {
         layout.doubt = fmt::format("{}, which is nothing but padding", type_text(type->die));

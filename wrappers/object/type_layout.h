@@ -15,7 +15,8 @@ struct TypeLayout {
     PassedAs passed;  ///< as an argument
     PrototypeResult::Where returned = PrototypeResult::Where::nowhere;
     std::optional<ScalarType> scalar;
-    std::string doubt;  ///< not empty: nothing else here is certain, and why
+    bool is_wide_integer = false;  ///< __int128
+    std::string doubt;             ///< not empty: nothing else here is certain, and why
 };
 
 /// Where compilers differ, or DWARF does not say enough (vectors beyond 16 bytes, classes whose copying is

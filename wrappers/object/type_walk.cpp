@@ -64,7 +64,11 @@ class Classifier {
 
     void add(const PeeledType& type, std::uint64_t offset, int depth) {
         if (depth > kDeepestType) return doubt("types nested too deeply");
-        if (type.typedef_alignment > 8) return doubt("a type that a typedef aligns");
+        // clang writes the natural alignment of vectors at their typedef.
+        if (type.typedef_alignment > 8 &&
+            !(type.tag == DW_TAG_array_type && type.typedef_alignment == type.size)) {
+            return doubt("a type that a typedef aligns");
+        }
         switch (type.tag) {
             case DW_TAG_pointer_type:
             case DW_TAG_reference_type:

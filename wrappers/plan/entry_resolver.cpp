@@ -1,8 +1,11 @@
 #include "wrappers/plan/entry_resolver.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "wrappers/object/demangle.h"
+#include "wrappers/object/inlined_copies.h"
 #include "wrappers/plan/internal_names.h"
 
 namespace rdam {
@@ -10,13 +13,6 @@ namespace {
 
 void append(std::vector<Candidate>& all, std::vector<Candidate> more) {
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-bool is_symbol_of_file(const Symbol& symbol, std::string_view source_file) {
-    if (source_file.empty()) return true;
-    std::string_view file = symbol.source_file;
-    if (source_file.find('/') == std::string_view::npos) file = file.substr(file.rfind('/') + 1);
-    return file == source_file;
 }
 
 void say(std::string& remarks, std::string_view remark) {
@@ -37,6 +33,22 @@ void drop_repeated(std::vector<Candidate>& candidates) {
 }
 
 }  // namespace
+
+bool EntryResolver::comes_from(std::size_t object, const Symbol& symbol, std::string_view source_file) {
+    const auto is_it = [&](std::string_view file) {
+        const bool with_directory = source_file.find('/') != std::string_view::npos;
+        return source_file == (with_directory ? file : file.substr(file.rfind('/') + 1));
+    };
+    if (is_it(symbol.source_file)) return true;
+    // Global functions, and all of a program made by link-time optimisation, have no file in the symbol
+    // table.
+    DwarfFile* dwarf = objects_.dwarf(object);
+    if (dwarf == nullptr) return false;
+    const DwarfFunction* function = dwarf->function_starting_at(symbol.address, symbol.name);
+    if (function == nullptr) return false;
+    const std::string declared_at = declaration_of(function->die);
+    return is_it(declared_at.substr(0, declared_at.rfind(':')));
+}
 
 void EntryResolver::follow_ifunc(Candidate& candidate, const Symbol& symbol) {
     const std::uint64_t resolver = objects_.loaded(candidate.object).base + symbol.address;
@@ -80,7 +92,7 @@ std::vector<Candidate> EntryResolver::search_object(const NameQuery& query, std:
     if (file == nullptr) return candidates;
     for (const SymbolMatch& match : query.find_in(*file)) {
         const Symbol& symbol = file->symbols()[match.symbol];
-        if (!is_symbol_of_file(symbol, source_file)) continue;
+        if (!source_file.empty() && !comes_from(object, symbol, source_file)) continue;
         candidates.push_back(candidate_for(object, symbol, match.kind, query));
         const std::string& excluded = objects_.why_excluded(object);
         if (!excluded.empty()) candidates.back().refusal = excluded;
@@ -121,6 +133,24 @@ std::vector<Candidate> EntryResolver::search_substitutes(const NameQuery& query,
     };
     if (auto found = try_names(variant_bases(query.name()), true); !found.empty()) return found;
     return try_names(exported_candidates(query.name()), false);
+}
+
+std::vector<Candidate> EntryResolver::search_inlined(const NameQuery& query,
+                                                     const std::vector<std::size_t>& where) {
+    std::vector<Candidate> candidates;
+    if (query.is_glob() || !query.version().empty()) return candidates;
+    for (const std::size_t object : where) {
+        DwarfFile* dwarf = objects_.why_excluded(object).empty() ? objects_.dwarf(object) : nullptr;
+        if (dwarf == nullptr) continue;
+        for (const auto& [function, copies] : find_inlined_by_name(*dwarf, query.name())) {
+            Candidate candidate{object, 0, function.name, {}, {}};
+            candidate.refusal = fmt::format(
+                "{}: in {}", copies.count == 1 ? "only an inlined copy exists" : "only inlined copies exist",
+                fmt::join(copies.containers, ", "));
+            candidates.push_back(std::move(candidate));
+        }
+    }
+    return candidates;
 }
 
 std::string EntryResolver::why_nothing(const ListEntry& entry, const std::vector<std::size_t>& where) {
@@ -171,6 +201,9 @@ Resolution EntryResolver::resolve(const ListEntry& entry) {
     resolution.candidates = search(query, where, source_file);
     if (resolution.candidates.empty() && source_file.empty()) {
         resolution.candidates = search_substitutes(query, where);
+    }
+    if (resolution.candidates.empty() && source_file.empty()) {
+        resolution.candidates = search_inlined(query, where);
     }
     if (!resolution.candidates.empty()) return resolution;
     resolution.reason =

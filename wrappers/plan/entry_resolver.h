@@ -38,8 +38,10 @@ class EntryResolver {
     std::vector<Candidate> search_object(const NameQuery& query, std::size_t object,
                                          std::string_view source_file);
     std::vector<Candidate> search_substitutes(const NameQuery& query, const std::vector<std::size_t>& where);
+    bool comes_from(std::size_t object, const Symbol& symbol, std::string_view source_file);
     Candidate candidate_for(std::size_t object, const Symbol& symbol, MatchKind kind, const NameQuery& query);
     void follow_ifunc(Candidate& candidate, const Symbol& symbol);
+    std::vector<Candidate> search_inlined(const NameQuery& query, const std::vector<std::size_t>& where);
     std::string why_nothing(const ListEntry& entry, const std::vector<std::size_t>& where);
 
     const PlanRequest& request_;

@@ -130,6 +130,16 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
         });
         if (exported && candidate.object != 0 && known.described == nullptr) known.described = function;
     }
+    // An internal function that an exported one is made of (__pthread_mutex_unlock_usercnt) names its lock
+    // alike.
+    for (const std::string& name : exported_candidates(candidate.name)) {
+        const CatalogueFunction* function = catalogue_.find(name);
+        if (function != nullptr && function->refuse.empty() && candidate.object != 0 &&
+            !file.named(name).empty()) {
+            known.related = function;
+            break;
+        }
+    }
     return known;
 }
 
@@ -168,6 +178,8 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, P
             }
             keys = known.described->keys;
         }
+    } else if (known.related != nullptr) {
+        keys = known.related->keys;
     }
     CallDescription call = describe_call(prototype, keys, request_.record_arguments);
     function.frame = call.frame;

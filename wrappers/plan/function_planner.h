@@ -36,6 +36,8 @@ class FunctionPlanner {
     /// applies.
     struct Known {
         const CatalogueFunction* described = nullptr;
+        const CatalogueFunction* related =
+            nullptr;  ///< of an exported function that this internal one belongs to
         std::string refusal;
     };
     Known look_up(const ObjectFile& file, const Candidate& candidate) const;
