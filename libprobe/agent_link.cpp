@@ -83,16 +83,11 @@ bool beside_library(char (&path)[4096], const char* tail) {
     for (char** entry = globals.settings.environment; *entry != nullptr && count < kMostVariables; ++entry)
         if (!starts_with(*entry, "LD_")) environment[count++] = *entry;
     environment[count] = nullptr;
-    char number[12];
-    std::size_t digits = 0;
-    for (int rest = fd; rest > 0 || digits == 0; rest /= 10) number[digits++] = static_cast<char>('0' + rest % 10);
-    for (std::size_t i = 0; i < digits / 2; ++i) {
-        const char other = number[i];
-        number[i] = number[digits - 1 - i];
-        number[digits - 1 - i] = other;
-    }
-    number[digits] = '\0';
-    const char* arguments[] = {path, number, nullptr};
+    char descriptor[21];
+    char process[21];
+    put_number(descriptor, static_cast<std::uint64_t>(fd));
+    put_number(process, globals.control->pid);
+    const char* arguments[] = {path, descriptor, process, nullptr};
     sys::call(SYS_fcntl, fd, F_SETFD, 0);
     sys::call(SYS_execve, sys::word(path), sys::word(arguments), sys::word(environment));
     globals.control->agent_futex.store(shm::AgentState::refused);

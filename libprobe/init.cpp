@@ -30,13 +30,24 @@ namespace {
 constexpr std::uint32_t kCostBatches = 24;
 constexpr std::uint32_t kCostCalls = 64;
 
+/// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program only: wiped out
+/// here, so that what it starts or turns into runs whether or not it has a function of the list.
+bool take_strict(char** environment) {
+    const auto variable = environment_variable(environment, "RDAM_STRICT");
+    char own[21];
+    put_number(own, sys::getpid());
+    const bool strict = variable.found && variable.value == std::string_view{own};
+    for (const char& digit : variable.value) const_cast<char&>(digit) = '0';
+    return strict;
+}
+
 /// False: the environment says something that cannot be; it has been printed.
 bool read_settings(char** environment) {
     Settings& settings = globals.settings;
     settings.environment = environment;
     const auto flag = [&](std::string_view name) { return environment_variable(environment, name).value == "1"; };
     settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
-    settings.strict = flag("RDAM_STRICT") ? 1 : 0;
+    settings.strict = take_strict(environment) ? 1 : 0;
     const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
         Line line;
         (line << name << "='" << value << "' is not " << right << "; the program runs on without being recorded").print();

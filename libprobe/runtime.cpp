@@ -56,15 +56,20 @@ Line& Line::operator<<(std::string_view text) {
     return *this;
 }
 
-Line& Line::operator<<(std::uint64_t number) {
-    char digits[20];
-    std::size_t count = 0;
+void put_number(char (&text)[21], std::uint64_t number) {
+    std::size_t count = 1;
+    for (std::uint64_t rest = number; rest >= 10; rest /= 10) ++count;
+    text[count] = '\0';
     do {
-        digits[count++] = static_cast<char>('0' + number % 10);
+        text[--count] = static_cast<char>('0' + number % 10);
         number /= 10;
-    } while (number != 0);
-    while (count > 0) *this << std::string_view{&digits[--count], 1};
-    return *this;
+    } while (count > 0);
+}
+
+Line& Line::operator<<(std::uint64_t number) {
+    char digits[21];
+    put_number(digits, number);
+    return *this << std::string_view{digits};
 }
 
 void Line::print() {

@@ -14,6 +14,9 @@ std::size_t text_size(const char* text);
 /// Reads the clock that the trampolines use.
 std::uint64_t read_clock();
 
+/// Writes the decimal digits of `number` and a \0.
+void put_number(char (&text)[21], std::uint64_t number);
+
 /// A line of text built on the stack; what does not fit is cut.
 class Line {
   public:

@@ -473,12 +473,16 @@ rdam_enter_\name:
         .cfi_adjust_cfa_offset -8
         .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
         lea     8(%rsp), %rsp
-        .cfi_adjust_cfa_offset -8
-        .cfi_escape 0x10, 0x10, 0x02, 0x76, 0x08           // return address: saved at rbp+8
+        // From here on the frame has no place on the stack. Unwinders tell frames by their CFA, so this one gets an
+        // address of its own, in the SideFrame; rsp is what it is.
+        .cfi_def_cfa %rbp, 16
+        .cfi_offset %rbp, -16
+        .cfi_escape 0x16, 0x07, 0x02, 0x77, 0x00           // rsp: is rsp+0
         call    *RDAM_SIDE_RESUME(%rbp)
         push    RDAM_SIDE_RETURN(%rbp)
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset 16, -8
+        .cfi_restore %rsp
+        .cfi_def_cfa %rsp, 8
+        .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
         push    RDAM_SIDE_RBP(%rbp)
         .cfi_adjust_cfa_offset 8
         push    %rax

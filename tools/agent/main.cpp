@@ -1,4 +1,4 @@
-// rdam-agent FD: the process beside the profiled one. Plans what is wrapped and writes the trace (docs/design.md §4).
+// rdam-agent FD PID: the process beside the profiled one. Plans what is wrapped and writes the trace (docs/design.md §4).
 // Started by librdam.so; not meant for people.
 #include <fcntl.h>
 #include <poll.h>
@@ -143,7 +143,7 @@ int run(int fd) {
 
 int main(int count, char** arguments) {
     char* end = nullptr;
-    const long fd = count == 2 ? std::strtol(arguments[1], &end, 10) : -1;
+    const long fd = count == 3 ? std::strtol(arguments[1], &end, 10) : -1;
     if (fd < 3 || end == nullptr || *end != '\0') {
         std::fputs("rdam-agent is started by librdam.so; use 'rdam record'\n", stderr);
         return 2;

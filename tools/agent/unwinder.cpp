@@ -24,7 +24,8 @@ struct UnwindState {
     unw_addr_space_t space = nullptr;
 
     // The stack being unwound.
-    std::uint64_t entry = 0;
+    std::uint64_t start_ip = 0;
+    shm::EntryRegisters start;
     const shm::StackCopy* copy = nullptr;
     std::span<const std::uint8_t> side;
     std::span<const std::uint8_t> stack;
@@ -56,9 +57,9 @@ struct UnwindState {
     }
 
     std::uint64_t start_register(unw_regnum_t number) const {
-        const shm::EntryRegisters& registers = copy->registers;
+        const shm::EntryRegisters& registers = start;
         switch (number) {
-            case UNW_X86_64_RIP: return entry;
+            case UNW_X86_64_RIP: return start_ip;
             case UNW_X86_64_RSP: return registers.rsp;
             case UNW_X86_64_RBP: return registers.rbp;
             case UNW_X86_64_RBX: return registers.rbx;
@@ -69,7 +70,55 @@ struct UnwindState {
             default: return 0;
         }
     }
+
+    bool is_recorder(std::uint64_t ip) const { return recorder < images.size() && images[recorder].contains(ip); }
+
+    /// Walks from the start registers on; true: up to a side frame, and on from there.
+    bool walk(std::vector<std::uint64_t>& frames);
+
+    /// Out of the trampoline at `cursor`, if rbp points to a side frame. libunwind takes the CFA for the stack pointer, which
+    /// for a side frame it is not.
+    bool leave_side_frame(unw_cursor_t& cursor);
 };
+
+bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
+    const auto get = [&](unw_regnum_t number) {
+        unw_word_t value = 0;
+        unw_get_reg(&cursor, number, &value);
+        return value;
+    };
+    const std::uint64_t frame = get(UNW_X86_64_RBP);
+    if (frame < copy->side_address || frame >= copy->side_address + side.size()) return false;
+    std::uint64_t return_address = 0;
+    shm::EntryRegisters caller;
+    if (!read(frame, caller.rbp) || !read(frame + 8, return_address)) return false;
+    caller.rsp = get(UNW_X86_64_RSP);
+    caller.rbx = get(UNW_X86_64_RBX);
+    caller.r12 = get(UNW_X86_64_R12);
+    caller.r13 = get(UNW_X86_64_R13);
+    caller.r14 = get(UNW_X86_64_R14);
+    caller.r15 = get(UNW_X86_64_R15);
+    start = caller;
+    // A first frame is looked up by its exact address, and behind a call the next function may begin.
+    start_ip = return_address - 1;
+    return true;
+}
+
+bool UnwindState::walk(std::vector<std::uint64_t>& frames) {
+    unw_cursor_t cursor;
+    if (space == nullptr || unw_init_remote(&cursor, space, this) != 0) return false;
+    while (frames.size() < kMostFrames && unw_step(&cursor) > 0) {
+        unw_word_t ip = 0;
+        if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) return false;
+        if (!is_recorder(ip)) {
+            frames.push_back(ip);
+        } else if (leave_side_frame(cursor)) {
+            frames.push_back(start_ip + 1);
+            return true;
+        }
+    }
+    return false;
+}
 
 namespace {
 
@@ -129,18 +178,13 @@ UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy, s
                               std::span<const std::uint8_t> stack) {
     UnwindState& state = *state_;
     UnwoundStack result;
-    state.entry = entry;
     state.copy = &copy;
     state.side = side;
     state.stack = stack;
     state.ran_out = false;
-    unw_cursor_t cursor;
-    if (state.space == nullptr || unw_init_remote(&cursor, state.space, &state) != 0) return result;
-    while (result.frames.size() < kMostFrames && unw_step(&cursor) > 0) {
-        unw_word_t ip = 0;
-        if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) break;
-        const bool own = state.recorder < state.images.size() && state.images[state.recorder].contains(ip);
-        if (!own) result.frames.push_back(ip);
+    state.start = copy.registers;
+    state.start_ip = entry;
+    while (result.frames.size() < kMostFrames && state.walk(result.frames)) {
     }
     if (result.frames.empty()) result.frames.push_back(copy.caller);
     result.truncated = state.ran_out || result.frames.size() == kMostFrames;

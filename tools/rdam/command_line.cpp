@@ -146,6 +146,14 @@ int CommandLine::usage_error(const CLI::ParseError& error) const {
     return kExitUsage;
 }
 
+void CommandLine::check_program() const {
+    const Entry* entry = chosen();
+    if (entry == nullptr || !entry->subcommand->runs_program) return;
+    const std::vector<std::string> words = entry->app->remaining();
+    if (words.empty()) throw CLI::RequiredError("PROGRAM");
+    if (looks_like_option(words.front())) throw CLI::ExtrasError(words);
+}
+
 std::optional<int> CommandLine::parse(std::vector<std::string> arguments) {
     for (const Entry& entry : entries_) {
         if (!entry.subcommand->runs_program || arguments.empty() ||
@@ -160,11 +168,7 @@ std::optional<int> CommandLine::parse(std::vector<std::string> arguments) {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     try {
         root_.parse(std::move(arguments));
-        const Entry* entry = chosen();
-        if (entry != nullptr && entry->subcommand->runs_program && !entry->app->remaining().empty() &&
-            looks_like_option(entry->app->remaining().front())) {
-            throw CLI::ExtrasError(entry->app->remaining());
-        }
+        check_program();
     } catch (const CLI::ParseError& error) {
         return usage_error(error);
     }

@@ -45,6 +45,7 @@ class CommandLine {
 
     /// The exit code when there is nothing left to run.
     std::optional<int> parse(std::vector<std::string> arguments);
+    void check_program() const;
     int usage_error(const CLI::ParseError& error) const;
     const Entry* chosen() const;
     std::string help(const Entry* entry) const;

@@ -1,8 +1,11 @@
 #include "tools/rdam/generate.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 namespace rdam {
 
@@ -22,14 +25,28 @@ std::vector<std::string> choices_in(const std::string& type_name) {
     return choices;
 }
 
-/// What --help calls the option's value.
+/// "N [10000]" is a name and a default.
+std::pair<std::string, std::string> name_and_default(const std::string& text) {
+    const std::size_t open = text.find(" [");
+    if (open == std::string::npos || !text.ends_with(']')) return {text, ""};
+    return {text.substr(0, open), text.substr(open + 2, text.size() - open - 3)};
+}
+
+std::string upper(std::string_view text) {
+    std::string out{text};
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return out;
+}
+
+/// What --help calls a value for which nobody has chosen a word: after its set, its type or its option.
 std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
-    if (!option.get_option_text().empty()) return option.get_option_text();
     if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
-    const std::string type_name = option.get_type_name();
-    // Of "TEXT:FILE" the part that a validator added says more.
-    const std::string last = type_name.substr(type_name.rfind(':') + 1);
-    return last.empty() ? "VALUE" : last;
+    const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+    if (type == "INT" || type == "UINT" || type == "FLOAT") return "N";
+    if (type != "TEXT" || option.get_lnames().empty()) return type;
+    const std::string& name = option.get_lnames().back();
+    return upper(name.substr(name.rfind('-') + 1));
 }
 
 OptionModel model_of(const CLI::Option& option) {
@@ -38,22 +55,20 @@ OptionModel model_of(const CLI::Option& option) {
         model.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames())
         model.names.push_back("--" + name);
-    if (option.get_items_expected_max() > 0) {
-        model.choices = choices_in(option.get_type_name());
-        model.value = value_name(option, model.choices);
-    }
     model.description = option.get_description();
-    model.default_value = option.get_default_str();
+    if (option.get_items_expected_max() == 0) return model;
+    std::tie(model.value, model.default_value) = name_and_default(option.get_option_text());
+    model.choices = choices_in(option.get_type_name());
+    if (model.value.empty()) model.value = value_name(option, model.choices);
+    if (model.default_value.empty()) model.default_value = option.get_default_str();
     return model;
 }
 
-/// An operand is shown by its name, or by an option text such as "TRACE [trace.bin]", default included.
 PositionalModel positional_model_of(const CLI::Option& option) {
-    const std::string text = option.get_option_text();
-    const std::string name = text.empty() ? option.get_name(true) : text.substr(0, text.find(' '));
-    std::string description = option.get_description();
-    if (name.size() < text.size()) description += text.substr(name.size());
-    return {name, description, option.get_required(), option.get_expected_max() > 1};
+    const auto [name, default_value] = name_and_default(option.get_option_text());
+    return {name.empty() ? upper(option.get_name(true)) : name, option.get_description(),
+            default_value.empty() ? option.get_default_str() : default_value, option.get_required(),
+            option.get_expected_max() > 1};
 }
 
 void add_options(const CLI::App& app, std::vector<OptionModel>& options,

@@ -23,6 +23,7 @@ struct OptionModel {
 struct PositionalModel {
     std::string name;
     std::string description;
+    std::string default_value;  ///< empty: none
     bool required = false;
     bool repeats = false;
 };

@@ -38,6 +38,10 @@ std::string entry(std::string_view term, std::string_view text) {
     return out + wrapped(text) + "\n";
 }
 
+std::string with_default(const std::string& description, const std::string& default_value) {
+    return default_value.empty() ? description : fmt::format("{} [{}]", description, default_value);
+}
+
 std::string option_entries(const std::vector<OptionModel>& options) {
     std::string out = "\nOptions:\n";
     for (const OptionModel& option : options) {
@@ -46,10 +50,7 @@ std::string option_entries(const std::vector<OptionModel>& options) {
         const std::string term =
             fmt::format("{}{}{}{}", long_only ? "    " : "", fmt::join(option.names, ", "),
                         option.value.empty() ? "" : " ", option.value);
-        const std::string text = option.default_value.empty()
-                                     ? option.description
-                                     : fmt::format("{} [{}]", option.description, option.default_value);
-        out += entry(term, text);
+        out += entry(term, with_default(option.description, option.default_value));
     }
     return out;
 }
@@ -80,7 +81,7 @@ std::string generate_help(const ProgramModel& program, const CommandModel& comma
                                   command.name, operands(command));
     if (!command.positionals.empty()) out += "\nArguments:\n";
     for (const PositionalModel& positional : command.positionals) {
-        out += entry(positional.name, positional.description);
+        out += entry(positional.name, with_default(positional.description, positional.default_value));
     }
     out += option_entries(command.options);
     return out + fmt::format("\nMore: man {}-{}\n", program.name, command.name);

@@ -59,11 +59,15 @@ std::string option_synopsis(const OptionModel& option) {
     return out;
 }
 
+std::string default_sentence(const std::string& default_value) {
+    return default_value.empty() ? "" : fmt::format("Default: {}.\n", roff(default_value));
+}
+
 std::string options_section(const std::vector<OptionModel>& options) {
     std::string out = ".SH OPTIONS\n";
     for (const OptionModel& option : options) {
-        out += fmt::format(".TP\n{}\n{}\n", option_synopsis(option), sentence(option.description));
-        if (!option.default_value.empty()) out += fmt::format("Default: {}.\n", roff(option.default_value));
+        out += fmt::format(".TP\n{}\n{}\n{}", option_synopsis(option), sentence(option.description),
+                           default_sentence(option.default_value));
     }
     return out;
 }
@@ -72,7 +76,8 @@ std::string arguments_section(const CommandModel& command) {
     if (command.positionals.empty()) return "";
     std::string out = ".SH ARGUMENTS\n";
     for (const PositionalModel& positional : command.positionals) {
-        out += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff(positional.name), sentence(positional.description));
+        out += fmt::format(".TP\n\\fI{}\\fR\n{}\n{}", roff(positional.name), sentence(positional.description),
+                           default_sentence(positional.default_value));
     }
     return out;
 }

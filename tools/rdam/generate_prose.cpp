@@ -74,7 +74,7 @@ Prose record_prose() {
              {"RDAM_VERBOSE", "1: say more on standard error."}},
         .exit_status =
             {{"PROGRAM's",
-              "PROGRAM was run: its exit status. If a signal ended it, the same signal ends rdam record."},
+              "PROGRAM was run: its exit status. If a signal ended it: 128 + the number of the signal."},
              {"1",
               "PROGRAM was not run (it does not exist, it cannot be recorded, no function of the list "
               "could be wrapped). One line on standard error says why."},

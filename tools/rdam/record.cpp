@@ -1,0 +1,190 @@
+// `rdam record`: runs a program under librdam.so.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "tools/rdam/command.h"
+#include "tools/rdam/program.h"
+#include "tools/rdam/run_traces.h"
+#include "wrappers/list/function_list.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    const CLI::App* app = nullptr;
+    std::string functions;
+    std::string output = "trace.bin";
+    std::string buffer;
+    std::string stack_period;
+    std::string clock;
+    std::string when_full;
+    bool no_arguments = false;
+    bool verbose = false;
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// A file that is there as long as the run: the list that came from standard input, for every process of it.
+class TemporaryList {
+  public:
+    TemporaryList() = default;
+    TemporaryList(const TemporaryList&) = delete;
+    TemporaryList& operator=(const TemporaryList&) = delete;
+    ~TemporaryList() {
+        if (!path_.empty()) unlink(path_.c_str());
+    }
+
+    Result<std::string> write(const FunctionList& list) {
+        std::error_code error;
+        std::string path = (fs::temp_directory_path(error) / "rdam-list-XXXXXX").string();
+        const int fd = mkostemp(path.data(), O_CLOEXEC);
+        if (fd < 0) return fail("cannot keep the list of functions in {}: {}; set TMPDIR", path, std::strerror(errno));
+        close(fd);
+        path_ = path;
+        std::ofstream file(path);
+        for (const ListEntry& entry : list.entries) file << entry.text << (entry.added_wait ? "  # wait\n" : "\n");
+        file.close();
+        if (!file) return fail("cannot keep the list of functions in {}: no room; set TMPDIR", path);
+        return path;
+    }
+
+  private:
+    std::string path_;
+};
+
+/// librdam.so relative to this program: the build tree's, or the installed one's.
+Result<std::string> find_library() {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    for (const char* place : {"../../libprobe/librdam.so", "../" RDAM_LIBDIR "/librdam.so"}) {
+        const fs::path candidate = (own.parent_path() / place).lexically_normal();
+        if (fs::exists(candidate, error)) return candidate.string();
+    }
+    return fail("librdam.so is not where it was installed with {}: install rdam again", own.string());
+}
+
+std::string absolute(const std::string& path) {
+    std::error_code error;
+    const fs::path full = fs::absolute(path, error);
+    return error ? path : full.lexically_normal().string();
+}
+
+/// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has gone.
+Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
+    const auto list = load_function_list(functions);
+    if (!list) return tl::unexpected(list.error());
+    if (functions == "-") return temporary.write(*list);
+    std::error_code error;
+    return fs::is_regular_file(functions, error) ? absolute(functions) : functions;
+}
+
+/// The pid and the time: no two runs have the same.
+std::string run_name() {
+    return fmt::format("{}-{}", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
+}
+
+Result<Variables> make_variables(const Options& options, const std::string& run,
+                                 TemporaryList& temporary) {
+    Variables variables;
+    const auto library = find_library();
+    if (!library) return tl::unexpected(library.error());
+    const char* before = std::getenv("LD_PRELOAD");
+    variables.emplace_back("LD_PRELOAD", before == nullptr || *before == '\0' ? *library : *library + ":" + before);
+    if (!options.functions.empty()) {
+        const auto list = list_value(options.functions, temporary);
+        if (!list) return tl::unexpected(list.error());
+        variables.emplace_back("RDAM_FUNCTIONS", *list);
+    }
+    variables.emplace_back("RDAM_OUTPUT", absolute(options.output));
+    variables.emplace_back("RDAM_RUN", run);
+    const auto set = [&](const char* name, const std::string& value) {
+        if (!value.empty()) variables.emplace_back(name, value);
+    };
+    set("RDAM_BUFFER", options.buffer);
+    set("RDAM_STACK_PERIOD", options.stack_period);
+    set("RDAM_CLOCK", options.clock);
+    set("RDAM_WHEN_FULL", options.when_full);
+    if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
+    if (options.verbose) variables.emplace_back("RDAM_VERBOSE", "1");
+    return variables;
+}
+
+std::string describe(const RunTrace& trace) {
+    constexpr double kMega = 1e6;
+    return fmt::format("rdam: {}: {} events of {} function{} in {} thread{}, {:.1f} MB\n", printable(trace.path), trace.events,
+                       trace.functions, trace.functions == 1 ? "" : "s", trace.threads, trace.threads == 1 ? "" : "s",
+                       static_cast<double>(trace.bytes) / kMega);
+}
+
+void report(const Options& options, const std::string& run, bool may_be_refused) {
+    await_agents(run);
+    const auto traces = find_traces(options.output, run);
+    if (traces.empty())
+        fmt::print(stderr, "rdam: {}no trace was written\n", may_be_refused ? "" : "no wrapped function was called: ");
+    for (const RunTrace& trace : traces) {
+        std::fputs(describe(trace).c_str(), stderr);
+        if (!trace.killed) continue;
+        for (const std::string& remark : trace.remarks) fmt::print(stderr, "rdam: {}\n", printable(remark));
+    }
+}
+
+Result<int> run(const Options& options) {
+    const std::vector<std::string> command = options.app->remaining();
+    if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
+    const auto program = find_program(command);
+    if (!program) return tl::unexpected(program.error());
+    const std::string name = run_name();
+    TemporaryList temporary;
+    const auto variables = make_variables(options, name, temporary);
+    if (!variables) return tl::unexpected(variables.error());
+    const auto status = run_program(*program, *variables);
+    if (!status) return status;
+    report(options, name, !program->starts_others && *status == kExitBadInput);
+    return status;
+}
+
+}  // namespace
+
+Run add_record(CLI::App& app) {
+    auto options = std::make_shared<Options>();
+    options->app = &app;
+    app.add_option("-f,--functions", options->functions,
+                   "The functions to record: a list file, - for standard input, or names separated by commas")
+        ->option_text("LIST");
+    app.add_option("-o,--output", options->output, "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
+        ->option_text("FILE [trace.bin]");
+    app.add_option("--buffer", options->buffer, "Memory for events that are not written yet, at most: 256M, 4G")
+        ->option_text("SIZE [1/8 of memory]");
+    app.add_option("--stack-period", options->stack_period,
+                   "Take a call stack at the first and then at every N-th call of a function from one place; 0: never")
+        ->option_text("N [10000]")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--clock", options->clock, "The clock: rdtscp, or rdtsc, which is cheaper and does not tell the processor")
+        ->option_text("CLOCK [rdtscp]")
+        ->check(CLI::IsMember({"rdtscp", "rdtsc"}));
+    app.add_option("--when-full", options->when_full, "When the buffers are full: wait for room, or drop events and count them")
+        ->option_text("wait|drop [wait]")
+        ->check(CLI::IsMember({"wait", "drop"}));
+    app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
+    app.add_flag("-v,--verbose", options->verbose, "Say what becomes of every function on the list");
+    return [options] { return run(*options); };
+}
+
+}  // namespace rdam

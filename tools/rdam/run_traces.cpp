@@ -1,0 +1,108 @@
+#include "tools/rdam/run_traces.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "analyzer/trace/reader.h"
+#include "wrappers/list/function_list.h"
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_all(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
+int target_of_agent(const fs::path& process, const std::string& run) {
+    const std::string arguments = read_all(process / "cmdline");
+    // rdam-agent\0FD\0PID\0
+    const std::size_t first = arguments.find('\0');
+    if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
+    const std::size_t second = arguments.find('\0', first + 1);
+    if (second == std::string::npos) return 0;
+    const std::string environment = '\0' + read_all(process / "environ");
+    if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
+    return std::atoi(arguments.c_str() + second + 1);
+}
+
+bool is_gone(int pid) {
+    const std::string stat = read_all("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t name_end = stat.rfind(')');
+    return name_end == std::string::npos || stat.compare(name_end, 3, ") Z") == 0;
+}
+
+void await(int pid) {
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    if (fd < 0) return;
+    pollfd wait{fd, POLLIN, 0};
+    while (poll(&wait, 1, -1) < 0) {
+    }
+    close(fd);
+}
+
+std::string as_glob(const std::string& name) {
+    std::string glob;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] == '%' && i + 1 < name.size()) {
+            glob += '*';
+            ++i;
+        } else {
+            glob += name[i];
+        }
+    }
+    return glob;
+}
+
+}  // namespace
+
+void await_agents(const std::string& run) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator("/proc", error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        const int target = target_of_agent(entry.path(), run);
+        if (target > 0 && is_gone(target)) await(std::atoi(name.c_str()));
+    }
+}
+
+std::vector<RunTrace> find_traces(const std::string& output, const std::string& run) {
+    const fs::path wanted(output);
+    const std::string exact = as_glob(wanted.filename().string());
+    const std::string beside = as_glob(wanted.stem().string()) + ".*" + wanted.extension().string();
+    const fs::path directory = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+    std::vector<RunTrace> traces;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(directory, error)) {
+        const std::string name = entry.path().filename().string();
+        if (!glob_match(exact, name) && !glob_match(beside, name)) continue;
+        const auto reader = trace::TraceReader::open(entry.path().string());
+        if (!reader || reader->info().process.run != run) continue;
+        RunTrace trace;
+        trace.path = wanted.has_parent_path() ? entry.path().string() : name;
+        trace.pid = reader->info().process.pid;
+        trace.events = reader->events();
+        trace.threads = reader->info().threads.size();
+        trace.functions = reader->info().functions.size();
+        trace.bytes = entry.file_size(error);
+        trace.killed = !reader->info().process.clean_end;
+        trace.remarks = reader->info().remarks;
+        traces.push_back(std::move(trace));
+    }
+    std::ranges::sort(traces, [&](const RunTrace& a, const RunTrace& b) {
+        const bool a_first = a.path.size() < b.path.size();
+        return a.path.size() != b.path.size() ? a_first : a.path < b.path;
+    });
+    return traces;
+}
+
+}  // namespace rdam

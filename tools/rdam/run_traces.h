@@ -1,0 +1,27 @@
+// The traces that one `rdam record` has made.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rdam {
+
+/// Waits until the agents of this run whose processes have ended have closed their traces.
+void await_agents(const std::string& run);
+
+struct RunTrace {
+    std::string path;
+    std::uint32_t pid = 0;
+    std::uint64_t events = 0;
+    std::uint64_t threads = 0;
+    std::uint64_t functions = 0;
+    std::uint64_t bytes = 0;
+    bool killed = false;               ///< the program ended without rdam noticing: its remarks have not been printed
+    std::vector<std::string> remarks;
+};
+
+/// The traces of this run at `output` and, for processes that were forked or executed, beside it (name.PID.bin).
+/// A pattern with %p, %h or %r matches whatever stands there.
+std::vector<RunTrace> find_traces(const std::string& output, const std::string& run);
+
+}  // namespace rdam
