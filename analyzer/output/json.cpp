@@ -84,7 +84,7 @@ Json sequences_json(const score::FunctionRow& row) {
 
 Json frames_json(std::uint64_t return_address, Symbols& symbols) {
     Json out = Json::array();
-    for (const SourceFrame& frame : symbols.frames(return_address))
+    for (const StackFrame& frame : symbols.frames(return_address))
         out.push_back(frame_text(frame));
     return out;
 }

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
+
+#include "wrappers/object/symbolizer.h"
+
 namespace rdam::output {
 namespace {
 
@@ -11,7 +16,7 @@ std::string file_name(const std::string& path) {
 
 }  // namespace
 
-std::string frame_text(const SourceFrame& frame) {
+std::string frame_text(const StackFrame& frame) {
     const std::string place = frame.module.empty() ? fmt::format("{:#x}", frame.offset)
                                                    : fmt::format("{}+{:#x}", frame.module, frame.offset);
     const char* inlined = frame.inlined ? " (inlined)" : "";
@@ -30,11 +35,11 @@ const trace::ObjectInfo* TraceSymbols::object_at(std::uint64_t address) const {
     return best;
 }
 
-std::vector<SourceFrame> TraceSymbols::frames(std::uint64_t return_address) {
+std::vector<StackFrame> TraceSymbols::frames(std::uint64_t return_address) {
     // The call stands before the address it returns to, which may already belong to the next line or
     // function.
     const std::uint64_t address = return_address > 0 ? return_address - 1 : 0;
-    SourceFrame frame;
+    StackFrame frame;
     const trace::ObjectInfo* object = object_at(address);
     if (object == nullptr) {
         frame.offset = return_address;
@@ -54,8 +59,62 @@ std::vector<SourceFrame> TraceSymbols::frames(std::uint64_t return_address) {
     return {frame};
 }
 
+namespace {
+
+/// Opens each object once, when the first address in it is asked for.
+class FileSymbols : public Symbols {
+  public:
+    explicit FileSymbols(const trace::TraceInfo& info) : trace_(info) {}
+
+    std::vector<StackFrame> frames(std::uint64_t return_address) override {
+        const auto known = known_.find(return_address);
+        if (known != known_.end()) return known->second;
+        return known_.emplace(return_address, look_up(return_address)).first->second;
+    }
+
+  private:
+    std::vector<StackFrame> look_up(std::uint64_t return_address) {
+        std::vector<StackFrame> fallback = trace_.frames(return_address);
+        const trace::ObjectInfo* object = trace_.object_at(return_address - 1);
+        Symbolizer* symbolizer = object == nullptr ? nullptr : open(*object);
+        if (symbolizer == nullptr) return fallback;
+
+        const SourceLocation& location = symbolizer->locate(return_address - 1 - object->base);
+        if (location.outermost.function.empty() && location.outermost.file.empty()) return fallback;
+        std::vector<StackFrame> frames;
+        for (const SourceFrame& inlined : location.inlined)
+            frames.push_back(convert(inlined, fallback.front(), true));
+        frames.push_back(convert(location.outermost, fallback.front(), false));
+        return frames;
+    }
+
+    static StackFrame convert(const SourceFrame& from, const StackFrame& place, bool inlined) {
+        return {.function = from.function.empty() ? place.function : from.function,
+                .file = from.file,
+                .line = from.line,
+                .inlined = inlined,
+                .module = place.module,
+                .offset = place.offset};
+    }
+
+    Symbolizer* open(const trace::ObjectInfo& object) {
+        const auto [entry, added] = symbolizers_.try_emplace(&object);
+        if (added) {
+            auto opened = Symbolizer::open(object.path, object.build_id);
+            if (opened) entry->second.emplace(std::move(*opened));
+        }
+        return entry->second ? &*entry->second : nullptr;
+    }
+
+    TraceSymbols trace_;
+    std::map<const trace::ObjectInfo*, std::optional<Symbolizer>> symbolizers_;  // none: not to be had
+    std::map<std::uint64_t, std::vector<StackFrame>> known_;
+};
+
+}  // namespace
+
 std::unique_ptr<Symbols> make_symbols(const trace::TraceInfo& info) {
-    return std::make_unique<TraceSymbols>(info);
+    return std::make_unique<FileSymbols>(info);
 }
 
 }  // namespace rdam::output

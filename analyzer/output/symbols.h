@@ -11,7 +11,7 @@
 namespace rdam::output {
 
 /// One function at an address: several where calls were inlined there.
-struct SourceFrame {
+struct StackFrame {
     std::string function;  ///< empty: unknown
     std::string file;      ///< empty: unknown
     std::uint32_t line = 0;
@@ -22,14 +22,14 @@ struct SourceFrame {
 
 /// `worker at app.c:42`, `step at app.c:7 (inlined)`, `main (app+0x1139)`, `app+0x1139`, `0x7f00`. Not made
 /// safe for a terminal.
-std::string frame_text(const SourceFrame& frame);
+std::string frame_text(const StackFrame& frame);
 
 class Symbols {
   public:
     virtual ~Symbols() = default;
 
     /// The frames of the call that returns to `return_address`, innermost first; at least one.
-    virtual std::vector<SourceFrame> frames(std::uint64_t return_address) = 0;
+    virtual std::vector<StackFrame> frames(std::uint64_t return_address) = 0;
 };
 
 /// Knows what the trace itself says: modules, and the functions that were wrapped.
@@ -37,7 +37,7 @@ class TraceSymbols : public Symbols {
   public:
     /// `info` must outlive it.
     explicit TraceSymbols(const trace::TraceInfo& info) : info_(info) {}
-    std::vector<SourceFrame> frames(std::uint64_t return_address) override;
+    std::vector<StackFrame> frames(std::uint64_t return_address) override;
 
     /// The object that holds `address`; null: none.
     const trace::ObjectInfo* object_at(std::uint64_t address) const;

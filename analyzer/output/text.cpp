@@ -202,7 +202,7 @@ class TextWriter {
     void frames(std::span<const std::uint64_t> addresses, bool truncated) {
         std::vector<std::string> texts;
         for (const std::uint64_t address : addresses) {
-            for (const SourceFrame& frame : symbols_.frames(address))
+            for (const StackFrame& frame : symbols_.frames(address))
                 texts.push_back(printable(frame_text(frame)));
             if (texts.size() > options_.most_frames) break;
         }
