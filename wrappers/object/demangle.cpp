@@ -21,6 +21,19 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
 }
 
+/// Where the legacy mangling of Rust ("_ZN…17h0123456789abcdefE") ends; 0: it is none.
+std::size_t end_of_rust_hash(std::string_view name) {
+    constexpr std::string_view kMark = "17h";
+    constexpr std::size_t kDigits = 16;
+    if (!name.starts_with("_ZN")) return 0;
+    for (std::size_t at = name.find(kMark); at != std::string_view::npos; at = name.find(kMark, at + 1)) {
+        const std::string_view rest = name.substr(at + kMark.size());
+        if (rest.size() <= kDigits || rest[kDigits] != 'E') continue;
+        if (rest.find_first_not_of("0123456789abcdef") == kDigits) return at + kMark.size() + kDigits + 1;
+    }
+    return 0;
+}
+
 /// A name can begin with the prefix of a mangling and be plain C all the same; the demanglers tell.
 DemangledName demangle_base(const std::string& name) {
     DemangledName result;
@@ -82,8 +95,8 @@ std::string_view last_component(std::string_view brief_name) {
 }
 
 CloneParts split_clone(std::string_view linkage_name) {
-    // A leading dot belongs to the name.
-    const std::size_t dot = linkage_name.find('.', 1);
+    // A leading dot belongs to the name, and so do all before the hash that ends a Rust name.
+    const std::size_t dot = linkage_name.find('.', std::max<std::size_t>(end_of_rust_hash(linkage_name), 1));
     if (dot == std::string_view::npos) return {linkage_name, {}};
     return {linkage_name.substr(0, dot), linkage_name.substr(dot)};
 }

@@ -20,6 +20,19 @@ void say(std::string& remarks, std::string_view remark) {
     remarks += remark;
 }
 
+/// The exported name of a function that its users know: of `__write` and `write`, the latter.
+std::string best_exported_name(const ObjectFile& file, std::uint64_t address, const std::string& found) {
+    const auto underscores = [](std::string_view name) {
+        return std::min(name.find_first_not_of('_'), name.size());
+    };
+    std::string best = found;
+    for (const Symbol& symbol : file.at(address)) {
+        const bool current = symbol.exported && (symbol.version.empty() || symbol.default_version);
+        if (current && underscores(symbol.name) < underscores(best)) best = symbol.name;
+    }
+    return best;
+}
+
 /// Several names of one function are one candidate.
 void drop_repeated(std::vector<Candidate>& candidates) {
     std::vector<Candidate> kept;
@@ -122,10 +135,13 @@ std::vector<Candidate> EntryResolver::search_substitutes(const NameQuery& query,
             auto candidates = search(NameQuery{name}, where, {});
             std::erase_if(candidates, [](const Candidate& candidate) { return !candidate.refusal.empty(); });
             if (candidates.empty()) continue;
-            const std::string remark = variant ? fmt::format("as {}, whose implementation it may be", name)
-                                               : fmt::format("as {}, the exported function", name);
             for (Candidate& candidate : candidates) {
-                say(candidate.remark, fmt::format("{}: only debug symbols know {}", remark, query.name()));
+                candidate.name =
+                    best_exported_name(*objects_.file(candidate.object), candidate.address, name);
+                say(candidate.remark,
+                    fmt::format("as {}, {}: only debug symbols know {}", candidate.name,
+                                variant ? "whose implementation it may be" : "the exported function",
+                                query.name()));
             }
             return candidates;
         }

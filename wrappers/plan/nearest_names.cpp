@@ -12,10 +12,10 @@ namespace {
 constexpr std::size_t kMostNames = 3;
 constexpr std::size_t kMostDemangled = 30000;
 
-std::string_view last_component(std::string_view name) {
-    name = name.substr(0, name.find('(', 1));
-    const std::size_t colons = name.rfind("::");
-    return colons == std::string_view::npos ? name : name.substr(colons + 2);
+/// What people remember of a name: the last component, without arguments.
+std::string_view core_of(std::string_view name) {
+    const std::string_view component = last_component(name.substr(0, name.find('(', 1)));
+    return component.starts_with("operator") ? component : component.substr(0, component.find('<'));
 }
 
 bool equal_but_for_case(std::string_view a, std::string_view b) {
@@ -27,16 +27,14 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
 class Ranking {
   public:
     explicit Ranking(std::string_view wanted)
-        : wanted_{wanted},
-          component_{last_component(wanted)},
-          limit_{std::max<std::size_t>(2, wanted.size() / 3)} {}
+        : wanted_{wanted}, component_{core_of(wanted)}, limit_{std::max<std::size_t>(2, wanted.size() / 3)} {}
 
     std::size_t too_far() const { return limit_ + 2; }
 
     std::size_t operator()(std::string_view name) const {
-        if (equal_but_for_case(last_component(name), component_)) return 0;
+        if (equal_but_for_case(core_of(name), component_)) return 0;
         std::size_t distance = edit_distance(wanted_, name, limit_) + 1;
-        const std::string_view component = last_component(name);
+        const std::string_view component = core_of(name);
         if (component.size() != name.size()) {
             distance = std::min(distance, edit_distance(component_, component, limit_) + 1);
         }

@@ -21,8 +21,8 @@ void* rdam_test_target = nullptr;
 void rdam_test_copying_frame();
 }
 
-// A frame like the recorder's: copies rdam_test_stack_bytes of stack arguments and calls rdam_test_target. What lies
-// behind the copied words is filled with what no argument has.
+// A frame like the recorder's: copies rdam_test_stack_bytes of stack arguments and calls rdam_test_target.
+// What lies behind the copied words is filled with what no argument has.
 asm(R"(
     .text
     .type rdam_test_copying_frame, @function

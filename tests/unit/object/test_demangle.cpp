@@ -1,0 +1,68 @@
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "wrappers/object/demangle.h"
+
+using rdam::demangle;
+using rdam::display_name;
+using rdam::last_component;
+using rdam::normalized_name;
+using rdam::split_clone;
+
+TEST_CASE("C++ names in all their spellings") {
+    const auto name = demangle("_ZN4shop7largestIiEET_RKSt6vectorIS1_SaIS1_EE");
+    CHECK(name.full == "int shop::largest<int>(std::vector<int, std::allocator<int> > const&)");
+    CHECK(name.signature == "shop::largest<int>(std::vector<int, std::allocator<int> > const&)");
+    CHECK(name.brief == "shop::largest<int>");
+    CHECK(demangle("printf").brief.empty());
+    CHECK(demangle("_Zzz").brief.empty());
+    CHECK(demangle("").brief.empty());
+}
+
+TEST_CASE("clones stay visible") {
+    CHECK(display_name("_Z1fi.constprop.0") == "f [clone .constprop.0]");
+    CHECK(display_name("_Z1fi.constprop.0", true) == "f(int) [clone .constprop.0]");
+    CHECK(display_name("plain.constprop.0") == "plain.constprop.0");
+    CHECK(split_clone("f.part.0").base == "f");
+    CHECK(split_clone("f.part.0").suffix == ".part.0");
+    CHECK(split_clone("rhs_._omp_fn.0").base == "rhs_");
+    CHECK(split_clone(".hidden").suffix.empty());
+    CHECK(split_clone("f").suffix.empty());
+}
+
+TEST_CASE("Rust names, legacy and v0") {
+    const auto legacy = demangle("_ZN4core3fmt5write17h0123456789abcdefE");
+    CHECK(legacy.brief == "core::fmt::write");
+    CHECK(legacy.hashed == "core::fmt::write::h0123456789abcdef");
+    const auto escaped =
+        demangle("_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE");
+    CHECK(escaped.brief == "<alloc::string::String as core::fmt::Debug>::fmt");
+    CHECK(split_clone("_ZN3a..b17h0123456789abcdefE.llvm.77").suffix == ".llvm.77");
+    const auto v0 = demangle("_RNvCskwGfYPst2Cb_3foo3bar");
+    CHECK(v0.brief == "foo::bar");
+    CHECK(v0.hashed.find("[") != std::string::npos);
+}
+
+TEST_CASE("blanks without meaning do not count") {
+    CHECK(normalized_name("A<B<int> >::f(char const*, int)") ==
+          normalized_name("A<B<int>>::f(char const *,int)"));
+    CHECK(normalized_name("unsigned int") == "unsigned int");
+    CHECK(normalized_name("shop::tagged[abi:cxx11](int)") == normalized_name("shop::tagged(int)"));
+    CHECK(normalized_name("broken[abi:") == "broken");
+    CHECK(normalized_name("operator new") == "operator new");
+}
+
+TEST_CASE("the last component of a name") {
+    CHECK(last_component("a::b::c") == "c");
+    CHECK(last_component("A<b::c>::f<d::e>") == "f<d::e>");
+    CHECK(last_component("(anonymous namespace)::f") == "f");
+    CHECK(last_component("ns::T::operator<<") == "operator<<");
+    CHECK(last_component("f") == "f");
+    CHECK(last_component("").empty());
+}
+
+TEST_CASE("no name is too long or too strange") {
+    CHECK(demangle("_Z" + std::string(1 << 20, 'N')).brief.empty());
+    CHECK_NOTHROW(demangle("_Z" + std::string(60000, 'P') + "v"));
+    CHECK_NOTHROW(demangle(std::string("_ZN\0\xff\x1b[2JE", 10)));
+}

@@ -1,0 +1,209 @@
+// Whole plans: exclusions, prototypes and catalogue together, on this process's own libraries.
+#include <elf.h>
+#include <link.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "wrappers/object/object_file.h"
+#include "wrappers/plan/planner.h"
+
+namespace {
+
+using rdam::Answer;
+using rdam::Plan;
+using rdam::PlannedFunction;
+using rdam::PlanRequest;
+using rdam::Verdict;
+
+const std::string kObjects = FIXTURE_DIR;
+
+/// What is loaded into this process, the main program first.
+std::vector<rdam::LoadedObject> loaded_objects() {
+    std::vector<rdam::LoadedObject> objects;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* list) {
+            auto& all = *static_cast<std::vector<rdam::LoadedObject>*>(list);
+            const std::string path = all.empty() ? "/proc/self/exe" : info->dlpi_name;
+            all.push_back({path, "", info->dlpi_addr});
+            return 0;
+        },
+        &objects);
+    return objects;
+}
+
+PlanRequest request_for(const std::string& names) {
+    PlanRequest request;
+    auto list = rdam::parse_function_list(names, "test");
+    REQUIRE(list.has_value());
+    request.list = *list;
+    request.objects = loaded_objects();
+    request.resolve_ifunc = [](std::uint64_t resolver) {
+        return reinterpret_cast<std::uint64_t (*)()>(resolver)();
+    };
+    return request;
+}
+
+Plan plan_for(const std::string& names) {
+    return rdam::make_plan(request_for(names), rdam::Catalogue::builtin());
+}
+
+const PlannedFunction* find(const Plan& plan, const std::string& name) {
+    const auto found = std::find_if(plan.functions.begin(), plan.functions.end(),
+                                    [&](const PlannedFunction& function) { return function.name == name; });
+    return found == plan.functions.end() ? nullptr : &*found;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("well-known functions have the parameters of the manual, keys included") {
+    const Plan plan = plan_for("write\npthread_mutex_lock@@GLIBC_2.2.5\nprintf\n");
+    const PlannedFunction* write = find(plan, "write");
+    REQUIRE(write != nullptr);
+    CHECK(write->frame == rdam::plan::Frame::real);
+    CHECK(write->stack_bytes == 0);
+    CHECK(write->recording.integer_registers == 3);
+    CHECK(write->recording.return_value == rdam::plan::ReturnValue::rax);
+    REQUIRE(write->parameters.size() == 3);
+    CHECK(write->parameters[0].name == "fd");
+    CHECK(write->parameters[0].key);
+    CHECK(write->parameters[2].name == "count");
+    CHECK(write->parameters[2].word == 2);
+    CHECK_FALSE(write->parameters[2].key);
+    REQUIRE(write->result.has_value());
+    CHECK(write->result->size == 8);
+    const PlannedFunction* lock = find(plan, "pthread_mutex_lock");
+    REQUIRE(lock != nullptr);
+    REQUIRE(lock->parameters.size() == 1);
+    CHECK(lock->parameters[0].key);
+    const PlannedFunction* variadic = find(plan, "printf");
+    REQUIRE(variadic != nullptr);
+    CHECK(variadic->frame == rdam::plan::Frame::side);
+    CHECK(variadic->parameters.size() == 1);
+}
+
+TEST_CASE("arguments are left out on request") {
+    auto request = request_for("write");
+    request.record_arguments = false;
+    const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(plan.functions.size() == 1);
+    CHECK(plan.functions[0].recording == rdam::plan::Recording{});
+    CHECK(plan.functions[0].parameters.empty());
+    CHECK_FALSE(plan.functions[0].result.has_value());
+    CHECK(plan.functions[0].frame == rdam::plan::Frame::real);
+}
+
+TEST_CASE("what the catalogue excludes is refused with its reason") {
+    const Plan plan = plan_for("setjmp\nvfork\n");
+    CHECK(plan.functions.empty());
+    REQUIRE(plan.answers.size() >= 2);
+    for (const Answer& answer : plan.answers) {
+        CHECK(answer.verdict == Verdict::refused);
+        CHECK(contains(answer.reason, "returns twice"));
+    }
+}
+
+TEST_CASE("glibc's variants and internal names find their function") {
+    const Plan plan = plan_for("strcmp\n__lll_lock_wait_private\n__GI___libc_write\n__write\n");
+    REQUIRE(plan.answers.size() == 4);
+    for (const Answer& answer : plan.answers) {
+        INFO(answer.entry.text << ": " << answer.reason);
+        CHECK(answer.verdict == Verdict::wrapped);
+    }
+    CHECK(plan.functions.size() == 3);
+}
+
+TEST_CASE("without libc's debug symbols the exported function stands in, and that is said") {
+    // A libc without debug file: the same library under a name that has none.
+    auto request = request_for("__GI___pthread_mutex_unlock_usercnt\n__strcmp_evex\n__GI___write\n");
+    const auto libc = std::find_if(request.objects.begin(), request.objects.end(),
+                                   [](const auto& object) { return contains(object.path, "libc.so.6"); });
+    REQUIRE(libc != request.objects.end());
+    libc->path = kObjects + "/libc_without_id.so";
+    const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(plan.answers.size() == 3);
+    CHECK(plan.answers[0].verdict == Verdict::wrapped);
+    CHECK(contains(plan.answers[0].reason, "as pthread_mutex_unlock, the exported function"));
+    CHECK(plan.answers[1].verdict == Verdict::wrapped);
+    CHECK(contains(plan.answers[1].reason, "as strcmp, whose implementation it may be"));
+    CHECK(plan.answers[2].verdict == Verdict::wrapped);
+    CHECK(contains(plan.answers[2].reason, "as write, the exported function"));
+    CHECK(find(plan, "strcmp") != nullptr);
+}
+
+TEST_CASE("the dynamic linker, the recorder and the vdso are left alone") {
+    const Plan linker = plan_for("ld-linux-x86-64.so.2:__tls_get_addr");
+    REQUIRE(linker.answers.size() == 1);
+    CHECK(linker.answers[0].verdict == Verdict::refused);
+    CHECK(contains(linker.answers[0].reason, "dynamic linker"));
+
+    auto request = request_for("calls_twin_a");
+    request.objects.push_back({kObjects + "/libsymbols.so", "", 0x700000000000});
+    request.own_objects = {kObjects + "/libsymbols.so"};
+    const Plan own = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(own.answers.size() == 1);
+    CHECK(own.answers[0].verdict == Verdict::refused);
+    CHECK(contains(own.answers[0].reason, "recorder"));
+}
+
+TEST_CASE("a file that is not the one that was loaded is refused") {
+    auto request = request_for("calls_twin_a");
+    request.objects.push_back({kObjects + "/libsymbols.so", "0011223344", 0x700000000000});
+    Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(plan.answers.size() == 1);
+    CHECK(plan.answers[0].verdict == Verdict::refused);
+    CHECK(contains(plan.answers[0].reason, "is not the file that was loaded"));
+
+    request.objects.back().build_id = rdam::ObjectFile::open(kObjects + "/libsymbols.so")->build_id();
+    plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    CHECK(plan.answers[0].verdict == Verdict::wrapped);
+}
+
+TEST_CASE("objects that cannot be read are named in the answers that need them") {
+    auto request = request_for("libgone.so:work");
+    request.objects.push_back({"/no/such/place/libgone.so", "", 0x700000000000});
+    const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(plan.answers.size() == 1);
+    CHECK(plan.answers[0].verdict == Verdict::not_found);
+    CHECK(contains(plan.answers[0].reason, "libgone.so: cannot be opened: No such file"));
+}
+
+TEST_CASE("Go code is refused") {
+    auto request = request_for("lines_like_go:outermost");
+    request.objects.push_back({kObjects + "/lines_like_go", "", 0x700000000000});
+    const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(plan.answers.size() == 1);
+    CHECK(plan.answers[0].verdict == Verdict::refused);
+    CHECK(contains(plan.answers[0].reason, "Go"));
+}
+
+TEST_CASE("functions are in order, and no entry is planned twice") {
+    const Plan plan = plan_for("write\nread\n__write\nmalloc\n__libc_malloc\nfputs\nmain\n");
+    REQUIRE(plan.functions.size() >= 5);
+    for (std::size_t index = 1; index < plan.functions.size(); ++index) {
+        const auto& a = plan.functions[index - 1];
+        const auto& b = plan.functions[index];
+        CHECK(std::pair{a.object, a.address} < std::pair{b.object, b.address});
+    }
+    for (const auto& function : plan.functions) {
+        CHECK_FALSE(function.prologue.code.empty());
+        CHECK_FALSE(function.prologue.original.empty());
+    }
+}
+
+TEST_CASE("no list, no objects: an answer all the same") {
+    PlanRequest request;
+    CHECK(rdam::make_plan(request, rdam::Catalogue::builtin()).answers.empty());
+    request.list = *rdam::parse_function_list("write", "test");
+    const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    REQUIRE(plan.answers.size() == 1);
+    CHECK(plan.answers[0].verdict == Verdict::not_found);
+}
