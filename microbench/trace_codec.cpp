@@ -60,6 +60,8 @@ struct MemoryFile {
     MemoryFile() = default;
     MemoryFile(const MemoryFile&) = delete;
     MemoryFile& operator=(const MemoryFile&) = delete;
+    MemoryFile(MemoryFile&&) = delete;
+    MemoryFile& operator=(MemoryFile&&) = delete;
     ~MemoryFile() { close(fd); }
 };
 

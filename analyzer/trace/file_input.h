@@ -18,6 +18,8 @@ class FileInput {
     ~FileInput();
     FileInput(FileInput&& other) noexcept;
     FileInput& operator=(FileInput&& other) noexcept;
+    FileInput(const FileInput&) = delete;
+    FileInput& operator=(const FileInput&) = delete;
 
     /// Opens a regular file without ever blocking on it, then waits until no recorder has it locked
     /// (`waiting` is called once if that takes more than a second).

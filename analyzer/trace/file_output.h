@@ -16,6 +16,8 @@ class FileOutput {
     ~FileOutput();
     FileOutput(const FileOutput&) = delete;
     FileOutput& operator=(const FileOutput&) = delete;
+    FileOutput(FileOutput&&) = delete;
+    FileOutput& operator=(FileOutput&&) = delete;
 
     /// The file must be regular and empty, and nobody else's.
     Result<void> check_and_lock();

@@ -31,6 +31,8 @@ class TraceReader {
     ~TraceReader();
     TraceReader(TraceReader&&) noexcept;
     TraceReader& operator=(TraceReader&&) noexcept;
+    TraceReader(const TraceReader&) = delete;
+    TraceReader& operator=(const TraceReader&) = delete;
 
     /// Guarantees: every function and object index in it is in range of its vector, every thread of a chunk
     /// is in `threads`, every parameter's and result's word is one that is recorded, at most one result. What

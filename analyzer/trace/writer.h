@@ -23,6 +23,8 @@ class ChunkEncoder {
     ~ChunkEncoder();
     ChunkEncoder(ChunkEncoder&&) noexcept;
     ChunkEncoder& operator=(ChunkEncoder&&) noexcept;
+    ChunkEncoder(const ChunkEncoder&) = delete;
+    ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
     void enter(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, std::uint64_t caller, bool tail,
                std::uint32_t stack, std::span<const std::uint64_t> words);
@@ -53,6 +55,8 @@ class TraceWriter {
     ~TraceWriter();
     TraceWriter(TraceWriter&&) noexcept;
     TraceWriter& operator=(TraceWriter&&) noexcept;
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
 
     /// Compresses and appends what `encoder` holds as the next chunk of thread index `thread`, and empties
     /// it. One system call a chunk. On failure (a full disk) the file is cut back to its last whole chunk,

@@ -59,9 +59,9 @@ void check(const Event& event, const TraceInfo& info) {
     const bool leaves = event.kind == EventKind::leave;
     require(event.words.size() == (leaves ? function.leave_words : function.enter_words));
     require(event.stack <= info.stacks.size());
-    static volatile std::uint64_t seen = 0;
+    static volatile std::uint64_t sum = 0;
     for (const std::uint64_t word : event.words)
-        seen = word;
+        sum = sum + word;
 }
 
 void check(const TraceInfo& info) {

@@ -71,16 +71,16 @@ EventChunk::EventChunk() {
     header.first_tsc = 1000;
     header.last_tsc = 1100;
     columns = {
-        numbers({0, 2, 2}),       // function 0, one word on enter, one on leave
-        numbers({1, 3, 0}),       // enter, leave, pause
-        numbers({0}),             // enter at first_tsc
-        numbers({100}),           // leave 50 later
-        numbers({2, 4}),          // two events on processor 3
-        numbers({0x401000 * 2}),  // a caller's address
-        numbers({0}),             // the first caller
-        numbers({84, 1}),         // parameter 42, result -1
-        numbers({100, 20, 2}),    // 50 later, for 10 ticks, buffer_full
-        numbers({0, 1}),          // the first event has stack 1
+        numbers({0, 2, 2}),     // function 0, one word on enter, one on leave
+        numbers({1, 3, 0}),     // enter, leave, pause
+        numbers({0}),           // enter at first_tsc
+        numbers({100}),         // leave 50 later
+        numbers({2, 4}),        // two events on processor 3
+        numbers({0x802000}),    // a caller at 0x401000
+        numbers({0}),           // the first caller
+        numbers({84, 1}),       // parameter 42, result -1
+        numbers({100, 20, 2}),  // 50 later, for 10 ticks, buffer_full
+        numbers({0, 1}),        // the first event has stack 1
     };
 }
 

@@ -46,6 +46,8 @@ class MemoryFile {
     ~MemoryFile();
     MemoryFile(const MemoryFile&) = delete;
     MemoryFile& operator=(const MemoryFile&) = delete;
+    MemoryFile(MemoryFile&&) = delete;
+    MemoryFile& operator=(MemoryFile&&) = delete;
 
     const std::string& path() const { return path_; }
     void set(std::size_t at, std::uint8_t byte);

@@ -181,7 +181,7 @@ TEST_CASE("a pause for a reason that is not known has another one") {
 
 TEST_CASE("a newer minor version is read: unknown chunks, columns, flags and fields are passed over") {
     EventChunk events;
-    events.columns.push_back(Bytes(100, 0xee));
+    events.columns.emplace_back(100, std::uint8_t{0xee});
     events.header.flags = 0x80;
     format::ChunkHeader unknown;
     unknown.type = 200;

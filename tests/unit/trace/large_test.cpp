@@ -14,8 +14,12 @@ namespace {
 constexpr std::uint64_t kEvents = 1000000;
 
 /// The i-th event of a thread is known from i: nothing need be kept to compare with.
+std::uint64_t time_of(std::uint64_t i, std::uint32_t thread) {
+    return std::uint64_t{1000} * thread + 100 * i;
+}
+
 void put(ChunkEncoder& encoder, std::uint64_t i, std::uint32_t thread) {
-    const std::uint64_t tsc = 1000 * thread + 100 * i;
+    const std::uint64_t tsc = time_of(i, thread);
     const auto function = static_cast<std::uint32_t>(i / 2 % 3);
     const std::array<std::uint64_t, 2> words{i, i * i};
     if (i % 2 == 0)
@@ -28,7 +32,7 @@ void put(ChunkEncoder& encoder, std::uint64_t i, std::uint32_t thread) {
 
 bool is_event(const Event& event, std::uint64_t i, std::uint32_t thread) {
     const bool enters = i % 2 == 0;
-    return event.tsc == 1000 * thread + 100 * i && event.function == i / 2 % 3 && event.cpu == i / 1000 % 4 &&
+    return event.tsc == time_of(i, thread) && event.function == i / 2 % 3 && event.cpu == i / 1000 % 4 &&
            event.kind == (enters ? EventKind::enter : EventKind::leave) &&
            event.words.size() == (enters ? 2U : 1U) && event.words[0] == i &&
            (!enters || (event.words[1] == i * i && event.caller == 0x1000 * (i % 700)));
@@ -119,7 +123,7 @@ TEST_CASE("many threads, many small chunks") {
     REQUIRE(writer.finish(info));
     const auto reader = TraceReader::open(path);
     REQUIRE(reader);
-    CHECK(reader->events() == 10 * kThreads);
+    CHECK(reader->events() == std::uint64_t{10} * kThreads);
     const Replay read = replay(*reader, kThreads - 1);
     CHECK(read.events == std::vector<OwnedEvent>(10, enter(kThreads - 1, 0, {kThreads - 1})));
 }

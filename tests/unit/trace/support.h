@@ -20,6 +20,8 @@ class TemporaryDirectory {
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+    TemporaryDirectory(TemporaryDirectory&&) = delete;
+    TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
 
     std::string file(const std::string& name) const { return (path_ / name).string(); }
 

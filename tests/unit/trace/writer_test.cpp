@@ -47,6 +47,8 @@ class FileSizeLimit {
     }
     FileSizeLimit(const FileSizeLimit&) = delete;
     FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+    FileSizeLimit(FileSizeLimit&&) = delete;
+    FileSizeLimit& operator=(FileSizeLimit&&) = delete;
 
   private:
     void (*handler_)(int);
@@ -66,6 +68,8 @@ class SmallDisk {
     }
     SmallDisk(const SmallDisk&) = delete;
     SmallDisk& operator=(const SmallDisk&) = delete;
+    SmallDisk(SmallDisk&&) = delete;
+    SmallDisk& operator=(SmallDisk&&) = delete;
 
     bool mounted() const { return mounted_; }
     const char* why_not() const { return std::strerror(error_); }
