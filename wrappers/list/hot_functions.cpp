@@ -128,9 +128,13 @@ void keep_hot(Tally& tally, const HotOptions& options, HotFunctions& hot) {
             hot.functions.push_back({module, name, percent});
         }
     }
-    for (auto& [key, line] : tally.left_out)
-        if (std::max(line.percent, line.with_callees) > options.min_percent)
-            hot.left_out.push_back(std::move(line));
+    for (auto& [key, line] : tally.left_out) {
+        // Inlined functions and junk callers have no samples of their own, only large Children that people
+        // ask about.
+        const bool callees_count = line.why == LeftOut::inlined || line.why == LeftOut::unresolved;
+        const auto weight = callees_count ? std::max(line.percent, line.with_callees) : line.percent;
+        if (weight > options.min_percent) hot.left_out.push_back(std::move(line));
+    }
 }
 
 }  // namespace

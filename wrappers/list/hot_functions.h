@@ -43,7 +43,7 @@ struct HotOptions {
 
 struct HotFunctions {
     std::vector<HotFunction> functions;  ///< sorted by percent, falling
-    std::vector<LeftOutLine> left_out;   ///< above the limit each (callees included), sorted likewise
+    std::vector<LeftOutLine> left_out;   ///< above the limit each, sorted likewise
     std::size_t below_limit = 0;         ///< functions
     double below_limit_percent = 0;      ///< together
     double kernel_percent = 0;           ///< all of the kernel's time

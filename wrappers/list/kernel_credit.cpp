@@ -1,6 +1,7 @@
 #include "wrappers/list/kernel_credit.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "wrappers/list/waiting_functions.h"
 
@@ -13,10 +14,14 @@ enum class Order : std::uint8_t { innermost_first, outermost_first };
 int vote(const PerfRow& row, const std::vector<std::string_view>& frames, bool has_children,
          const FrameNames& names) {
     if (frames.size() < 2) return 0;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!is_kernel_entry(frames[i])) continue;
-        if (i + 1 < frames.size() && names.only_kernel(frames[i + 1])) return -1;
-        if (i > 0 && names.only_kernel(frames[i - 1])) return 1;
+    // Kernel code may itself be interrupted: what lies outside of all entries tells which end is the inner
+    // one.
+    const auto entry = [](std::string_view frame) { return is_kernel_entry(frame); };
+    const auto first_entry = std::find_if(frames.begin(), frames.end(), entry);
+    if (first_entry != frames.end()) {
+        const auto behind_last = std::find_if(frames.rbegin(), frames.rend(), entry).base();
+        if (behind_last != frames.end() && names.only_kernel(*behind_last)) return -1;
+        if (first_entry != frames.begin() && names.only_kernel(*(first_entry - 1))) return 1;
     }
     const bool first = frames.front() == row.symbol;
     const bool last = frames.back() == row.symbol;
@@ -64,29 +69,60 @@ bool counts_here(const PerfRow& row, const std::vector<std::string_view>& innerm
     return row.level != 'k' && innermost_first[caller.index] == row.symbol;
 }
 
-/// The row's own name is not printed in its chains when the report is sorted by symbol first.
-std::vector<std::string_view> chain_from_inside(const PerfRow& row, const PerfChain& chain,
-                                                const PerfReport& report, Order order) {
+/// Innermost first, or with Children in either order, the first name of a chain is its row's. Sorted by
+/// symbol first
+/// (--sort sym) perf leaves it out where the chain is all of the row. (With Children and outermost first,
+/// rows without callees do not begin with their name either; they never lead into the kernel, so the name
+/// does no harm there.)
+bool lacks_own_name(const PerfRow& row, const PerfReport& report, Order order) {
+    const bool own_first = order == Order::innermost_first || report.has_children;
+    return own_first && !is_address(row.symbol) &&
+           std::none_of(row.chains.begin(), row.chains.end(), [&](const PerfChain& chain) {
+               return !chain.frames.empty() && chain.frames.front() == row.symbol;
+           });
+}
+
+std::vector<std::string_view> chain_from_inside(const PerfRow& row, const PerfChain& chain, Order order,
+                                                bool add_own) {
     auto frames = chain.frames;
+    if (add_own) frames.insert(frames.begin(), row.symbol);
     if (order == Order::outermost_first) std::reverse(frames.begin(), frames.end());
-    const bool complete = report.has_children || order == Order::outermost_first ||
-                          (!frames.empty() && frames.front() == row.symbol);
-    if (!complete && !is_address(row.symbol)) frames.insert(frames.begin(), row.symbol);
     return frames;
+}
+
+std::vector<KernelCredit> credits_of_row(const PerfRow& row, const PerfReport& report, Order order,
+                                         const FrameNames& names) {
+    const bool add_own = lacks_own_name(row, report, order);
+    std::vector<KernelCredit> credits;
+    for (const auto& chain : row.chains) {
+        const auto frames = chain_from_inside(row, chain, order, add_own);
+        const auto caller = innermost_user(frames, names);
+        if (!caller.name.empty() && counts_here(row, frames, caller, report, order))
+            credits.push_back({caller.name, chain.percent});
+    }
+    return credits;
+}
+
+/// perf's fractal percentages leave a function's own samples out, so that its callees seem to take all of its
+/// time.
+void limit_to(double percent, std::vector<KernelCredit>& credits) {
+    const auto sum =
+        std::accumulate(credits.begin(), credits.end(), 0.0,
+                        [](double total, const KernelCredit& credit) { return total + credit.percent; });
+    if (sum <= percent) return;
+    for (auto& credit : credits)
+        credit.percent *= percent / sum;
 }
 
 std::vector<KernelCredit> credits_of_chains(const PerfReport& report, const FrameNames& names) {
     const auto order = order_of(report, names);
-    std::vector<KernelCredit> credits;
+    std::vector<KernelCredit> all;
     for (const auto& row : report.rows) {
-        for (const auto& chain : row.chains) {
-            const auto frames = chain_from_inside(row, chain, report, order);
-            const auto caller = innermost_user(frames, names);
-            if (!caller.name.empty() && counts_here(row, frames, caller, report, order))
-                credits.push_back({caller.name, chain.percent});
-        }
+        auto credits = credits_of_row(row, report, order, names);
+        if (report.has_children && row.level != 'k') limit_to(row.children - row.self, credits);
+        all.insert(all.end(), credits.begin(), credits.end());
     }
-    return credits;
+    return all;
 }
 
 /// Functions that do little but ask the kernel: they wait, or work on one lock or descriptor.

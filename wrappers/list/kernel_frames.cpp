@@ -15,17 +15,24 @@ bool starts_with(std::string_view text, std::string_view prefix) {
 
 bool is_kernel_address(std::string_view symbol) {
     constexpr std::uint64_t kUpperHalf = 0xffff800000000000;
-    if (!is_address(symbol)) return false;
+    if (!is_address(symbol) || symbol.size() < 3) return false;
     std::uint64_t address = 0;
     std::from_chars(symbol.data() + 2, symbol.data() + symbol.size(), address, 16);
     return address >= kUpperHalf;
 }
 
+/// What kernel entries call: known to be the kernel's in any report.
+bool is_next_to_kernel_entry(std::string_view symbol) {
+    constexpr std::array<std::string_view, 5> kFirst = {"do_syscall_64", "exc_page_fault", "sysvec_",
+                                                        "common_interrupt", "irqentry_exit_to_user_mode"};
+    return std::any_of(kFirst.begin(), kFirst.end(), [&](auto first) { return starts_with(symbol, first); });
+}
+
 }  // namespace
 
 bool is_address(std::string_view symbol) {
-    return symbol.size() > 2 && starts_with(symbol, "0x") &&
-           symbol.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos;
+    return symbol == "0" || (symbol.size() > 2 && starts_with(symbol, "0x") &&
+                             symbol.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos);
 }
 
 bool is_inlined(std::string_view symbol) {
@@ -77,7 +84,7 @@ const FrameNames::Known* FrameNames::find(std::string_view symbol) const {
 
 bool FrameNames::only_kernel(std::string_view symbol) const {
     const auto* known = find(symbol);
-    return known != nullptr && known->kernel && !known->user;
+    return known != nullptr ? known->kernel && !known->user : is_next_to_kernel_entry(symbol);
 }
 
 bool FrameNames::is_user(std::string_view symbol) const {

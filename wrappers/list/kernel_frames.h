@@ -12,8 +12,8 @@
 
 namespace rdam {
 
-/// What perf prints in place of a name: "0x7f8ba94eda26". Chains walked without frame pointers are full of
-/// them.
+/// What perf prints in place of a name: "0x7f8ba94eda26", "0". Chains walked without frame pointers are full
+/// of them.
 bool is_address(std::string_view symbol);
 
 /// "f (inlined)": no code of its own.

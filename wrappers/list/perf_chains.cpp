@@ -87,6 +87,30 @@ std::optional<ChainNode> parse_folded(std::string_view line, char separator) {
     return node;
 }
 
+bool begins_with(const std::vector<std::string_view>& frames, const std::vector<std::string_view>& prefix) {
+    return frames.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), frames.begin());
+}
+
+/// The share that -g flat prints for a chain includes that of all chains which go on from it, so each chain
+/// becomes the child of the longest one that it goes on from.
+ChainTree nest(ChainTree chains) {
+    std::sort(chains.begin(), chains.end(), [](const auto& a, const auto& b) { return a.frames < b.frames; });
+    std::vector<std::size_t> open;  // each begins with the one before it
+    auto whole = chains;
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+        while (!open.empty() && !begins_with(whole[i].frames, whole[open.back()].frames))
+            open.pop_back();
+        if (!open.empty()) {
+            chains[i].parent = open.back();
+            auto& frames = chains[i].frames;
+            frames.erase(frames.begin(),
+                         frames.begin() + static_cast<std::ptrdiff_t>(whole[open.back()].frames.size()));
+        }
+        open.push_back(i);
+    }
+    return chains;
+}
+
 /// A number alone on its line heads a chain of -g flat.
 bool is_flat(const std::vector<std::string_view>& lines) {
     const auto first =
@@ -94,31 +118,30 @@ bool is_flat(const std::vector<std::string_view>& lines) {
     return first != lines.end() && parse_perf_number(*first).has_value();
 }
 
+std::size_t indentation(std::string_view line) {
+    return std::min(line.find_first_not_of(' '), line.size());
+}
+
 ChainTree parse_flat(const std::vector<std::string_view>& lines) {
-    ChainTree tree;
+    ChainTree chains;
+    std::size_t number_indentation = 0;
     for (const auto line : lines) {
-        if (trim_blanks(line).empty()) continue;
-        if (const auto number = parse_perf_number(line)) {
-            tree.push_back({ChainNode::kNoParent, *number, false, false, {}});
-        } else if (!tree.empty()) {
-            tree.back().frames.push_back(trim_blanks(line));
+        const auto text = trim_blanks(line);
+        if (text.empty()) continue;
+        // A junk caller at address 0 is printed as "0": only the place tells it from a number.
+        const bool may_head = chains.empty() || indentation(line) <= number_indentation;
+        const auto number = may_head ? parse_perf_number(text) : std::nullopt;
+        if (number) {
+            number_indentation = indentation(line);
+            chains.push_back({ChainNode::kNoParent, *number, false, false, {}});
+        } else if (!chains.empty() && chains.back().frames.size() < kMaxFrames) {
+            chains.back().frames.push_back(text);
         }
     }
-    return tree;
+    return nest(std::move(chains));
 }
 
-/// Counts and periods become percentages of the row: what the topmost numbers have together is the row.
-double percent_per_unit(const ChainTree& tree, double row_percent) {
-    double sum = 0;
-    for (const auto& node : tree) {
-        const bool topmost = node.parent == ChainNode::kNoParent || tree[node.parent].whole_row;
-        if (topmost && !node.whole_row && !node.number.percent) sum += node.number.value;
-    }
-    return sum > 0 ? row_percent / sum : 0;
-}
-
-std::vector<double> absolute_percentages(const ChainTree& tree, double row_percent, bool fractal) {
-    const double unit = percent_per_unit(tree, row_percent);
+std::vector<double> absolute_percentages(const ChainTree& tree, double row_percent, ChainScale scale) {
     std::vector<double> result(tree.size());
     for (std::size_t i = 0; i < tree.size(); ++i) {
         const auto& node = tree[i];
@@ -126,11 +149,24 @@ std::vector<double> absolute_percentages(const ChainTree& tree, double row_perce
         if (node.whole_row)
             result[i] = above;
         else if (!node.number.percent)
-            result[i] = node.number.value * unit;
+            result[i] = node.number.value * scale.percent_per_unit;
         else
-            result[i] = fractal ? above * node.number.value / 100 : node.number.value;
+            result[i] = scale.fractal ? above * node.number.value / 100 : node.number.value;
     }
     return result;
+}
+
+/// Whether the percentages of a tree can only be relative to the node above.
+bool is_fractal(const ChainTree& tree, double row_percent) {
+    return std::any_of(tree.begin(), tree.end(), [&](const ChainNode& node) {
+        if (node.remainder) return true;
+        if (node.whole_row || !node.number.percent) return false;
+        auto above = node.parent;
+        while (above != ChainNode::kNoParent && tree[above].whole_row)
+            above = tree[above].parent;
+        const double limit = above == ChainNode::kNoParent ? row_percent : tree[above].number.value;
+        return node.number.value > limit + kRounding;
+    });
 }
 
 }  // namespace
@@ -148,20 +184,21 @@ ChainTree parse_chain_tree(const std::vector<std::string_view>& lines, char sepa
     return folded.empty() ? graph.take() : folded;
 }
 
-bool is_fractal(const ChainTree& tree, double row_percent) {
-    return std::any_of(tree.begin(), tree.end(), [&](const ChainNode& node) {
-        if (node.remainder) return true;
-        if (node.whole_row || !node.number.percent) return false;
-        auto above = node.parent;
-        while (above != ChainNode::kNoParent && tree[above].whole_row)
-            above = tree[above].parent;
-        const double limit = above == ChainNode::kNoParent ? row_percent : tree[above].number.value;
-        return node.number.value > limit + kRounding;
-    });
+void ChainScale::learn(const ChainTree& tree, double row_percent) {
+    fractal = fractal || is_fractal(tree, row_percent);
+    double sum = 0;
+    for (const auto& node : tree) {
+        const bool topmost = node.parent == ChainNode::kNoParent || tree[node.parent].whole_row;
+        if (topmost && !node.whole_row && !node.number.percent) sum += node.number.value;
+    }
+    if (sum <= 0) return;
+    constexpr double kHalfDigit = 0.005;  // a row of 0.02 % may be one of 0.0249 %
+    const auto unit = (row_percent + kHalfDigit) / sum;
+    percent_per_unit = percent_per_unit > 0 ? std::min(percent_per_unit, unit) : unit;
 }
 
-std::vector<PerfChain> chains_of_tree(const ChainTree& tree, double row_percent, bool fractal) {
-    const auto percent = absolute_percentages(tree, row_percent, fractal);
+std::vector<PerfChain> chains_of_tree(const ChainTree& tree, double row_percent, ChainScale scale) {
+    const auto percent = absolute_percentages(tree, row_percent, scale);
     auto rest = percent;
     for (std::size_t i = 0; i < tree.size(); ++i)
         if (tree[i].parent != ChainNode::kNoParent && !tree[i].remainder) rest[tree[i].parent] -= percent[i];

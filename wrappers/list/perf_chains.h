@@ -25,10 +25,17 @@ using ChainTree = std::vector<ChainNode>;  // parents before their children
 /// `lines` are those between a row and the next. `separator` is the report's (0: none).
 ChainTree parse_chain_tree(const std::vector<std::string_view>& lines, char separator);
 
-/// Whether the percentages of a tree can only be relative to the node above (-g fractal).
-bool is_fractal(const ChainTree& tree, double row_percent);
+/// What the numbers of a report's trees mean; only all trees together tell.
+struct ChainScale {
+    bool fractal = false;  ///< percentages are relative to the node above (-g fractal)
+    double percent_per_unit =
+        0;  ///< of counts and periods: the least that a row and its numbers allow, since perf may
+            ///< leave numbers out but shows none that is not part of the row
+
+    void learn(const ChainTree& tree, double row_percent);
+};
 
 /// The tree of a row with `row_percent` as chains with their absolute percentages.
-std::vector<PerfChain> chains_of_tree(const ChainTree& tree, double row_percent, bool fractal);
+std::vector<PerfChain> chains_of_tree(const ChainTree& tree, double row_percent, ChainScale scale);
 
 }  // namespace rdam

@@ -131,10 +131,12 @@ void add_notes(const PerfReport& report, HotReport& result) {
     const double open = result.hot.kernel_percent - result.hot.kernel_credited_percent;
     constexpr double kWorthSaying = 0.5;
     if (open < kWorthSaying) return;
-    const auto* why = report.has_chains ? "no user-space caller was recorded or printed for it"
-                      : report.has_children
-                          ? "the report has no call chains (-g none); it is known of waiting functions only"
-                          : "the report has no call chains; record with perf record -g";
+    const auto* why =
+        report.has_chains
+            ? "no user-space caller was recorded or printed for it (perf report -g graph,0 prints all)"
+        : report.has_children
+            ? "the report has no call chains (-g none); it is known of waiting functions only"
+            : "the report has no call chains; record with perf record -g";
     result.notes.push_back(
         fmt::format("{:.1f} % of the time is the kernel's and credited to no function: {}", open, why));
 }

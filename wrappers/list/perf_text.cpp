@@ -197,6 +197,33 @@ void make_percentages(std::vector<RawRow>& rows, const Section& section, bool pe
     }
 }
 
+/// With -g address a frame is followed by where in it the call is: "f file.c:12", "f +118".
+std::size_t end_of_name(std::string_view frame) {
+    const auto blank = frame.rfind(' ');
+    if (blank == std::string_view::npos || blank == 0) return frame.size();
+    const auto place = frame.substr(blank + 1);
+    const auto mark = place[0] == '+' ? 0 : place.rfind(':');
+    if (mark == std::string_view::npos || mark + 1 == place.size()) return frame.size();
+    const bool number = place.find_first_not_of("0123456789", mark + 1) == std::string_view::npos;
+    return number ? blank : frame.size();
+}
+
+void drop_source_lines(std::vector<PerfChain>& chains, std::list<std::string>& restored) {
+    constexpr std::string_view kInlined = " (inlined)";
+    for (auto& chain : chains) {
+        for (auto& frame : chain.frames) {
+            const bool inlined =
+                frame.size() > kInlined.size() && frame.substr(frame.size() - kInlined.size()) == kInlined;
+            const auto name = inlined ? frame.substr(0, frame.size() - kInlined.size()) : frame;
+            const auto end = end_of_name(name);
+            if (end == name.size()) continue;
+            frame = inlined ? std::string_view(restored.emplace_back(std::string(name.substr(0, end)) +
+                                                                     std::string(kInlined)))
+                            : name.substr(0, end);
+        }
+    }
+}
+
 const Section* choose_section(const std::vector<Section>& sections) {
     const auto usable = [](const Section& s) { return s.columns.has_value(); };
     auto found = std::find_if(sections.begin(), sections.end(), [&](const Section& s) {
@@ -213,7 +240,7 @@ Section without_count(Section section) {
 }
 
 tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origin) {
-    if (trim_blanks(text).empty())
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return fail("{}: is empty; give it what perf report --stdio prints, or a perf.data file", origin);
     const auto lines = lines_of(text);
     const auto titles = std::find_if(lines.begin(), lines.end(), PerfColumns::looks_like_titles);
@@ -244,6 +271,7 @@ std::string without_colours(std::string_view text) {
 }
 
 Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin) {
+    if (text.find('\0') != std::string_view::npos) return not_a_report("binary", origin);
     const auto sections = split_sections(text);
     const auto* section = choose_section(sections);
     if (section == nullptr) return not_a_report(text, origin);
@@ -262,10 +290,12 @@ Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origi
     const bool samples = section->columns->index_of("Samples") == shape->self;
     make_percentages(rows, samples ? without_count(*section) : *section, periods || samples);
 
-    const bool fractal = std::any_of(
-        rows.begin(), rows.end(), [](const RawRow& raw) { return is_fractal(raw.tree, raw.row.children); });
+    ChainScale scale;
+    for (const auto& raw : rows)
+        scale.learn(raw.tree, raw.row.children);
     for (auto& raw : rows) {
-        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, fractal);
+        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, scale);
+        drop_source_lines(raw.row.chains, report.restored);
         report.has_chains = report.has_chains || !raw.row.chains.empty();
         if (auto symbol = restored_symbol(raw.row.symbol, section->columns->separator());
             symbol != raw.row.symbol)

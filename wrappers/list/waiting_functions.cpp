@@ -92,11 +92,13 @@ WaitingFunctions waiting_functions(const std::vector<std::string>& objects, cons
 
 std::string well_known_name(std::string_view symbol, const Catalogue& catalogue) {
     constexpr std::string_view kLibc = "libc_";
+    constexpr std::string_view kInternal = "__GI_";
     const auto plain = plain_name(symbol);
     const auto bare = plain.substr(0, kLibc.size()) == kLibc ? plain.substr(kLibc.size()) : plain;
-    for (const auto name : {bare, plain, symbol.substr(0, symbol.find('@'))})
-        if (const auto* known = catalogue.find(name); known != nullptr && known->name == name)
-            return known->name;
+    auto internal = symbol.substr(0, symbol.find('@'));
+    if (internal.substr(0, kInternal.size()) == kInternal) internal.remove_prefix(kInternal.size());
+    for (const auto name : {bare, plain, internal})
+        if (const auto* known = catalogue.find(name); known != nullptr && known->name == name) return known->name;
     return {};
 }
 

@@ -1,0 +1,86 @@
+// Names as perf prints them must come back out of the list as they went in.
+#include <catch2/catch.hpp>
+
+#include "wrappers/list/function_list.h"
+#include "wrappers/list/hot_functions.h"
+#include "wrappers/list/kernel_frames.h"
+#include "wrappers/list/perf_text.h"
+#include "wrappers/list/waiting_functions.h"
+
+using namespace rdam;
+
+TEST_CASE("every kind of name goes through the list unchanged") {
+    for (const std::string name :
+         {"__strcmp_evex",
+          "pthread_mutex_lock@@GLIBC_2.2.5",
+          "cfree@GLIBC_2.2.5",
+          "__GI___pthread_mutex_unlock_usercnt",
+          "rhs_._omp_fn.0",
+          "f.constprop.0",
+          "leveldb::SkipList<char const*, leveldb::MemTable::KeyComparator>::Insert",
+          "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_append",
+          "leveldb::(anonymous namespace)::BytewiseComparatorImpl::Compare",
+          "operator new",
+          "operator<<",
+          "operator()",
+          "main::{lambda(bool)#1}::operator()",
+          "core::ops::function::FnOnce::call_once{{vtable.shim}}",
+          "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop",
+          "app::main::{closure#0}",
+          "_RNvCs1234_7mycrate3foo",
+          "__lu_MOD_rhs",
+          "std::thread::_State_impl<std::tuple<main::{lambda(bool)#1}, bool> >::_M_run",
+          "f[abi:cxx11](int)",
+          "a<(b)0>::c",
+          "operator\"\" _km"}) {
+        for (const std::string module : {"", "libc.so.6", "my app (1)", "libstdc++.so.6.0.30"}) {
+            const auto text = list_entry_text(module, name);
+            INFO(module << " : " << name);
+            const auto list = parse_function_list(text + "  # 3.2 %", "hot.txt");
+            REQUIRE(list.has_value());
+            REQUIRE(list->entries.size() == 1);
+            CHECK(list->entries[0].name == name);
+            CHECK(list->entries[0].scope == module);
+        }
+    }
+}
+
+TEST_CASE("a module that cannot stand before a colon is left away, a name that cannot be written is none") {
+    CHECK(list_entry_text("we:ird.so", "f") == "f");
+    CHECK(list_entry_text("app #1", "f") == "f");
+    CHECK(list_entry_text("app", "f #2").empty());
+    CHECK(list_entry_text("app", "f\x1b[2J").empty());
+    CHECK(list_entry_text("app", "").empty());
+}
+
+TEST_CASE("names that perf's -t damaged are restored") {
+    CHECK(restored_symbol("SkipList<char const*. A::B>::f", ',') == "SkipList<char const*, A::B>::f");
+    CHECK(restored_symbol("operator.", ',') == "operator,");
+    CHECK(restored_symbol("f.constprop.0", ',') == "f.constprop.0");
+    CHECK(restored_symbol("leveldb..DBImpl..Write", ':') == "leveldb::DBImpl::Write");
+    CHECK(restored_symbol("write..GLIBC_2.2.5", '@') == "write@@GLIBC_2.2.5");
+    CHECK(restored_symbol("f<a. b>", ';') == "f<a. b>");
+    CHECK(restored_symbol("pthread.mutex.lock", '_') == "pthread?mutex?lock");
+    CHECK(glob_match(restored_symbol("pthread.mutex.lock", '_'), "pthread_mutex_lock"));
+}
+
+TEST_CASE("addresses and inlined names are no functions") {
+    CHECK(is_address("0x00007f8ba94eda26"));
+    CHECK(is_address("0x737475706e692f73"));
+    CHECK(is_address("0"));
+    CHECK_FALSE(is_address("0xfeed_me"));
+    CHECK_FALSE(is_address("x"));
+    CHECK(is_inlined("std::mutex::unlock (inlined)"));
+    CHECK_FALSE(is_inlined("f(inlined)"));
+}
+
+TEST_CASE("glibc's internal names lead to the public ones") {
+    const auto& catalogue = Catalogue::builtin();
+    CHECK(well_known_name("__GI___libc_write", catalogue) == "write");
+    CHECK(well_known_name("pthread_cond_wait@@GLIBC_2.3.2", catalogue) == "pthread_cond_wait");
+    CHECK(well_known_name("___pthread_mutex_lock", catalogue) == "pthread_mutex_lock");
+    CHECK(well_known_name("__futex_abstimed_wait_common", catalogue) == "__futex_abstimed_wait_common");
+    CHECK(well_known_name("__GI___lll_lock_wait", catalogue) == "__lll_lock_wait");
+    CHECK(well_known_name("leveldb::DBImpl::Write", catalogue).empty());
+    CHECK(well_known_name("", catalogue).empty());
+}

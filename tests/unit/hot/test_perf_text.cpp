@@ -1,0 +1,138 @@
+// The columns of a report, and what is refused.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "wrappers/list/perf_text.h"
+
+using namespace rdam;
+
+namespace {
+
+PerfReport parsed(std::string_view text) {
+    auto report = parse_perf_text(text, "report.txt");
+    INFO(text);
+    REQUIRE(report.has_value());
+    return std::move(*report);
+}
+
+std::string error_of(std::string_view text) {
+    const auto report = parse_perf_text(text, "report.txt");
+    REQUIRE_FALSE(report.has_value());
+    return report.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("fixed columns are cut where the dots stand") {
+    const auto report = parsed(
+        "# Samples: 2K of event 'cpu-clock'\n"
+        "#\n"
+        "# Symbol                      Samples  Overhead  Shared Object\n"
+        "# ..........................  .......  ........  .............\n"
+        "#\n"
+        "  [.] std::map<int, A>::find      344    15.34%  my app\n"
+        "  [k] do_syscall_64                35     1.56%  [kernel.kallsyms]\n");
+    CHECK(report.event == "cpu-clock");
+    REQUIRE(report.rows.size() == 2);
+    CHECK(report.rows[0].symbol == "std::map<int, A>::find");
+    CHECK(report.rows[0].self == Approx(15.34));
+    CHECK(report.rows[0].module == "my app");
+    CHECK(report.rows[0].level == '.');
+    CHECK(report.rows[1].level == 'k');
+    CHECK_FALSE(report.has_children);
+    CHECK_FALSE(report.has_chains);
+}
+
+TEST_CASE("Self counts where Children are printed too, in fixed columns and with a separator") {
+    for (const auto* text : {"# Children      Self  Command  Symbol\n"
+                             "# ........  ........  .......  ......\n"
+                             "    60.95%     1.69%  app      [.] f\n",
+                             "# Children;    Self;Command;Symbol\n"
+                             " 60.95%  ; 1.69%  ;app    ;[.] f\n",
+                             "# Children,Self,Command,Symbol\r\n60.95,1.69,app,[.] f\r\n"}) {
+        const auto report = parsed(text);
+        REQUIRE(report.rows.size() == 1);
+        CHECK(report.rows[0].self == Approx(1.69));
+        CHECK(report.rows[0].children == Approx(60.95));
+        CHECK(report.has_children);
+        CHECK_FALSE(report.has_modules);
+    }
+}
+
+TEST_CASE("a report of several events: the one that counts time is read") {
+    const auto report = parsed(
+        "# Samples: 3  of event 'page-faults'\n# Overhead  Symbol\n# ........  ......\n   100.00%  [.] g\n\n"
+        "# Samples: 9  of event 'cpu-clock:u'\n# Overhead  Symbol\n# ........  ......\n   100.00%  [.] f\n");
+    CHECK(report.event == "cpu-clock:u");
+    CHECK(report.other_events == std::vector<std::string>{"page-faults"});
+    REQUIRE(report.rows.size() == 1);
+    CHECK(report.rows[0].symbol == "f");
+}
+
+TEST_CASE("grouped events print two percentages in a cell: the first counts") {
+    const auto report =
+        parsed("#         Overhead  Symbol\n# ................  ......\n    50.00%   0.00%  [.] f\n");
+    CHECK(report.rows.at(0).self == Approx(50));
+}
+
+TEST_CASE("periods and sample counts become percentages") {
+    const auto periods = parsed(
+        "# Samples: 2  of event 'cpu-clock'\n# Event count (approx.): 400\n# Period  Symbol\n# ......  "
+        "......\n     100  [.] f\n      50  [.] "
+        "g\n");
+    CHECK(periods.rows.at(0).self == Approx(25));
+    const auto samples = parsed(
+        "# Event count (approx.): 400\n# Samples  Symbol\n# .......  ......\n        3  [.] f\n        1  "
+        "[.] g\n");
+    CHECK(samples.rows.at(0).self == Approx(75));
+}
+
+TEST_CASE("-v: address and origin stand before the name, a path before the file") {
+    const auto report = parsed(
+        "# Overhead  Shared Object    Symbol\n# ........  ...............  ..........................\n"
+        "    61.11%  /usr/bin/my app  0x4a26             B [.] f(int)\n");
+    CHECK(report.rows.at(0).symbol == "f(int)");
+    CHECK(report.rows.at(0).module == "/usr/bin/my app");
+}
+
+TEST_CASE("colours are taken out") {
+    CHECK(without_colours("  \x1b[31m    61.95%\x1b[m  f\x1b[0;1m") == "      61.95%  f");
+    CHECK(without_colours("\x1b]0;title\x07 \x1b[2J \x1b[") == "\x1b]0;title\x07 \x1b[2J \x1b[");
+}
+
+TEST_CASE("what is no report is refused in one line") {
+    CHECK(error_of("") ==
+          "report.txt: is empty; give it what perf report --stdio prints, or a perf.data file");
+    CHECK(error_of(" \n\n") == error_of(""));
+    CHECK(error_of("hello\nworld\n") ==
+          "report.txt: is no output of perf report --stdio and no perf.data file");
+    CHECK(error_of(std::string_view("\x7f"
+                                    "ELF\0\0\1",
+                                    7)) ==
+          "report.txt: is no output of perf report --stdio and no perf.data file");
+    CHECK(error_of("# Overhead  Command\n# ........  .......\n    61.11%  app\n") ==
+          "report.txt: has no Symbol column, so it names no function; let perf report sort by it (--sort "
+          "dso,sym)");
+    CHECK(error_of("# Overhead  Symbol\n# ........  ......\n") ==
+          "report.txt: the report has no rows; was anything sampled?");
+    CHECK(error_of(
+              "#    Overhead  Command / Shared Object / Symbol\n# ...........  ......\n    100.00%  app\n") ==
+          "report.txt: is a report in --hierarchy form; print it without that option");
+    CHECK(error_of("# Overhead Command Symbol\n 61.11% app [.] f\n") ==
+          "report.txt: the columns of the report run into each other; print it without -t or with -t ';'");
+}
+
+TEST_CASE("lines cut short, huge numbers and stray bytes do no harm") {
+    const std::string head = "# Overhead  Shared Object  Symbol\n# ........  .............  ......\n";
+    for (const auto* row :
+         {"    1", "    61.11%", "    61.11%  app", "    61.11%  app            [",
+          "    9e99%  app            [.] f", "99999999999999999999999999999999.9%  app   [.] f",
+          "    ..%  app  [.] f", "|--", "   ---", "   --1%--", "   |--1.00%--\n  |--1.00%--", "\xff\xfe\xfd",
+          "1.00% ;;;", "1.00% a;b;c"}) {
+        INFO(row);
+        const auto report =
+            parse_perf_text(head + "    50.00%  app            [.] f\n" + row + "\n", "report.txt");
+        REQUIRE(report.has_value());
+        CHECK(report->rows.at(0).symbol == "f");
+    }
+}
