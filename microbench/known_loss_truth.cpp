@@ -1,0 +1,106 @@
+#include "microbench/known_loss_truth.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace known_loss {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Loss {
+    std::uint64_t calls = 0;
+    double by_shape = 0;  ///< outermost calls, each against the least of its shape
+    double flat = 0;      ///< outermost calls against the least of all
+    double self = 0;      ///< own times of all calls, each against the least of its shape
+    double min = 0;       ///< of the outermost calls, as the next two
+    double median = 0;
+    double max = 0;
+};
+
+double lost(const std::vector<double>& values) {
+    if (values.empty()) return 0;
+    const double least = *std::min_element(values.begin(), values.end());
+    double sum = 0;
+    for (const double value : values)
+        sum += value - least;
+    return sum;
+}
+
+double lost_by_shape(const std::map<std::uint32_t, std::vector<double>>& shapes) {
+    double sum = 0;
+    for (const auto& [shape, values] : shapes)
+        sum += lost(values);
+    return sum;
+}
+
+Loss loss_of(const FunctionCalls& function, double ticks_per_ns) {
+    std::map<std::uint32_t, std::vector<double>> durations;
+    std::map<std::uint32_t, std::vector<double>> selves;
+    std::vector<double> all;
+    for (const Call& call : function.calls) {
+        selves[call.shape].push_back(static_cast<double>(call.self) / ticks_per_ns);
+        if (!call.outermost) continue;
+        durations[call.shape].push_back(static_cast<double>(call.duration) / ticks_per_ns);
+        all.push_back(durations[call.shape].back());
+    }
+    Loss loss{.calls = function.calls.size(),
+              .by_shape = lost_by_shape(durations),
+              .flat = lost(all),
+              .self = lost_by_shape(selves)};
+    if (all.empty()) return loss;
+    std::sort(all.begin(), all.end());
+    loss.min = all.front();
+    loss.median = all[all.size() / 2];
+    loss.max = all.back();
+    return loss;
+}
+
+struct RollUp {
+    std::uint64_t calls = 0;
+    double rdam = 0;
+    double flat = 0;
+    double lost = 0;
+    double self = 0;
+};
+
+}  // namespace
+
+Json truth(const std::vector<ThreadRecord>& threads, double ticks_per_ns) {
+    double life = 0;
+    for (const ThreadRecord& thread : threads)
+        life += static_cast<double>(thread.duration) / ticks_per_ns;
+    Json rows = Json::array();
+    std::map<std::string, RollUp> sums;
+    for (const ThreadRecord& thread : threads) {
+        const double duration = static_cast<double>(thread.duration) / ticks_per_ns;
+        Json functions = Json::object();
+        for (const FunctionCalls& function : thread.functions) {
+            const Loss loss = loss_of(function, ticks_per_ns);
+            functions[function.name] = {{"calls", loss.calls},
+                                        {"rdam", loss.by_shape / duration},
+                                        {"rdam_flat", loss.flat / duration},
+                                        {"lost_ns", loss.by_shape},
+                                        {"min_ns", loss.min},
+                                        {"median_ns", loss.median},
+                                        {"max_ns", loss.max}};
+            RollUp& sum = sums[function.name];
+            sum.calls += loss.calls;
+            sum.rdam = std::max(sum.rdam, loss.by_shape / duration);
+            sum.flat = std::max(sum.flat, loss.flat / duration);
+            sum.lost += loss.by_shape;
+            sum.self += loss.self;
+        }
+        rows.push_back({{"tid", thread.tid}, {"duration_ns", duration}, {"functions", functions}});
+    }
+    Json functions = Json::object();
+    for (const auto& [name, sum] : sums) {
+        functions[name] = {{"calls", sum.calls},           {"rdam", sum.rdam},
+                           {"rdam_flat", sum.flat},        {"rdam_all", sum.lost / life},
+                           {"rdam_self", sum.self / life}, {"lost_ns", sum.lost}};
+    }
+    return {{"threads", rows}, {"functions", functions}};
+}
+
+}  // namespace known_loss

@@ -1,0 +1,35 @@
+// The scores that a program knows of itself: from its own time-stamps, by the definitions of docs/design.md
+// §5. Times are ticks of the time-stamp counter; JSON has nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace known_loss {
+
+/// One call, as measured from inside.
+struct Call {
+    std::uint32_t shape = 0;  ///< calls of equal shape have done the same: they are one sequence
+    bool outermost = true;    ///< false: called from within a call of the same function
+    std::uint64_t duration = 0;
+    std::uint64_t self = 0;  ///< without the time in other measured calls
+};
+
+/// The calls of one function in one thread.
+struct FunctionCalls {
+    std::string name;
+    std::vector<Call> calls;
+};
+
+struct ThreadRecord {
+    int tid = 0;
+    std::uint64_t duration = 0;  ///< T
+    std::vector<FunctionCalls> functions;
+};
+
+/// `threads` are all of the process, the main thread included, even those without calls.
+nlohmann::ordered_json truth(const std::vector<ThreadRecord>& threads, double ticks_per_ns);
+
+}  // namespace known_loss

@@ -1,0 +1,168 @@
+// Times calls of an empty function, batch by batch, and two `rdtscp` right before each batch: the floor of
+// what a pair of time-stamps can cost, measured under the same conditions (frequency, the other processor's
+// load). Writes JSON: nanoseconds a call. microbench/probe-cost runs it under each recorder.
+//
+//     probe_cost FUNCTION CALLS BATCH THREADS OUTPUT
+//
+// FUNCTION is `none`, `ints`, `undescribed` or `shared` (probe_cost_functions.h), or `nothing`: an empty
+// loop.
+#include <algorithm>
+#include <barrier>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "microbench/probe_cost_functions.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+struct Plan {
+    std::string_view function;
+    std::uint64_t calls = 0;
+    std::uint64_t batch = 0;
+    std::uint64_t threads = 0;
+    const char* output = nullptr;
+};
+
+/// Nanoseconds a call, a number for each batch.
+struct Costs {
+    std::vector<double> calls;
+    std::vector<double> floor;
+};
+
+void two_clock_reads() {
+    asm volatile(
+        "rdtscp\n\t"
+        "rdtscp"
+        :
+        :
+        : "rax", "rcx", "rdx");
+}
+
+template <typename Call>
+double nanoseconds_a_call(std::uint64_t count, Call call) {
+    const auto begin = Clock::now();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        call();
+        asm volatile("");
+    }
+    const std::chrono::duration<double, std::nano> spent = Clock::now() - begin;
+    return spent.count() / static_cast<double>(count);
+}
+
+template <typename Call>
+Costs measure(const Plan& plan, Call call) {
+    const std::uint64_t batches = std::max<std::uint64_t>(1, plan.calls / plan.batch);
+    Costs costs;
+    costs.calls.reserve(batches);
+    costs.floor.reserve(batches);
+    // A recorder's first event of a thread sets things up; that is not the cost of a call.
+    nanoseconds_a_call(plan.batch, call);
+    for (std::uint64_t i = 0; i < batches; ++i) {
+        costs.floor.push_back(nanoseconds_a_call(plan.batch, two_clock_reads));
+        costs.calls.push_back(nanoseconds_a_call(plan.batch, call));
+    }
+    return costs;
+}
+
+/// Direct calls: a pointer would add its own cost.
+std::optional<Costs> measure_named(const Plan& plan) {
+    if (plan.function == "nothing") return measure(plan, [] {});
+    if (plan.function == "none") return measure(plan, [] { empty_call(); });
+    if (plan.function == "ints") return measure(plan, [] { empty_call_ints(1, 2, 3); });
+    if (plan.function == "undescribed") return measure(plan, [] { empty_call_undescribed(); });
+    if (plan.function == "shared") return measure(plan, [] { empty_call_shared(); });
+    return std::nullopt;
+}
+
+double mean(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values)
+        sum += value;
+    return sum / static_cast<double>(values.size());
+}
+
+double percentile(const std::vector<double>& sorted, double share) {
+    const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+    return sorted[at];
+}
+
+Json summary(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return {{"min", values.front()},
+            {"p50", percentile(values, 0.5)},
+            {"p99", percentile(values, 0.99)},
+            {"max", values.back()},
+            {"mean", mean(values)}};
+}
+
+Json summary(const Costs& costs) {
+    std::vector<double> ratios;
+    ratios.reserve(costs.calls.size());
+    for (std::size_t i = 0; i < costs.calls.size(); ++i)
+        ratios.push_back(costs.calls[i] / costs.floor[i]);
+    return {
+        {"call_ns", summary(costs.calls)}, {"floor_ns", summary(costs.floor)}, {"ratio", summary(ratios)}};
+}
+
+std::vector<std::optional<Costs>> run_threads(const Plan& plan) {
+    std::vector<std::optional<Costs>> results(plan.threads);
+    std::barrier together(static_cast<std::ptrdiff_t>(plan.threads));
+    std::vector<std::jthread> others;
+    const auto work = [&](std::size_t at) {
+        together.arrive_and_wait();
+        results[at] = measure_named(plan);
+    };
+    for (std::size_t i = 1; i < plan.threads; ++i)
+        others.emplace_back(work, i);
+    work(0);
+    others.clear();
+    return results;
+}
+
+bool parse(std::string_view text, std::uint64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && value > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Plan plan;
+    if (argc != 6 || !parse(argv[2], plan.calls) || !parse(argv[3], plan.batch) ||
+        !parse(argv[4], plan.threads)) {
+        std::fputs("usage: probe_cost none|ints|undescribed|shared|nothing CALLS BATCH THREADS OUTPUT\n",
+                   stderr);
+        return 2;
+    }
+    plan.function = argv[1];
+    plan.output = argv[5];
+    Json threads = Json::array();
+    for (const std::optional<Costs>& costs : run_threads(plan)) {
+        if (!costs) {
+            std::fprintf(stderr, "probe_cost: no function '%s'\n", argv[1]);
+            return 2;
+        }
+        threads.push_back(summary(*costs));
+    }
+    std::ofstream out(plan.output);
+    out << Json{{"function", plan.function}, {"calls", plan.calls}, {"threads", threads}}.dump(2) << '\n';
+    out.close();
+    if (!out) {
+        std::fprintf(stderr, "probe_cost: %s cannot be written: %s\n", plan.output, std::strerror(errno));
+        return 1;
+    }
+    return 0;
+}
