@@ -16,24 +16,24 @@ namespace {
 constexpr int kLongestOriginChain = 8;
 constexpr std::size_t kMostParameters = 256;
 
-/// The DIE that `attribute` of `die` refers to.
-std::optional<Dwarf_Die> referred(Dwarf_Die die, unsigned attribute_name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Die target;
-    if (dwarf_attr(&die, attribute_name, &attribute) == nullptr) return std::nullopt;
-    if (dwarf_formref_die(&attribute, &target) == nullptr) return std::nullopt;
-    return target;
-}
-
 /// The concrete function, its abstract origin and its declaration, as far as they exist.
-std::vector<Dwarf_Die> origin_chain(Dwarf_Die function) {
-    std::vector<Dwarf_Die> chain{function};
+struct OriginChain {
+    std::vector<Dwarf_Die> dies;
+    bool broken = false;  ///< there is more, in a file that could not be read (dwz's shared one)
+};
+
+OriginChain origin_chain(Dwarf_Die function) {
+    OriginChain chain{{function}};
     for (int steps = 0; steps < kLongestOriginChain; ++steps) {
-        auto next = referred(chain.back(), DW_AT_abstract_origin);
-        if (!next) next = referred(chain.back(), DW_AT_specification);
-        if (!next) break;
-        chain.push_back(*next);
+        Dwarf_Attribute attribute;
+        Dwarf_Attribute* reference = dwarf_attr(&chain.dies.back(), DW_AT_abstract_origin, &attribute);
+        if (reference == nullptr) reference = dwarf_attr(&chain.dies.back(), DW_AT_specification, &attribute);
+        if (reference == nullptr) return chain;
+        Dwarf_Die target;
+        if (dwarf_formref_die(reference, &target) == nullptr) break;
+        chain.dies.push_back(target);
     }
+    chain.broken = true;
     return chain;
 }
 
@@ -76,9 +76,9 @@ struct Compilation {
     bool is_llvm = false;
 };
 
-Compilation compilation_of(const std::vector<Dwarf_Die>& chain) {
+Compilation compilation_of(const OriginChain& chain) {
     Compilation result;
-    Dwarf_Die source = chain.back();
+    Dwarf_Die source = chain.dies.back();
     Dwarf_Die unit;
     if (dwarf_diecu(&source, &unit, nullptr, nullptr) != nullptr) {
         switch (dwarf_srclang(&unit)) {
@@ -98,7 +98,7 @@ Compilation compilation_of(const std::vector<Dwarf_Die>& chain) {
                 break;
         }
     }
-    Dwarf_Die code = chain.front();
+    Dwarf_Die code = chain.dies.front();
     if (dwarf_diecu(&code, &unit, nullptr, nullptr) != nullptr) {
         const std::string_view producer = text_attribute(unit, DW_AT_producer);
         result.is_llvm = !producer.starts_with("GNU ");
@@ -117,10 +117,11 @@ bool keeps_signature(std::string_view suffix) {
 }
 
 /// What makes the parameters as written differ from those in the code, apart from their types.
-std::string doubt_about(const std::vector<Dwarf_Die>& chain, const ParameterList& concrete,
+std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
                         const ParameterList& declared, const Compilation& compilation,
                         std::string_view linkage_name) {
-    const Dwarf_Die& function = chain.front();
+    const Dwarf_Die& function = chain.dies.front();
+    if (chain.broken) return "described in another file, which cannot be read";
     if (!keeps_signature(split_clone(linkage_name).suffix)) {
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
@@ -202,11 +203,11 @@ std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint
     if (function == nullptr) return std::nullopt;
     const auto chain = origin_chain(function->die);
     ParameterList concrete;
-    collect_parameters(chain.front(), concrete);
+    collect_parameters(chain.dies.front(), concrete);
     ParameterList declared = concrete;
-    for (std::size_t index = 1; index < chain.size(); ++index) {
+    for (std::size_t index = 1; index < chain.dies.size(); ++index) {
         ParameterList list;
-        collect_parameters(chain[index], list);
+        collect_parameters(chain.dies[index], list);
         if (list.parameters.size() > declared.parameters.size()) declared.parameters = list.parameters;
         declared.variadic = declared.variadic || list.variadic;
     }
