@@ -15,8 +15,16 @@ constexpr std::size_t kMaxListBytes = 64U << 20U;
 /// Where the comment begins, npos: there is none. A `#` inside a name (`{closure#0}`) follows no blank.
 std::size_t find_comment(std::string_view line) {
     for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1))
-        if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return at;
+        if (at == 0 || trim_blanks(line.substr(at - 1, 1)).empty()) return at;
     return std::string_view::npos;
+}
+
+/// Files that were put together from several have one in front of several lines.
+std::string_view without_byte_order_mark(std::string_view line) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    while (line.substr(0, kMark.size()) == kMark)
+        line.remove_prefix(kMark.size());
+    return line;
 }
 
 bool has_control_characters(std::string_view text) {
@@ -78,12 +86,10 @@ bool can_only_be_a_path(std::string_view value) {
 }  // namespace
 
 Result<FunctionList> parse_function_list(std::string_view text, std::string_view origin) {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
     FunctionList list;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
-        const auto line = text.substr(0, end);
+        const auto line = without_byte_order_mark(text.substr(0, end));
         text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
         const auto comment = find_comment(line);
         const auto name = trim_blanks(line.substr(0, comment));
