@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "wrappers/object/demangle.h"
 #include "wrappers/object/inlined_copies.h"
@@ -18,6 +19,13 @@ void append(std::vector<Candidate>& all, std::vector<Candidate> more) {
 void say(std::string& remarks, std::string_view remark) {
     if (!remarks.empty()) remarks += "; ";
     remarks += remark;
+}
+
+bool is_c_library(const ObjectFile& file) {
+    constexpr std::array<std::string_view, 9> kNames{
+        "libc.", "libm.", "libmvec.", "libpthread.", "librt.", "libdl.", "libresolv.", "libanl.", "libutil."};
+    return std::any_of(kNames.begin(), kNames.end(),
+                       [&](std::string_view name) { return file.soname().starts_with(name); });
 }
 
 /// The exported name of a function that its users know: of `__write` and `write`, the latter.
@@ -130,9 +138,19 @@ std::vector<Candidate> EntryResolver::search(const NameQuery& query, const std::
 std::vector<Candidate> EntryResolver::search_substitutes(const NameQuery& query,
                                                          const std::vector<std::size_t>& where) {
     if (query.is_glob() || query.version() == "plt") return {};
-    const auto try_names = [&](const std::vector<std::string>& names, bool variant) {
+    // Only glibc is known to name its internals after what it exports.
+    std::vector<std::size_t> libraries;
+    std::vector<std::size_t> stripped;
+    for (const std::size_t object : where) {
+        const ObjectFile* file = objects_.file(object);
+        if (file == nullptr || !is_c_library(*file)) continue;
+        libraries.push_back(object);
+        if (file->symbol_source() == SymbolSource::exported_only) stripped.push_back(object);
+    }
+    const auto try_names = [&](const std::vector<std::string>& names, const std::vector<std::size_t>& objects,
+                               bool variant) {
         for (const std::string& name : names) {
-            auto candidates = search(NameQuery{name}, where, {});
+            auto candidates = search(NameQuery{name}, objects, {});
             std::erase_if(candidates, [](const Candidate& candidate) { return !candidate.refusal.empty(); });
             if (candidates.empty()) continue;
             for (Candidate& candidate : candidates) {
@@ -147,8 +165,8 @@ std::vector<Candidate> EntryResolver::search_substitutes(const NameQuery& query,
         }
         return std::vector<Candidate>{};
     };
-    if (auto found = try_names(variant_bases(query.name()), true); !found.empty()) return found;
-    return try_names(exported_candidates(query.name()), false);
+    if (auto found = try_names(variant_bases(query.name()), libraries, true); !found.empty()) return found;
+    return try_names(exported_candidates(query.name()), stripped, false);
 }
 
 std::vector<Candidate> EntryResolver::search_inlined(const NameQuery& query,

@@ -120,6 +120,12 @@ TEST_CASE("a function of which only the compiler's copies exist stands for them,
     CHECK(contains(plan.answers[0].reason, "the compiler's copy of only_copies"));
 }
 
+TEST_CASE("nothing stands in for a missing name outside of the C library") {
+    CHECK(only_answer(plan_for("__first_name")).verdict == Verdict::not_found);
+    CHECK(only_answer(plan_for("__GI_first_name", "libsymbols.bare.so")).verdict == Verdict::not_found);
+    CHECK(only_answer(plan_for("__first_name_avx2")).verdict == Verdict::not_found);
+}
+
 TEST_CASE("cold parts are never wrapped") {
     const Plan plan = plan_for("calls_twin_a.cold");
     CHECK(plan.functions.empty());
