@@ -126,8 +126,8 @@ void Matcher::pause(const trace::Event& event) {
     last_pause_ = {begin == last_pause_.end ? last_pause_.begin : begin, end};
 }
 
-// Pauses that touch have become one, and only the last one can reach beyond `tsc`, slots being nearly in the order of
-// time.
+// Pauses that touch have become one, and only the last one can reach beyond `tsc`, slots being nearly in the
+// order of time.
 std::uint64_t Matcher::paused_until(std::uint64_t tsc) const {
     if (tsc >= last_pause_.end) return counts_.paused;
     return counts_.paused - (last_pause_.end - std::max(tsc, last_pause_.begin));

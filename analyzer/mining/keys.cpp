@@ -41,7 +41,7 @@ std::string similar_names(const trace::TraceInfo& info, std::string_view name) {
     for (const trace::FunctionInfo& function : info.functions) {
         const std::string candidate = lower(function.name);
         const bool similar = candidate.find(wanted) != std::string::npos ||
-                             (!candidate.empty() && wanted.find(candidate) != std::string::npos);
+                             (candidate.size() > 2 && wanted.find(candidate) != std::string::npos);
         if (!similar || found == 3) continue;
         out += (found++ == 0 ? "; similar: " : ", ") + function.name;
     }

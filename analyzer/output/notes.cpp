@@ -66,7 +66,7 @@ void add_unscored(const score::Report& report, std::vector<std::string>& out) {
     const std::uint64_t bad = counts.bad_clock + counts.bad_pauses;
     if (bad > 0) {
         out.push_back(
-            fmt::format("{} before its beginning (do the processors' clocks agree?): counted, not scored.",
+            fmt::format("{} earlier than begun (do the processors' clocks agree?): counted, not scored.",
                         counted(bad, "call or pause ended", "calls or pauses ended")));
     }
     if (report.too_long > 0) {

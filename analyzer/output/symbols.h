@@ -12,11 +12,11 @@ namespace rdam::output {
 
 /// One function at an address: several where calls were inlined there.
 struct StackFrame {
-    std::string function;  ///< empty: unknown
-    std::string file;      ///< empty: unknown
+    std::string function = {};  ///< empty: unknown
+    std::string file = {};      ///< empty: unknown
     std::uint32_t line = 0;
     bool inlined = false;      ///< into the frame that follows it
-    std::string module;        ///< file name of the object; empty: the address lies in none
+    std::string module = {};   ///< file name of the object; empty: the address lies in none
     std::uint64_t offset = 0;  ///< link-time address in the module, or the address itself
 };
 

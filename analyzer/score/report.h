@@ -79,8 +79,8 @@ struct FunctionRow {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
 
-    double rdam = 0;  ///< highest over the threads, short-lived ones left out, of Σ lost / T over the
-                      ///< function's sequences, outermost calls only
+    double rdam = 0;      ///< highest over the threads, short-lived ones left out, of Σ lost / T over the
+                          ///< function's sequences, outermost calls only
     double rdam_all = 0;  ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,

@@ -9,11 +9,11 @@
 namespace rdam::score {
 
 struct Settings {
-    mining::SequenceOptions sequences;
-    std::vector<std::string> keys;     ///< `function:parameter`: tells sequences apart
-    std::vector<std::string> no_keys;  ///< `function:parameter`: does not, though it would by default
-    std::vector<std::string> ignore;   ///< functions that are left out as if they had not been wrapped
-    unsigned jobs = 0;                 ///< threads that analyze; 0: as many as there are processors
+    mining::SequenceOptions sequences = {};
+    std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
+    std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
+    std::vector<std::string> ignore = {};   ///< functions that are left out as if they had not been wrapped
+    unsigned jobs = 0;                      ///< threads that analyze; 0: as many as there are processors
 };
 
 }  // namespace rdam::score

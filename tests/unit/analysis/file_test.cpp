@@ -1,0 +1,147 @@
+// From a trace file to a report, and from events that nobody would record.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
+#include "analyzer/score/analyze.h"
+#include "analyzer/trace/writer.h"
+#include "tests/unit/analysis/random_recording.h"
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+/// A file without a name; gone when the test is.
+class MemoryFile {
+  public:
+    MemoryFile() : fd_(memfd_create("trace", MFD_CLOEXEC)) {}
+    ~MemoryFile() { close(fd_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+  private:
+    int fd_;
+};
+
+void encode(trace::ChunkEncoder& encoder, const trace::Event& event) {
+    switch (event.kind) {
+        case trace::EventKind::enter:
+        case trace::EventKind::tail_enter:
+            encoder.enter(event.tsc, event.function, event.cpu, event.caller,
+                          event.kind == trace::EventKind::tail_enter, event.stack, event.words);
+            break;
+        case trace::EventKind::leave:
+            encoder.leave(event.tsc, event.function, event.cpu, event.unwound, event.words);
+            break;
+        case trace::EventKind::pause:
+            encoder.pause(event.tsc, event.until, event.reason);
+            break;
+    }
+}
+
+void write_file(const Recording& recording, const std::string& path) {
+    auto writer = trace::TraceWriter::create(open(path.c_str(), O_RDWR | O_CLOEXEC), "memory");
+    REQUIRE(writer);
+    trace::ChunkEncoder encoder;
+    for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+        for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+            for (const trace::Event& event : piece.events) {
+                encode(encoder, event);
+                if (encoder.events() == 500) REQUIRE(writer->append(t, encoder));
+            }
+        }
+        if (encoder.events() > 0) REQUIRE(writer->append(t, encoder));
+    }
+    REQUIRE(writer->finish(recording.info));
+}
+
+std::string json_of(const score::Report& report, const trace::TraceInfo& info) {
+    output::TraceSymbols symbols{info};
+    return output::to_json(report, symbols, {});
+}
+
+trace::Event wild_event(std::mt19937_64& random, std::size_t functions) {
+    const std::uint64_t extremes[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, 1000, 2000};
+    const auto number = [&] {
+        return random() % 2 == 0 ? extremes[random() % 7] : random() >> (random() % 64);
+    };
+    trace::Event event;
+    event.tsc = number();
+    event.until = number();
+    event.caller = number();
+    event.function = static_cast<std::uint32_t>(random() % functions);
+    event.kind = static_cast<trace::EventKind>(random() % 4);
+    return event;
+}
+
+}  // namespace
+
+TEST_CASE("a report from a file is that of its events, however many analyze it", "[file]") {
+    std::mt19937_64 random{7};
+    const Recording recording = random_recording(random, {.threads = 7, .events = 3000, .accidents = false});
+    const MemoryFile file;
+    write_file(recording, file.path());
+    const auto reader = trace::TraceReader::open(file.path());
+    REQUIRE(reader);
+    std::string first;
+    for (const unsigned jobs : {1U, 2U, 8U}) {
+        const auto report = score::analyze(*reader, {.jobs = jobs}, {});
+        REQUIRE(report);
+        if (first.empty()) first = json_of(*report, reader->info());
+        CHECK(json_of(*report, reader->info()) == first);
+    }
+    CHECK(first == json_of(analyze(recording), recording.info));
+}
+
+TEST_CASE("settings that the trace does not know are an error", "[file]") {
+    std::mt19937_64 random{8};
+    const MemoryFile file;
+    write_file(random_recording(random, {}), file.path());
+    const auto reader = trace::TraceReader::open(file.path());
+    REQUIRE(reader);
+    const auto report = score::analyze(*reader, {.ignore = {"nosuch"}}, {});
+    REQUIRE_FALSE(report);
+    CHECK(report.error().message == "nosuch: the trace has no such function");
+}
+
+TEST_CASE("no events whatever lead to scores beyond their range", "[file]") {
+    std::mt19937_64 random{9};
+    for (int round = 0; round < 3000; ++round) {
+        Recording recording{3};
+        recording.info.clock.probe_ticks = round % 3 == 0 ? 1e8 : std::nan("");
+        recording.info.clock.ticks_per_second = round % 5 == 0 ? -1 : 1e9;
+        std::vector<std::vector<trace::Event>> threads;
+        for (int t = 0; t < 2; ++t) {
+            recording.thread(random() >> (random() % 64), random() >> (random() % 64));
+            threads.emplace_back();
+            for (int i = 0; i < 60; ++i)
+                threads.back().push_back(wild_event(random, 3));
+        }
+        const score::ResolvedSettings settings = resolved(recording);
+        std::vector<std::unique_ptr<score::ThreadAnalysis>> analyses;
+        for (const auto& events : threads) {
+            analyses.push_back(std::make_unique<score::ThreadAnalysis>(recording.info, settings));
+            analyses.back()->consume(events);
+            analyses.back()->finish();
+        }
+        const score::Report report = score::make_report({recording.info, {}}, settings, analyses, 10);
+        for (const score::FunctionRow& row : report.functions) {
+            for (const double value : {row.rdam, row.rdam_all, row.rdam_self, row.rdam_flat}) {
+                CHECK((value >= 0 && value <= 1));
+            }
+            CHECK(row.rdam <= row.rdam_flat + 1e-9);
+            CHECK((std::isfinite(row.lost_ns) && row.lost_ns >= 0));
+        }
+        CHECK(json_of(report, recording.info).find("null") == std::string::npos);
+    }
+}
+
+}  // namespace rdam::test

@@ -1,0 +1,212 @@
+#include "analyzer/calls/matcher.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
+
+/// Writes down what it hears: `+a` opened, `a:10/4` closed after 10 ticks, 4 of them its own, `a?` without
+/// time, `x2` two abandoned. Inner calls of a recursion end in `'`.
+class Listener : public calls::CallSink {
+  public:
+    void opened(const trace::Event& enter) override { note("+" + name(enter.function)); }
+    void closed(const calls::Call& call) override {
+        std::string text = name(call.function);
+        text += call.timed ? ":" + std::to_string(call.duration) : "?";
+        if (call.self_timed) text += "/" + std::to_string(call.self);
+        note(text + (call.outermost ? "" : "'"));
+    }
+    void abandoned(std::size_t count) override { note("x" + std::to_string(count)); }
+
+    std::string heard;
+
+  private:
+    static std::string name(std::uint32_t function) {
+        return std::string(1, static_cast<char>('a' + function));
+    }
+    void note(const std::string& text) { heard += (heard.empty() ? "" : " ") + text; }
+};
+
+struct Heard {
+    std::string text;
+    calls::MatchCounts counts;
+};
+
+Heard listen(const ThreadRecording& thread, calls::ProbeCost cost = {},
+             const std::vector<bool>& ignored = {}) {
+    Listener listener;
+    calls::Matcher matcher{3, cost, ignored, listener};
+    for (const ThreadRecording::Piece& piece : thread.pieces()) {
+        if (piece.gap_before) matcher.gap();
+        matcher.consume(piece.events);
+    }
+    matcher.finish();
+    return {listener.heard, matcher.counts()};
+}
+
+}  // namespace
+
+TEST_CASE("calls nest", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).call(110, kB, 5).call(120, kB, 7).leave(150, kA);
+    CHECK(listen(thread).text == "+a +b b:5/5 +b b:7/7 a:50/38");
+}
+
+TEST_CASE("inner calls of a recursion are not outermost", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).enter(110, kB).call(115, kA, 1).leave(130, kB).leave(150, kA).call(200, kA, 3);
+    CHECK(listen(thread).text == "+a +b +a a:1/1' b:20/19 a:50/30 +a a:3/3");
+}
+
+TEST_CASE("a tail call ends its predecessor and is a child of the frame's function", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).tail_enter(110, kB).call(112, kA, 2).tail_enter(120, kC).leave(150, kA);
+    CHECK(listen(thread).text == "+a +b +a a:2/2' b:10/8 +c c:30/30 a:50/10");
+}
+
+TEST_CASE("a mutual tail recursion of any length stays two deep", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(0, kA);
+    for (std::uint64_t i = 1; i <= 100000; ++i)
+        thread.tail_enter(i, i % 2 == 0 ? kA : kB);
+    thread.leave(100001, kA);
+    const Heard heard = listen(thread);
+    CHECK(heard.counts.calls == 100001);
+    CHECK(heard.counts.abandoned_at_end + heard.counts.abandoned_by_jump == 0);
+    CHECK(heard.text.ends_with("a:1/1' a:100001/1"));
+}
+
+TEST_CASE("a jump out of calls leaves them without a time, and the call around them without a self time",
+          "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).enter(110, kB).call(112, kC, 3).enter(120, kC).leave(150, kA);
+    const Heard heard = listen(thread);
+    CHECK(heard.text == "+a +b +c c:3/3 +c x2 a:50");
+    CHECK(heard.counts.abandoned_by_jump == 2);
+}
+
+TEST_CASE("a jump inside the function that was tail-entered does not abandon that one", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).tail_enter(110, kB).enter(112, kC).leave(150, kA);
+    CHECK(listen(thread).text == "+a +b +c x1 b:40 a:50/10");
+}
+
+TEST_CASE("what is open at the thread's end or at a gap is abandoned", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).enter(110, kB).gap().leave(120, kB).enter(130, kC);
+    const Heard heard = listen(thread);
+    CHECK(heard.text == "+a +b x2 +c x1");
+    CHECK(heard.counts.abandoned_at_gap == 2);
+    CHECK(heard.counts.abandoned_at_end == 1);
+    CHECK(heard.counts.unmatched_leaves == 1);
+}
+
+TEST_CASE("a leave or tail call without a frame is counted and ignored", "[calls]") {
+    ThreadRecording thread;
+    thread.leave(100, kA).tail_enter(101, kB).enter(102, kC).leave(103, kA).leave(104, kC);
+    const Heard heard = listen(thread);
+    CHECK(heard.text == "+c c:2/2");
+    CHECK(heard.counts.unmatched_leaves == 2);
+    CHECK(heard.counts.stray_tail_enters == 1);
+}
+
+TEST_CASE("unmatched leaves cost no search through a deep stack", "[calls]") {
+    ThreadRecording thread;
+    for (std::uint64_t i = 0; i < 200000; ++i)
+        thread.enter(i, kA);
+    for (std::uint64_t i = 0; i < 200000; ++i)
+        thread.leave(200000 + i, kB);
+    const Heard heard = listen(thread);
+    CHECK(heard.counts.unmatched_leaves == 200000);
+    CHECK(heard.counts.abandoned_at_end == 200000);
+}
+
+TEST_CASE("pauses are taken out of every open call, once", "[calls]") {
+    ThreadRecording thread;
+    SECTION("inside") {
+        thread.enter(100, kA).enter(110, kB).pause(112, 122).leave(130, kB).leave(150, kA);
+        CHECK(listen(thread).text == "+a +b b:10/10 a:40/30");
+    }
+    SECTION("outside") {
+        thread.pause(80, 90).call(100, kA, 10).pause(120, 130);
+        CHECK(listen(thread).text == "+a a:10/10");
+    }
+    SECTION("overlapping one another") {
+        thread.enter(100, kA).pause(110, 130).pause(120, 140).leave(150, kA);
+        CHECK(listen(thread).text == "+a a:20/20");
+    }
+    SECTION("begun before the innermost call's clock was read") {
+        thread.enter(100, kA).enter(110, kB).pause(106, 120).leave(125, kB).leave(150, kA);
+        CHECK(listen(thread).text == "+a +b b:5/5 a:36/31");
+    }
+    SECTION("ended after a call's end had been read") {
+        thread.enter(100, kA).enter(110, kB).pause(112, 122).leave(120, kB).leave(150, kA);
+        CHECK(listen(thread).text == "+a +b b:2/2 a:40/38");
+    }
+    SECTION("that end before they begin are counted and ignored") {
+        thread.enter(100, kA).pause(120, 110).leave(150, kA);
+        const Heard heard = listen(thread);
+        CHECK(heard.text == "+a a:50/50");
+        CHECK(heard.counts.bad_pauses == 1);
+    }
+}
+
+TEST_CASE("the cost of probes is taken out of every call that contains them", "[calls]") {
+    const calls::ProbeCost cost{.total = 10, .inner = 4};
+    ThreadRecording thread;
+    SECTION("nested") {
+        // b: 20 − 4; a: 100 − 4 − 2 × 10, of which the two b take 16 each.
+        thread.enter(100, kA).call(110, kB, 20).call(150, kB, 20).leave(200, kA);
+        CHECK(listen(thread, cost).text == "+a +b b:16/16 +b b:16/16 a:76/44");
+    }
+    SECTION("never below nothing") {
+        thread.enter(100, kA).call(101, kB, 1).leave(103, kA);
+        CHECK(listen(thread, cost).text == "+a +b b:0/0 a:0/0");
+    }
+    SECTION("that make no sense are not") {
+        thread.call(100, kA, 5);
+        CHECK(listen(thread, {.total = -1, .inner = std::nan("")}).text == "+a a:5/5");
+    }
+}
+
+TEST_CASE("a call that ends before it begins has no time, nor have those around it a self time", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).enter(110, kB).leave(105, kB).leave(150, kA);
+    const Heard heard = listen(thread);
+    CHECK(heard.text == "+a +b b? a:50");
+    CHECK(heard.counts.bad_clock == 1);
+}
+
+TEST_CASE("a signal handler may run before the clock of the call around it was read", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(120, kA).call(110, kB, 5).leave(150, kA);
+    CHECK(listen(thread, {.total = 10, .inner = 0}).text == "+a +b b:5/5 a:30/30");
+}
+
+TEST_CASE("an ignored function's children belong to the function around it", "[calls]") {
+    ThreadRecording thread;
+    thread.enter(100, kA).enter(110, kB).call(112, kC, 3).leave(130, kB).leave(150, kA);
+    const Heard heard = listen(thread, {.total = 2, .inner = 0}, {false, true});
+    CHECK(heard.text == "+a +c c:3/3 a:46/43");
+    CHECK(heard.counts.calls == 2);
+}
+
+TEST_CASE("a hundred thousand calls deep", "[calls]") {
+    constexpr std::uint64_t kDepth = 300000;
+    ThreadRecording thread;
+    for (std::uint64_t i = 0; i < kDepth; ++i)
+        thread.enter(i, kA);
+    for (std::uint64_t i = 0; i < kDepth; ++i)
+        thread.leave(kDepth + i, kA);
+    const Heard heard = listen(thread);
+    CHECK(heard.counts.calls == kDepth);
+    CHECK(heard.text.ends_with("a:" + std::to_string(2 * kDepth - 1) + "/2"));
+}
+
+}  // namespace rdam::test

@@ -1,0 +1,285 @@
+// What people and programs read. Expected outputs are the files in golden/. When a change of them is meant:
+//     RDAM_REBASE=1 build/tests/unit/analysis/analysis_test '[golden]'
+// writes them anew, to be read in `git diff`.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analyzer/output/json.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/symbols.h"
+#include "analyzer/output/text.h"
+#include "analyzer/output/units.h"
+#include "tests/unit/analysis/recording.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kWorker = 0, kLock = 1, kWait = 2;
+
+/// A made-up program with sources: 0x1000 lies in worker, 0x2000 in a function that was inlined into main.
+class MadeUpSymbols : public output::Symbols {
+  public:
+    std::vector<output::StackFrame> frames(std::uint64_t address) override {
+        if (address == 0x1000) {
+            return {{.function = "worker", .file = "app.c", .line = 42, .module = "app", .offset = 0x1000}};
+        }
+        if (address == 0x2000) {
+            return {{.function = "start", .file = "app.c", .line = 7, .inlined = true, .module = "app"},
+                    {.function = "main", .file = "app.c", .line = 12, .module = "app"}};
+        }
+        return {{.module = "libc.so.6", .offset = address}};
+    }
+};
+
+void contend(ThreadRecording& thread, std::uint64_t number) {
+    std::uint64_t now = 1000;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        const std::uint64_t mutex = i % 2 == 0 ? 0x7f00 : 0x7f80;
+        const std::uint64_t waited = number == 1 && i % 10 == 0 ? 20000 + i * 100 : 0;
+        thread.enter(now + 100, kWorker, {0}, 0x2000)
+            .enter(now + 500, kLock, {mutex}, 0x1000, i == 0 ? 1 : 0);
+        now += 540;
+        if (waited > 0) thread.enter(now, kWait, {mutex}, 0x4000).leave(now + waited, kWait);
+        now += waited + 60 + i % 7;
+        thread.leave(now, kLock);
+        now += 300 + (number + 1) * i;
+        thread.leave(now, kWorker);
+    }
+}
+
+/// Two threads that take a lock; the second one waits for it now and then.
+Recording contended_program() {
+    Recording recording{3, 1};
+    trace::TraceInfo& info = recording.info;
+    info.process.command = {"./app", "-t", "2", "two words"};
+    info.process.rdam_version = "0.1.0";
+    info.clock.probe_ticks = 40;
+    info.clock.probe_inner_ticks = 20;
+    const char* names[] = {"worker", "pthread_mutex_lock", "__lll_lock_wait"};
+    for (std::size_t f = 0; f < 3; ++f)
+        info.functions[f].name = names[f];
+    info.functions[kLock].module = info.functions[kWait].module = "libc.so.6";
+    trace::ParameterInfo& mutex = info.functions[kLock].parameters[0];
+    mutex.name = "mutex";
+    mutex.kind = static_cast<std::uint8_t>(ValueKind::pointer);
+    mutex.key = true;
+    info.stacks = {{.function = kLock, .caller = 0x1000, .frames = {0x1000, 0x2000, 0x3000}}};
+    for (std::uint64_t t = 0; t < 2; ++t)
+        contend(recording.thread(1000, 1001000), t);
+    return recording;
+}
+
+/// Everything that can go wrong, and names that mean harm.
+Recording troubled_program() {
+    Recording recording{3};
+    trace::TraceInfo& info = recording.info;
+    info.process.command = {"./evil\x1b[2J", "\xff\xfe"};
+    info.process.clean_end = false;
+    info.dropped = 1234;
+    info.functions[0].name = "a\x1b]0;title\x07";
+    info.functions[1].name = "b\u202egnp.exe";
+    info.functions[1].module = "lib\xff.so";
+    info.answers.resize(3);
+    info.answers[0].entry = "nosuch";
+    info.answers[0].verdict = static_cast<std::uint8_t>(Verdict::not_found);
+    info.answers[0].reason = "nearest: no_such\r\n";
+    info.answers[1].entry = "memcpy";
+    info.answers[1].verdict = static_cast<std::uint8_t>(Verdict::refused);
+    info.answers[1].function = "libc.so.6:memcpy";
+    info.answers[1].reason = "shorter than the patch";
+    info.answers[2].entry = "a";
+    info.answers[2].verdict = static_cast<std::uint8_t>(Verdict::wrapped);
+    info.remarks = {"Remark \x1b[31mof the recorder."};
+    ThreadRecording& thread = recording.thread(1000, 0);
+    info.threads[0].name = "\x9bthread";
+    info.threads[0].holes = 1;
+    thread.leave(1000, 1).enter(1010, 0).enter(1020, 1).leave(1100, 0);
+    thread.enter(1200, 0, {}, 0x1b).leave(1190, 0).enter(1300, 1).gap().enter(1400, 1);
+    thread.pause(1500, 1400).tail_enter(1510, 0);
+    return recording;
+}
+
+std::string golden_path(const std::string& name) {
+    return std::string{RDAM_GOLDEN} + "/" + name;
+}
+
+void check_golden(const std::string& name, const std::string& found) {
+    if (std::getenv("RDAM_REBASE") != nullptr) {
+        std::ofstream{golden_path(name), std::ios::binary} << found;
+        return;
+    }
+    std::ifstream file{golden_path(name), std::ios::binary};
+    REQUIRE(file);
+    std::stringstream expected;
+    expected << file.rdbuf();
+    CHECK(found == expected.str());
+}
+
+std::string text_of(const score::Report& report, const output::TextOptions& options = {}) {
+    MadeUpSymbols symbols;
+    return output::to_text(report, symbols, options);
+}
+
+std::string json_of(const score::Report& report, const output::JsonOptions& options = {}) {
+    MadeUpSymbols symbols;
+    return output::to_json(report, symbols, options);
+}
+
+}  // namespace
+
+TEST_CASE("the table of a contended program", "[output][golden]") {
+    const score::Report report = analyze(contended_program());
+    check_golden("contended.txt", text_of(report));
+    check_golden("contended-all.txt", text_of(report, {.threads = true, .sequences = true}));
+    check_golden("contended-folded.txt",
+                 text_of(analyze(contended_program(), {.sequences = {.deep_keys = true}}),
+                         {.top = 1, .sequences = true}));
+    check_golden("contended.json", json_of(report));
+}
+
+TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
+    score::Report report = analyze(troubled_program());
+    report.damage = {.no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
+    check_golden("troubled.txt", text_of(report, {.threads = true}));
+    check_golden("troubled.json", json_of(report));
+}
+
+TEST_CASE("a program that called nothing", "[output][golden]") {
+    Recording recording{2};
+    recording.thread(1000, 2000);
+    check_golden("nothing.txt", text_of(analyze(recording)));
+    check_golden("nothing.json", json_of(analyze(recording)));
+}
+
+TEST_CASE("nothing from a trace reaches the terminal as a control character", "[output]") {
+    for (const bool color : {false, true}) {
+        const std::string text =
+            text_of(analyze(troubled_program()), {.threads = true, .sequences = true, .color = color});
+        std::size_t escapes = 0;
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (byte == 0x1b) ++escapes;
+            CHECK((byte >= 0x20 || byte == '\n' || byte == 0x1b));
+        }
+        CHECK((color ? escapes > 0 : escapes == 0));
+        CHECK(text.find("\x1b[2J") == std::string::npos);
+        CHECK(text.find("\x1b]") == std::string::npos);
+        CHECK(text.find("\u202e") == std::string::npos);
+    }
+}
+
+TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]") {
+    score::Report report = analyze(contended_program());
+    report.functions[0].rdam = std::numeric_limits<double>::quiet_NaN();
+    report.functions[0].min_ns = std::numeric_limits<double>::infinity();
+    const std::string text = json_of(report);
+    CHECK(text.find("NaN") == std::string::npos);
+    CHECK(text.find("null") == std::string::npos);
+    const auto json = nlohmann::json::parse(text);
+    const auto has = [](const nlohmann::json& object, std::initializer_list<const char*> keys) {
+        for (const char* key : keys) {
+            INFO(key);
+            CHECK(object.contains(key));
+        }
+    };
+    has(json, {"trace", "threads", "functions"});
+    has(json["trace"], {"command", "duration_ns", "events", "dropped", "probe_cost_ns", "perturbation"});
+    has(json["threads"][0], {"tid", "name", "duration_ns", "events"});
+    const auto& function = json["functions"][0];
+    has(function,
+        {"name", "module", "rdam", "rdam_all", "rdam_self", "rdam_flat", "occurrences", "min_ns", "median_ns",
+         "p99_ns", "max_ns", "lost_ns", "lower_bound", "threads", "sequences", "stacks", "hints"});
+    has(function["threads"][0], {"tid", "rdam", "occurrences", "lost_ns"});
+    has(function["sequences"][0], {"id", "name", "rdam", "occurrences", "min_ns", "lost_ns"});
+    for (const auto& each : json["functions"]) {
+        for (const auto& stack : each["stacks"])
+            has(stack, {"count", "frames"});
+    }
+}
+
+TEST_CASE("only the top functions are shown when asked for", "[output]") {
+    const score::Report report = analyze(contended_program());
+    REQUIRE(report.functions.size() == 3);
+    CHECK(nlohmann::json::parse(json_of(report, {.top = 2}))["functions"].size() == 2);
+    CHECK(text_of(report, {.top = 2}).find("… 1 more (--top 0 shows all)") != std::string::npos);
+    CHECK(text_of(report, {.top = 0}).find("more (--top") == std::string::npos);
+}
+
+TEST_CASE("functions come by score, then lost time, then name", "[output]") {
+    Recording recording{4};
+    ThreadRecording& thread = recording.thread(1000, 2000);
+    thread.call(1000, 3, 10)
+        .call(1100, 2, 10)
+        .call(1200, 2, 20)
+        .call(1300, 1, 10)
+        .call(1400, 1, 20)
+        .call(1500, 0, 5);
+    std::string order;
+    for (const score::FunctionRow& function : analyze(recording).functions)
+        order += function.name;
+    CHECK(order == "bcad");
+}
+
+TEST_CASE("numbers as people read them", "[output]") {
+    CHECK(output::human_time(0) == "0 ns");
+    CHECK(output::human_time(41.26) == "41.3 ns");
+    CHECK(output::human_time(0.4) == "0.40 ns");
+    CHECK(output::human_time(999.6) == "1.00 µs");
+    CHECK(output::human_time(1234) == "1.23 µs");
+    CHECK(output::human_time(12.34e6) == "12.3 ms");
+    CHECK(output::human_time(5e12) == "5000 s");
+    CHECK(output::human_time(std::nan("")) == "?");
+    CHECK(output::grouped(0) == "0");
+    CHECK(output::grouped(999) == "999");
+    CHECK(output::grouped(1000) == "1,000");
+    CHECK(output::grouped(1234567) == "1,234,567");
+    CHECK(output::human_count(999) == "999");
+    CHECK(output::human_count(12345678) == "12.3 M");
+    CHECK(output::percent(0.013) == "1.3 %");
+    CHECK(output::percent(0.0005) == "0.05 %");
+    CHECK(output::percent(0.3) == "30 %");
+    CHECK(output::percent(0) == "0.0 %");
+    CHECK(output::counted(1, "call", "calls") == "1 call");
+    CHECK(output::counted(2, "call", "calls") == "2 calls");
+}
+
+TEST_CASE("a command line can be typed again", "[output]") {
+    CHECK(output::command_text({"./app", "a b", "it's", "", "x=1"}) == "./app 'a b' 'it'\\''s' '' x=1");
+}
+
+TEST_CASE("a frame says what is known of it", "[output]") {
+    CHECK(output::frame_text({.function = "f", .file = "a.c", .line = 3}) == "f at a.c:3");
+    CHECK(output::frame_text({.function = "f", .file = "a.c", .line = 3, .inlined = true}) ==
+          "f at a.c:3 (inlined)");
+    CHECK(output::frame_text({.function = "f", .file = "a.c"}) == "f at a.c");
+    CHECK(output::frame_text({.function = "f", .module = "m", .offset = 0x1139}) == "f (m+0x1139)");
+    CHECK(output::frame_text({.module = "m", .offset = 0x1139}) == "m+0x1139");
+    CHECK(output::frame_text({.offset = 0x1139}) == "0x1139");
+}
+
+TEST_CASE("without the program's files frames are modules and offsets", "[output]") {
+    trace::TraceInfo info;
+    info.objects = {{.path = "/nonexistent/app", .build_id = {}, .base = 0x10000, .end = 0x20000}};
+    trace::FunctionInfo function;
+    function.name = "known";
+    function.address = 0x100;
+    function.size = 0x20;
+    info.functions = {function};
+    const auto symbols = output::make_symbols(info);
+    const auto shown = [&](std::uint64_t address) {
+        return output::frame_text(symbols->frames(address).front());
+    };
+    CHECK(shown(0x10110) == "known (app+0x110)");
+    CHECK(shown(0x10120) == "known (app+0x120)");  // the call is the function's last instruction
+    CHECK(shown(0x10121) == "app+0x121");
+    CHECK(shown(0x500) == "0x500");
+    CHECK(shown(0) == "0x0");
+}
+
+}  // namespace rdam::test

@@ -1,0 +1,197 @@
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/mining/sequence_names.h"
+#include "tests/unit/analysis/recording.h"
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::test {
+namespace {
+
+using mining::GroupId;
+
+/// Builds sequences from a word: a letter opens that function, `)` closes the innermost, `!` abandons it,
+/// digits behind a letter are its keys. "a(" reads well but the bracket is optional.
+class Speller {
+  public:
+    explicit Speller(mining::SequenceOptions options = {}, std::size_t most_runs = mining::kMostRuns)
+        : builder_(store, options, most_runs) {}
+
+    /// The group of the last call closed.
+    GroupId operator()(const std::string& text) {
+        GroupId last = UINT32_MAX;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == ')') {
+                last = builder_.close();
+            } else if (text[i] == '!') {
+                builder_.abandon(1);
+            } else if (text[i] >= 'a' && text[i] <= 'z') {
+                std::vector<std::uint64_t> keys;
+                while (i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9') {
+                    keys.push_back(static_cast<std::uint64_t>(text[++i] - '0'));
+                }
+                const char function = i >= keys.size() ? text[i - keys.size()] : text[i];
+                builder_.open(static_cast<std::uint32_t>(function - 'a'), keys);
+            }
+        }
+        return last;
+    }
+
+    std::uint64_t too_long() const { return builder_.too_long(); }
+
+    mining::SequenceStore store{26};
+
+  private:
+    mining::SequenceBuilder builder_;
+};
+
+std::string repeated(const std::string& text, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i)
+        out += text;
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the same function with the same children is the same sequence", "[sequences]") {
+    Speller spell;
+    const GroupId ab = spell("a(b()c())");
+    CHECK(spell("a(b()c())") == ab);
+    CHECK(spell("a(c()b())") != ab);
+    CHECK(spell("a(b()c()c())") != ab);
+    CHECK(spell("a(b(c()))") != ab);
+    CHECK(spell("d(b()c())") != ab);
+    CHECK(spell("a()") != ab);
+    CHECK(spell("a()") == spell("a()"));
+}
+
+TEST_CASE("how often a child is repeated is part of the sequence, unless loops are folded", "[sequences]") {
+    Speller spell;
+    CHECK(spell("a(b()b()b())") != spell("a(b()b()b()b())"));
+    Speller fold{{.fold_loops = true}};
+    CHECK(fold("a(b()b()b())") == fold("a(b())"));
+    CHECK(fold("a(b()b()c()b())") == fold("a(b()c()c()b())"));
+    CHECK(fold("a(b()c())") != fold("a(b()c()b())"));
+}
+
+TEST_CASE("a call's keys tell it apart, its children's do not", "[sequences]") {
+    Speller spell;
+    CHECK(spell("a1()") != spell("a2()"));
+    CHECK(spell("a1()") == spell("a1()"));
+    CHECK(spell("a12()") != spell("a21()"));
+    CHECK(spell("a(b1())") == spell("a(b2())"));
+    CHECK(spell("a(b1()b2())") == spell("a(b3()b3())"));
+}
+
+TEST_CASE("with deep keys the children's keys count as well", "[sequences]") {
+    Speller spell{{.deep_keys = true}};
+    CHECK(spell("a(b1())") != spell("a(b2())"));
+    CHECK(spell("a(b1())") == spell("a(b1())"));
+    CHECK(spell("a1(b1())") != spell("a2(b1())"));
+}
+
+TEST_CASE("what an abandoned call contained stands beside it", "[sequences]") {
+    Speller spell;
+    const GroupId jumped = spell("a(b(c()!)");
+    CHECK(spell("a(b(c()!)") == jumped);
+    CHECK(spell("a(b()c())") != jumped);
+    CHECK(spell("a(b!c())") == jumped);
+    CHECK(spell("a(b(!c())") == jumped);
+}
+
+TEST_CASE("several calls abandoned at once become a flat list", "[sequences]") {
+    mining::SequenceStore store{3};
+    mining::SequenceBuilder builder{store, {}};
+    const auto run = [&] {
+        builder.open(0, {});
+        for (int i = 0; i < 50000; ++i)
+            builder.open(1, {});
+        builder.abandon(50000);
+        return builder.close();
+    };
+    CHECK(run() == run());
+    CHECK(store.shapes() == 2);
+}
+
+TEST_CASE("a million equal children take the room of one", "[sequences]") {
+    mining::SequenceStore store{2};
+    mining::SequenceBuilder builder{store, {}};
+    builder.open(0, {});
+    for (int i = 0; i < 1000000; ++i) {
+        builder.open(1, {});
+        builder.close();
+    }
+    const mining::Shape& shape = store.shape(store.group(builder.close()).shape);
+    REQUIRE(shape.runs == 1);
+    CHECK(store.runs(shape)[0].count == 1000000);
+}
+
+TEST_CASE("a call with too many different children equals nothing", "[sequences]") {
+    Speller spell{{}, 4};
+    const std::string fits = "a(" + repeated("b()c()", 2) + ")";
+    const std::string longer = "a(" + repeated("b()c()", 3) + ")";
+    CHECK(spell(fits) == spell(fits));
+    CHECK(spell(longer) != spell(longer));
+    CHECK(spell.too_long() == 2);
+}
+
+TEST_CASE("equal hashes do not make equal sequences", "[sequences]") {
+    mining::SequenceStore store{2};
+    const mining::ShapeId leaf = store.leaf(1);
+    const mining::Run once{leaf, 1}, twice{leaf, 2};
+    constexpr std::uint64_t kSameHash = 42;
+    const mining::ShapeId a = store.intern(0, {}, {&once, 1}, kSameHash);
+    const mining::ShapeId b = store.intern(0, {}, {&twice, 1}, kSameHash);
+    CHECK(a != b);
+    CHECK(store.intern(0, {}, {&once, 1}, kSameHash) == a);
+    CHECK(store.intern(0, {}, {&twice, 1}, kSameHash) == b);
+}
+
+TEST_CASE("names show keys, children and repetitions", "[sequences]") {
+    Recording recording{4, 2};
+    recording.info.functions[1].parameters[0].kind = 2;  // a pointer
+    const auto names = resolved(recording, {.keys = {"b:k", "a:n"}});
+    Speller spell;
+    const auto name = [&](const std::string& text) {
+        return mining::sequence_name(spell.store, spell(text), recording.info, names.keys);
+    };
+    CHECK(name("a5(b9()b8()c(d(a1())))") == "a(n=5)[b ×2, c[d[…]]]");
+    CHECK(name("b9()") == "b(k=0x9)");
+    CHECK(name("c(b1()d!)") == "c[b, d(left)]");
+    CHECK(name("a5(" + repeated("b9()c()", 20) + ")") == "a(n=5)[b, c, b, c, b, c, b, c, … 32 more]");
+}
+
+TEST_CASE("ids do not depend on the order in which sequences were met", "[sequences]") {
+    const Recording recording{4, 0};
+    Speller one, other;
+    const GroupId first = one("a(b()c())");
+    other("c()");
+    other("b(c())");
+    const GroupId second = other("a(b()c())");
+    REQUIRE(first != second);
+    CHECK(mining::lasting_ids(one.store, recording.info)[first] ==
+          mining::lasting_ids(other.store, recording.info)[second]);
+    const auto ids = mining::lasting_ids(other.store, recording.info);
+    CHECK(std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size());
+}
+
+TEST_CASE("values are shown as their type says", "[sequences]") {
+    const auto shown = [](ValueKind kind, std::uint8_t size, std::uint64_t value) {
+        trace::ParameterInfo parameter;
+        parameter.kind = static_cast<std::uint8_t>(kind);
+        parameter.size = size;
+        return mining::format_value(parameter, value);
+    };
+    CHECK(shown(ValueKind::signed_integer, 4, 0xffffffff) == "-1");
+    CHECK(shown(ValueKind::signed_integer, 8, UINT64_MAX) == "-1");
+    CHECK(shown(ValueKind::unsigned_integer, 4, 0xffffffff) == "4294967295");
+    CHECK(shown(ValueKind::pointer, 8, 0x7f00) == "0x7f00");
+    CHECK(shown(ValueKind::boolean, 1, 1) == "true");
+    CHECK(shown(ValueKind::floating, 8, 0x4004000000000000) == "2.5");
+    CHECK(shown(ValueKind::floating, 4, 0x40200000) == "2.5");
+    CHECK(shown(ValueKind::enumeration, 4, 3) == "3");
+}
+
+}  // namespace rdam::test
