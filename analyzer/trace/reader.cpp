@@ -54,7 +54,8 @@ struct TraceReader::State {
     void add_chunks(const std::vector<ChunkPlace>& places);
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
-    bool is_next(std::uint64_t& expected, std::uint32_t sequence, bool& gap);
+    bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
+    Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
 
     FileInput file;
@@ -63,6 +64,8 @@ struct TraceReader::State {
     std::vector<Thread> threads;
     std::vector<std::uint64_t> expected;  ///< by thread, the next sequence number
     std::uint64_t events = 0;
+    /// A thread index beyond is no index: most threads have a chunk, and each takes memory.
+    std::size_t most_threads = 0;
     mutable std::mutex lock;
     Damage damage;  ///< guarded by `lock` once the reader is open
 };
@@ -80,9 +83,7 @@ bool TraceReader::State::is_next(std::uint64_t& next, std::uint32_t sequence, bo
 }
 
 void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
-    // Thread indices are given in turn; one far beyond the number of chunks is no index.
-    constexpr std::size_t kThreadsLost = 4096;
-    if (place.thread > threads.size() + kThreadsLost || place.events > format::kMaxEvents) {
+    if (place.thread >= most_threads || place.events > format::kMaxEvents) {
         ++damage.bad_chunks;
         return;
     }
@@ -114,9 +115,21 @@ void TraceReader::State::read_descriptions(const std::vector<ChunkPlace>& places
 }
 
 void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
+    constexpr std::size_t kThreadsWithoutChunks = 65536;
+    most_threads = places.size() + kThreadsWithoutChunks;
     for (const ChunkPlace& place : places)
         if (place.is(format::ChunkType::events)) add_event_chunk(place);
     read_descriptions(places);
+}
+
+/// False: the chunk is bad.
+Result<bool> TraceReader::State::decode(const Chunk& chunk, ChunkLoader& loader,
+                                        ChunkDecoder& decoder) const {
+    try {
+        return loader.load(file, chunk.place) && decoder.decode(loader.header(), loader.payload(), info);
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than there is: analyze it on a larger machine", path);
+    }
 }
 
 void TraceReader::State::count_bad(Chunk& chunk) {
@@ -174,17 +187,19 @@ Result<void> TraceReader::read_thread(std::uint32_t thread,
                                       const std::function<void()>& gap) const {
     if (thread >= state_->threads.size())
         return fail("{} has {} threads, not one of index {}", state_->path, state_->threads.size(), thread);
+    if (state_->threads[thread].chunks.empty()) return {};
     ChunkLoader loader;
     ChunkDecoder decoder;
     for (State::Chunk& chunk : state_->threads[thread].chunks) {
         if (chunk.gap_before) gap();
-        if (loader.load(state_->file, chunk.place) &&
-            decoder.decode(loader.header(), loader.payload(), state_->info)) {
+        const auto good = state_->decode(chunk, loader, decoder);
+        if (!good) return tl::unexpected(good.error());
+        if (*good) {
             sink(decoder.events());
-            continue;
+        } else {
+            state_->count_bad(chunk);
+            gap();
         }
-        state_->count_bad(chunk);
-        gap();
     }
     return {};
 }

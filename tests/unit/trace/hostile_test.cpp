@@ -153,6 +153,20 @@ TEST_CASE("a chunk that breaks a rule is dropped") {
     }
 }
 
+TEST_CASE("a thread is believed when it is one of many, not when it is one of billions") {
+    for (const std::uint32_t thread : {50000U, 0x7fffffffU, 0xffffffffU}) {
+        EventChunk events;
+        events.header.thread = thread;
+        const MemoryFile memory(trace_with(events));
+        const auto reader = TraceReader::open(memory.path());
+        REQUIRE(reader);
+        const bool plausible = thread == 50000;
+        CHECK(reader->damage().bad_chunks == (plausible ? 0U : 1U));
+        CHECK(reader->info().threads.size() == (plausible ? 50001U : 1U));
+        if (plausible) CHECK(replay(*reader, thread).events.size() == 3);
+    }
+}
+
 TEST_CASE("a payload of any size is read within its bounds") {
     const Bytes good = EventChunk().payload();
     for (std::size_t size = 0; size < good.size(); ++size) {
