@@ -94,9 +94,20 @@ const std::string& ObjectSet::why_excluded(std::size_t index) {
     return entries_[index].excluded;
 }
 
+const std::string& ObjectSet::real_name(std::size_t index) {
+    std::string& name = entries_[index].real_name;
+    if (name.empty()) {
+        std::error_code error;
+        const auto real = std::filesystem::canonical(loaded(index).path, error);
+        name = error ? module_name(index) : real.filename().string();
+    }
+    return name;
+}
+
 bool ObjectSet::is_named(std::size_t index, std::string_view scope) {
     const std::string& path = loaded(index).path;
     if (path == scope || module_name(index) == scope) return true;
+    if (real_name(index) == scope) return true;
     // A link's name (libfoo.so) is not that of the file it leads to (libfoo.so.1.2): the soname decides.
     const ObjectFile* object = scope.find(".so") == std::string_view::npos ? nullptr : file(index);
     return object != nullptr && object->soname() == scope;

@@ -28,7 +28,8 @@ class ObjectSet {
     const std::string& why_excluded(std::size_t index);
     std::string module_name(std::size_t index) const;
 
-    /// Whether `scope` names this object: its file name, its path, or its soname.
+    /// Whether `scope` names this object: its file name, that of the file a link leads to (as perf prints
+    /// it), its path, or its soname.
     bool is_named(std::size_t index, std::string_view scope);
 
     struct Place {
@@ -45,7 +46,9 @@ class ObjectSet {
         std::optional<ObjectFile> file;
         std::optional<DwarfFile> dwarf;
         std::string excluded;
+        std::string real_name;
     };
+    const std::string& real_name(std::size_t index);
     void open(std::size_t index);
     std::string exclusion_by_path(std::size_t index) const;
     std::string exclusion_by_content(std::size_t index) const;

@@ -140,6 +140,35 @@ TEST_CASE("Fortran names go without their decoration") {
     CHECK(only_function(plan_for("grid::relax")).linkage_name == "__grid_MOD_relax");
 }
 
+#ifdef HAVE_FORTRAN
+TEST_CASE("a Fortran compiler's names") {
+    CHECK(only_function(plan_for("solve", "libsolver.so")).linkage_name == "solve_");
+    CHECK(only_function(plan_for("solve_", "libsolver.so")).frame == rdam::plan::Frame::side);
+    CHECK(only_function(plan_for("grid::relax", "libsolver.so")).linkage_name == "__grid_MOD_relax");
+    CHECK(only_function(plan_for("__grid_MOD_relax", "libsolver.so")).source == "solver.f90:3");
+}
+#else
+TEST_CASE("a Fortran compiler's names") {
+    WARN("skipped: gfortran is not installed");
+}
+#endif
+
+#ifdef HAVE_RUST
+TEST_CASE("a Rust compiler's names") {
+    const Plan plan = plan_for("*shelf::Shelf*weigh", "libshelf.so");
+    const PlannedFunction& weigh = only_function(plan);
+    CHECK(weigh.frame == rdam::plan::Frame::side);
+    CHECK(weigh.parameters.empty());
+    CHECK(only_function(plan_for(weigh.name, "libshelf.so")).address == weigh.address);
+    CHECK(only_function(plan_for(weigh.linkage_name, "libshelf.so")).address == weigh.address);
+    CHECK(only_function(plan_for("weigh_shelf", "libshelf.so")).name == "weigh_shelf");
+}
+#else
+TEST_CASE("a Rust compiler's names") {
+    WARN("skipped: rustc is not installed");
+}
+#endif
+
 TEST_CASE("C++ names with and without parameters, with perf's blanks") {
     CHECK(plan_for("shop::Till::take").functions.size() == 2);
     CHECK(names_of(plan_for("shop::Till::take")) ==

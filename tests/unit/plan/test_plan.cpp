@@ -1,10 +1,9 @@
 // Whole plans: exclusions, prototypes and catalogue together, on this process's own libraries.
-#include <elf.h>
 #include <link.h>
-#include <sys/auxv.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -196,6 +195,39 @@ TEST_CASE("functions are in order, and no entry is planned twice") {
     for (const auto& function : plan.functions) {
         CHECK_FALSE(function.prologue.code.empty());
         CHECK_FALSE(function.prologue.original.empty());
+    }
+}
+
+TEST_CASE("a module may go by its link's name and by its file's") {
+    const Plan link = plan_for("libstdc++.so.6:operator new");
+    REQUIRE_FALSE(link.functions.empty());
+    const auto objects = loaded_objects();
+    const auto library = std::find_if(objects.begin(), objects.end(),
+                                      [](const auto& object) { return contains(object.path, "libstdc++"); });
+    REQUIRE(library != objects.end());
+    const std::string file = std::filesystem::canonical(library->path).filename().string();
+    CHECK(plan_for(file + ":operator new").functions.size() == link.functions.size());
+}
+
+TEST_CASE("every name of the C library that perf printed finds its function") {
+    std::ifstream report{SHARED_PERF "/leveldb.flat.default.txt"};
+    if (!report) {
+        WARN("skipped: " SHARED_PERF " is not there");
+        return;
+    }
+    std::string list;
+    for (std::string line; std::getline(report, line);) {
+        const std::size_t mark = line.find(" [.] ");
+        if (mark == std::string::npos || !contains(line, " libc.so.6 ")) continue;
+        std::string name = line.substr(mark + 5);
+        name.erase(name.find_last_not_of(' ') + 1);
+        if (!name.starts_with("0x")) list += "libc.so.6:" + name + "\n";
+    }
+    const Plan plan = plan_for(list);
+    CHECK(plan.answers.size() >= 20);
+    for (const Answer& answer : plan.answers) {
+        INFO(answer.entry.text << ": " << answer.reason);
+        CHECK(answer.verdict != Verdict::not_found);
     }
 }
 
