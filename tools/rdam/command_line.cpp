@@ -14,21 +14,15 @@ namespace rdam {
 namespace {
 
 constexpr std::array kSubcommands{
-#ifdef RDAM_HAS_RECORD
     Subcommand{.name = "record",
                .summary = "Run a program and record calls of chosen functions",
                .add = add_record,
                .runs_program = true},
-#endif
-#ifdef RDAM_HAS_HOT
     Subcommand{
         .name = "hot", .summary = "Turn what perf saw into a list of functions to record", .add = add_hot},
-#endif
-#ifdef RDAM_HAS_ANALYZE
     Subcommand{.name = "analyze",
                .summary = "Score the functions of a trace by the time they lost",
                .add = add_analyze},
-#endif
     Subcommand{.name = "generate",
                .summary = "Write manual pages and shell completions",
                .add = add_generate,

@@ -58,7 +58,8 @@ def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.N
     if not tests:
         return results.Counts(failed=1, failures=[f"{stage}: no test's name contains {' or '.join(options.name)}"])
     targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if folders else []
-    if run(["ninja", "-C", str(build), *targets]) != 0:
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
+    if run(["ninja", "-C", str(build), *quiet, *targets]) != 0:
         return results.Counts(failed=1, failures=[f"{stage}: does not compile"])
     command = ["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs"]
     names = sorted({test["name"] for test in tests}) if folders or options.name else []
