@@ -172,7 +172,7 @@ void count_dropped(ThreadState& thread) {
     if (thread.slot != nullptr)
         ++thread.slot->dropped;
     else if (globals.control != nullptr)
-        globals.control->dropped.fetch_add(1);
+        (thread.ended ? globals.control->late : globals.control->dropped).fetch_add(1);
 }
 
 void park(ThreadState& thread) { thread.cursor = kParked; }

@@ -117,14 +117,19 @@ bool place_code(const char* area, const shm::PlannedFunction& function, std::uin
     return true;
 }
 
-/// Writes `jmp island-or-stub` over the entry.
-bool write_jump(std::uint64_t entry, std::uint64_t to) {
-    const std::uint64_t first = entry & ~(kPage - 1);
+/// Writes `jmp island-or-stub` over the entry, or into the padding before it and a short jump back to there over the entry.
+bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
+    const std::uint64_t jump = entry - before;
+    const std::uint64_t first = jump & ~(kPage - 1);
     const std::uint64_t size = ((entry + plan::kPatchSize + kPage - 1) & ~(kPage - 1)) - first;
     if (sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_WRITE) != 0)
         return false;
-    *reinterpret_cast<volatile std::uint8_t*>(entry) = 0xe9;
-    put32(entry + 1, to - (entry + plan::kPatchSize));
+    *reinterpret_cast<volatile std::uint8_t*>(jump) = 0xe9;
+    put32(jump + 1, to - (jump + plan::kPatchSize));
+    if (before > 0) {
+        const std::uint8_t back[2] = {0xeb, static_cast<std::uint8_t>(-static_cast<int>(before) - 2)};
+        copy_bytes(reinterpret_cast<void*>(entry), back, sizeof back);
+    }
     return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_EXEC) == 0;
 }
 
@@ -188,7 +193,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         } else {
             const std::uint64_t direct = stub(i, function.frame);
             const std::uint64_t to = reaches(function.address + plan::kPatchSize, direct) ? direct : code - kIslandSize;
-            write_jump(function.address, to) ? ++result.wrapped : ++result.no_room;
+            write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
         }
     }
 }

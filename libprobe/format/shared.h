@@ -106,7 +106,8 @@ struct Control {
     std::atomic<std::uint32_t> fresh_chunks;             ///< how many have ever been used
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> thread_hint;
-    std::atomic<std::uint64_t> dropped;                  ///< events nobody could be blamed for (no thread slot left)
+    std::atomic<std::uint64_t> dropped;                  ///< events of threads for which there was no slot
+    std::atomic<std::uint64_t> late;                     ///< events of threads that had been closed already
 
     alignas(64) std::atomic<std::uint32_t> ring[kRingSize];
     ThreadSlot threads[kMaxThreads];
@@ -146,6 +147,8 @@ struct PlannedFunction {
     std::uint32_t stack_bytes = 0;
     plan::Recording recording;
     plan::Frame frame = plan::Frame::side;
+    std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself getting a
+                                   ///< 2-byte jump back to it; 0: the 5-byte jump goes to the entry
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};
     Text code;

@@ -227,10 +227,15 @@ std::string Drain::finish(bool clean_end, const TickRate& rate) {
     info_.dropped = shared_.control().dropped.load();
     for (const trace::ThreadInfo& thread : info_.threads) info_.dropped += thread.dropped;
     if (lost_to_file_ > 0) info_.remarks.push_back(fmt::format("{} events could not be written: {}", lost_to_file_, file_error_));
+    const std::uint64_t late = shared_.control().late.load();
+    if (late > 0)
+        info_.remarks.push_back(fmt::format("{} events of threads that were ending, behind their last destructor, are not in the trace", late));
     if (writer_)
         if (const auto done = writer_->finish(info_); !done) file_error_ = done.error().message;
     std::string text;
-    for (const std::string& remark : info_.remarks) text += "rdam: " + printable(remark) + "\n";
+    // A thread's very last steps are for the trace to mention, not for the terminal.
+    for (std::size_t i = 0; i < info_.remarks.size() - (late > 0 ? 1 : 0); ++i)
+        text += "rdam: " + printable(info_.remarks[i]) + "\n";
     if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
     const std::uint64_t lost_to_buffer = info_.dropped - std::min(info_.dropped, lost_to_file_);
     if (lost_to_buffer > 0)

@@ -133,7 +133,8 @@ int run(int fd) {
     describe_clock(control, rate, info.clock);
     Drain drain(*shared, process, info, wishes.output);
     drain_until_end(*shared, drain, watch);
-    put_message(control, drain.finish(watch.end() == End::none, rate));
+    // A process that becomes another program has ended in order as far as this trace goes.
+    put_message(control, drain.finish(watch.end() != End::exited, rate));
     shared->announce(shm::AgentState::finished);
     return 0;
 }
