@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "wrappers/list/perf_data.h"
 #include "wrappers/list/perf_text.h"
@@ -63,27 +65,42 @@ struct Sources {
     bool from_perf_data = false;
 };
 
-Result<Sources> sources_of(const std::string& input) {
-    auto bytes = read_whole_file(input, kMaxInput);
-    if (!bytes) return tl::unexpected(bytes.error());
-    Sources sources;
-    if (!is_perf_data(*bytes)) {
-        sources.rows = without_colours(*bytes);
-        return sources;
-    }
-    std::optional<TemporaryFile> copy;
-    if (input == "-") {
-        auto file = TemporaryFile::holding(*bytes);
-        if (!file) return tl::unexpected(file.error());
-        copy.emplace(std::move(*file));
-    }
-    bytes->clear();
-    auto data = read_perf_data(copy ? copy->path() : input);
+/// Whether it is a file that can be read again from its beginning, by another program too.
+bool is_regular_file(const std::string& path) {
+    std::error_code error;
+    return path != "-" && std::filesystem::is_regular_file(path, error);
+}
+
+bool begins_like_perf_data(const std::string& path) {
+    std::string first(8, '\0');
+    std::ifstream(path, std::ios::binary).read(first.data(), static_cast<std::streamsize>(first.size()));
+    return is_perf_data(first);
+}
+
+Result<Sources> sources_of_data(const std::string& path) {
+    auto data = read_perf_data(path);
     if (!data) return tl::unexpected(data.error());
+    Sources sources;
     sources.rows = std::move(data->rows);
     sources.names = std::move(data->names);
     sources.objects = std::move(data->objects);
     sources.from_perf_data = true;
+    return sources;
+}
+
+Result<Sources> sources_of(const std::string& input) {
+    // A recording may be larger than what is sensible to hold in memory; only its text form is read here.
+    if (is_regular_file(input) && begins_like_perf_data(input)) return sources_of_data(input);
+    auto bytes = read_whole_file(input, kMaxInput);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (is_perf_data(*bytes)) {
+        const auto copy = TemporaryFile::holding(*bytes);
+        if (!copy) return tl::unexpected(copy.error());
+        bytes->clear();
+        return sources_of_data(copy->path());
+    }
+    Sources sources;
+    sources.rows = without_colours(*bytes);
     return sources;
 }
 

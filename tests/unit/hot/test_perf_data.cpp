@@ -1,4 +1,5 @@
 // perf.data, against an independent count of its samples, and perf.data that is none.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -7,6 +8,7 @@
 #include <iostream>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "tests/unit/hot/expected_list.h"
 #include "wrappers/list/child_process.h"
@@ -149,6 +151,19 @@ TEST_CASE("perf.data without call chains is read too") {
     REQUIRE(report.has_value());
     CHECK(report->hot.kernel_percent > 0);
     CHECK(report->hot.kernel_credited_percent == 0);
+}
+
+TEST_CASE("perf.data through a pipe is read like the file") {
+    const TemporaryFolder folder;
+    const auto data = folder / "perf.data";
+    if (!record(data)) return;
+    const auto pipe = folder / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::thread writer(
+        [&] { std::ofstream(pipe, std::ios::binary) << std::ifstream(data, std::ios::binary).rdbuf(); });
+    const auto list = hot_list_of(pipe, 2.0);
+    writer.join();
+    CHECK(difference(hot_list_of(data, 2.0), list, 0.0).empty());
 }
 
 TEST_CASE("what only begins like a perf.data is an error of one line") {
