@@ -90,6 +90,8 @@ struct DwarfFile::State {
     State() = default;
     State(const State&) = delete;
     State& operator=(const State&) = delete;
+    State(State&&) = delete;
+    State& operator=(State&&) = delete;
     ~State() {
         if (dwarf != nullptr) dwarf_end(dwarf);
     }

@@ -28,6 +28,8 @@ class DwarfFile {
     /// Nothing: there is no usable debug information. `object` must outlive the result.
     static std::optional<DwarfFile> open(const ObjectFile& object);
     ~DwarfFile();
+    DwarfFile(const DwarfFile&) = delete;
+    DwarfFile& operator=(const DwarfFile&) = delete;
     DwarfFile(DwarfFile&&) noexcept;
     DwarfFile& operator=(DwarfFile&&) noexcept;
 

@@ -13,8 +13,8 @@ namespace {
 
 /// libelf refuses every call until it has been told which version its user was compiled for.
 bool libelf_ready() {
-    static const bool ready = elf_version(EV_CURRENT) != EV_NONE;
-    return ready;
+    static const bool kReady = elf_version(EV_CURRENT) != EV_NONE;
+    return kReady;
 }
 
 std::string to_hex(std::span<const std::uint8_t> bytes) {

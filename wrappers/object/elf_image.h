@@ -26,6 +26,8 @@ class ElfImage {
     static Result<ElfImage> from_bytes(std::vector<char> bytes, std::string name);
 
     ~ElfImage();
+    ElfImage(const ElfImage&) = delete;
+    ElfImage& operator=(const ElfImage&) = delete;
     ElfImage(ElfImage&& other) noexcept;
     ElfImage& operator=(ElfImage&& other) noexcept;
 

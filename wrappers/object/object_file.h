@@ -30,6 +30,8 @@ class ObjectFile {
     /// The same from bytes; without a path there is no separate debug file beside it.
     static Result<ObjectFile> from_bytes(std::vector<char> bytes, std::string name);
     ~ObjectFile();
+    ObjectFile(const ObjectFile&) = delete;
+    ObjectFile& operator=(const ObjectFile&) = delete;
     ObjectFile(ObjectFile&&) noexcept;
     ObjectFile& operator=(ObjectFile&&) noexcept;
 

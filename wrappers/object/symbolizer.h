@@ -34,6 +34,8 @@ class Symbolizer {
     static Result<Symbolizer> open(const std::string& path, const std::string& build_id,
                                    const std::string& debug_root = kDebugRoot);
     ~Symbolizer();
+    Symbolizer(const Symbolizer&) = delete;
+    Symbolizer& operator=(const Symbolizer&) = delete;
     Symbolizer(Symbolizer&&) noexcept;
     Symbolizer& operator=(Symbolizer&&) noexcept;
 

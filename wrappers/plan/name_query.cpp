@@ -153,7 +153,8 @@ std::vector<SymbolMatch> NameQuery::find_in(const ObjectFile& object) const {
         std::erase_if(matches, [&](const SymbolMatch& match) { return !is_code(match); });
         return matches;
     }
-    const std::vector<SymbolMatch> data = std::move(matches);
+    std::vector<SymbolMatch> data;
+    std::swap(data, matches);
     if (version_.empty()) {
         if (matches = by_scan(object, MatchKind::demangled_name); !matches.empty()) return matches;
         if (matches = by_fortran_name(object); !matches.empty()) return matches;

@@ -109,6 +109,7 @@ std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objec
         }
     }
     std::vector<std::string> names;
+    names.reserve(best.size());
     for (const Near& near : best)
         names.push_back(near.name);
     return names;
