@@ -90,7 +90,7 @@ TEST_CASE("well-known functions have the parameters of the manual, keys included
 }
 
 TEST_CASE("arguments are left out on request") {
-    auto request = request_for("write");
+    auto request = request_for("libc.so.6:write");
     request.record_arguments = false;
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.functions.size() == 1);
@@ -111,7 +111,7 @@ TEST_CASE("what the catalogue excludes is refused with its reason") {
 }
 
 TEST_CASE("glibc's variants and internal names find their function") {
-    const Plan plan = plan_for("strcmp\n__lll_lock_wait_private\n__GI___libc_write\n__write\n");
+    const Plan plan = plan_for("libc.so.6:strcmp\n__lll_lock_wait_private\n__GI___libc_write\n__write\n");
     REQUIRE(plan.answers.size() == 4);
     for (const Answer& answer : plan.answers) {
         INFO(answer.entry.text << ": " << answer.reason);
