@@ -34,7 +34,7 @@ constexpr std::uint64_t kDisturbedOneIn = 6;
 struct Plan {
     std::string_view variant;
     std::uint64_t threads = 3;
-    std::uint64_t calls = 6000;
+    std::uint64_t calls = 10000;
     std::uint64_t seed = 1;
 };
 
@@ -60,9 +60,15 @@ void spin(std::uint64_t ticks) {
 /// fault belongs to no call.
 class Log {
   public:
-    Log(const char* name, std::size_t most) : calls_{name, std::vector<Call>(most)} {}
+    Log(const char* name, std::size_t most) : calls_{name, std::vector<Call>(most), 0} {}
 
-    void add(const Call& call) { calls_.calls.at(used_++) = call; }
+    void add(const Call& call) {
+        calls_.calls.at(used_++) = call;
+        last_duration_ = call.duration;
+    }
+
+    void add_unsettled(std::uint64_t ticks) { calls_.unsettled += ticks; }
+    std::uint64_t last_duration() const { return last_duration_; }
 
     FunctionCalls take() {
         calls_.calls.resize(used_);
@@ -72,6 +78,7 @@ class Log {
   private:
     FunctionCalls calls_;
     std::size_t used_ = 0;
+    std::uint64_t last_duration_ = 0;
 };
 
 struct Worker {
@@ -124,6 +131,25 @@ class Stopwatch {
     std::uint64_t begin_;
 };
 
+/// Stands in the caller's block around one call. Between its readings of the clock and the Stopwatch's lie
+/// the recorder's: what happens there is the call's for one and not for the other. That is nothing unless the
+/// thread loses its processor just then.
+class Surroundings {
+  public:
+    Surroundings(Worker& worker, Log& log) : log_(log), most_(worker.shared.base / 2), begin_(now()) {}
+    ~Surroundings() {
+        const std::uint64_t gap = now() - begin_ - log_.last_duration();
+        if (gap > most_) log_.add_unsettled(gap);
+    }
+    Surroundings(const Surroundings&) = delete;
+    Surroundings& operator=(const Surroundings&) = delete;
+
+  private:
+    Log& log_;
+    std::uint64_t most_;
+    std::uint64_t begin_;
+};
+
 }  // namespace
 }  // namespace known_loss
 
@@ -143,15 +169,20 @@ extern "C" {
 [[gnu::noipa]] void outer(known_loss::Worker& worker, std::uint32_t times) {
     const known_loss::Stopwatch stopwatch(worker, worker.first, times);
     known_loss::spin(worker.disturbed());
-    for (std::uint32_t i = 0; i < times; ++i)
+    for (std::uint32_t i = 0; i < times; ++i) {
+        const known_loss::Surroundings around(worker, worker.second);
         inner(worker);
+    }
 }
 
 [[gnu::noipa]] void descend(known_loss::Worker& worker, std::uint32_t levels) {
     const known_loss::Stopwatch stopwatch(worker, worker.first, levels, worker.depth == 0);
     ++worker.depth;
     known_loss::spin(worker.disturbed());
-    if (levels > 1) descend(worker, levels - 1);
+    if (levels > 1) {
+        const known_loss::Surroundings around(worker, worker.first);
+        descend(worker, levels - 1);
+    }
     --worker.depth;
 }
 
@@ -179,8 +210,10 @@ using Body = void (*)(Worker&, std::uint64_t calls);
 
 void run_single(Worker& worker, std::uint64_t calls) {
     worker.first = Log("work", calls);
-    for (std::uint64_t i = 0; i < calls; ++i)
+    for (std::uint64_t i = 0; i < calls; ++i) {
+        const Surroundings around(worker, worker.first);
         work(worker);
+    }
 }
 
 // Two and four inner calls by turns: `outer` has two sequences, and its fastest is not comparable with all of
@@ -188,24 +221,34 @@ void run_single(Worker& worker, std::uint64_t calls) {
 void run_nested(Worker& worker, std::uint64_t calls) {
     worker.first = Log("outer", calls);
     worker.second = Log("inner", calls * 4);
-    for (std::uint64_t i = 0; i < calls / 4; ++i)
+    for (std::uint64_t i = 0; i < calls / 4; ++i) {
+        const Surroundings around(worker, worker.first);
         outer(worker, i % 2 == 0 ? 2 : 4);
+    }
 }
 
 void run_recursive(Worker& worker, std::uint64_t calls) {
     constexpr std::uint32_t kLevels = 3;
     worker.first = Log("descend", calls + kLevels);
-    for (std::uint64_t i = 0; i < calls / kLevels; ++i)
+    for (std::uint64_t i = 0; i < calls / kLevels; ++i) {
+        const Surroundings around(worker, worker.first);
         descend(worker, kLevels);
+    }
 }
 
 void run_mutex(Worker& worker, std::uint64_t calls) {
     worker.first = Log("take_turn", calls);
     worker.second = Log("end_turn", calls);
     for (std::uint64_t i = 0; i < calls; ++i) {
-        take_turn(worker);
+        {
+            const Surroundings around(worker, worker.first);
+            take_turn(worker);
+        }
         spin(worker.shared.base);
-        end_turn(worker);
+        {
+            const Surroundings around(worker, worker.second);
+            end_turn(worker);
+        }
         spin(worker.disturbed());
     }
 }
@@ -214,7 +257,8 @@ void run_exceptions(Worker& worker, std::uint64_t calls) {
     worker.first = Log("may_throw", calls);
     for (std::uint64_t i = 0; i < calls; ++i) {
         try {
-            may_throw(worker, worker.random() % 8 == 0);
+            const Surroundings around(worker, worker.first);
+            may_throw(worker, worker.random() % 64 == 0);
         } catch (const std::runtime_error&) {
             // It was thrown to leave the function early; nothing is wrong.
         }

@@ -78,10 +78,12 @@ Json truth(const std::vector<ThreadRecord>& threads, double ticks_per_ns) {
         Json functions = Json::object();
         for (const FunctionCalls& function : thread.functions) {
             const Loss loss = loss_of(function, ticks_per_ns);
+            const double unsettled = static_cast<double>(function.unsettled) / ticks_per_ns;
             functions[function.name] = {{"calls", loss.calls},
                                         {"rdam", loss.by_shape / duration},
                                         {"rdam_flat", loss.flat / duration},
                                         {"lost_ns", loss.by_shape},
+                                        {"unsettled_ns", unsettled},
                                         {"min_ns", loss.min},
                                         {"median_ns", loss.median},
                                         {"max_ns", loss.max}};

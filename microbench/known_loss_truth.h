@@ -21,6 +21,8 @@ struct Call {
 struct FunctionCalls {
     std::string name;
     std::vector<Call> calls;
+    std::uint64_t unsettled =
+        0;  ///< around calls, in gaps between two readings of the clock where a thread lost its processor
 };
 
 struct ThreadRecord {

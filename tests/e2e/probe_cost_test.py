@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+"""microbench/probe-cost measures what it says it measures: every call is in the trace, and every row has figures.
+
+How many nanoseconds they are is not for a test.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["PROBE_COST"]).parents[1]
+PEERS = ("uftrace", "EZTrace")
+
+
+class ProbeCost(unittest.TestCase):
+    def test_all_rows(self):
+        with tempfile.TemporaryDirectory(prefix="rdam-cost-") as folder:
+            figures = pathlib.Path(folder) / "figures.json"
+            run = subprocess.run([ROOT / "microbench/probe-cost", "--build", BUILD, "--rounds", "2", "--calls", "30000",
+                                  "--batch", "3000", "--scratch", folder, "--json", figures], check=False, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(run.returncode, 0, run.stdout)
+            rows = json.loads(figures.read_text())
+        self.assertIn("33000 calls, all there", run.stdout)
+        self.assertRegex(run.stdout, r"one wrapped call: \d+\.\d\d × two rdtscp")
+        for name, rounds in rows.items():
+            if name.startswith(PEERS) and isinstance(rounds, str):
+                print(f"{name}: not measured: {rounds}")
+                continue
+            with self.subTest(row=name):
+                self.assertIsInstance(rounds, list, rounds)
+                self.assertEqual(len(rounds), 2)
+                threads = [thread for one in rounds for thread in one["threads"]]
+                self.assertEqual(len(threads), 4 if "2 threads" in name else 2)
+                for thread in threads:
+                    for kind in ("call_ns", "floor_ns", "ratio"):
+                        self.assertGreater(thread[kind]["min"], 0)
+                        self.assertLessEqual(thread[kind]["p50"], thread[kind]["p99"])
+
+
+if __name__ == "__main__":
+    unittest.main()
