@@ -46,9 +46,13 @@ ShapeId SequenceStore::add_shape(Shape shape, std::span<const std::uint64_t> key
 }
 
 GroupId SequenceStore::add_group(Group group, std::span<const std::uint64_t> keys) {
-    group.first_key = keys_.size();
     group.keys = static_cast<std::uint16_t>(keys.size());
-    keys_.insert(keys_.end(), keys.begin(), keys.end());
+    if (keys.size() == 1) {
+        group.key = keys.front();
+    } else {
+        group.key = keys_.size();
+        keys_.insert(keys_.end(), keys.begin(), keys.end());
+    }
     groups_.push_back(group);
     return static_cast<GroupId>(groups_.size() - 1);
 }

@@ -56,7 +56,7 @@ struct Shape {
 
 struct Group {
     std::uint64_t hash = 0;
-    std::uint64_t first_key = 0;
+    std::uint64_t key = 0;  ///< the only key, or where the keys begin: a look-up then needs no third cache line
     ShapeId shape = 0;
     std::uint16_t keys = 0;  ///< beside those of a deep-keyed shape
 };
@@ -65,8 +65,11 @@ struct Group {
 class SequenceStore {
   public:
     explicit SequenceStore(std::size_t functions);
+    ~SequenceStore() = default;
     SequenceStore(const SequenceStore&) = delete;
     SequenceStore& operator=(const SequenceStore&) = delete;
+    SequenceStore(SequenceStore&&) = delete;
+    SequenceStore& operator=(SequenceStore&&) = delete;
 
     /// `runs_hash` is kHashSeed with every run mixed in, in order.
     ShapeId intern(std::uint32_t function, std::span<const std::uint64_t> keys, std::span<const Run> runs,
@@ -87,8 +90,9 @@ class SequenceStore {
     std::span<const std::uint64_t> keys(const Shape& shape) const {
         return {keys_.data() + shape.first_key, shape.keys};
     }
+    /// Valid until the next call that adds something.
     std::span<const std::uint64_t> keys(const Group& group) const {
-        return {keys_.data() + group.first_key, group.keys};
+        return {group.keys == 1 ? &group.key : keys_.data() + group.key, group.keys};
     }
 
   private:

@@ -11,7 +11,7 @@ namespace {
 void add_damage(const score::Report& report, std::vector<std::string>& out) {
     const trace::Damage& damage = report.damage;
     if (damage.no_index)
-        out.push_back("The end of the trace is missing; what could be found in it is shown.");
+        out.emplace_back("The end of the trace is missing; what could be found in it is shown.");
     if (damage.bad_chunks > 0) {
         out.push_back(fmt::format("{} of the trace {} damaged and left out.",
                                   counted(damage.bad_chunks, "piece", "pieces"),
@@ -30,7 +30,7 @@ void add_damage(const score::Report& report, std::vector<std::string>& out) {
 
 void add_losses(const score::Report& report, std::vector<std::string>& out) {
     if (!report.process.clean_end && !report.damage.no_index) {
-        out.push_back(
+        out.emplace_back(
             "The program did not end in order (killed, or the recorder was); the last events may be "
             "missing.");
     }

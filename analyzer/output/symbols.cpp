@@ -17,8 +17,8 @@ std::string file_name(const std::string& path) {
 }  // namespace
 
 std::string frame_text(const StackFrame& frame) {
-    const std::string place = frame.module.empty() ? fmt::format("{:#x}", frame.offset)
-                                                   : fmt::format("{}+{:#x}", frame.module, frame.offset);
+    std::string place = frame.module.empty() ? fmt::format("{:#x}", frame.offset)
+                                             : fmt::format("{}+{:#x}", frame.module, frame.offset);
     const char* inlined = frame.inlined ? " (inlined)" : "";
     if (frame.function.empty()) return place;
     if (frame.file.empty()) return fmt::format("{} ({}){}", frame.function, place, inlined);

@@ -43,7 +43,7 @@ Candidate weigh(const RowContext& context, mining::GroupId group) {
         candidate.lost += totals.lost();
         candidate.scored = candidate.scored || totals.count >= 2;
         if (!context.short_lived[part.thread]) {
-            const double life = static_cast<double>(context.lives[part.thread]);
+            const auto life = static_cast<double>(context.lives[part.thread]);
             candidate.rdam = std::max(candidate.rdam, share(totals.lost(), life));
         }
     }

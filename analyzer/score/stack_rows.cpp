@@ -13,6 +13,7 @@ std::vector<CallerRow> count_callers(const RowContext& context, std::uint32_t fu
             calls[entry.caller] += entry.calls;
     }
     std::vector<CallerRow> rows;
+    rows.reserve(calls.size());
     for (const auto& [address, count] : calls)
         rows.push_back({.address = address, .calls = count});
     std::ranges::stable_sort(rows, std::ranges::greater{}, &CallerRow::calls);

@@ -65,8 +65,11 @@ class ThreadAnalysis : private calls::CallSink {
   public:
     /// `info` and `settings` must outlive it.
     ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
+    ~ThreadAnalysis() override = default;
     ThreadAnalysis(const ThreadAnalysis&) = delete;
     ThreadAnalysis& operator=(const ThreadAnalysis&) = delete;
+    ThreadAnalysis(ThreadAnalysis&&) = delete;
+    ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
 
     void consume(std::span<const trace::Event> events);
     void gap() { matcher_.gap(); }
