@@ -120,7 +120,9 @@ class Stopwatch {
         worker_.inside = before_ + duration;
     }
     Stopwatch(const Stopwatch&) = delete;
+    Stopwatch(Stopwatch&&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
+    Stopwatch& operator=(Stopwatch&&) = delete;
 
   private:
     Worker& worker_;
@@ -142,7 +144,9 @@ class Surroundings {
         if (gap > most_) log_.add_unsettled(gap);
     }
     Surroundings(const Surroundings&) = delete;
+    Surroundings(Surroundings&&) = delete;
     Surroundings& operator=(const Surroundings&) = delete;
+    Surroundings& operator=(Surroundings&&) = delete;
 
   private:
     Log& log_;
@@ -349,5 +353,10 @@ int main(int argc, char** argv) {
         std::fputs("\n", stderr);
         return 2;
     }
-    return known_loss::run(plan, body);
+    try {
+        return known_loss::run(plan, body);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "known_loss: %s\n", error.what());
+        return 1;
+    }
 }

@@ -4,12 +4,13 @@
 //
 //     probe_cost FUNCTION CALLS BATCH THREADS OUTPUT
 //
-// FUNCTION is `none`, `ints`, `undescribed` or `shared` (probe_cost_functions.h), or `nothing`: an empty
-// loop.
+// FUNCTION is `none`, `ints`, `undescribed` or `shared`: see probe_cost_functions.h.
 #include <algorithm>
 #include <barrier>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -79,7 +80,6 @@ Costs measure(const Plan& plan, Call call) {
 
 /// Direct calls: a pointer would add its own cost.
 std::optional<Costs> measure_named(const Plan& plan) {
-    if (plan.function == "nothing") return measure(plan, [] {});
     if (plan.function == "none") return measure(plan, [] { empty_call(); });
     if (plan.function == "ints") return measure(plan, [] { empty_call_ints(1, 2, 3); });
     if (plan.function == "undescribed") return measure(plan, [] { empty_call_undescribed(); });
@@ -95,8 +95,7 @@ double mean(const std::vector<double>& values) {
 }
 
 double percentile(const std::vector<double>& sorted, double share) {
-    const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
-    return sorted[at];
+    return sorted[static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
 Json summary(std::vector<double> values) {
@@ -132,27 +131,12 @@ std::vector<std::optional<Costs>> run_threads(const Plan& plan) {
     return results;
 }
 
-bool parse(std::string_view text, std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && value > 0;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-    Plan plan;
-    if (argc != 6 || !parse(argv[2], plan.calls) || !parse(argv[3], plan.batch) ||
-        !parse(argv[4], plan.threads)) {
-        std::fputs("usage: probe_cost none|ints|undescribed|shared|nothing CALLS BATCH THREADS OUTPUT\n",
-                   stderr);
-        return 2;
-    }
-    plan.function = argv[1];
-    plan.output = argv[5];
+int run(const Plan& plan) {
     Json threads = Json::array();
     for (const std::optional<Costs>& costs : run_threads(plan)) {
         if (!costs) {
-            std::fprintf(stderr, "probe_cost: no function '%s'\n", argv[1]);
+            std::fprintf(stderr, "probe_cost: no function '%.*s'\n", static_cast<int>(plan.function.size()),
+                         plan.function.data());
             return 2;
         }
         threads.push_back(summary(*costs));
@@ -165,4 +149,28 @@ int main(int argc, char** argv) {
         return 1;
     }
     return 0;
+}
+
+bool parse(std::string_view text, std::uint64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && value > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Plan plan;
+    if (argc != 6 || !parse(argv[2], plan.calls) || !parse(argv[3], plan.batch) ||
+        !parse(argv[4], plan.threads)) {
+        std::fputs("usage: probe_cost none|ints|undescribed|shared CALLS BATCH THREADS OUTPUT\n", stderr);
+        return 2;
+    }
+    plan.function = argv[1];
+    plan.output = argv[5];
+    try {
+        return run(plan);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "probe_cost: %s\n", error.what());
+        return 1;
+    }
 }
