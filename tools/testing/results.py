@@ -1,8 +1,8 @@
 """Counts test cases in what `meson test` has logged.
 
 One Meson test is a Catch2 program with many test cases, a Python unittest, or a script that is one test case. A
-program says itself how many of its test cases passed; a line `skipped: <reason>` on its standard output stands for one
-test case that could not be run here. A script that exits with 77 is skipped as a whole.
+program says itself how many of its test cases passed; a line `skipped: <reason>` in its output stands for one test case
+that could not be run here. A script that exits with 77 is skipped as a whole.
 """
 
 import dataclasses
@@ -14,7 +14,9 @@ CATCH_COUNTS = re.compile(r"^test cases:\s*\d+(.*)$", re.M)
 CATCH_NOTHING = re.compile(r"^No tests ran", re.M)
 CATCH_COUNT = re.compile(r"(\d+) (passed|failed as expected|failed)")
 UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n+(?:OK|FAILED)(?: \((.*)\))?$", re.M)
-SKIPPED = re.compile(r"^skipped: *(.*)$", re.M | re.I)
+# Catch2 breaks the text of a WARN into indented lines.
+SKIPPED = re.compile(r"^[ \t]*skipped: *(.*(?:\n[ \t]+\S.*)*)$", re.M)
+UNITTEST_SKIPPED = re.compile(r"skipped=(\d+)")
 
 MESON_GOOD = {"OK", "EXPECTEDFAIL"}
 
@@ -50,6 +52,7 @@ def _catch_counts(stdout: str) -> tuple[int, int] | None:
 
 
 def _unittest_counts(output: str) -> tuple[int, int] | None:
+    """The same of Python's unittest; what it skipped is among what it passed."""
     found = UNITTEST.findall(output)
     if not found:
         return None
@@ -62,11 +65,15 @@ def count_test(entry: dict) -> Counts:
     """The test cases of one line of testlog.json."""
     name, result = entry["name"], entry["result"]
     stdout, stderr = entry.get("stdout") or "", entry.get("stderr") or ""
-    reasons = [reason.strip() for reason in SKIPPED.findall(stdout)]
+    reasons = [" ".join(reason.split()) for reason in SKIPPED.findall(stdout + "\n" + stderr)]
     if result == "SKIP":
         return Counts(skipped=[f"{name}: {reasons[-1] if reasons else 'gives no reason'}"])
 
-    counted = _catch_counts(stdout) or _unittest_counts(stderr)
+    counted = _catch_counts(stdout)
+    if counted is None:
+        counted = _unittest_counts(stderr)
+        silent = sum(map(int, UNITTEST_SKIPPED.findall(stderr))) - len(reasons)
+        reasons += ["gives no reason"] * max(0, silent if counted else 0)
     passed, failed = counted or ((1, 0) if result in MESON_GOOD and not reasons else (0, 0))
     if counted:
         passed -= min(passed, len(reasons))

@@ -103,9 +103,9 @@ def parse_arguments() -> argparse.Namespace:
         epilog="Without an option: all tests, in build/."
     )
     parser.add_argument("name", nargs="*", help="run only the tests whose name contains one of these")
-    parser.add_argument("--sanitize", metavar="LIST", help="instead, the unit tests under sanitizers (address,undefined)")
+    parser.add_argument("--sanitize", metavar="LIST", help="instead, unit tests under sanitizers (address,undefined)")
     parser.add_argument("--fuzz", action="store_true",
-                        help="instead, look for inputs that break the readers, some seconds for each (clang's libFuzzer)")
+                        help="instead, look for inputs that break the readers, some seconds each (clang)")
     parser.add_argument("--lint", action="store_true", help="instead, formatting and static checks (tools/lint)")
     parser.add_argument("--all", action="store_true",
                         help="what continuous integration runs: all tests, the unit tests under sanitizers, quick lint")

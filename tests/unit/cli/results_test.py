@@ -49,6 +49,15 @@ class Counting(unittest.TestCase):
         self.assertEqual((counts.passed, counts.failed, counts.skipped), (0, 0, ["t: no such machine"]))
         self.assertEqual(counted("SKIP"), (0, 0, 1))
         self.assertEqual(counted("OK", "skipped: no samples here\n" + ALL_PASSED), (2, 0, 1))
+        self.assertEqual(counted("OK", ALL_PASSED, "skipped: no such disk\n"), (2, 0, 1))
+        warned = results.count_test(entry("OK", "a.cpp:3: warning:\n  skipped: no\n  compiler\n\n" + ALL_PASSED))
+        self.assertEqual(warned.skipped, ["t: no compiler"])
+
+    def test_skipped_by_unittest(self):
+        summary = "Ran 3 tests in 0.1s\n\nOK (skipped=1)\n"
+        self.assertEqual(counted("OK", "", summary), (2, 0, 1))
+        counts = results.count_test(entry("OK", "skipped: no perf\n", summary))
+        self.assertEqual((counts.passed, counts.skipped), (2, ["t: no perf"]))
 
     def test_the_last_line(self):
         total = results.Counts()
