@@ -42,7 +42,7 @@ std::string upper(std::string_view text) {
 /// What --help calls a value for which nobody has chosen a word: after its set, its type or its option.
 std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
     if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
-    const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+    std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
     if (type == "INT" || type == "UINT" || type == "FLOAT") return "N";
     if (type != "TEXT" || option.get_lnames().empty()) return type;
     const std::string& name = option.get_lnames().back();
