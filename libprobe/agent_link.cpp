@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/memfd.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -96,7 +97,8 @@ bool beside_library(char (&path)[4096], const char* tail) {
 
 /// A grandchild that nobody in the program waits for: its parent is gone when it starts, and made no SIGCHLD.
 bool spawn(const char* path, int fd) {
-    const long child = sys::call(SYS_clone, 0, 0, 0, 0, 0);
+    // CLONE_UNTRACED: a debugger of the program would follow the agent's exec.
+    const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
     if (child == 0) {
         sys::call(SYS_setsid);
         const long grandchild = sys::call(SYS_clone, 0, 0, 0, 0, 0);

@@ -23,12 +23,17 @@ shm::ChunkHeader& header(std::uint32_t chunk) {
                                                 std::uint64_t{chunk} * shm::kChunkSize);
 }
 
+void wake_agent() {
+    shm::Control& control = *globals.control;
+    control.work_futex.fetch_add(1);
+    if (control.agent_sleeps.load() != 0) sys::futex_wake(&control.work_futex, 1);
+}
+
 void push(std::uint32_t entry) {
     shm::Control& control = *globals.control;
     const std::uint32_t at = control.ring_tail.fetch_add(1);
     control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
-    control.work_futex.fetch_add(1);
-    if (control.agent_sleeps.load() != 0) sys::futex_wake(&control.work_futex, 1);
+    wake_agent();
 }
 
 std::uint32_t pop_free() {
@@ -166,6 +171,11 @@ std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size) {
     auto* slot = reinterpret_cast<std::uint64_t*>(thread.cursor);
     thread.cursor += size;
     return slot;
+}
+
+void announce_events() {
+    if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
+    if (globals.control->has_events.exchange(1) == 0) wake_agent();
 }
 
 void count_dropped(ThreadState& thread) {

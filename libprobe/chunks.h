@@ -23,6 +23,9 @@ bool change_chunk(ThreadState& thread);
 /// The caller writes the head last.
 std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
 
+/// Tells the agent, once, that there is going to be something to write.
+void announce_events();
+
 /// Counts one event that is not going to be recorded.
 void count_dropped(ThreadState& thread);
 

@@ -89,13 +89,13 @@ std::uint64_t ticks_of_floor() {
     return read_clock() - begin;
 }
 
-/// What is between the two time-stamps of the calls since `from`, the least of them.
+/// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may move in steps
+/// that are as long as the time it is to measure.
 std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
-    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t sum = 0;
     // An enter of the empty function is 24 bytes, its leave 16.
-    for (const std::uint64_t* at = from; at + 5 <= end; at += 5)
-        if (at[3] - at[0] < least) least = at[3] - at[0];
-    return least;
+    for (const std::uint64_t* at = from; at + 5 <= end; at += 5) sum += at[3] - at[0];
+    return sum;
 }
 
 std::uint64_t per_call_x16(std::uint64_t ticks) { return ticks * 16 / kCostCalls; }
@@ -125,7 +125,7 @@ void measure_cost(ThreadState& thread) {
         thread.cursor = origin;
     }
     control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
-    control.inner_ticks_x16 = inner * 16;
+    control.inner_ticks_x16 = per_call_x16(inner);
     control.floor_ticks_x16 = per_call_x16(floor);
     // The first two calls and what came before them go too: the trace begins with the program.
     const std::uint64_t begin = (origin & ~std::uint64_t{shm::kChunkSize - 1}) + shm::kChunkHeader;

@@ -1,5 +1,7 @@
 #include "libprobe/runtime.h"
 
+#include <sys/uio.h>
+
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
 
@@ -38,6 +40,23 @@ void copy_bytes(void* to, const void* from, std::size_t size) { memcpy(to, from,
 void zero_bytes(void* to, std::size_t size) { memset(to, 0, size); }
 
 std::size_t text_size(const char* text) { return strlen(text); }
+
+std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
+    constexpr std::uint64_t kPage = 4096;
+    iovec remote[shm::kMaxStackCopy / kPage + 1];
+    std::size_t pieces = 0;
+    // The kernel copies whole pieces, or none of one: a piece ends with its page.
+    for (std::uint64_t at = from; at < from + size;) {
+        std::uint64_t next = (at | (kPage - 1)) + 1;
+        if (next > from + size) next = from + size;
+        remote[pieces++] = {reinterpret_cast<void*>(at), next - at};
+        at = next;
+    }
+    const iovec local{to, size};
+    const long copied = sys::call(SYS_process_vm_readv, sys::getpid(), sys::word(&local), 1, sys::word(remote),
+                                  static_cast<long>(pieces), 0);
+    return copied < 0 ? 0 : static_cast<std::uint32_t>(copied);
+}
 
 std::uint64_t read_clock() {
     std::uint32_t low = 0;

@@ -1,6 +1,5 @@
 // What the trampolines call when the straight path does not suffice.
 #include <linux/mman.h>
-#include <sys/uio.h>
 
 #include "libprobe/chunks.h"
 #include "libprobe/init.h"
@@ -23,8 +22,6 @@ namespace {
 constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 constexpr std::uint64_t kFirstPairs = 1024;
 constexpr std::uint64_t kMostPairs = 1 << 20;
-constexpr std::size_t kSideBlock = 1 << 16;
-constexpr std::uint32_t kMostSideBlocks = 128;
 
 std::size_t pair_table_bytes(std::uint64_t capacity) { return sizeof(PairTable) + capacity * sizeof(Pair); }
 
@@ -96,23 +93,6 @@ bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t r
     return period != 0;
 }
 
-/// Copies from memory that may end anywhere: the kernel stops at a page that is not there.
-std::uint32_t copy_stack(void* to, std::uint64_t from, std::uint32_t size) {
-    iovec remote[size_t{shm::kMaxStackCopy} / 4096 + 1];
-    std::size_t pieces = 0;
-    std::uint64_t at = from;
-    while (at < from + size) {
-        std::uint64_t next = (at | 4095) + 1;
-        if (next > from + size) next = from + size;
-        remote[pieces++] = {reinterpret_cast<void*>(at), next - at};
-        at = next;
-    }
-    const iovec local{to, size};
-    const long copied = sys::call(SYS_process_vm_readv, sys::getpid(), sys::word(&local), 1, sys::word(remote),
-                                  static_cast<long>(pieces), 0);
-    return copied < 0 ? 0 : static_cast<std::uint32_t>(copied) & ~7u;
-}
-
 void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
                   const shm::EntryRegisters& registers) {
     const std::uint64_t begin = read_clock();
@@ -127,7 +107,7 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
     copy->side_address = reinterpret_cast<std::uint64_t>(thread.side);
     copy->side_bytes = side_bytes;
     copy_bytes(bytes, thread.side, side_bytes);
-    copy->stack_bytes = copy_stack(bytes + side_bytes, registers.rsp, shm::kMaxStackCopy);
+    copy->stack_bytes = read_memory(bytes + side_bytes, registers.rsp, shm::kMaxStackCopy) & ~7u;
     // What the stack did not fill goes back: slots lie one behind the other.
     thread.cursor = reinterpret_cast<std::uint64_t>(bytes) + side_bytes + copy->stack_bytes;
     copy->end = read_clock();
@@ -161,7 +141,9 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
     if (!rdam::probe::ready(thread)) return 0;
-    if (rdam::probe::count_pair(thread, *entry, return_address) && entry < rdam_functions + rdam::probe::globals.functions)
+    const bool of_program = entry < rdam_functions + rdam::probe::globals.functions;
+    if (of_program) rdam::probe::announce_events();
+    if (rdam::probe::count_pair(thread, *entry, return_address) && of_program)
         rdam::probe::record_stack(thread, *entry, return_address, *registers);
     return 0;
 }
@@ -192,14 +174,14 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t) {
     SideFrame* frames = thread.side;
     std::size_t count = rdam::probe::kSideFrames;
     if (thread.side_ready) {
-        frames = thread.side_blocks == rdam::probe::kMostSideBlocks
+        frames = thread.side_block_count == rdam::probe::kMostSideBlocks
                      ? nullptr
                      : static_cast<SideFrame*>(rdam::probe::map_private(rdam::probe::kSideBlock));
         if (frames == nullptr) {
             rdam::probe::count_dropped(thread);
             return nullptr;
         }
-        ++thread.side_blocks;
+        thread.side_blocks[thread.side_block_count++] = frames;
         count = rdam::probe::kSideBlock / sizeof(SideFrame);
     }
     thread.side_ready = true;

@@ -41,7 +41,9 @@ struct SideFrame {
     void* resume;
 };
 
-inline constexpr std::uint32_t kSideFrames = 64;  ///< in the thread-local storage; more are mapped as needed
+inline constexpr std::uint32_t kSideFrames = 128;  ///< in the thread-local storage: call stacks are followed through these
+inline constexpr std::size_t kSideBlock = 1 << 18;  ///< bytes of side frames that are mapped at a time when those do not suffice
+inline constexpr std::uint32_t kMostSideBlocks = 32;
 
 struct PairTable;
 
@@ -51,13 +53,14 @@ struct ThreadState {
     SideFrame* side_free = nullptr;
     shm::ThreadSlot* slot = nullptr;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
-    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
-    std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
+    SideFrame* side_dead = nullptr;  ///< left by unwinding, linked by `resume`
+    std::uint32_t end_rounds = 0;    ///< of thread-specific-data destructors
     bool ended = false;
     bool side_ready = false;
-    std::uint32_t side_blocks = 0;
     alignas(64) Pair pairs[kPairs] = {};
     SideFrame side[kSideFrames] = {};
+    SideFrame* side_blocks[kMostSideBlocks] = {};
+    std::uint32_t side_block_count = 0;
 };
 
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has not inherited.

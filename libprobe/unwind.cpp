@@ -13,31 +13,49 @@ constexpr int kCleanupPhase = 2;
 constexpr int kContinueUnwind = 8;
 constexpr int kRegisterRbp = 6;
 
-/// Returns the entry of the frame being unwound and gives its SideFrame back, if that can be told.
-rdam::probe::FunctionEntry* frame_entry(std::uint64_t rbp) {
-    using rdam::probe::FunctionEntry;
-    const auto candidate = [](FunctionEntry* entry) {
-        return entry >= rdam_functions && entry < rdam_functions + rdam::probe::globals.functions ? entry : nullptr;
+using rdam::probe::FunctionEntry;
+using rdam::probe::SideFrame;
+
+bool read_word(std::uint64_t from, std::uint64_t& value) { return rdam::probe::read_memory(&value, from, sizeof value) == sizeof value; }
+
+FunctionEntry* as_entry(std::uint64_t address) {
+    const auto first = reinterpret_cast<std::uint64_t>(rdam_functions);
+    const std::uint64_t end = first + std::uint64_t{rdam::probe::globals.functions} * sizeof(FunctionEntry);
+    const bool is_entry = address >= first && address < end && (address - first) % sizeof(FunctionEntry) == 0;
+    return is_entry ? reinterpret_cast<FunctionEntry*>(address) : nullptr;
+}
+
+SideFrame* as_side_frame(const rdam::probe::ThreadState& thread, std::uint64_t address) {
+    const auto within = [address](const SideFrame* frames, std::size_t bytes) {
+        const auto first = reinterpret_cast<std::uint64_t>(frames);
+        return address >= first && address < first + bytes && (address - first) % sizeof(SideFrame) == 0;
     };
-    auto& thread = rdam_thread;
-    const auto side = reinterpret_cast<std::uint64_t>(thread.side);
-    const bool in_pool = rbp >= side && rbp < side + sizeof thread.side;
-    if (in_pool) {
-        auto& frame = *reinterpret_cast<rdam::probe::SideFrame*>(rbp);
-        FunctionEntry* entry = candidate(frame.entry);
+    bool found = within(thread.side, sizeof thread.side);
+    for (std::uint32_t i = 0; i < thread.side_block_count && !found; ++i)
+        found = within(thread.side_blocks[i], rdam::probe::kSideBlock);
+    return found ? reinterpret_cast<SideFrame*>(address) : nullptr;
+}
+
+/// The frame that is being unwound, by its rbp: its function, and its SideFrame goes back. nullptr: it is not one of ours.
+FunctionEntry* take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
+    if (SideFrame* side = as_side_frame(thread, rbp); side != nullptr) {
+        FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(side->entry));
+        if (entry == nullptr) return nullptr;
         // The unwinder has yet to read the frame: it is used again only when the free ones have run out.
-        frame.resume = thread.side_dead;
-        thread.side_dead = &frame;
+        side->entry = nullptr;
+        side->resume = thread.side_dead;
+        thread.side_dead = side;
         return entry;
     }
-    return candidate(*reinterpret_cast<FunctionEntry**>(rbp + RDAM_FRAME_ENTRY));
+    std::uint64_t entry = 0;
+    return read_word(rbp + RDAM_FRAME_ENTRY, entry) ? as_entry(entry) : nullptr;
 }
 
 }  // namespace
 
 extern "C" {
 
-// Weak: a program that unwinds has them, in libgcc_s or, linked statically, out of our sight.
+// Weak: a program that unwinds has it, in libgcc_s or, linked statically, out of our sight.
 __attribute__((weak)) std::uint64_t _Unwind_GetGR(void* context, int index);
 
 __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std::uint64_t, void*, void* context) {
@@ -45,8 +63,17 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
     std::uint32_t function = rdam::shm::kInnermostFunction;
-    if (_Unwind_GetGR != nullptr)
-        if (const auto* entry = frame_entry(_Unwind_GetGR(context, kRegisterRbp)); entry != nullptr)
+    std::uint64_t rbp = 0;
+    bool known = true;
+    if (_Unwind_GetGR != nullptr) {
+        rbp = _Unwind_GetGR(context, kRegisterRbp);
+    } else {
+        // libgcc's context begins with the addresses where the registers are kept. Of another unwinder's nothing of ours is found there.
+        std::uint64_t place = 0;
+        known = read_word(reinterpret_cast<std::uint64_t>(context) + kRegisterRbp * sizeof place, place) && read_word(place, rbp);
+    }
+    if (known)
+        if (const auto* entry = take_frame(thread, rbp); entry != nullptr)
             function = static_cast<std::uint32_t>(entry - rdam_functions);
     if (rdam_guard.active.load() == 0 || thread.slot == nullptr) return kContinueUnwind;
     std::uint64_t* slot = rdam::probe::take_slot(thread, 16);

@@ -105,6 +105,7 @@ struct Control {
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;             ///< how many have ever been used
     std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> has_events;               ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
     std::atomic<std::uint64_t> dropped;                  ///< events of threads for which there was no slot
     std::atomic<std::uint64_t> late;                     ///< events of threads that had been closed already

@@ -27,6 +27,10 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
     }
 }
 
+void Drain::note_events() {
+    if (!writer_ && shared_.control().has_events.load() != 0) open_file();
+}
+
 bool Drain::take_ring() {
     shm::Control& control = shared_.control();
     bool any = false;
@@ -188,7 +192,6 @@ void Drain::append(std::uint32_t thread) {
     if (const auto done = writer_->append(thread, encoder_); !done) {
         file_error_ = done.error().message;
         lost_to_file_ += events;
-        thread_info(thread).dropped += events;
     }
 }
 
@@ -237,9 +240,8 @@ std::string Drain::finish(bool clean_end, const TickRate& rate) {
     for (std::size_t i = 0; i < info_.remarks.size() - (late > 0 ? 1 : 0); ++i)
         text += "rdam: " + printable(info_.remarks[i]) + "\n";
     if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
-    const std::uint64_t lost_to_buffer = info_.dropped - std::min(info_.dropped, lost_to_file_);
-    if (lost_to_buffer > 0)
-        text += fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n", lost_to_buffer);
+    if (info_.dropped > 0 && writer_)
+        text += fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n", info_.dropped);
     if (calls_ == 0 && info_.process.run.empty()) text += "rdam: no wrapped function was called: no trace was written\n";
     return text;
 }

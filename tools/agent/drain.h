@@ -22,6 +22,9 @@ class Drain {
     /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
     Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info, std::string wanted);
 
+    /// Opens the file if the first event is near: the first process with events gets the name.
+    void note_events();
+
     /// Takes everything that is in the ring; false when there was nothing.
     bool take_ring();
 

@@ -92,6 +92,7 @@ void drain_until_end(const SharedMemory& shared, Drain& drain, const Watch& watc
     };
     for (;;) {
         const std::uint32_t work = control.work_futex.load();
+        drain.note_events();
         if (drain.take_ring()) continue;
         if (ending()) break;
         control.agent_sleeps.store(1);

@@ -88,7 +88,7 @@ bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
         return value;
     };
     const std::uint64_t frame = get(UNW_X86_64_RBP);
-    if (frame < copy->side_address || frame >= copy->side_address + side.size()) return false;
+    if (frame < copy->side_address || frame >= copy->side_address + side.size()) return false;  // a real frame
     std::uint64_t return_address = 0;
     shm::EntryRegisters caller;
     if (!read(frame, caller.rbp) || !read(frame + 8, return_address)) return false;

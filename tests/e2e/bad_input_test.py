@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""Each bad input gets one clear line and its exit code, and what was recorded stays."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from harness import PROGRAMS, RDAM, Case
+
+
+class Traces(Case):
+    def test_missing(self):
+        self.assert_one_line(self.rdam("analyze", "nothing.bin"), 1, "nothing.bin")
+
+    def test_directory(self):
+        self.assert_one_line(self.rdam("analyze", "."), 1)
+
+    def test_empty(self):
+        (self.folder / "empty.bin").touch()
+        self.assert_one_line(self.rdam("analyze", "empty.bin"), 1, "empty.bin")
+
+    def test_random_bytes(self):
+        (self.folder / "random.bin").write_bytes(os.urandom(100_000))
+        self.assert_one_line(self.rdam("analyze", "random.bin"), 1, "random.bin")
+
+    def test_file_of_another_program(self):
+        self.assert_one_line(self.rdam("analyze", RDAM), 1)
+
+    def test_truncated(self):
+        self.rdam("record", "-f", "step,work", "--", PROGRAMS / "counts", "2", "20000")
+        whole = (self.folder / "trace.bin").read_bytes()
+        (self.folder / "cut.bin").write_bytes(whole[: len(whole) * 2 // 3])
+        done = self.rdam("analyze", "cut.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertRegex(done.stdout.decode(), "(?i)note: .*(cut|end|index|incomplete)")
+        whole_calls, cut_calls = self.counts("trace.bin")["work"], self.counts("cut.bin").get("work", 0)
+        self.assertEqual(whole_calls, 40000)
+        self.assertLess(cut_calls, whole_calls)
+
+    def test_usage(self):
+        done = self.rdam("analyze", "--no-such-option")
+        self.assertEqual(done.returncode, 2)
+
+
+class Lists(Case):
+    def record(self, functions, **options):
+        return self.rdam("record", "-f", functions, "--", PROGRAMS / "counts", **options)
+
+    def test_empty_list(self):
+        (self.folder / "empty.txt").touch()
+        self.assert_one_line(self.record("empty.txt"), 1, "empty.txt")
+
+    def test_nothing_but_comments(self):
+        (self.folder / "comments.txt").write_text("# one\n\n   # two\n")
+        self.assert_one_line(self.record("comments.txt"), 1, "comments.txt")
+
+    def test_missing_list(self):
+        self.assert_one_line(self.record("no/such/list.txt"), 1, "no/such/list.txt")
+
+    def test_no_function_can_be_wrapped(self):
+        done = self.record("no_such_function,setjmp")
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn("no_such_function", done.stderr.decode())
+        self.assertIn("nothing is recorded", done.stderr.decode())
+
+    def test_no_function_can_be_wrapped_under_plain_preload(self):
+        done = self.preload("no_such_function", PROGRAMS / "counts", "1", "10")
+        self.assertEqual(done.returncode, 3)
+        self.assertNotEqual(done.stdout, b"")
+        self.assertEqual(done.stderr.decode().count("nothing is recorded"), 1)
+
+    def test_nearest_names(self):
+        done = self.record("wrok,work")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr.decode(), r"'wrok': not found.*counts:work")
+
+    def test_list_from_standard_input(self):
+        with open(self.folder / "list", "w", encoding="utf-8") as text:
+            text.write("work # the one\n")
+        with open(self.folder / "list", "rb") as text:
+            done = self.record("-", stdin=text)
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertEqual(self.counts(), {"work": 1000})
+
+
+class Programs(Case):
+    def record(self, *command):
+        return self.rdam("record", "-f", "work", "--", *command)
+
+    def test_none(self):
+        self.assertEqual(self.rdam("record", "-f", "work").returncode, 2)
+
+    def test_missing(self):
+        self.assert_one_line(self.record("no-such-program"), 1, "no-such-program")
+        self.assert_one_line(self.record("./no-such-program"), 1, "no-such-program")
+
+    def test_not_executable(self):
+        (self.folder / "data").write_text("data")
+        self.assert_one_line(self.record("./data"), 1, "data")
+
+    def compiled(self, name: str, *options: str) -> pathlib.Path:
+        self.need("gcc")
+        path = self.folder / name
+        source = self.folder / "main.c"
+        source.write_text("int main(void) { return 0; }\n")
+        done = self.run_in_folder("gcc", *options, source, "-o", path)
+        if done.returncode != 0:
+            self.skipTest(f"gcc cannot make a program with {' '.join(options)}: {done.stderr.decode().splitlines()[0]}")
+        return path
+
+    def test_static(self):
+        self.assert_one_line(self.record(self.compiled("static", "-static")), 1, "static")
+
+    def test_32_bit(self):
+        # The header is what counts, so that no 32-bit compiler is needed.
+        path = self.compiled("narrow")
+        image = bytearray(path.read_bytes())
+        image[4], image[18] = 1, 3
+        path.write_bytes(image)
+        self.assert_one_line(self.record(path), 1, "32-bit")
+
+    def test_set_user_id(self):
+        path = self.compiled("setuid")
+        os.chmod(path, 0o4755)
+        if not os.stat(path).st_mode & 0o4000:
+            self.skipTest("this file system keeps no set-user-ID bits")
+        self.assert_one_line(self.record(path), 1, "setuid")
+
+    def test_go(self):
+        path = self.compiled("go")
+        (self.folder / "note").write_bytes(b"\xff Go buildinf:" + bytes(32))
+        done = self.run_in_folder("objcopy", "--add-section", f".go.buildinfo={self.folder}/note", path)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assert_one_line(self.record(path), 1, "Go")
+
+
+class Outputs(Case):
+    def test_unwritable(self):
+        done = self.rdam("record", "-o", "no/such/folder/trace.bin", "-f", "work", "--", PROGRAMS / "counts")
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn("no/such/folder", done.stderr.decode())
+
+    def test_full_disk(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a small file system takes root")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], stderr=subprocess.PIPE, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("cannot mount a small file system: " + mounted.stderr.decode().strip())
+        try:
+            done = self.rdam("record", "-o", disk / "trace.bin", "-f", "step,work", "--", PROGRAMS / "counts", "2", "400000")
+            self.assertEqual(done.returncode, 3, done.stderr.decode())
+            self.assertRegex(done.stderr.decode(), "events could not be written")
+            report = self.analyze(disk / "trace.bin")
+            self.assertGreater(report["trace"]["dropped"], 0)
+            self.assertGreater(report["trace"]["events"], 1000)
+            # Of 400000 × (1 + 3) calls in each of 2 threads every event was either kept or counted.
+            self.assertEqual(report["trace"]["events"] + report["trace"]["dropped"] >= 2 * 2 * 4 * 400000, True)
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+    def test_no_escape_sequence_reaches_the_terminal(self):
+        name = "evil\x1b]0;owned\x07\x1b[31m\u202e\x9b31m"
+        shutil.copy(PROGRAMS / "counts", self.folder / name)
+        done = self.rdam("record", "-v", "-f", "work,no-such", "--", "./" + name, "1", "10", "\x1b[2J")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        refused = self.rdam("record", "-f", "work,no\x1b[2Jsuch", "--", "./" + name)
+        shown = done.stderr + refused.stderr + self.rdam("analyze", "--threads", "--sequences", "--color=never").stdout
+        allowed = {"\n", "\t"}
+        bad = {c for c in shown.decode() if (ord(c) < 32 and c not in allowed) or 127 <= ord(c) < 160 or c == "\u202e"}
+        self.assertEqual(bad, set())
+
+
+if __name__ == "__main__":
+    unittest.main()

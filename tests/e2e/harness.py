@@ -1,0 +1,61 @@
+"""What the end-to-end tests have in common: running rdam on real programs in a folder of their own."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+RDAM = os.environ["RDAM"]
+LIBRDAM = os.environ["LIBRDAM"]
+PROGRAMS = pathlib.Path(os.environ["PROGRAMS"])
+TIMEOUT = 240
+
+
+class Case(unittest.TestCase):
+    """A test in an empty folder, which is the current one of everything it runs."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rdam-e2e-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_in_folder(self, *command, env=None, **options) -> subprocess.CompletedProcess:
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run([str(word) for word in command], cwd=self.folder, env={**variables, **(env or {})},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False, **options)
+
+    def rdam(self, *arguments, **options) -> subprocess.CompletedProcess:
+        return self.run_in_folder(RDAM, *arguments, **options)
+
+    def preload(self, functions: str, *command, **variables) -> subprocess.CompletedProcess:
+        return self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **variables})
+
+    def analyze(self, trace="trace.bin", *options) -> dict:
+        done = self.rdam("analyze", "--json", "--top", "0", *options, trace)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return json.loads(done.stdout)
+
+    def counts(self, trace="trace.bin", *options) -> dict[str, int]:
+        return {f["name"]: f["occurrences"] for f in self.analyze(trace, *options)["functions"]}
+
+    def traces(self) -> list[str]:
+        return sorted(path.name for path in self.folder.glob("trace*.bin"))
+
+    def need(self, *commands):
+        """Skips, with the reason, where a program that the test is about is not installed."""
+        for command in commands:
+            if shutil.which(command) is None:
+                self.skipTest(f"{command} is not installed")
+
+    def assert_one_line(self, done, status: int, *words: str):
+        """`done` failed as the contract says: this status, nothing on stdout, one line on stderr with these words."""
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, status, text)
+        self.assertEqual(done.stdout, b"")
+        self.assertEqual(text.count("\n"), 1, text)
+        self.assertTrue(text.startswith("rdam: "), text)
+        for word in words:
+            self.assertIn(word, text)

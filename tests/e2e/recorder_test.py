@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""Programs do under the recorder what they do without it, and every call is counted."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, RDAM, Case
+
+SHAPES = {"thrower": 1000, "with_cleanup": 1000, "by_value": 1, "variadic": 1, "in_memory": 1, "wide": 1, "recursive": 11,
+          "many": 1, "leaves_thread": 1}
+
+
+class Shapes(Case):
+    """Exceptions, pthread_exit, stack-passed and wide arguments, recursion; with a real frame and with a side frame."""
+
+    def check(self, program: str):
+        plain = self.run_in_folder(PROGRAMS / program)
+        done = self.rdam("record", "-f", ",".join(SHAPES), "--", PROGRAMS / program)
+        self.assertEqual(done.returncode, plain.returncode, done.stderr.decode())
+        self.assertEqual(done.stdout, plain.stdout)
+        self.assertEqual(self.counts(), SHAPES)
+        notes = self.rdam("analyze").stdout.decode()
+        self.assertNotIn("abandoned", notes)
+
+    def test_described(self):
+        self.check("shapes")
+
+    def test_undescribed(self):
+        self.check("shapes_undescribed")
+
+    def test_undescribed_with_static_libraries(self):
+        self.check("shapes_static")
+
+    def test_clock_rdtsc(self):
+        done = self.rdam("record", "--clock", "rdtsc", "-f", ",".join(SHAPES), "--", PROGRAMS / "shapes")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.counts(), SHAPES)
+
+    def test_call_stacks_lead_to_main(self):
+        for program in ("shapes", "shapes_undescribed", "shapes_static"):
+            with self.subTest(program):
+                self.rdam("record", "-o", program + ".bin", "-f", ",".join(SHAPES), "--", PROGRAMS / program)
+                functions = {f["name"]: f for f in self.analyze(program + ".bin")["functions"]}
+                for name in set(SHAPES) - {"leaves_thread"}:
+                    for stack in functions[name]["stacks"]:
+                        self.assertTrue(any(frame.startswith("main ") for frame in stack["frames"]),
+                                        f"{name}: {stack['frames']}")
+
+
+class Ends(Case):
+    """However the program ends, its status passes through and its events are there."""
+
+    def check(self, how: str, status: int):
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "3", "5000", how)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        self.assertEqual(self.counts(), {"work": 15000})
+
+    def test_return(self):
+        self.check("return", 3)
+
+    def test_exit(self):
+        self.check("exit", 7)
+
+    def test_underscore_exit(self):
+        self.check("_exit", 8)
+
+    def test_abort(self):
+        self.check("abort", 128 + signal.SIGABRT)
+
+    def test_sigkill(self):
+        self.check("kill", 128 + signal.SIGKILL)
+
+    def test_killed_by_somebody_else(self):
+        with subprocess.Popen([PROGRAMS / "counts", "2", "5000", "stop"], cwd=self.folder, stdout=subprocess.PIPE,
+                              env={**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work"}) as program:
+            program.stdout.readline()
+            time.sleep(0.01)
+            program.kill()
+            program.wait()
+        deadline = time.monotonic() + 20
+        while not self.traces() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(self.counts(), {"work": 10000})
+
+    def test_terminated_through_rdam(self):
+        with subprocess.Popen([RDAM, "record", "-f", "work", PROGRAMS / "counts", "1", "100", "stop"], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+            program.stdout.readline()
+            program.terminate()
+            self.assertEqual(program.wait(), 128 + signal.SIGTERM)
+        self.assertEqual(self.counts(), {"work": 100})
+
+
+class Processes(Case):
+    def test_fork_and_exec_have_traces_of_their_own(self):
+        plain = self.run_in_folder(PROGRAMS / "forks")
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "forks")
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        self.assertEqual(len(self.traces()), 3, self.traces())
+        self.assertEqual(self.counts("trace.bin"), {"work": 10})
+        others = sorted(self.counts(name)["work"] for name in self.traces() if name != "trace.bin")
+        self.assertEqual(others, [20, 30])
+
+    def test_plain_preload(self):
+        done = self.preload("work", PROGRAMS / "counts", "2", "1000")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr, b"")
+        self.assertEqual(self.counts(), {"work": 2000})
+
+    def test_shell_that_starts_the_program_writes_no_trace(self):
+        done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 100; {PROGRAMS}/counts 1 200; exit 9")
+        self.assertEqual(done.returncode, 9, done.stderr.decode())
+        self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
+
+    def test_what_the_program_starts_may_have_nothing_on_the_list(self):
+        done = self.rdam("record", "-f", "work", "--", "env", "sh", "-c", "true && exit 4")
+        self.assertEqual(done.returncode, 4, done.stderr.decode())
+
+    def test_reader_of_a_pipe_does_not_wait(self):
+        # The program closes its output and lives on; so does the agent, which must not keep the pipe open.
+        script = "import os, time; print('said', flush=True); os.close(1); os.close(2); time.sleep(200)"
+        with subprocess.Popen(["/usr/bin/python3", "-c", script], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "malloc"}) as program:
+            self.assertEqual(program.stdout.read(), b"said\n")
+            self.assertIsNone(program.poll())
+            program.kill()
+
+    def test_own_preload_is_kept(self):
+        done = self.rdam("record", "-f", "work", "--", "env", env={"LD_PRELOAD": "libm.so.6"})
+        self.assertRegex(done.stdout.decode(), r"(?m)^LD_PRELOAD=.*librdam\.so:libm\.so\.6$")
+
+    def test_program_sees_no_child_and_no_descriptor(self):
+        script = ("import os\n"
+                  "print(sorted(os.listdir('/proc/self/fd')))\n"
+                  "try: print(os.waitpid(-1, os.WNOHANG))\n"
+                  "except ChildProcessError: print('no child')\n")
+        plain = self.run_in_folder("/usr/bin/python3", "-c", script)
+        done = self.preload("malloc", "/usr/bin/python3", "-c", script)
+        self.assertEqual(done.stdout, plain.stdout)
+
+    def test_text_pages_are_not_writable_afterwards(self):
+        script = "print([l for l in open('/proc/self/maps') if 'wx' in l.split()[1]])"
+        done = self.preload("malloc,free,memset", "/usr/bin/python3", "-c", script)
+        self.assertEqual(done.stdout, b"[]\n", done.stderr)
+
+
+class Functions(Case):
+    def test_mutual_tail_recursion(self):
+        done = self.rdam("record", "-f", "odd,even", "--", PROGRAMS / "tails")
+        self.assertEqual((done.returncode, done.stdout), (0, b"1500000\n"), done.stderr.decode())
+        self.assertEqual(self.counts(), {"odd": 500000, "even": 500001})
+
+    def test_what_the_recorder_itself_could_call(self):
+        names = ("malloc,free,calloc,realloc,memcpy,memset,memcmp,memmove,strlen,write,read,mmap,munmap,mprotect,madvise,close,"
+                 "pthread_mutex_lock,pthread_mutex_unlock,pthread_create,pthread_join,pthread_setspecific,clock_gettime")
+        plain = self.run_in_folder("/usr/bin/python3", "-c", "print(sum(map(len, map(str, range(100000)))))")
+        done = self.rdam("record", "-f", names, "--", "/usr/bin/python3", "-c", "print(sum(map(len, map(str, range(100000)))))")
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        self.assertGreater(self.counts()["malloc"], 100)
+
+    def test_static_function_and_its_parameters(self):
+        self.rdam("record", "-f", "counts.c:step,work", "--", PROGRAMS / "counts", "2", "1000")
+        self.assertEqual(self.counts(), {"work": 2000, "step": 6000})
+        sequences = {f["name"]: len({s["name"] for s in f["sequences"]})
+                     for f in self.analyze("trace.bin", "--key", "work:x")["functions"]}
+        self.assertEqual(sequences["work"], 4)
+
+    def test_small_buffers_lose_nothing(self):
+        done = self.rdam("record", "--buffer", "4M", "-f", "step,work", "--", PROGRAMS / "counts", "2", "300000")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        report = self.analyze()
+        self.assertEqual(report["trace"]["dropped"], 0)
+        self.assertEqual({f["name"]: f["occurrences"] for f in report["functions"]}, {"work": 600000, "step": 1800000})
+
+    def test_many_threads(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "60", "50")
+        report = self.analyze()
+        self.assertEqual(report["functions"][0]["occurrences"], 3000)
+        self.assertEqual(len(report["threads"]), 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
