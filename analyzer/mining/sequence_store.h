@@ -56,7 +56,8 @@ struct Shape {
 
 struct Group {
     std::uint64_t hash = 0;
-    std::uint64_t key = 0;  ///< the only key, or where the keys begin: a look-up then needs no third cache line
+    std::uint64_t key =
+        0;  ///< the only key, or where the keys begin: a look-up then needs no third cache line
     ShapeId shape = 0;
     std::uint16_t keys = 0;  ///< beside those of a deep-keyed shape
 };

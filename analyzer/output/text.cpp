@@ -78,6 +78,7 @@ class TextWriter {
             "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
             "worth a look.",
             score::kWorthALook));
+        line("threads: those that lost time / those that called it.");
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::lower_bound);
         if (bounded) line("≥: " + lower_bound_advice());
     }

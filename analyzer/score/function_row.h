@@ -23,7 +23,12 @@ struct RowContext {
     double all_lives = 0;                     ///< Σ T, ticks
     double ns_per_tick = 1;
     std::size_t most_sequences = 0;
+    std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
+    std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
 };
+
+/// Fills the last two.
+void count_stacks(RowContext& context);
 
 FunctionRow make_function_row(const RowContext& context, std::uint32_t function);
 

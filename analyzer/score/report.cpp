@@ -121,22 +121,25 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
 
     const auto merged = merge_groups(facts.info.functions.size(), threads);
     const std::vector<std::uint64_t> ids = mining::lasting_ids(merged->store, facts.info);
-    const RowContext context{.info = facts.info,
-                             .settings = settings,
-                             .threads = threads,
-                             .merged = *merged,
-                             .ids = ids,
-                             .lives = lives.lengths,
-                             .short_lived = lives.short_lived,
-                             .all_lives = lives.all,
-                             .ns_per_tick = ns_per_tick,
-                             .most_sequences = most_sequences};
+    RowContext context{.info = facts.info,
+                       .settings = settings,
+                       .threads = threads,
+                       .merged = *merged,
+                       .ids = ids,
+                       .lives = lives.lengths,
+                       .short_lived = lives.short_lived,
+                       .all_lives = lives.all,
+                       .ns_per_tick = ns_per_tick,
+                       .most_sequences = most_sequences};
+    count_stacks(context);
     for (std::uint32_t f = 0; f < facts.info.functions.size(); ++f) {
         FunctionRow row = make_function_row(context, f);
         if (row.occurrences > 0) {
             report.functions.push_back(std::move(row));
         } else if (!settings.ignored[f]) {
-            report.never_called.push_back(facts.info.functions[f].name);
+            const trace::FunctionInfo& function = facts.info.functions[f];
+            report.never_called.push_back(function.module.empty() ? function.name
+                                                                  : function.module + ":" + function.name);
         }
     }
     std::ranges::sort(report.functions, [](const FunctionRow& a, const FunctionRow& b) {

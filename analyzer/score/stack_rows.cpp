@@ -30,15 +30,10 @@ struct Samples {
 std::map<std::vector<std::uint64_t>, Samples> collect_samples(const RowContext& context,
                                                               std::uint32_t function) {
     std::map<std::vector<std::uint64_t>, Samples> samples;
-    for (std::size_t i = 0; i < context.info.stacks.size(); ++i) {
+    for (const std::uint32_t i : context.stacks_of[function]) {
         const trace::StackInfo& stack = context.info.stacks[i];
-        if (stack.function != function) continue;
-        std::uint64_t count = 0;
-        for (const auto& thread : context.threads)
-            count += thread->stack_samples()[i];
-        if (count == 0) continue;
         Samples& entry = samples[stack.frames];
-        entry.count += count;
+        entry.count += context.stack_samples[i];
         entry.caller = stack.caller;
         entry.truncated = stack.truncated;
     }
@@ -46,6 +41,18 @@ std::map<std::vector<std::uint64_t>, Samples> collect_samples(const RowContext& 
 }
 
 }  // namespace
+
+void count_stacks(RowContext& context) {
+    context.stack_samples.assign(context.info.stacks.size(), 0);
+    for (const auto& thread : context.threads) {
+        for (const auto& [stack, samples] : thread->stack_samples())
+            context.stack_samples[stack] += samples;
+    }
+    context.stacks_of.resize(context.info.functions.size());
+    for (std::uint32_t i = 0; i < context.stack_samples.size(); ++i) {
+        if (context.stack_samples[i] > 0) context.stacks_of[context.info.stacks[i].function].push_back(i);
+    }
+}
 
 void add_stack_rows(const RowContext& context, FunctionRow& row) {
     row.callers = count_callers(context, row.function);

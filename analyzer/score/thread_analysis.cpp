@@ -20,16 +20,17 @@ void CallerCounts::add(std::uint64_t caller) {
         const auto found = std::ranges::find(entries_, caller, &Entry::caller);
         last_ = static_cast<std::size_t>(found - entries_.begin());
     } else {
-        const auto found = index_.find(caller);
-        last_ = found != index_.end() ? found->second : entries_.size();
+        const auto found = index_->find(caller);
+        last_ = found != index_->end() ? found->second : entries_.size();
     }
     if (last_ == entries_.size()) {
         entries_.push_back({caller, 0});
         if (entries_.size() == kFew + 1) {
+            index_ = std::make_unique<tsl::robin_map<std::uint64_t, std::size_t>>();
             for (std::size_t i = 0; i < kFew; ++i)
-                index_.emplace(entries_[i].caller, i);
+                index_->emplace(entries_[i].caller, i);
         }
-        if (entries_.size() > kFew) index_.emplace(caller, last_);
+        if (entries_.size() > kFew) index_->emplace(caller, last_);
     }
     ++entries_[last_].calls;
 }
@@ -39,8 +40,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       store_(info.functions.size()),
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
-      callers_(info.functions.size()),
-      stacks_(info.stacks.size()) {}
+      callers_(info.functions.size()) {}
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     events_ += events.size();

@@ -49,7 +49,7 @@ class CallerCounts {
   private:
     std::size_t last_ = 0;
     std::vector<Entry> entries_;
-    tsl::robin_map<std::uint64_t, std::size_t> index_;  // filled once there are more than a few
+    std::unique_ptr<tsl::robin_map<std::uint64_t, std::size_t>> index_;  // once there are more than a few
 };
 
 /// Settings with names resolved; shared by the threads' analyses.
@@ -78,9 +78,10 @@ class ThreadAnalysis : private calls::CallSink {
     const calls::MatchCounts& counts() const { return matcher_.counts(); }
     const std::vector<calls::FunctionCounts>& per_function() const { return matcher_.per_function(); }
     const mining::SequenceStore& sequences() const { return store_; }
-    const std::vector<GroupTimes>& groups() const { return groups_; }            ///< by mining::GroupId
-    const std::vector<CallerCounts>& callers() const { return callers_; }        ///< by function
-    const std::vector<std::uint64_t>& stack_samples() const { return stacks_; }  ///< by stack
+    const std::vector<GroupTimes>& groups() const { return groups_; }      ///< by mining::GroupId
+    const std::vector<CallerCounts>& callers() const { return callers_; }  ///< by function
+    /// How often each stack was the one sampled; most were in no given thread.
+    const tsl::robin_map<std::uint32_t, std::uint64_t>& stack_samples() const { return stacks_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t too_long() const { return builder_.too_long(); }
 
@@ -95,7 +96,7 @@ class ThreadAnalysis : private calls::CallSink {
     calls::Matcher matcher_;
     std::vector<GroupTimes> groups_;
     std::vector<CallerCounts> callers_;
-    std::vector<std::uint64_t> stacks_;
+    tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;
     std::vector<std::uint64_t> key_values_;  // scratch
     std::uint64_t events_ = 0;
 };
