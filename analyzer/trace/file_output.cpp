@@ -1,5 +1,6 @@
 #include "analyzer/trace/file_output.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,9 @@
 
 namespace rdam::trace {
 namespace {
+
+/// Asked for at a time, so that most chunks need no call.
+constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 20;
 
 std::string text_of(int error) {
     return std::generic_category().message(error);
@@ -70,8 +74,22 @@ Result<void> FileOutput::append(std::span<const std::uint8_t> bytes) {
     return {};
 }
 
+Result<void> FileOutput::reserve(std::uint64_t bytes) {
+    if (fd_ < 0 || size_ + bytes <= reserved_end_) return {};
+    for (const std::uint64_t wanted : {bytes + kReserveStep, bytes}) {
+        if (fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size_), static_cast<off_t>(wanted)) == 0) {
+            reserved_end_ = size_ + wanted;
+            return {};
+        }
+        if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) return {};
+    }
+    return fail("cannot write {}: {}; {}", name_, text_of(errno), remedy(errno));
+}
+
 Result<void> FileOutput::close() {
     if (fd_ < 0) return fail("cannot close {}: it is closed", name_);
+    // Releases what was reserved behind the end.
+    [[maybe_unused]] const int cut = reserved_end_ > size_ ? ftruncate(fd_, static_cast<off_t>(size_)) : 0;
     // Some file systems report at this point that the data did not fit.
     if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
         return fail("cannot write {}: {}; {}", name_, text_of(errno), remedy(errno));

@@ -19,6 +19,9 @@ namespace {
 /// program runs.
 constexpr int kCompressionLevel = 1;
 
+/// What the end of a file needs beyond what its descriptions and index have grown to.
+constexpr std::uint64_t kRoomForEnd = 16 * 1024;
+
 /// A frame's own overhead eats what it saves on less.
 constexpr std::size_t kSmallestCompressed = 256;
 
@@ -68,8 +71,13 @@ struct TraceWriter::State {
     std::uint32_t index_parts = 0;
     std::vector<format::IndexEntry> index;
     Describer describer;
+    std::uint64_t described = 0;  ///< bytes of descriptions in the file
     std::uint64_t events = 0;
     std::uint64_t dropped = 0;
+
+    std::uint64_t room_for_end() const {
+        return kRoomForEnd + 2 * described + (index.size() + 16) * sizeof(format::IndexEntry);
+    }
 };
 
 /// Puts header and payload into `buffer`, ready to be written, and completes `header`.
@@ -114,8 +122,12 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     header.sequence = next;
     pack(header, payload);
     const std::uint64_t offset = file.size();
+    // Events leave room for the end, or a disk that gets full would take the meaning of what is already there.
+    if (header.is(format::ChunkType::events))
+        if (auto done = file.reserve(buffered + room_for_end()); !done) return done;
     if (auto done = file.append({buffer.data(), buffered}); !done) return done;
     ++next;
+    if (header.is(format::ChunkType::description)) described += buffered;
     if (!header.is(format::ChunkType::index))
         index.push_back({.offset = offset,
                          .thread = header.thread,
