@@ -1,0 +1,163 @@
+// Slots of shared memory as the agent reads them: whole, torn, and hostile.
+#include "tools/agent/chunk_parser.h"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <memory>
+#include <random>
+
+namespace rdam::agent {
+namespace {
+
+using shm::SlotKind;
+
+/// A chunk of zeroes that slots are put into, as the probe does it.
+class Chunk {
+  public:
+    Chunk() : words_(std::make_unique<Words>()) {}
+
+    std::size_t put(std::uint64_t tsc, SlotKind kind, std::uint32_t function, std::vector<std::uint64_t> rest,
+                    std::uint32_t words = 0) {
+        const std::size_t at = end_;
+        (*words_)[at] = tsc;
+        (*words_)[at + 1] = shm::make_head(kind, words, function);
+        std::ranges::copy(rest, words_->begin() + static_cast<std::ptrdiff_t>(at) + 2);
+        end_ += 2 + rest.size();
+        return at;
+    }
+    void enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> parameters = {}) {
+        const auto count = static_cast<std::uint32_t>(parameters.size());
+        parameters.insert(parameters.begin(), 0x401000);
+        put(tsc, SlotKind::enter, function, std::move(parameters), count);
+    }
+    void leave(std::uint64_t tsc, std::uint32_t function) { put(tsc, SlotKind::leave, function, {}); }
+    void leave_hole(std::size_t words) { end_ += words; }
+    void skip_to(std::size_t byte) { end_ = byte / 8; }
+    std::uint64_t& word(std::size_t at) { return (*words_)[at]; }
+
+    std::span<const std::uint8_t> bytes() const {
+        return {reinterpret_cast<const std::uint8_t*>(words_->data()), shm::kChunkSize};
+    }
+
+  private:
+    using Words = std::array<std::uint64_t, shm::kChunkSize / 8>;
+    std::unique_ptr<Words> words_;
+    std::size_t end_ = shm::kChunkHeader / 8;
+};
+
+/// Function 0 has no parameters and no result, function 1 has two parameters and none.
+const SlotRules kRules{.enter_words = {0, 2}, .leave_words = {0, 0}};
+
+struct Parsed {
+    std::vector<std::uint64_t> times;
+    std::uint64_t holes = 0;
+};
+
+Parsed parse(const Chunk& chunk) {
+    ChunkParser parser(chunk.bytes(), kRules);
+    Parsed parsed;
+    for (Slot slot; parser.next(slot);) parsed.times.push_back(slot.tsc);
+    parsed.holes = parser.holes();
+    return parsed;
+}
+
+}  // namespace
+
+TEST_CASE("a chunk of zeroes has no slots", "[chunk]") {
+    CHECK(parse(Chunk{}).times.empty());
+    CHECK(parse(Chunk{}).holes == 0);
+}
+
+TEST_CASE("slots come in the order in which they were taken", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 1, {7, 8});
+    chunk.put(110, SlotKind::pause, static_cast<std::uint32_t>(shm::Pause::new_chunk), {120}, 1);
+    chunk.enter(90, 0);  // a signal handler's, stamped before the call it interrupts
+    chunk.leave(95, 0);
+    chunk.leave(200, 1);
+    ChunkParser parser(chunk.bytes(), kRules);
+    Slot slot;
+    REQUIRE(parser.next(slot));
+    CHECK(slot.kind == SlotKind::enter);
+    CHECK(slot.function == 1);
+    CHECK(slot.caller == 0x401000);
+    CHECK(std::vector(slot.words.begin(), slot.words.end()) == std::vector<std::uint64_t>{7, 8});
+    REQUIRE(parser.next(slot));
+    CHECK(slot.kind == SlotKind::pause);
+    CHECK(slot.until == 120);
+    CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 110, 90, 95, 200});
+    CHECK(parse(chunk).holes == 0);
+}
+
+TEST_CASE("a slot that was reserved and never written is passed over and counted", "[chunk]") {
+    const std::size_t hole_words = GENERATE(2u, 3u, 5u, 25u);
+    Chunk chunk;
+    chunk.enter(100, 0);
+    chunk.leave_hole(hole_words);
+    chunk.leave(200, 0);
+    chunk.enter(300, 0);
+    CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 200, 300});
+    CHECK(parse(chunk).holes == 1);
+}
+
+TEST_CASE("a slot whose time is written and whose head is not is a hole too", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 0);
+    const std::size_t torn = chunk.put(150, SlotKind::leave, 0, {});
+    chunk.word(torn + 1) = 0;
+    chunk.enter(300, 1, {1, 2});
+    CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 300});
+    CHECK(parse(chunk).holes == 1);
+}
+
+TEST_CASE("a torn slot at the end is no slot and hides none", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 0);
+    const std::size_t torn = chunk.put(150, SlotKind::enter, 1, {0x401000, 1, 2}, 2);
+    chunk.word(torn + 1) = 0;
+    CHECK(parse(chunk).times == std::vector<std::uint64_t>{100});
+}
+
+TEST_CASE("a slot that nested handlers reserved behind the limit is read", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 0);
+    chunk.skip_to(shm::kChunkLimit + 64);
+    chunk.leave(200, 0);
+    CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 200});
+}
+
+TEST_CASE("a head that no function has is not believed", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 0);
+    SECTION("a function that does not exist") { chunk.put(150, SlotKind::leave, 2, {}); }
+    SECTION("another number of words") { chunk.put(150, SlotKind::enter, 1, {0x401000}, 0); }
+    SECTION("a kind that does not exist") { chunk.put(150, static_cast<SlotKind>(9), 0, {}); }
+    SECTION("a stack that is larger than the chunk") {
+        std::vector<std::uint64_t> copy(sizeof(shm::StackCopy) / 8, 0xffffffff);
+        chunk.put(150, SlotKind::stack, 0, copy);
+    }
+    CHECK(parse(chunk).times.front() == 100);
+    CHECK(parse(chunk).times.size() == 1);
+}
+
+TEST_CASE("whatever bytes a chunk holds, parsing ends inside it", "[chunk]") {
+    std::mt19937_64 random(20181);
+    for (int round = 0; round < 300; ++round) {
+        Chunk chunk;
+        std::uint64_t at = shm::kChunkHeader / 8;
+        while (at + 8 < shm::kChunkSize / 8) {
+            const std::uint64_t value = random();
+            // Mostly plausible heads, or the parser would give up at once.
+            chunk.word(at) = value % 3 == 0 ? value : shm::make_head(static_cast<SlotKind>(value % 8), value >> 8 & 3, value >> 16 & 1);
+            at += 1 + (round % 4 == 0 ? value % 64 : value % 3);
+        }
+        ChunkParser parser(chunk.bytes(), kRules);
+        std::size_t slots = 0;
+        for (Slot slot; parser.next(slot);) ++slots;
+        CHECK(parser.used() <= shm::kChunkSize);
+        CHECK(slots <= shm::kChunkSize / 16);
+    }
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,123 @@
+// Which name a trace gets: nothing of the same run is overwritten, anything older is.
+#include "tools/agent/output_file.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "analyzer/trace/writer.h"
+#include "tools/agent/process_facts.h"
+
+namespace rdam::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+  public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "rdam-output-XXXXXX").string();
+        path_ = mkdtemp(name.data());
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder() { fs::remove_all(path_); }
+    std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+  private:
+    fs::path path_;
+};
+
+trace::ProcessInfo this_process(const std::string& run = "") {
+    trace::ProcessInfo process = describe_machine(static_cast<std::uint32_t>(getpid()));
+    process.run = run;
+    return process;
+}
+
+/// Writes a trace as `process` would have.
+void leave_trace(const std::string& path, const trace::ProcessInfo& process) {
+    const auto file = open_output(path, process);
+    REQUIRE(file);
+    auto writer = trace::TraceWriter::create(file->fd, file->path);
+    REQUIRE(writer);
+    trace::TraceInfo info;
+    info.process = process;
+    REQUIRE(writer->finish(info));
+}
+
+std::string name_for(const std::string& path, const trace::ProcessInfo& process) {
+    const auto file = open_output(path, process);
+    REQUIRE(file);
+    close(file->fd);
+    return file->path;
+}
+
+}  // namespace
+
+TEST_CASE("a name that is free, or an older run's, is taken", "[output]") {
+    const Folder folder;
+    const std::string path = folder / "trace.bin";
+    CHECK(name_for(path, this_process()) == path);
+    trace::ProcessInfo other = this_process("another run");
+    other.pid = 1;
+    other.start_ticks += 1;
+    leave_trace(path, other);
+    CHECK(name_for(path, this_process("this run")) == path);
+    CHECK(fs::file_size(path) == 0);
+}
+
+TEST_CASE("a file that is no trace gives way", "[output]") {
+    const Folder folder;
+    std::ofstream(folder / "trace.bin") << "something else";
+    CHECK(name_for(folder / "trace.bin", this_process()) == folder / "trace.bin");
+}
+
+TEST_CASE("traces of the same run are never overwritten", "[output]") {
+    const Folder folder;
+    const std::string own = std::to_string(getpid());
+    SECTION("of the same process, before it became another program") { leave_trace(folder / "trace.bin", this_process()); }
+    SECTION("of an ancestor") {
+        const auto parent = static_cast<std::uint32_t>(getppid());
+        trace::ProcessInfo ancestor = this_process();
+        ancestor.pid = parent;
+        ancestor.start_ticks = read_stat(parent)->start_ticks;
+        leave_trace(folder / "trace.bin", ancestor);
+    }
+    SECTION("of another process under the same rdam record") {
+        trace::ProcessInfo sibling = this_process("run");
+        sibling.pid = 1;
+        sibling.start_ticks += 1;
+        leave_trace(folder / "trace.bin", sibling);
+    }
+    const trace::ProcessInfo process = this_process("run");
+    CHECK(name_for(folder / "trace.bin", process) == folder / ("trace." + own + ".bin").c_str());
+    leave_trace(folder / "trace.bin", process);
+    CHECK(name_for(folder / "trace.bin", process) == folder / ("trace." + own + ".2.bin").c_str());
+}
+
+TEST_CASE("a trace that is being written is never overwritten", "[output]") {
+    const Folder folder;
+    const auto writing = open_output(folder / "trace.bin", this_process());
+    REQUIRE(writing);
+    const auto second = open_output(folder / "trace.bin", this_process());
+    REQUIRE(second);
+    CHECK(second->path != writing->path);
+    CHECK_FALSE(second->remark.empty());
+    close(second->fd);
+    close(writing->fd);
+}
+
+TEST_CASE("a place that cannot be written is said before the program runs", "[output]") {
+    const Folder folder;
+    CHECK(check_writable(folder / "trace.bin"));
+    CHECK_FALSE(fs::exists(folder / "trace.bin"));
+    const auto missing = check_writable(folder / "no/such/folder/trace.bin");
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().message.find("no/such/folder") != std::string::npos);
+    CHECK_FALSE(check_writable(folder / ""));
+    CHECK_FALSE(check_writable("/dev/null"));
+}
+
+}  // namespace rdam::agent
