@@ -112,8 +112,9 @@ rdam_trampolines_begin:
 .endm
 
 // Stores the parameters that the plan asks for behind the head. The FunctionEntry holds the address of the label to start
-// at, one for each number of registers. Clobbers rax, rcx.
-.macro STORE_WORDS name, done
+// at, one for each number of registers; `shift` is the distance of this copy's vector labels from those. Clobbers rax,
+// rcx, rdx.
+.macro STORE_WORDS name, done, shift=0
 .L\name\()_i6:  mov     %r9, 64(%r10)
 .L\name\()_i5:  mov     %r8, 56(%r10)
 .L\name\()_i4:  mov     RDAM_FRAME_RCX(%rbp), %rax
@@ -127,7 +128,9 @@ rdam_trampolines_begin:
         jz      \done
         movzbl  RDAM_ENTRY_INTEGERS(%r11), %eax
         lea     24(%r10,%rax,8), %rcx
-        jmp     *RDAM_ENTRY_STORE_VECTORS(%r11)
+        mov     RDAM_ENTRY_STORE_VECTORS(%r11), %rax
+        add     $(\shift), %rax
+        jmp     *%rax
 .L\name\()_v8:  movq    %xmm7, 56(%rcx)
 .L\name\()_v7:  movq    %xmm6, 48(%rcx)
 .L\name\()_v6:  movq    %xmm5, 40(%rcx)
@@ -286,67 +289,11 @@ rdam_trampolines_begin:
         test    %eax, %eax
         jnz     .L\name\()_tail_slot
         jmp     .L\name\()_pass
-.L\name\()_tail_words:                    // a tail call is rare: all registers, one after the other
-        call    .L\name\()_tail_copy
-        jmp     .L\name\()_tail_stamp
-.L\name\()_tail_copy:
-        movzbl  RDAM_ENTRY_INTEGERS(%r11), %eax
-        lea     24(%r10,%rax,8), %rcx
-        test    %eax, %eax
-        jz      3f
-        mov     %rdi, 24(%r10)
-        dec     %eax
-        jz      3f
-        mov     %rsi, 32(%r10)
-        dec     %eax
-        jz      3f
-        mov     RDAM_FRAME_RDX(%rbp), %rdx
-        mov     %rdx, 40(%r10)
-        dec     %eax
-        jz      3f
-        mov     RDAM_FRAME_RCX(%rbp), %rdx
-        mov     %rdx, 48(%r10)
-        dec     %eax
-        jz      3f
-        mov     %r8, 56(%r10)
-        dec     %eax
-        jz      3f
-        mov     %r9, 64(%r10)
-3:      movzbl  RDAM_ENTRY_VECTORS(%r11), %eax
-        test    %eax, %eax
-        jz      4f
-        movq    %xmm0, (%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm1, 8(%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm2, 16(%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm3, 24(%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm4, 32(%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm5, 40(%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm6, 48(%rcx)
-        dec     %eax
-        jz      5f
-        movq    %xmm7, 56(%rcx)
-5:      movzbl  RDAM_ENTRY_VECTORS(%r11), %eax
-        lea     (%rcx,%rax,8), %rcx
-4:      movzbl  RDAM_ENTRY_STACK_WORDS(%r11), %eax
-        test    %eax, %eax
-        jz      7f
-6:      mov     8(%rbp,%rax,8), %rdx
-        mov     %rdx, -8(%rcx,%rax,8)
-        dec     %eax
-        jnz     6b
-7:      ret
+.L\name\()_tail_words:
+        mov     RDAM_ENTRY_STORE_INTEGERS(%r11), %rax
+        add     $(.L\name\()_tail_i6 - .L\name\()_i6), %rax
+        jmp     *%rax
+        STORE_WORDS \name\()_tail, .L\name\()_tail_stamp, shift=(.L\name\()_tail_v8-.L\name\()_v8)
 
 .L\name\()_pass:
     .ifc \frame, side

@@ -150,8 +150,16 @@ class Processes(Case):
 class Functions(Case):
     def test_mutual_tail_recursion(self):
         done = self.rdam("record", "-f", "odd,even", "--", PROGRAMS / "tails")
-        self.assertEqual((done.returncode, done.stdout), (0, b"1500000\n"), done.stderr.decode())
+        self.assertEqual((done.returncode, done.stdout), (0, b"6600\n1500000\n"), done.stderr.decode())
         self.assertEqual(self.counts(), {"odd": 500000, "even": 500001})
+
+    def test_parameters_of_a_tail_called_function(self):
+        self.rdam("record", "-f", "jumps,target", "--", PROGRAMS / "tails")
+        self.assertEqual(self.counts(), {"jumps": 300, "target": 300})
+        for parameter, values in (("a", 3), ("b", 5), ("h", 2), ("i", 1)):
+            functions = self.analyze("trace.bin", "--key", f"target:{parameter}")["functions"]
+            target = next(f for f in functions if f["name"] == "target")
+            self.assertEqual(len(target["sequences"]), values, parameter)
 
     def test_what_the_recorder_itself_could_call(self):
         names = ("malloc,free,calloc,realloc,memcpy,memset,memcmp,memmove,strlen,write,read,mmap,munmap,mprotect,madvise,close,"
