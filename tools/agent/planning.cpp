@@ -96,6 +96,7 @@ shm::PlannedFunction encode(const PlannedFunction& function, const ProcessDescri
     out.recording = function.recording;
     out.frame = function.frame;
     const auto& prologue = function.prologue;
+    out.jump_before = prologue.jump_before;
     out.original_size = static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));
     std::memcpy(out.original, prologue.original.data(), out.original_size);
     out.code = area.add(prologue.code.data(), prologue.code.size());

@@ -30,25 +30,36 @@ class Decoder {
     ZydisDecoder decoder_{};
 };
 
-/// The functions in question, for a test that a whole section can afford.
+/// The bytes of a function that somebody from elsewhere must not get into: its first, and the padding before.
+struct Window {
+    CodeRange function;
+    CodeRange bytes;
+};
+
+Window window_of(const ObjectFile& file, const CodeRange& function) {
+    const std::uint64_t begin = function.begin - padding_before(file, function).size();
+    return {function, {begin, std::min(function.end, function.begin + kWindow)}};
+}
+
+/// The windows of all functions in question, for a test that a whole section can afford.
 class Windows {
   public:
-    explicit Windows(const std::vector<CodeRange>& functions) : functions_{functions} {}
+    /// In ascending order.
+    explicit Windows(const std::vector<Window>& windows) : windows_{windows} {}
 
-    /// The function into whose first bytes (but not the very first) `target` points.
-    const CodeRange* hit(std::uint64_t target) const {
-        if (functions_.empty() || target <= functions_.front().begin) return nullptr;
-        if (target >= functions_.back().begin + kWindow) return nullptr;
-        const auto after = std::lower_bound(
-            functions_.begin(), functions_.end(), target,
-            [](const CodeRange& function, std::uint64_t value) { return function.begin < value; });
-        const CodeRange& function = *std::prev(after);
-        const bool inside = target < function.end && target - function.begin < kWindow;
-        return inside ? &function : nullptr;
+    /// The one into which (but not to the function's very first byte) `target` points.
+    const Window* hit(std::uint64_t target) const {
+        if (windows_.empty() || target < windows_.front().bytes.begin) return nullptr;
+        if (target >= windows_.back().bytes.end) return nullptr;
+        const auto after = std::upper_bound(
+            windows_.begin(), windows_.end(), target,
+            [](std::uint64_t value, const Window& window) { return value < window.bytes.begin; });
+        const Window& window = *std::prev(after);
+        return window.bytes.contains(target) && target != window.function.begin ? &window : nullptr;
     }
 
   private:
-    const std::vector<CodeRange>& functions_;
+    const std::vector<Window>& windows_;
 };
 
 class BranchScanner {
@@ -73,12 +84,12 @@ class BranchScanner {
     }
 
     /// Short jumps from around one function.
-    void scan_near(const ElfSection& section, const CodeRange& function) {
+    void scan_near(const ElfSection& section, const CodeRange& window) {
         constexpr std::uint64_t kReach = 130;
         const auto bytes = section_bytes(section);
         const std::uint64_t first = section.header.sh_addr;
-        const std::uint64_t begin = std::max(first, function.begin - std::min(function.begin, kReach));
-        const std::uint64_t end = std::min(first + bytes.size(), function.begin + kWindow + kReach);
+        const std::uint64_t begin = std::max(first, window.begin - std::min(window.begin, kReach));
+        const std::uint64_t end = std::min(first + bytes.size(), window.end + kReach);
         for (std::uint64_t address = begin; address + 2 <= end; ++address) {
             const std::uint8_t opcode = bytes[address - first];
             const bool jump =
@@ -90,9 +101,11 @@ class BranchScanner {
   private:
     void note(std::uint64_t address, std::size_t length, std::int64_t displacement) {
         const std::uint64_t target = address + length + static_cast<std::uint64_t>(displacement);
-        const CodeRange* function = windows_.hit(target);
-        if (function == nullptr || function->contains(address)) return;
-        if (is_instruction(address)) found_[function->begin].push_back(target);
+        const Window* window = windows_.hit(target);
+        if (window == nullptr) return;
+        const CodeRange& function = window->function;
+        if (function.contains(address) && function.contains(target)) return;
+        if (is_instruction(address)) found_[function.begin].push_back(target);
     }
 
     /// Whether decoding from the start of the surrounding function comes by here. Where no start is known:
@@ -129,21 +142,58 @@ void note_names(const ObjectFile& file, const CodeRange& function, std::vector<s
     }
 }
 
+/// What comes before a function in its section.
+struct Preceding {
+    bool known = false;
+    std::uint64_t begin = 0;  ///< of the one that begins last
+    std::uint64_t end = 0;    ///< of the one that ends last
+
+    void take(const CodeRange& range) {
+        begin = known ? std::max(begin, range.begin) : range.begin;
+        end = known ? std::max(end, range.end) : range.end;
+        known = true;
+    }
+
+    void take_symbols(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
+        constexpr int kMostSteps = 64;  // nested symbols are rare and shallow
+        const auto& symbols = file.symbols();
+        auto symbol =
+            std::lower_bound(symbols.begin(), symbols.end(), address,
+                             [](const Symbol& s, std::uint64_t value) { return s.address < value; });
+        for (int steps = 0; symbol != symbols.begin() && steps < kMostSteps; ++steps) {
+            --symbol;
+            if (symbol->address < section.header.sh_addr) break;
+            take({symbol->address, symbol->address + symbol->size});
+        }
+    }
+
+    void take_frame(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
+        const auto& frames = file.frames().ranges();
+        const auto after =
+            std::lower_bound(frames.begin(), frames.end(), address,
+                             [](const CodeRange& range, std::uint64_t value) { return range.begin < value; });
+        if (after != frames.begin() && section.contains(std::prev(after)->begin)) take(*std::prev(after));
+    }
+};
+
 }  // namespace
 
 EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> functions) {
     EntryPoints points;
     std::sort(functions.begin(), functions.end(),
               [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
-    const Windows windows{functions};
+    std::vector<Window> in_question;
+    for (const CodeRange& function : functions)
+        in_question.push_back(window_of(file, function));
+    const Windows windows{in_question};
     BranchScanner scanner{file, windows, points.found_};
     for (const ElfSection& section : file.sections()) {
         constexpr std::uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
         if ((section.header.sh_flags & kCode) == kCode && !functions.empty()) scanner.scan_far(section);
     }
-    for (const CodeRange& function : functions) {
+    for (const auto& [function, bytes] : in_question) {
         if (const ElfSection* section = file.code_section(function.begin)) {
-            scanner.scan_near(*section, function);
+            scanner.scan_near(*section, bytes);
         }
         auto& entries = points.found_[function.begin];
         note_names(file, function, entries);
@@ -175,6 +225,18 @@ std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) 
         offset += instruction->length;
     }
     return static_cast<std::uint32_t>(offset);
+}
+
+std::span<const std::uint8_t> padding_before(const ObjectFile& file, const CodeRange& function) {
+    const ElfSection* section = file.code_section(function.begin);
+    if (section == nullptr) return {};
+    Preceding preceding;
+    preceding.take_symbols(file, *section, function.begin);
+    preceding.take_frame(file, *section, function.begin);
+    if (!preceding.known || preceding.end > function.begin) return {};
+    // This goes for a symbol without a size, too, which may be the beginning of anything.
+    if (preceding.end < preceding.begin + plan::kPatchSize) return {};
+    return file.code(preceding.end, function.begin - preceding.end);
 }
 
 }  // namespace rdam

@@ -1,8 +1,10 @@
-// Where a function is entered besides its first byte, and what room there is behind its last.
+// Where a function is entered besides its first byte, and what room there is behind its last and before its
+// first.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "wrappers/object/object_file.h"
@@ -10,7 +12,8 @@
 namespace rdam {
 
 /// Addresses within the first plan::kMaxMoved bytes of functions that something outside of the function jumps
-/// to, calls, or names. Found by one pass over the object's code for all functions together.
+/// to, calls, or names, and addresses in the padding before them that anything jumps to or calls. Found by
+/// one pass over the object's code for all functions together.
 class EntryPoints {
   public:
     /// `functions`: extents of the functions in question.
@@ -25,5 +28,10 @@ class EntryPoints {
 
 /// How many bytes behind the function are nops or int3, up to whatever comes next; at most 64.
 std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function);
+
+/// The bytes between the end of whatever precedes the function in its section and its first, whatever they
+/// are. Empty where that end is not known, and where what precedes is so short that a patch of its own may
+/// need them. A view into `file`.
+std::span<const std::uint8_t> padding_before(const ObjectFile& file, const CodeRange& function);
 
 }  // namespace rdam

@@ -6,6 +6,7 @@
 #include "wrappers/relocate/branch_scan.h"
 #include "wrappers/relocate/emitter.h"
 #include "wrappers/relocate/instruction.h"
+#include "wrappers/relocate/padding.h"
 
 namespace rdam {
 namespace {
@@ -54,13 +55,15 @@ Result<Region> decode_region(std::span<const std::uint8_t> body, std::uint32_t a
     return region;
 }
 
-std::optional<Conflict> jump_conflict(const Region& region, const Reference& reference) {
+std::optional<Conflict> jump_conflict(const Region& region, const Reference& reference,
+                                      std::uint32_t closed) {
     const std::uint32_t size = region.back().end();
     if (reference.source < size && starts_instruction(region, reference.source)) {
         if (starts_instruction(region, reference.target)) return std::nullopt;
         return conflict_of(
             fail("jumps into the middle of its instruction before +{} (from +{})", size, reference.source));
     }
+    if (reference.target >= closed) return std::nullopt;
     if (reference.target == 0)
         return conflict_of(fail("loops back to its first instruction (from +{})", reference.source),
                            reference.source_end);
@@ -69,11 +72,12 @@ std::optional<Conflict> jump_conflict(const Region& region, const Reference& ref
                        reference.source_end);
 }
 
-std::optional<Conflict> reference_conflict(const Region& region, const Reference& reference) {
+std::optional<Conflict> reference_conflict(const Region& region, const Reference& reference,
+                                           std::uint32_t closed) {
     const std::uint32_t size = region.back().end();
     if (reference.target >= size) return std::nullopt;
-    if (reference.kind == ReferenceKind::jump) return jump_conflict(region, reference);
-    if (reference.target == 0) return std::nullopt;
+    if (reference.kind == ReferenceKind::jump) return jump_conflict(region, reference, closed);
+    if (reference.target == 0 || reference.target >= closed) return std::nullopt;
     const char* verb = reference.kind == ReferenceKind::call ? "calls" : "uses the address of";
     return conflict_of(fail("{} its own code at +{}, within its first {} bytes (from +{})", verb,
                             reference.target, size, reference.source));
@@ -90,35 +94,51 @@ std::optional<Conflict> call_conflict(const Region& region) {
     return std::nullopt;
 }
 
-/// What makes the region unfit: everything that gets into it other than through its first byte. The region's
-/// bytes behind the patch stay as they are, but who gets there would run the original of a jump whose copy
-/// stays inside.
-std::optional<Conflict> find_conflict(const Region& region, std::span<const Reference> references,
+/// What makes the region unfit: everything that gets into its first `closed` bytes other than through the
+/// first.
+std::optional<Conflict> find_conflict(const Region& region, std::uint32_t closed,
+                                      std::span<const Reference> references,
                                       std::span<const std::uint64_t> other_entries, std::uint64_t address) {
     if (auto conflict = call_conflict(region)) return conflict;
     for (const std::uint64_t entry : other_entries) {
         const std::uint64_t offset = entry - address;
-        if (offset > 0 && offset < region.back().end())
+        if (offset > 0 && offset < closed)
             return conflict_of(fail("is entered from elsewhere at +{}, within its first {} bytes", offset,
                                     region.back().end()));
     }
     for (const Reference& reference : references)
-        if (auto conflict = reference_conflict(region, reference)) return conflict;
+        if (auto conflict = reference_conflict(region, reference, closed)) return conflict;
     return std::nullopt;
 }
+
+/// A function, and how many of its first bytes get overwritten.
+struct Task {
+    std::span<const std::uint8_t> body;
+    std::uint64_t address = 0;
+    std::uint32_t padding = 0;
+    std::span<const std::uint64_t> other_entries;
+    std::uint32_t patch_size = plan::kPatchSize;
+
+    /// The region's bytes behind the patch stay as they are, but who gets into a loop there would run the
+    /// original of a jump whose copy stays inside. A short patch is for functions that are entered right
+    /// behind it.
+    std::uint32_t closed_part(const Region& region, bool is_loop) const {
+        return is_loop || patch_size == plan::kPatchSize ? region.back().end() : patch_size;
+    }
+};
 
 /// The shortest run of first instructions that covers the patch and that nobody gets into. A small loop back
 /// to the first instruction is moved as a whole; if that does not work out, the reason is that of the
 /// shortest run.
-Result<Region> choose_region(std::span<const std::uint8_t> body, std::uint64_t address,
-                             std::span<const std::uint64_t> other_entries) {
-    const auto references = relocation::references_to_head(body, plan::kMaxMoved);
+Result<Region> choose_region(const Task& task) {
+    const auto references = relocation::references_to_head(task.body, plan::kMaxMoved);
     std::optional<Error> first_reason;
-    std::uint32_t at_least = plan::kPatchSize;
+    std::uint32_t at_least = task.patch_size;
     for (;;) {
-        auto region = decode_region(body, at_least);
+        auto region = decode_region(task.body, at_least);
         if (!region) return first_reason ? Result<Region>(tl::unexpected(*first_reason)) : region;
-        const auto conflict = find_conflict(*region, references, other_entries, address);
+        const std::uint32_t closed = task.closed_part(*region, at_least > task.patch_size);
+        const auto conflict = find_conflict(*region, closed, references, task.other_entries, task.address);
         if (!conflict) return region;
         if (!first_reason) first_reason = conflict->error;
         if (!conflict->extend_to || *conflict->extend_to > plan::kMaxMoved ||
@@ -128,29 +148,43 @@ Result<Region> choose_region(std::span<const std::uint8_t> body, std::uint64_t a
     }
 }
 
-Result<void> check_size(std::span<const std::uint8_t> body, std::uint32_t padding) {
-    if (body.empty()) return fail("has no code in the file");
-    if (body.size() > kMaxBody) return fail("larger than {} bytes", kMaxBody);
-    if (body.size() + padding < plan::kPatchSize)
+Result<void> check_size(const Task& task) {
+    if (task.body.empty()) return fail("has no code in the file");
+    if (task.body.size() > kMaxBody) return fail("larger than {} bytes", kMaxBody);
+    if (task.body.size() + task.padding < task.patch_size)
         return fail("shorter than the patch ({} of {} bytes), and no padding behind it",
-                    body.size() + padding, plan::kPatchSize);
+                    task.body.size() + task.padding, task.patch_size);
     return {};
+}
+
+Result<MovedPrologue> move_for_patch(const Task& task) {
+    if (auto fits = check_size(task); !fits) return tl::unexpected(fits.error());
+    const auto region = choose_region(task);
+    if (!region) return tl::unexpected(region.error());
+    const Instruction& last = region->back();
+    if (last.end() < task.patch_size && last.falls_through())
+        return fail("shorter than the patch, and runs on into the padding behind it");
+    auto code = relocation::emit_moved(*region, task.address);
+    if (!code) return tl::unexpected(code.error());
+    const auto original = task.body.first(last.end());
+    return MovedPrologue{{original.begin(), original.end()}, std::move(code->bytes), std::move(code->fixups)};
 }
 
 }  // namespace
 
 Result<MovedPrologue> move_prologue(std::span<const std::uint8_t> body, std::uint64_t address,
-                                    std::uint32_t padding, std::span<const std::uint64_t> other_entries) {
-    if (auto fits = check_size(body, padding); !fits) return tl::unexpected(fits.error());
-    const auto region = choose_region(body, address, other_entries);
-    if (!region) return tl::unexpected(region.error());
-    const Instruction& last = region->back();
-    if (last.end() < plan::kPatchSize && last.falls_through())
-        return fail("shorter than the patch, and runs on into the padding behind it");
-    auto code = relocation::emit_moved(*region, address);
-    if (!code) return tl::unexpected(code.error());
-    const auto original = body.first(last.end());
-    return MovedPrologue{{original.begin(), original.end()}, std::move(code->bytes), std::move(code->fixups)};
+                                    std::uint32_t padding, std::span<const std::uint64_t> other_entries,
+                                    std::span<const std::uint8_t> padding_before) {
+    Task task{body, address, padding, other_entries};
+    auto moved = move_for_patch(task);
+    if (moved) return moved;
+    const auto before = relocation::room_for_jump(padding_before, address, other_entries);
+    if (!before) return moved;
+    task.patch_size = kShortPatchSize;
+    auto moved_less = move_for_patch(task);
+    if (!moved_less) return moved;
+    moved_less->jump_before = *before;
+    return moved_less;
 }
 
 }  // namespace rdam

@@ -120,6 +120,33 @@ TEST_CASE("glibc's variants and internal names find their function") {
     CHECK(plan.functions.size() == 3);
 }
 
+TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instruction") {
+    const Plan chosen = plan_for("libc.so.6:memcpy\nlibc.so.6:memmove\n");
+    REQUIRE(chosen.answers.size() == 2);
+    for (const Answer& answer : chosen.answers) {
+        INFO(answer.entry.text << ": " << answer.reason);
+        CHECK(answer.verdict == Verdict::wrapped);
+    }
+    const auto objects = loaded_objects();
+    const auto libc = std::find_if(objects.begin(), objects.end(),
+                                   [](const auto& object) { return contains(object.path, "libc.so.6"); });
+    REQUIRE(libc != objects.end());
+    if (rdam::ObjectFile::open(libc->path)->symbol_source() == rdam::SymbolSource::exported_only) {
+        WARN("skipped: libc's debug symbols, which name each implementation of memmove, are not installed");
+        return;
+    }
+    const Plan all = plan_for("libc.so.6:__memmove_*_unaligned_erms\n");
+    CHECK(all.functions.size() >= 3);
+    for (const Answer& answer : all.answers) {
+        INFO(answer.function << ": " << answer.reason);
+        CHECK(answer.verdict == Verdict::wrapped);
+    }
+    for (const PlannedFunction& function : all.functions) {
+        INFO(function.linkage_name);
+        if (!contains(function.linkage_name, "_chk_")) CHECK(function.prologue.jump_before >= 5);
+    }
+}
+
 TEST_CASE("without libc's debug symbols the exported function stands in, and that is said") {
     // A libc without debug file: the same library under a name that has none.
     auto request = request_for("__GI___pthread_mutex_unlock_usercnt\n__strcmp_evex\n__GI___write\n");

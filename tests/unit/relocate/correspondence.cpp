@@ -199,7 +199,8 @@ class Comparison {
 };
 
 std::string check_form(std::span<const std::uint8_t> body, const MovedPrologue& moved) {
-    const std::size_t at_least = std::min<std::size_t>(body.size(), plan::kPatchSize);
+    const std::size_t patch = moved.jump_before > 0 ? kShortPatchSize : plan::kPatchSize;
+    const std::size_t at_least = std::min<std::size_t>(body.size(), patch);
     if (moved.original.size() < at_least || moved.original.size() > plan::kMaxMoved)
         return fmt::format("{} bytes moved", moved.original.size());
     if (moved.original.size() > body.size() ||

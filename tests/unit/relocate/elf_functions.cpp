@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+
+#include "libprobe/format/plan.h"
 
 namespace rdam::test {
 namespace {
@@ -114,6 +117,17 @@ std::uint32_t padding_in(std::span<const std::uint8_t> gap) {
     return size;
 }
 
+/// What is between the symbol before and this one, if that one is long enough to need none of it.
+std::span<const std::uint8_t> gap_before(const std::map<std::uint64_t, Symbol>& symbols,
+                                         std::map<std::uint64_t, Symbol>::const_iterator it,
+                                         const CodeSection& section) {
+    if (it == symbols.begin()) return {};
+    const auto& [before, symbol] = *std::prev(it);
+    const std::uint64_t end = before + symbol.size;
+    if (before < section.address || end > it->first || symbol.size < plan::kPatchSize) return {};
+    return section.bytes.subspan(end - section.address, it->first - end);
+}
+
 }  // namespace
 
 ElfFunctions read_functions(const std::string& path) {
@@ -140,11 +154,12 @@ ElfFunctions read_functions(const std::string& path) {
             const auto next = symbols.lower_bound(address + symbol.size);
             const std::uint64_t gap =
                 next == symbols.end() ? behind.size() : next->first - (address + symbol.size);
-            result.functions.push_back(
-                {symbol.name,
-                 address,
-                 {body.begin(), body.end()},
-                 padding_in(behind.first(std::min<std::uint64_t>(gap, behind.size())))});
+            const auto before = gap_before(symbols, it, section);
+            result.functions.push_back({symbol.name,
+                                        address,
+                                        {body.begin(), body.end()},
+                                        padding_in(behind.first(std::min<std::uint64_t>(gap, behind.size()))),
+                                        {before.begin(), before.end()}});
         }
     }
     return result;

@@ -13,6 +13,7 @@ struct ElfFunction {
     std::uint64_t address = 0;  ///< link-time
     std::vector<std::uint8_t> body;
     std::uint32_t padding = 0;
+    std::vector<std::uint8_t> padding_before;
 };
 
 struct ElfFunctions {

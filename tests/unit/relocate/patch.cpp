@@ -52,26 +52,28 @@ void put_relative(std::uint8_t* field, const std::uint8_t* target) {
 
 }  // namespace
 
-Patch::Patch(const std::uint8_t* function, std::size_t size, std::uint32_t padding)
+Patch::Patch(const std::uint8_t* function, std::size_t size, std::uint32_t padding,
+             std::size_t padding_before, std::span<const std::uint64_t> other_entries)
     : function_(const_cast<std::uint8_t*>(function)) {
     const std::uint64_t base = own_base();
-    const auto moved = move_prologue({function, size}, address_of(function) - base, padding);
+    const std::uint64_t address = address_of(function) - base;
+    std::vector<std::uint64_t> entries;
+    for (const std::uint64_t offset : other_entries)
+        entries.push_back(address + offset);
+    const std::span before(function - padding_before, padding_before);
+    const auto moved = move_prologue({function, size}, address, padding, entries, before);
     stub_ = map_near(function);
     if (!moved || !stub_) {
         problem_ = moved ? "no memory near the function" : moved.error().message;
         return;
     }
-    std::memcpy(saved_, function, sizeof saved_);
+    jump_before_ = moved->jump_before;
     write_stub(*moved, base);
-    if (!problem_.empty()) return;
-    std::array<std::uint8_t, plan::kPatchSize> jump{0xE9};
-    const auto relative = static_cast<std::int32_t>(stub_ + 8 - (function + plan::kPatchSize));
-    std::memcpy(jump.data() + 1, &relative, sizeof relative);
-    write_entry(jump);
+    if (problem_.empty()) write_jump();
 }
 
 Patch::~Patch() {
-    if (problem_.empty()) write_entry(saved_);
+    if (problem_.empty()) write_code(saved_);
     if (stub_) munmap(stub_, kStubSize);
 }
 
@@ -97,16 +99,33 @@ void Patch::write_stub(const MovedPrologue& moved, std::uint64_t base) {
     std::memcpy(stub_ + kCodeOffset, code->data(), code->size());
 }
 
-void Patch::write_entry(std::span<const std::uint8_t> bytes) {
+void Patch::write_jump() {
+    const std::uint8_t* jump = function_ - jump_before_;
+    const std::size_t patch = jump_before_ > 0 ? jump_before_ + kShortPatchSize : plan::kPatchSize;
+    std::vector<std::uint8_t> bytes(jump, jump + patch);
+    saved_ = bytes;
+    const auto relative = static_cast<std::int32_t>(stub_ + 8 - (jump + plan::kPatchSize));
+    bytes[0] = 0xE9;
+    std::memcpy(bytes.data() + 1, &relative, sizeof relative);
+    if (jump_before_ > 0) {
+        bytes[jump_before_] = 0xEB;
+        bytes[jump_before_ + 1] =
+            static_cast<std::uint8_t>(-static_cast<int>(jump_before_ + kShortPatchSize));
+    }
+    write_code(bytes);
+}
+
+void Patch::write_code(std::span<const std::uint8_t> bytes) {
     constexpr std::uint64_t kPage = 4096;
-    const std::uint64_t first = address_of(function_) & ~(kPage - 1);
-    const std::uint64_t end = address_of(function_) + bytes.size();
+    std::uint8_t* to = function_ - jump_before_;
+    const std::uint64_t first = address_of(to) & ~(kPage - 1);
+    const std::uint64_t end = address_of(to) + bytes.size();
     void* pages = reinterpret_cast<void*>(first);
     if (mprotect(pages, end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
         problem_ = "the code cannot be made writable";
         return;
     }
-    std::memcpy(function_, bytes.data(), bytes.size());
+    std::memcpy(to, bytes.data(), bytes.size());
     mprotect(pages, end - first, PROT_READ | PROT_EXEC);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "wrappers/relocate/relocate.h"
 
@@ -14,7 +15,9 @@ namespace rdam::test {
 /// Not thread-safe; one at a time.
 class Patch {
   public:
-    Patch(const std::uint8_t* function, std::size_t size, std::uint32_t padding);
+    /// `padding_before` bytes right before the function belong to nobody; `other_entries` are offsets in it.
+    Patch(const std::uint8_t* function, std::size_t size, std::uint32_t padding,
+          std::size_t padding_before = 0, std::span<const std::uint64_t> other_entries = {});
     ~Patch();
     Patch(const Patch&) = delete;
     Patch& operator=(const Patch&) = delete;
@@ -24,14 +27,18 @@ class Patch {
     /// Why it is not patched; empty if it is.
     const std::string& problem() const { return problem_; }
     std::uint64_t calls() const;
+    /// How far before the entry the jump stands; 0: at the entry.
+    std::size_t jump_before() const { return jump_before_; }
 
   private:
     void write_stub(const MovedPrologue& moved, std::uint64_t base);
-    void write_entry(std::span<const std::uint8_t> bytes);
+    void write_jump();
+    void write_code(std::span<const std::uint8_t> bytes);
 
     std::uint8_t* function_;
     std::uint8_t* stub_ = nullptr;
-    std::uint8_t saved_[plan::kPatchSize] = {};
+    std::size_t jump_before_ = 0;
+    std::vector<std::uint8_t> saved_;  ///< from the jump to the end of the patch at the entry
     std::string problem_;
 };
 

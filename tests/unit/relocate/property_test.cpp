@@ -21,6 +21,7 @@ using rdam::test::ElfFunctions;
 struct Tally {
     std::size_t moved = 0;
     std::size_t moved_short = 0;
+    std::size_t jump_before = 0;
     std::size_t refused = 0;
     std::size_t longest_code = 0;
     std::map<std::string, std::size_t> reasons;
@@ -41,7 +42,8 @@ std::string without_numbers(const std::string& text) {
 }
 
 void take_in(const ElfFunction& function, const std::vector<std::uint64_t>& entries, Tally& tally) {
-    const auto moved = rdam::move_prologue(function.body, function.address, function.padding, entries);
+    const auto moved = rdam::move_prologue(function.body, function.address, function.padding, entries,
+                                           function.padding_before);
     if (!moved) {
         REQUIRE_FALSE(moved.error().message.empty());
         ++tally.refused;
@@ -54,6 +56,7 @@ void take_in(const ElfFunction& function, const std::vector<std::uint64_t>& entr
     if (!problem.empty()) FAIL(function.name << " at " << function.address << ": " << problem);
     ++tally.moved;
     tally.moved_short += moved->original.size() < rdam::plan::kPatchSize ? 1 : 0;
+    tally.jump_before += moved->jump_before > 0 ? 1 : 0;
     tally.longest_code = std::max(tally.longest_code, moved->code.size());
 }
 
@@ -70,8 +73,10 @@ Tally take_all(const ElfFunctions& elf) {
 
 void print(const std::string& path, const Tally& tally) {
     fmt::print(
-        "{}: {} functions moved ({} of them shorter than the patch), {} refused, longest code {} bytes\n",
-        path, tally.moved, tally.moved_short, tally.refused, tally.longest_code);
+        "{}: {} functions moved ({} of them shorter than the patch, {} with the jump before them), {} "
+        "refused, "
+        "longest code {} bytes\n",
+        path, tally.moved, tally.moved_short, tally.jump_before, tally.refused, tally.longest_code);
     for (const auto& [reason, count] : tally.reasons)
         fmt::print("  {:6}  {}  (such as {})\n", count, reason, tally.example.at(reason));
 }

@@ -83,20 +83,39 @@ Bytes troubled_code(Random& random) {
     return result;
 }
 
+/// Nops of all lengths, and now and then something else.
+Bytes random_padding(Random& random) {
+    static const std::array<Bytes, 5> kPieces{{{0x90},
+                                               {0xCC},
+                                               {0x66, 0x90},
+                                               {0x0F, 0x1F, 0x40, 0x00},
+                                               {0x66, 0x66, 0x2E, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0}}};
+    Bytes result;
+    for (std::size_t i = random() % 20; i > 0; --i) {
+        const Bytes& piece = kPieces[random() % kPieces.size()];
+        result.insert(result.end(), piece.begin(), piece.end());
+    }
+    if (!result.empty() && random() % 4 == 0) result.back() = static_cast<std::uint8_t>(random());
+    return result;
+}
+
 std::size_t count_moved(Random& random, Bytes (*make)(Random&), std::size_t rounds) {
     GuardedPage page;
+    GuardedPage padding;
     std::size_t moved_count = 0;
     for (std::size_t i = 0; i < rounds; ++i) {
         const auto body = page.at_end(make(random));
         const std::uint64_t address = random() % 8 == 0 ? random() : random() % 0x1000000;
         const std::vector<std::uint64_t> entries(random() % 2, address + random() % 32);
-        const auto moved =
-            rdam::move_prologue(body, address, static_cast<std::uint32_t>(random() % 6), entries);
+        const Bytes before = random_padding(random);
+        const auto moved = rdam::move_prologue(body, address, static_cast<std::uint32_t>(random() % 6),
+                                               entries, padding.at_end(before));
         if (!moved) {
             REQUIRE_FALSE(moved.error().message.empty());
             continue;
         }
         ++moved_count;
+        REQUIRE(moved->jump_before <= before.size());
         const std::string problem = rdam::test::difference(body, address, *moved);
         if (!problem.empty()) FAIL("round " << i << ": " << problem);
     }
