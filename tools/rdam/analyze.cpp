@@ -60,6 +60,8 @@ class ProgressLine {
     }
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
+    ProgressLine(ProgressLine&&) = delete;
+    ProgressLine& operator=(ProgressLine&&) = delete;
 
     void update(std::uint64_t events) {
         if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds{2}) return;

@@ -25,6 +25,8 @@ class MemoryFile {
     ~MemoryFile() { close(fd_); }
     MemoryFile(const MemoryFile&) = delete;
     MemoryFile& operator=(const MemoryFile&) = delete;
+    MemoryFile(MemoryFile&&) = delete;
+    MemoryFile& operator=(MemoryFile&&) = delete;
     std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
   private:
