@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 
 #include "tests/unit/relocate/correspondence.h"
@@ -41,7 +42,7 @@ std::string without_numbers(const std::string& text) {
     return result;
 }
 
-void take_in(const ElfFunction& function, const std::vector<std::uint64_t>& entries, Tally& tally) {
+void take_in(const ElfFunction& function, std::span<const std::uint64_t> entries, Tally& tally) {
     const auto moved = rdam::move_prologue(function.body, function.address, function.padding, entries,
                                            function.padding_before);
     if (!moved) {
@@ -66,7 +67,7 @@ Tally take_all(const ElfFunctions& elf) {
         const auto first = std::lower_bound(elf.addresses.begin(), elf.addresses.end(), function.address);
         const auto last =
             std::lower_bound(first, elf.addresses.end(), function.address + function.body.size());
-        take_in(function, {first, last}, tally);
+        take_in(function, std::span(first, last), tally);
     }
     return tally;
 }
@@ -111,6 +112,19 @@ void check_object(const std::string& path) {
 
 TEST_CASE("every function of libc is moved correctly or refused with a reason") {
     check_object(loaded_object("libc.so"));
+}
+
+TEST_CASE("functions of libc that are entered behind a short patch are moved correctly all the same") {
+    const ElfFunctions elf = rdam::test::read_functions(loaded_object("libc.so"));
+    Tally tally;
+    for (const ElfFunction& function : elf.functions) {
+        const std::uint64_t entry = function.address + rdam::kShortPatchSize;
+        if (!function.padding_before.empty() && function.body.size() > rdam::kShortPatchSize)
+            take_in(function, {&entry, 1}, tally);
+    }
+    print("libc, entered at +2", tally);
+    CHECK(tally.jump_before == tally.moved);
+    CHECK(tally.jump_before > 100);
 }
 
 TEST_CASE("every function of libstdc++ is moved correctly or refused with a reason") {
