@@ -149,19 +149,21 @@ TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instructio
 
 TEST_CASE("without libc's debug symbols the exported function stands in, and that is said") {
     // A libc without debug file: the same library under a name that has none.
-    auto request = request_for("__GI___pthread_mutex_unlock_usercnt\n__strcmp_evex\n__GI___write\n");
+    auto request = request_for("__GI___pthread_mutex_unlock_usercnt\n__strcmp_evex\n__GI___write\nlibc.so.6:memcpy\n");
     const auto libc = std::find_if(request.objects.begin(), request.objects.end(),
                                    [](const auto& object) { return contains(object.path, "libc.so.6"); });
     REQUIRE(libc != request.objects.end());
     libc->path = kObjects + "/libc_without_id.so";
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
-    REQUIRE(plan.answers.size() == 3);
+    REQUIRE(plan.answers.size() == 4);
     CHECK(plan.answers[0].verdict == Verdict::wrapped);
     CHECK(contains(plan.answers[0].reason, "as pthread_mutex_unlock, the exported function"));
     CHECK(plan.answers[1].verdict == Verdict::wrapped);
     CHECK(contains(plan.answers[1].reason, "as strcmp, whose implementation it may be"));
     CHECK(plan.answers[2].verdict == Verdict::wrapped);
     CHECK(contains(plan.answers[2].reason, "as write, the exported function"));
+    INFO(plan.answers[3].reason);
+    CHECK(plan.answers[3].verdict == Verdict::wrapped);
     CHECK(find(plan, "strcmp") != nullptr);
 }
 
