@@ -121,7 +121,9 @@ bool place_code(const char* area, const shm::PlannedFunction& function, std::uin
 bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
     const std::uint64_t jump = entry - before;
     const std::uint64_t first = jump & ~(kPage - 1);
-    const std::uint64_t size = ((entry + plan::kPatchSize + kPage - 1) & ~(kPage - 1)) - first;
+    constexpr std::uint64_t kShortJump = 2;
+    const std::uint64_t end = entry + (before > 0 ? kShortJump : plan::kPatchSize);
+    const std::uint64_t size = ((end + kPage - 1) & ~(kPage - 1)) - first;
     if (sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_WRITE) != 0)
         return false;
     *reinterpret_cast<volatile std::uint8_t*>(jump) = 0xe9;
