@@ -45,6 +45,7 @@ std::string explain(const Answer& answer) {
 }
 
 std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
+    if (!wishes.first && !wishes.verbose) return {};
     // A shell that only starts the program finds nothing of the list, and that is no news.
     if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
     std::string text;

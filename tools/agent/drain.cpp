@@ -224,7 +224,7 @@ void Drain::describe() {
     if (const auto done = writer_->describe(info_); !done) file_error_ = done.error().message;
 }
 
-std::string Drain::finish(bool clean_end, const TickRate& rate) {
+std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) {
     info_.process.clean_end = clean_end;
     info_.clock.ticks_per_second = rate.result();
     info_.dropped = shared_.control().dropped.load();
@@ -242,7 +242,7 @@ std::string Drain::finish(bool clean_end, const TickRate& rate) {
     if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
     if (info_.dropped > 0 && writer_)
         text += fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n", info_.dropped);
-    if (calls_ == 0 && info_.process.run.empty()) text += "rdam: no wrapped function was called: no trace was written\n";
+    if (calls_ == 0 && tell_none) text += "rdam: no wrapped function was called: no trace was written\n";
     return text;
 }
 

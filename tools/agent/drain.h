@@ -31,8 +31,9 @@ class Drain {
     /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0: not known.
     void take_rest(std::uint64_t end);
 
-    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n".
-    std::string finish(bool clean_end, const TickRate& rate);
+    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is said if
+    /// `tell_none`.
+    std::string finish(bool clean_end, bool tell_none, const TickRate& rate);
 
   private:
     struct ThreadData {

@@ -135,7 +135,8 @@ int run(int fd) {
     Drain drain(*shared, process, info, wishes.output);
     drain_until_end(*shared, drain, watch);
     // A process that becomes another program has ended in order as far as this trace goes.
-    put_message(control, drain.finish(watch.end() != End::exited, rate));
+    // `rdam record` itself says when there is no trace at all.
+    put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty(), rate));
     shared->announce(shm::AgentState::finished);
     return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "libprobe/format/plan.h"
 #include "tools/agent/answers.h"
+#include "tools/agent/process_facts.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -23,6 +24,14 @@ std::string rank() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
         if (std::string value = variable(name); !value.empty()) return value;
     return "0";
+}
+
+/// A program that a recorded one starts is not what the user has named, unless the starter is there for nothing else (a shell, env,
+/// mpirun).
+void place_in_tree(std::uint32_t pid, Wishes& wishes) {
+    const auto stat = read_stat(pid);
+    wishes.top = !stat || !is_recorded(stat->parent);
+    wishes.first = wishes.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
 }
 
 std::string expand(std::string_view pattern, std::uint32_t pid) {
@@ -177,6 +186,7 @@ Wishes read_wishes(std::uint32_t pid) {
     wishes.run = variable("RDAM_RUN");
     wishes.arguments = variable("RDAM_ARGS") != "0";
     wishes.verbose = variable("RDAM_VERBOSE") == "1";
+    place_in_tree(pid, wishes);
     if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
         wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));
     return wishes;

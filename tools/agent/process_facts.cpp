@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -104,6 +105,18 @@ std::optional<ProcessStat> read_stat(std::uint32_t pid) {
 
 std::string thread_name(std::uint32_t pid, std::uint32_t tid) {
     return first_line("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm");
+}
+
+bool is_recorded(std::uint32_t pid) {
+    std::ifstream environment("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    for (std::string variable; std::getline(environment, variable, '\0');)
+        if (variable.starts_with("LD_PRELOAD=") && variable.find("librdam.so") != std::string::npos) return true;
+    return false;
+}
+
+std::string program_name(std::uint32_t pid) {
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).filename().string();
 }
 
 trace::ProcessInfo describe_machine(std::uint32_t pid) {

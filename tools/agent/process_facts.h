@@ -19,6 +19,12 @@ std::optional<ProcessStat> read_stat(std::uint32_t pid);
 
 std::string thread_name(std::uint32_t pid, std::uint32_t tid);
 
+/// Whether `pid` was itself started under librdam.so.
+bool is_recorded(std::uint32_t pid);
+
+/// The file name of the program that `pid` runs; empty if that is not to be known.
+std::string program_name(std::uint32_t pid);
+
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
 
