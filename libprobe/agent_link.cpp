@@ -50,7 +50,8 @@ void* map_shared(int fd, std::uint64_t size) {
     if (sys::failed(mapped)) return nullptr;
     if (aligned > begin) sys::call(SYS_munmap, reserved, static_cast<long>(aligned - begin));
     if (begin + room > aligned + size)
-        sys::call(SYS_munmap, static_cast<long>(aligned + size), static_cast<long>(begin + room - aligned - size));
+        sys::call(SYS_munmap, static_cast<long>(aligned + size),
+                  static_cast<long>(begin + room - aligned - size));
     return reinterpret_cast<void*>(mapped);
 }
 
@@ -74,7 +75,8 @@ bool beside_library(char (&path)[4096], const char* tail) {
 }
 
 [[noreturn]] void leave_process(int code) {
-    for (;;) sys::call(SYS_exit_group, code);
+    for (;;)
+        sys::call(SYS_exit_group, code);
 }
 
 /// In the grandchild: becomes the agent. The program's dynamic linker settings are not for it.
@@ -128,7 +130,8 @@ bool wait_for_plan() {
         if (state == shm::AgentState::planned) return true;
         if (state == shm::AgentState::refused || state == shm::AgentState::finished) return false;
         if (state == shm::AgentState::ask_ifunc) answer_ifunc(control);
-        const long result = sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
+        const long result =
+            sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
         if (result < 0 && control.agent_pid.load() != 0 && !agent_alive()) return false;
     }
 }
@@ -168,8 +171,9 @@ bool give_up(std::string_view what) {
 
 bool connect_agent(bool fork_child) {
     if (inherits_orphans())
-        return give_up("this process takes in orphans (it is PID 1 or a subreaper) and would find rdam's among its "
-                       "children: start it with 'rdam record'");
+        return give_up(
+            "this process takes in orphans (it is PID 1 or a subreaper) and would find rdam's among its "
+            "children: start it with 'rdam record'");
     char path[4096];
     if (!beside_library(path, "rdam/rdam-agent") && !beside_library(path, "../tools/agent/rdam-agent"))
         return give_up("rdam-agent is not beside librdam.so: install rdam again");
@@ -177,8 +181,9 @@ bool connect_agent(bool fork_child) {
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC);
     if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
-    void* memory = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0 ? map_shared(static_cast<int>(fd), size)
-                                                                             : nullptr;
+    void* memory = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0
+                       ? map_shared(static_cast<int>(fd), size)
+                       : nullptr;
     if (memory == nullptr) {
         sys::call(SYS_close, fd);
         return give_up("cannot map the event buffers: set RDAM_BUFFER to less");
@@ -209,7 +214,8 @@ void wait_for_agent_end() {
     for (;;) {
         const shm::AgentState state = control.agent_futex.load();
         if (state == shm::AgentState::finished) break;
-        const long result = sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
+        const long result =
+            sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
         if (result < 0 && !agent_alive()) break;
     }
     if (control.message_size > 0 && control.message_size <= sizeof control.message)

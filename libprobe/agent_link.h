@@ -5,8 +5,8 @@
 
 namespace rdam::probe {
 
-/// Maps the shared memory and starts the agent; waits until it has planned. globals.control is set on success.
-/// On failure the reason has been printed and the program goes on without recording.
+/// Maps the shared memory and starts the agent; waits until it has planned. globals.control is set on
+/// success. On failure the reason has been printed and the program goes on without recording.
 bool connect_agent(bool fork_child);
 
 /// Tells the agent that the process ends and waits until the trace is closed (or the agent has died).

@@ -19,8 +19,8 @@ constexpr std::uint64_t kParked = RDAM_CHUNK_LIMIT + 1;  ///< a cursor that belo
 constexpr long kWaitMilliseconds = 100;
 
 shm::ChunkHeader& header(std::uint32_t chunk) {
-    return *reinterpret_cast<shm::ChunkHeader*>(reinterpret_cast<char*>(globals.control) + shm::kChunksOffset +
-                                                std::uint64_t{chunk} * shm::kChunkSize);
+    return *reinterpret_cast<shm::ChunkHeader*>(reinterpret_cast<char*>(globals.control) +
+                                                shm::kChunksOffset + std::uint64_t{chunk} * shm::kChunkSize);
 }
 
 void wake_agent() {
@@ -48,8 +48,8 @@ std::uint32_t pop_free() {
     return shm::kNone;
 }
 
-/// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that the memory may
-/// not be there is an error here and would be a SIGBUS later.
+/// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that
+/// the memory may not be there is an error here and would be a SIGBUS later.
 std::uint32_t take_fresh() {
     shm::Control& control = *globals.control;
     std::uint32_t fresh = control.fresh_chunks.load();
@@ -71,8 +71,10 @@ std::uint32_t acquire(std::uint64_t& waited) {
         if (control.out_of_memory.load() == 0)
             if (const std::uint32_t chunk = take_fresh(); chunk != shm::kNone) return chunk;
         if (control.drop_when_full != 0) return shm::kNone;
-        // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may never fill it.
-        if (control.ring_head.load() == control.ring_tail.load() && static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
+        // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may
+        // never fill it.
+        if (control.ring_head.load() == control.ring_tail.load() &&
+            static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
             return shm::kNone;
         waited = 1;
         control.waiters.fetch_add(1);
@@ -161,7 +163,8 @@ bool change_chunk(ThreadState& thread) {
     slot[2] = read_clock();
     const auto reason = waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk;
     std::atomic_ref<std::uint64_t>{slot[1]}.store(
-        shm::make_head(shm::SlotKind::pause, 1, static_cast<std::uint32_t>(reason)), std::memory_order_release);
+        shm::make_head(shm::SlotKind::pause, 1, static_cast<std::uint32_t>(reason)),
+        std::memory_order_release);
     thread.cursor = reinterpret_cast<std::uint64_t>(slot + 3);
     return true;
 }
@@ -185,6 +188,8 @@ void count_dropped(ThreadState& thread) {
         (thread.ended ? globals.control->late : globals.control->dropped).fetch_add(1);
 }
 
-void park(ThreadState& thread) { thread.cursor = kParked; }
+void park(ThreadState& thread) {
+    thread.cursor = kParked;
+}
 
 }  // namespace rdam::probe

@@ -1,6 +1,7 @@
 // A thread's way to memory for its events, and back.
 //
-// All functions here are called with signals blocked (sys::BlockSignals) and only by the thread that `thread` belongs to.
+// All functions here are called with signals blocked (sys::BlockSignals) and only by the thread that `thread`
+// belongs to.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ bool begin_thread(ThreadState& thread, std::uint64_t start);
 /// Hands over what the thread has recorded; nothing it does afterwards is recorded.
 void end_thread(ThreadState& thread);
 
-/// Hands the current chunk over and takes another, waiting or not as the user chose. Marks the time it took in the
-/// new chunk. False when there is none: the event is counted as dropped.
+/// Hands the current chunk over and takes another, waiting or not as the user chose. Marks the time it took
+/// in the new chunk. False when there is none: the event is counted as dropped.
 bool change_chunk(ThreadState& thread);
 
-/// `size` zeroed bytes of the thread's chunk, changing the chunk when they do not fit; nullptr when there are none.
-/// The caller writes the head last.
+/// `size` zeroed bytes of the thread's chunk, changing the chunk when they do not fit; nullptr when there are
+/// none. The caller writes the head last.
 std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
 
 /// Tells the agent, once, that there is going to be something to write.

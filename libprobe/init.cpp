@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "libprobe/chunks.h"
 #include "libprobe/agent_link.h"
+#include "libprobe/chunks.h"
 #include "libprobe/patch.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
@@ -13,7 +13,8 @@
 #include "libprobe/threads.h"
 
 extern "C" {
-constinit __attribute__((visibility("hidden"))) rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions] = {};
+constinit __attribute__((visibility("hidden")))
+rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions] = {};
 constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
 constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadState rdam_thread;
 __attribute__((visibility("hidden"))) void* rdam_target_real;
@@ -30,14 +31,16 @@ namespace {
 constexpr std::uint32_t kCostBatches = 24;
 constexpr std::uint32_t kCostCalls = 64;
 
-/// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program only: wiped out
-/// here, so that what it starts or turns into runs whether or not it has a function of the list.
+/// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
+/// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
+/// list.
 bool take_strict(char** environment) {
     const auto variable = environment_variable(environment, "RDAM_STRICT");
     char own[21];
     put_number(own, sys::getpid());
     const bool strict = variable.found && variable.value == std::string_view{own};
-    for (const char& digit : variable.value) const_cast<char&>(digit) = '0';
+    for (const char& digit : variable.value)
+        const_cast<char&>(digit) = '0';
     return strict;
 }
 
@@ -45,28 +48,39 @@ bool take_strict(char** environment) {
 bool read_settings(char** environment) {
     Settings& settings = globals.settings;
     settings.environment = environment;
-    const auto flag = [&](std::string_view name) { return environment_variable(environment, name).value == "1"; };
+    const auto flag = [&](std::string_view name) {
+        return environment_variable(environment, name).value == "1";
+    };
     settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
     settings.strict = take_strict(environment) ? 1 : 0;
     const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
         Line line;
-        (line << name << "='" << value << "' is not " << right << "; the program runs on without being recorded").print();
+        (line << name << "='" << value << "' is not " << right
+              << "; the program runs on without being recorded")
+            .print();
         return false;
     };
-    if (const auto clock = environment_variable(environment, "RDAM_CLOCK"); clock.found && !clock.value.empty()) {
-        if (clock.value != "rdtscp" && clock.value != "rdtsc") return wrong("RDAM_CLOCK", clock.value, "rdtscp or rdtsc");
+    if (const auto clock = environment_variable(environment, "RDAM_CLOCK");
+        clock.found && !clock.value.empty()) {
+        if (clock.value != "rdtscp" && clock.value != "rdtsc")
+            return wrong("RDAM_CLOCK", clock.value, "rdtscp or rdtsc");
         settings.rdtsc = clock.value == "rdtsc";
     }
-    if (const auto bytes = environment_variable(environment, "RDAM_BUFFER"); bytes.found && !bytes.value.empty())
-        if (!parse_bytes(bytes.value, settings.buffer_bytes)) return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
-    if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD"); period.found && !period.value.empty()) {
+    if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
+        bytes.found && !bytes.value.empty())
+        if (!parse_bytes(bytes.value, settings.buffer_bytes))
+            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
+    if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
+        period.found && !period.value.empty()) {
         std::uint64_t value = 0;
         if (!parse_bytes(period.value, value) || value > 0xffffffff)
             return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls");
         settings.stack_period = static_cast<std::uint32_t>(value);
     }
-    if (const auto full = environment_variable(environment, "RDAM_WHEN_FULL"); full.found && !full.value.empty()) {
-        if (full.value != "wait" && full.value != "drop") return wrong("RDAM_WHEN_FULL", full.value, "wait or drop");
+    if (const auto full = environment_variable(environment, "RDAM_WHEN_FULL");
+        full.found && !full.value.empty()) {
+        if (full.value != "wait" && full.value != "drop")
+            return wrong("RDAM_WHEN_FULL", full.value, "wait or drop");
         settings.drop_when_full = full.value == "drop" ? 1 : 0;
     }
     return true;
@@ -74,7 +88,8 @@ bool read_settings(char** environment) {
 
 std::uint64_t ticks_of_batch(void (*function)()) {
     const std::uint64_t begin = read_clock();
-    for (std::uint32_t i = 0; i < kCostCalls; ++i) function();
+    for (std::uint32_t i = 0; i < kCostCalls; ++i)
+        function();
     return read_clock() - begin;
 }
 
@@ -89,23 +104,27 @@ std::uint64_t ticks_of_floor() {
     return read_clock() - begin;
 }
 
-/// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may move in steps
-/// that are as long as the time it is to measure.
+/// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may
+/// move in steps that are as long as the time it is to measure.
 std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
     std::uint64_t sum = 0;
     // An enter of the empty function is 24 bytes, its leave 16.
-    for (const std::uint64_t* at = from; at + 5 <= end; at += 5) sum += at[3] - at[0];
+    for (const std::uint64_t* at = from; at + 5 <= end; at += 5)
+        sum += at[3] - at[0];
     return sum;
 }
 
-std::uint64_t per_call_x16(std::uint64_t ticks) { return ticks * 16 / kCostCalls; }
+std::uint64_t per_call_x16(std::uint64_t ticks) {
+    return ticks * 16 / kCostCalls;
+}
 
-/// Runs the real trampoline around an empty function and takes the events back out of the chunk (DESIGN §5.6).
+/// Runs the real trampoline around an empty function and takes the events back out of the chunk (DESIGN
+/// §5.6).
 void measure_cost(ThreadState& thread) {
     shm::Control& control = *globals.control;
     prepare_empty_function(shm::kEmptyFunction);
-    const auto wrapped =
-        reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) + shm::kEmptyFunction * RDAM_STUB_SIZE);
+    const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
+                                                      shm::kEmptyFunction * RDAM_STUB_SIZE);
     rdam_guard.active.store(1);
     wrapped();
     wrapped();
@@ -120,7 +139,8 @@ void measure_cost(ThreadState& thread) {
         least(cost, ticks_of_batch(wrapped));
         least(plain, ticks_of_batch(rdam_nothing));
         least(floor, ticks_of_floor());
-        least(inner, inner_ticks(reinterpret_cast<std::uint64_t*>(origin), reinterpret_cast<std::uint64_t*>(thread.cursor)));
+        least(inner, inner_ticks(reinterpret_cast<std::uint64_t*>(origin),
+                                 reinterpret_cast<std::uint64_t*>(thread.cursor)));
         zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
         thread.cursor = origin;
     }
@@ -137,19 +157,25 @@ void measure_cost(ThreadState& thread) {
 void report(const PatchResult& result) {
     if (result.changed > 0) {
         Line line;
-        (line << result.changed << " functions were left alone: their code in memory is not that of their file").print();
+        (line << result.changed
+              << " functions were left alone: their code in memory is not that of their file")
+            .print();
     }
     if (result.no_room > 0) {
         Line line;
-        (line << result.no_room << " functions were left alone: no memory near them, or their pages cannot be changed").print();
+        (line << result.no_room
+              << " functions were left alone: no memory near them, or their pages cannot be changed")
+            .print();
     }
 }
 
 /// The recorder itself calls pthread_setspecific: past the wrapper, if it has one.
 void past_wrappers() {
     for (std::uint32_t i = 0; i < globals.functions; ++i)
-        if (globals.addresses[i] == reinterpret_cast<std::uint64_t>(globals.set_specific) && rdam_functions[i].resume != nullptr)
-            globals.set_specific = reinterpret_cast<int (*)(std::uint32_t, const void*)>(rdam_functions[i].resume);
+        if (globals.addresses[i] == reinterpret_cast<std::uint64_t>(globals.set_specific) &&
+            rdam_functions[i].resume != nullptr)
+            globals.set_specific =
+                reinterpret_cast<int (*)(std::uint32_t, const void*)>(rdam_functions[i].resume);
 }
 
 /// With the agent connected: patches (the first time), measures and begins to record.
@@ -161,7 +187,8 @@ void begin_recording() {
         globals.functions = reply.functions.size / sizeof(shm::PlannedFunction);
         report(apply_plan(area, reply));
         const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
-        for (std::uint32_t i = 0; i < globals.functions; ++i) globals.addresses[i] = functions[i].address;
+        for (std::uint32_t i = 0; i < globals.functions; ++i)
+            globals.addresses[i] = functions[i].address;
         past_wrappers();
         globals.patched = true;
     }
@@ -180,9 +207,10 @@ bool same_plan() {
     const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
     if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
     for (std::uint32_t i = 0; i < globals.functions; ++i) {
-        const auto words = functions[i].recording.integer_registers + functions[i].recording.vector_registers +
-                           functions[i].recording.stack_words;
-        if (functions[i].address != globals.addresses[i] || rdam_functions[i].enter_size != 24u + 8u * words) return false;
+        const auto words = functions[i].recording.integer_registers +
+                           functions[i].recording.vector_registers + functions[i].recording.stack_words;
+        if (functions[i].address != globals.addresses[i] || rdam_functions[i].enter_size != 24u + 8u * words)
+            return false;
     }
     return true;
 }
@@ -227,6 +255,8 @@ bool start_in_fork_child() {
     return rdam_guard.active.load() != 0;
 }
 
-void* find_next(const char* name) { return dlsym(RTLD_NEXT, name); }
+void* find_next(const char* name) {
+    return dlsym(RTLD_NEXT, name);
+}
 
 }  // namespace rdam::probe

@@ -35,6 +35,7 @@ static_assert(offsetof(Guard, active) == 0);
 static_assert(sizeof(Guard) == 4096);
 
 // RECORD_LEAVE tells rax from xmm0 by these.
-static_assert(static_cast<int>(plan::ReturnValue::rax) == 1 && static_cast<int>(plan::ReturnValue::xmm0) == 2);
+static_assert(static_cast<int>(plan::ReturnValue::rax) == 1 &&
+              static_cast<int>(plan::ReturnValue::xmm0) == 2);
 
 }  // namespace rdam::probe

@@ -37,10 +37,12 @@ void put32(std::uint64_t at, std::uint64_t value) {
     copy_bytes(reinterpret_cast<void*>(at), &low, sizeof low);
 }
 
-void put64(std::uint64_t at, std::uint64_t value) { copy_bytes(reinterpret_cast<void*>(at), &value, sizeof value); }
+void put64(std::uint64_t at, std::uint64_t value) {
+    copy_bytes(reinterpret_cast<void*>(at), &value, sizeof value);
+}
 
-/// Maps `size` bytes so near `low`…`high` that a 32-bit displacement reaches from any of the one to any of the other.
-/// Below first: the heap grows above an executable.
+/// Maps `size` bytes so near `low`…`high` that a 32-bit displacement reaches from any of the one to any of
+/// the other. Below first: the heap grows above an executable.
 std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size) {
     const auto try_at = [size](std::uint64_t address) {
         const long got = sys::mmap(address, size, PROT_READ | PROT_WRITE,
@@ -52,13 +54,15 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
     };
     const std::uint64_t step_first = 64 * 1024;
     std::uint64_t step = step_first;
-    for (std::uint64_t down = (low & ~(kPage - 1)) - size; high - down < kReach && down >= 0x10000 && down < low; down -= step) {
+    for (std::uint64_t down = (low & ~(kPage - 1)) - size;
+         high - down < kReach && down >= 0x10000 && down < low; down -= step) {
         if (try_at(down)) return down;
         if (low - down > (16u << 20)) step = 4u << 20;
     }
     step = step_first;
     // Well above, or the gap between an executable and its heap would be lost to brk.
-    for (std::uint64_t up = ((high + kPage - 1) & ~(kPage - 1)) + (std::uint64_t{1} << 30); up + size - low < kReach; up += step) {
+    for (std::uint64_t up = ((high + kPage - 1) & ~(kPage - 1)) + (std::uint64_t{1} << 30);
+         up + size - low < kReach; up += step) {
         if (try_at(up)) return up;
         if (up - high > (std::uint64_t{1} << 30) + (16u << 20)) step = 4u << 20;
     }
@@ -71,7 +75,8 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 }
 
 const RdamVariant& variant(plan::Frame frame) {
-    if (globals.settings.rdtsc) return frame == plan::Frame::real ? rdam_variant_real_rdtsc : rdam_variant_side_rdtsc;
+    if (globals.settings.rdtsc)
+        return frame == plan::Frame::real ? rdam_variant_real_rdtsc : rdam_variant_side_rdtsc;
     return frame == plan::Frame::real ? rdam_variant_real_rdtscp : rdam_variant_side_rdtscp;
 }
 
@@ -80,11 +85,12 @@ std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
     return reinterpret_cast<std::uint64_t>(stubs) + std::uint64_t{number} * RDAM_STUB_SIZE;
 }
 
-void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& recording, std::uint32_t stack_bytes,
-                void* resume) {
+void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& recording,
+                std::uint32_t stack_bytes, void* resume) {
     FunctionEntry& entry = rdam_functions[number];
     const RdamVariant& code = variant(frame);
-    const std::uint32_t words = recording.integer_registers + recording.vector_registers + recording.stack_words;
+    const std::uint32_t words =
+        recording.integer_registers + recording.vector_registers + recording.stack_words;
     const std::uint32_t result_words = recording.return_value != plan::ReturnValue::none ? 1 : 0;
     entry.resume = resume;
     entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number);
@@ -117,14 +123,16 @@ bool place_code(const char* area, const shm::PlannedFunction& function, std::uin
     return true;
 }
 
-/// Writes `jmp island-or-stub` over the entry, or into the padding before it and a short jump back to there over the entry.
+/// Writes `jmp island-or-stub` over the entry, or into the padding before it and a short jump back to there
+/// over the entry.
 bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
     const std::uint64_t jump = entry - before;
     const std::uint64_t first = jump & ~(kPage - 1);
     constexpr std::uint64_t kShortJump = 2;
     const std::uint64_t end = entry + (before > 0 ? kShortJump : plan::kPatchSize);
     const std::uint64_t size = ((end + kPage - 1) & ~(kPage - 1)) - first;
-    if (sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_WRITE) != 0)
+    if (sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_WRITE) !=
+        0)
         return false;
     *reinterpret_cast<volatile std::uint8_t*>(jump) = 0xe9;
     put32(jump + 1, to - (jump + plan::kPatchSize));
@@ -132,7 +140,8 @@ bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
         const std::uint8_t back[2] = {0xeb, static_cast<std::uint8_t>(-static_cast<int>(before) - 2)};
         copy_bytes(reinterpret_cast<void*>(entry), back, sizeof back);
     }
-    return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_EXEC) == 0;
+    return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size),
+                     PROT_READ | PROT_EXEC) == 0;
 }
 
 bool same_bytes(const shm::PlannedFunction& function) {
@@ -153,7 +162,8 @@ std::uint32_t room_for(const shm::PlannedFunction& function) {
 }
 
 /// The functions of one object: their moved code and islands in one mapping, then the patches.
-void apply_group(const char* area, const shm::PlannedFunction* functions, const Group& group, PatchResult& result) {
+void apply_group(const char* area, const shm::PlannedFunction* functions, const Group& group,
+                 PatchResult& result) {
     std::uint64_t low = ~std::uint64_t{0};
     std::uint64_t high = 0;
     std::uint64_t size = 0;
@@ -181,7 +191,8 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
                    placed ? reinterpret_cast<void*>(at + kIslandSize) : nullptr);
         at += room_for(function);
     }
-    if (sys::call(SYS_mprotect, static_cast<long>(memory), static_cast<long>(size), PROT_READ | PROT_EXEC) != 0) {
+    if (sys::call(SYS_mprotect, static_cast<long>(memory), static_cast<long>(size), PROT_READ | PROT_EXEC) !=
+        0) {
         result.no_room += group.end - group.first;
         return;
     }
@@ -194,7 +205,8 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
             ++result.changed;
         } else {
             const std::uint64_t direct = stub(i, function.frame);
-            const std::uint64_t to = reaches(function.address + plan::kPatchSize, direct) ? direct : code - kIslandSize;
+            const std::uint64_t to =
+                reaches(function.address + plan::kPatchSize, direct) ? direct : code - kIslandSize;
             write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
         }
     }
@@ -211,7 +223,8 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
     Group group;
     while (group.first < count) {
         group.end = group.first + 1;
-        while (group.end < count && functions[group.end].object == functions[group.first].object) ++group.end;
+        while (group.end < count && functions[group.end].object == functions[group.first].object)
+            ++group.end;
         apply_group(plan_area, functions, group, result);
         group.first = group.end;
     }

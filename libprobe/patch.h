@@ -9,12 +9,13 @@ namespace rdam::probe {
 
 struct PatchResult {
     std::uint32_t wrapped = 0;
-    std::uint32_t changed = 0;    ///< the bytes in memory are not those the plan was made for: left alone
-    std::uint32_t no_room = 0;    ///< no memory within reach of the function, or protection could not be changed: left alone
+    std::uint32_t changed = 0;  ///< the bytes in memory are not those the plan was made for: left alone
+    std::uint32_t no_room =
+        0;  ///< no memory within reach of the function, or protection could not be changed: left alone
 };
 
-/// Fills rdam_functions and patches every entry. Must run while no other thread can be executing the code that is
-/// changed. Text is writable only while it is being written, and never executable at the same time.
+/// Fills rdam_functions and patches every entry. Must run while no other thread can be executing the code
+/// that is changed. Text is writable only while it is being written, and never executable at the same time.
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply);
 
 /// Prepares the entry that probe cost is measured with; its number is `number`.

@@ -42,7 +42,8 @@ shm::Text find_build_id(const dl_phdr_info& info) {
             const char* name = at + sizeof *note;
             const char* description = name + ((note->n_namesz + 3u) & ~3u);
             if (description + note->n_descsz > end) break;
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && name[0] == 'G' && name[1] == 'N' && name[2] == 'U')
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && name[0] == 'G' && name[1] == 'N' &&
+                name[2] == 'U')
                 return arena.add(description, note->n_descsz);
             at = description + ((note->n_descsz + 3u) & ~3u);
         }
@@ -72,7 +73,8 @@ int add_object(dl_phdr_info* info, std::size_t, void* data) {
     const bool own = contains(*info, rdam_trampolines_begin, object.end);
     object.base = info->dlpi_addr;
     object.build_id = find_build_id(*info);
-    object.path = object_count == 0 ? request.executable : arena.add(info->dlpi_name, text_size(info->dlpi_name));
+    object.path =
+        object_count == 0 ? request.executable : arena.add(info->dlpi_name, text_size(info->dlpi_name));
     if (own) request.own_path = object.path;
     ++object_count;
     return 0;
@@ -88,7 +90,8 @@ shm::Text join_arguments(int argc, char** argv) {
     shm::Text all{arena.used, 0};
     for (int i = 0; i < argc; ++i) {
         const std::size_t size = text_size(argv[i]) + 1;
-        if (arena.used + size + 65536 > shm::kRequestSize) break;  // the objects matter more than a long command line
+        if (arena.used + size + 65536 > shm::kRequestSize)
+            break;  // the objects matter more than a long command line
         copy_bytes(arena.base + arena.used, argv[i], size);
         arena.used += static_cast<std::uint32_t>(size);
         all.size += static_cast<std::uint32_t>(size);
@@ -99,8 +102,8 @@ shm::Text join_arguments(int argc, char** argv) {
 }  // namespace
 
 bool gather_request(int argc, char** argv) {
-    const long address =
-        sys::mmap(0, shm::kRequestSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long address = sys::mmap(0, shm::kRequestSize, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys::failed(address)) return false;
     arena.base = reinterpret_cast<char*>(address);
     arena.used = sizeof(shm::Request);
@@ -113,8 +116,12 @@ bool gather_request(int argc, char** argv) {
     return request.objects.size != 0 && request.own_path.size != 0;
 }
 
-void hand_over_request(void* area) { copy_bytes(area, arena.base, arena.used); }
+void hand_over_request(void* area) {
+    copy_bytes(area, arena.base, arena.used);
+}
 
-const char* own_path() { return arena.base + reinterpret_cast<const shm::Request*>(arena.base)->own_path.offset; }
+const char* own_path() {
+    return arena.base + reinterpret_cast<const shm::Request*>(arena.base)->own_path.offset;
+}
 
 }  // namespace rdam::probe

@@ -36,10 +36,16 @@ __attribute__((visibility("hidden"))) std::size_t strlen(const char* text) {
 
 namespace rdam::probe {
 
-void copy_bytes(void* to, const void* from, std::size_t size) { memcpy(to, from, size); }
-void zero_bytes(void* to, std::size_t size) { memset(to, 0, size); }
+void copy_bytes(void* to, const void* from, std::size_t size) {
+    memcpy(to, from, size);
+}
+void zero_bytes(void* to, std::size_t size) {
+    memset(to, 0, size);
+}
 
-std::size_t text_size(const char* text) { return strlen(text); }
+std::size_t text_size(const char* text) {
+    return strlen(text);
+}
 
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
     constexpr std::uint64_t kPage = 4096;
@@ -53,8 +59,8 @@ std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
         at = next;
     }
     const iovec local{to, size};
-    const long copied = sys::call(SYS_process_vm_readv, sys::getpid(), sys::word(&local), 1, sys::word(remote),
-                                  static_cast<long>(pieces), 0);
+    const long copied = sys::call(SYS_process_vm_readv, sys::getpid(), sys::word(&local), 1,
+                                  sys::word(remote), static_cast<long>(pieces), 0);
     return copied < 0 ? 0 : static_cast<std::uint32_t>(copied);
 }
 
@@ -77,7 +83,8 @@ Line& Line::operator<<(std::string_view text) {
 
 void put_number(char (&text)[21], std::uint64_t number) {
     std::size_t count = 1;
-    for (std::uint64_t rest = number; rest >= 10; rest /= 10) ++count;
+    for (std::uint64_t rest = number; rest >= 10; rest /= 10)
+        ++count;
     text[count] = '\0';
     do {
         text[--count] = static_cast<char>('0' + number % 10);
@@ -116,11 +123,20 @@ bool parse_bytes(std::string_view text, std::uint64_t& bytes) {
     unsigned shift = 0;
     if (i < text.size()) {
         switch (text[i] | 0x20) {
-            case 'k': shift = 10; break;
-            case 'm': shift = 20; break;
-            case 'g': shift = 30; break;
-            case 'b': shift = 0; break;
-            default: return false;
+            case 'k':
+                shift = 10;
+                break;
+            case 'm':
+                shift = 20;
+                break;
+            case 'g':
+                shift = 30;
+                break;
+            case 'b':
+                shift = 0;
+                break;
+            default:
+                return false;
         }
         ++i;
         text.remove_prefix(i);

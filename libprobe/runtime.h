@@ -11,8 +11,8 @@ void copy_bytes(void* to, const void* from, std::size_t size);
 void zero_bytes(void* to, std::size_t size);
 std::size_t text_size(const char* text);
 
-/// Copies `size` bytes from an address of this process that may not be there, or not all of it: the bytes copied, up to the first
-/// page that is missing. One system call. At most 16 KiB.
+/// Copies `size` bytes from an address of this process that may not be there, or not all of it: the bytes
+/// copied, up to the first page that is missing. One system call. At most 16 KiB.
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
 
 /// Reads the clock that the trampolines use.

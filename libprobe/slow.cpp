@@ -23,10 +23,13 @@ constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 constexpr std::uint64_t kFirstPairs = 1024;
 constexpr std::uint64_t kMostPairs = 1 << 20;
 
-std::size_t pair_table_bytes(std::uint64_t capacity) { return sizeof(PairTable) + capacity * sizeof(Pair); }
+std::size_t pair_table_bytes(std::uint64_t capacity) {
+    return sizeof(PairTable) + capacity * sizeof(Pair);
+}
 
 void* map_private(std::size_t size) {
-    const long address = sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    const long address =
+        sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     return sys::failed(address) ? nullptr : reinterpret_cast<void*>(address);
 }
 

@@ -41,20 +41,23 @@ struct SideFrame {
     void* resume;
 };
 
-inline constexpr std::uint32_t kSideFrames = 128;  ///< in the thread-local storage: call stacks are followed through these
-inline constexpr std::size_t kSideBlock = 1 << 18;  ///< bytes of side frames that are mapped at a time when those do not suffice
+inline constexpr std::uint32_t kSideFrames =
+    128;  ///< in the thread-local storage: call stacks are followed through these
+inline constexpr std::size_t kSideBlock =
+    1 << 18;  ///< bytes of side frames that are mapped at a time when those do not suffice
 inline constexpr std::uint32_t kMostSideBlocks = 32;
 
 struct PairTable;
 
-/// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes the slow path.
+/// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes
+/// the slow path.
 struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     SideFrame* side_free = nullptr;
     shm::ThreadSlot* slot = nullptr;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
-    SideFrame* side_dead = nullptr;  ///< left by unwinding, linked by `resume`
-    std::uint32_t end_rounds = 0;    ///< of thread-specific-data destructors
+    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
+    std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
     bool ended = false;
     bool side_ready = false;
     alignas(64) Pair pairs[kPairs] = {};
@@ -63,10 +66,12 @@ struct ThreadState {
     std::uint32_t side_block_count = 0;
 };
 
-/// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has not inherited.
+/// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
+/// not inherited.
 struct alignas(4096) Guard {
     std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
-    std::atomic<std::uint32_t> initialised;  ///< 0 in a fork child (when the recorder has been started at all)
+    std::atomic<std::uint32_t>
+        initialised;  ///< 0 in a fork child (when the recorder has been started at all)
     std::uint8_t rest[4096 - 8] = {};
 };
 
@@ -87,8 +92,10 @@ struct Globals {
     std::uint64_t shared_size = 0;
     std::uint32_t functions = 0;
     bool patched = false;
-    std::uint64_t addresses[shm::kMaxFunctions] = {};  ///< of the functions' entries: a fork child must get the same plan
-    int (*set_specific)(std::uint32_t, const void*) = nullptr;  ///< pthread_setspecific, past its wrapper if it has one
+    std::uint64_t addresses[shm::kMaxFunctions] =
+        {};  ///< of the functions' entries: a fork child must get the same plan
+    int (*set_specific)(std::uint32_t,
+                        const void*) = nullptr;  ///< pthread_setspecific, past its wrapper if it has one
     std::uint32_t thread_key = 0;
     bool has_thread_key = false;
 };

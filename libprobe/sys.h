@@ -1,5 +1,5 @@
-// System calls without libc: a libc function may be on the user's list, and the recorder must not call what it wraps.
-// Every function returns the kernel's value: ≥ 0, or −errno.
+// System calls without libc: a libc function may be on the user's list, and the recorder must not call what
+// it wraps. Every function returns the kernel's value: ≥ 0, or −errno.
 #pragma once
 
 #include <linux/futex.h>
@@ -27,7 +27,8 @@ inline long word(T* pointer) {
     return reinterpret_cast<long>(pointer);
 }
 
-/// Sleeps while *address == expected, at most `milliseconds`. The word may be in memory shared between processes.
+/// Sleeps while *address == expected, at most `milliseconds`. The word may be in memory shared between
+/// processes.
 inline long futex_wait(const void* address, std::uint32_t expected, long milliseconds) {
     const long timeout[2] = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     return call(SYS_futex, word(address), FUTEX_WAIT, expected, word(timeout));
@@ -37,8 +38,12 @@ inline long futex_wake(const void* address, int count) {
     return call(SYS_futex, word(address), FUTEX_WAKE, count);
 }
 
-inline std::uint32_t gettid() { return static_cast<std::uint32_t>(call(SYS_gettid)); }
-inline std::uint32_t getpid() { return static_cast<std::uint32_t>(call(SYS_getpid)); }
+inline std::uint32_t gettid() {
+    return static_cast<std::uint32_t>(call(SYS_gettid));
+}
+inline std::uint32_t getpid() {
+    return static_cast<std::uint32_t>(call(SYS_getpid));
+}
 
 inline long write(int fd, const void* data, std::size_t size) {
     return call(SYS_write, fd, word(data), static_cast<long>(size));
@@ -48,7 +53,9 @@ inline long mmap(std::uint64_t hint, std::size_t size, int protection, int flags
     return call(SYS_mmap, static_cast<long>(hint), static_cast<long>(size), protection, flags, fd, offset);
 }
 
-inline bool failed(long result) { return result < 0 && result > -4096; }
+inline bool failed(long result) {
+    return result < 0 && result > -4096;
+}
 
 /// Blocks every signal for the time it lives: a handler must not see the recorder's bookkeeping half done.
 class BlockSignals {

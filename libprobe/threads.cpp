@@ -1,5 +1,7 @@
-// When threads begin and end. pthread_create is interposed by plain preloading: a thread that is created through it is
-// known from its first moment on; any other from its first event on.
+// When threads begin and end. pthread_create is interposed by plain preloading: a thread that is created
+// through it is known from its first moment on; any other from its first event on.
+#include "libprobe/threads.h"
+
 #include <pthread.h>
 
 #include <atomic>
@@ -8,7 +10,6 @@
 #include "libprobe/init.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
-#include "libprobe/threads.h"
 
 namespace rdam::probe {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 using Routine = void* (*)(void*);
 using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine, void*);
 
-/// What a new thread has to run. A creator fills it, the new thread empties it; when all are on their way at once the
-/// thread is started without us.
+/// What a new thread has to run. A creator fills it, the new thread empties it; when all are on their way at
+/// once the thread is started without us.
 struct Start {
     std::atomic<std::uint32_t> taken{0};
     Routine routine = nullptr;
@@ -49,7 +50,8 @@ void* run_thread(void* data) {
     return routine(argument);
 }
 
-/// Runs when a thread ends; asks to be run again until the last round, behind the destructors of everybody else.
+/// Runs when a thread ends; asks to be run again until the last round, behind the destructors of everybody
+/// else.
 void thread_ends(void* data) {
     static constexpr std::uintptr_t kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
     auto& thread = *static_cast<ThreadState*>(data);
@@ -69,8 +71,10 @@ void prepare_threads(void* create, void* set_specific) {
 
 }  // namespace rdam::probe
 
-extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                                                                     void* (*routine)(void*), void* argument) {
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
+                                                                     const pthread_attr_t* attributes,
+                                                                     void* (*routine)(void*),
+                                                                     void* argument) {
     using namespace rdam::probe;
     if (real_create == nullptr) real_create = reinterpret_cast<Create>(find_next("pthread_create"));
     Start* start = rdam_guard.active.load() != 0 ? take_start() : nullptr;

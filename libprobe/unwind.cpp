@@ -1,5 +1,5 @@
-// The personality routine of the trampolines: a call that ends by an exception, by cancellation or by pthread_exit gets
-// its leave event here.
+// The personality routine of the trampolines: a call that ends by an exception, by cancellation or by
+// pthread_exit gets its leave event here.
 #include <cstdint>
 
 #include "libprobe/chunks.h"
@@ -16,7 +16,9 @@ constexpr int kRegisterRbp = 6;
 using rdam::probe::FunctionEntry;
 using rdam::probe::SideFrame;
 
-bool read_word(std::uint64_t from, std::uint64_t& value) { return rdam::probe::read_memory(&value, from, sizeof value) == sizeof value; }
+bool read_word(std::uint64_t from, std::uint64_t& value) {
+    return rdam::probe::read_memory(&value, from, sizeof value) == sizeof value;
+}
 
 FunctionEntry* as_entry(std::uint64_t address) {
     const auto first = reinterpret_cast<std::uint64_t>(rdam_functions);
@@ -36,7 +38,8 @@ SideFrame* as_side_frame(const rdam::probe::ThreadState& thread, std::uint64_t a
     return found ? reinterpret_cast<SideFrame*>(address) : nullptr;
 }
 
-/// The frame that is being unwound, by its rbp: its function, and its SideFrame goes back. nullptr: it is not one of ours.
+/// The frame that is being unwound, by its rbp: its function, and its SideFrame goes back. nullptr: it is not
+/// one of ours.
 FunctionEntry* take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
     if (SideFrame* side = as_side_frame(thread, rbp); side != nullptr) {
         FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(side->entry));
@@ -58,7 +61,8 @@ extern "C" {
 // Weak: a program that unwinds has it, in libgcc_s or, linked statically, out of our sight.
 __attribute__((weak)) std::uint64_t _Unwind_GetGR(void* context, int index);
 
-__attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std::uint64_t, void*, void* context) {
+__attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std::uint64_t, void*,
+                                                           void* context) {
     if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
@@ -68,9 +72,11 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
     if (_Unwind_GetGR != nullptr) {
         rbp = _Unwind_GetGR(context, kRegisterRbp);
     } else {
-        // libgcc's context begins with the addresses where the registers are kept. Of another unwinder's nothing of ours is found there.
+        // libgcc's context begins with the addresses where the registers are kept. Of another unwinder's
+        // nothing of ours is found there.
         std::uint64_t place = 0;
-        known = read_word(reinterpret_cast<std::uint64_t>(context) + kRegisterRbp * sizeof place, place) && read_word(place, rbp);
+        known = read_word(reinterpret_cast<std::uint64_t>(context) + kRegisterRbp * sizeof place, place) &&
+                read_word(place, rbp);
     }
     if (known)
         if (const auto* entry = take_frame(thread, rbp); entry != nullptr)
@@ -83,7 +89,8 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
     }
     slot[0] = rdam::probe::read_clock();
     std::atomic_ref<std::uint64_t>{slot[1]}.store(
-        rdam::shm::make_head(rdam::shm::SlotKind::unwound, 0, function) | std::uint64_t{0xfff} << RDAM_HEAD_CPU_SHIFT,
+        rdam::shm::make_head(rdam::shm::SlotKind::unwound, 0, function) | std::uint64_t{0xfff}
+                                                                              << RDAM_HEAD_CPU_SHIFT,
         std::memory_order_release);
     return kContinueUnwind;
 }

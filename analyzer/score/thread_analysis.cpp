@@ -44,8 +44,8 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
-    events_ += static_cast<std::uint64_t>(
-        std::ranges::count_if(events, [](const trace::Event& event) { return event.kind != trace::EventKind::pause; }));
+    events_ += static_cast<std::uint64_t>(std::ranges::count_if(
+        events, [](const trace::Event& event) { return event.kind != trace::EventKind::pause; }));
     matcher_.consume(events);
 }
 

@@ -23,8 +23,8 @@ class FileOutput {
     Result<void> check_and_lock();
     /// All of it or, on failure, nothing: the file is cut back to its size before.
     Result<void> append(std::span<const std::uint8_t> bytes);
-    /// Makes sure that `bytes` more will fit, where the file system can promise that (elsewhere it does nothing).
-    /// What is not used in the end is given back by close().
+    /// Makes sure that `bytes` more will fit, where the file system can promise that (elsewhere it does
+    /// nothing). What is not used in the end is given back by close().
     Result<void> reserve(std::uint64_t bytes);
     /// Appending afterwards is an error.
     Result<void> close();

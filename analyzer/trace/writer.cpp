@@ -122,7 +122,8 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     header.sequence = next;
     pack(header, payload);
     const std::uint64_t offset = file.size();
-    // Events leave room for the end, or a disk that gets full would take the meaning of what is already there.
+    // Events leave room for the end, or a disk that gets full would take the meaning of what is already
+    // there.
     if (header.is(format::ChunkType::events))
         if (auto done = file.reserve(buffered + room_for_end()); !done) return done;
     if (auto done = file.append({buffer.data(), buffered}); !done) return done;

@@ -1,9 +1,9 @@
-// Events as the probe stores them in shared memory, before the agent turns them into the chunks of a trace file.
-// Shared with trampoline.S: what stands outside `#ifndef __ASSEMBLER__` is plain preprocessor text.
+// Events as the probe stores them in shared memory, before the agent turns them into the chunks of a trace
+// file. Shared with trampoline.S: what stands outside `#ifndef __ASSEMBLER__` is plain preprocessor text.
 //
-// A slot is a whole number of 8-byte words. Word 0 is the time-stamp counter, word 1 (the *head*) says what the slot
-// is and is written last: memory is zero before a slot is taken, so a slot whose head is zero has been reserved and
-// not (yet) been written.
+// A slot is a whole number of 8-byte words. Word 0 is the time-stamp counter, word 1 (the *head*) says what
+// the slot is and is written last: memory is zero before a slot is taken, so a slot whose head is zero has
+// been reserved and not (yet) been written.
 //
 //   head = cpu << 52 | kind << 48 | words << 40 | function + 1
 //
@@ -24,9 +24,9 @@
 #define RDAM_HEAD_KIND_SHIFT 48
 #define RDAM_HEAD_WORDS_SHIFT 40
 
-// Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last kilobytes are
-// never handed out, so that the slots which nested signal handlers reserve beyond the limit, before one of them has
-// changed the chunk, still lie inside.
+// Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
+// kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,
+// before one of them has changed the chunk, still lie inside.
 #define RDAM_CHUNK_SIZE 0x40000
 #define RDAM_CHUNK_LIMIT (RDAM_CHUNK_SIZE - 0x2000)
 #define RDAM_CHUNK_HEADER 64
@@ -45,8 +45,10 @@ inline constexpr std::uint32_t kChunkLimit = RDAM_CHUNK_LIMIT;
 inline constexpr std::uint32_t kChunkHeader = RDAM_CHUNK_HEADER;
 /// Function numbers have room for these; the last two are not functions of the program.
 inline constexpr std::uint32_t kMaxFunctions = RDAM_MAX_FUNCTIONS;
-inline constexpr std::uint32_t kEmptyFunction = kMaxFunctions - 2;      ///< what the probe's cost is measured with
-inline constexpr std::uint32_t kInnermostFunction = kMaxFunctions - 1;  ///< unwound: whichever call is the innermost open one
+inline constexpr std::uint32_t kEmptyFunction =
+    kMaxFunctions - 2;  ///< what the probe's cost is measured with
+inline constexpr std::uint32_t kInnermostFunction =
+    kMaxFunctions - 1;  ///< unwound: whichever call is the innermost open one
 
 enum class SlotKind : std::uint8_t {
     none = 0,
@@ -74,7 +76,8 @@ struct Head {
     constexpr std::uint16_t cpu() const { return static_cast<std::uint16_t>(bits >> RDAM_HEAD_CPU_SHIFT); }
 };
 
-/// The registers that an unwinder needs to start in the caller of a wrapped function, at the function's entry.
+/// The registers that an unwinder needs to start in the caller of a wrapped function, at the function's
+/// entry.
 struct EntryRegisters {
     std::uint64_t rsp = 0;  ///< points to the return address
     std::uint64_t rbp = 0, rbx = 0, r12 = 0, r13 = 0, r14 = 0, r15 = 0;
@@ -82,8 +85,9 @@ struct EntryRegisters {
 
 inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
 
-/// Follows time-stamp and head of a stack slot; behind it `side_bytes` of side frames (each 32 bytes, as they lay at
-/// `side_address`) and `stack_bytes` from registers.rsp upwards. The enter event that follows belongs to the same call.
+/// Follows time-stamp and head of a stack slot; behind it `side_bytes` of side frames (each 32 bytes, as they
+/// lay at `side_address`) and `stack_bytes` from registers.rsp upwards. The enter event that follows belongs
+/// to the same call.
 struct StackCopy {
     std::uint64_t end = 0;     ///< time-stamp when the copy was complete
     std::uint64_t caller = 0;  ///< the return address of the call

@@ -2,9 +2,9 @@
 //
 //   Control | request | plan | chunk … chunk
 //
-// Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are not.
-// Every field is written by one side only unless it says otherwise. Atomics are lock-free and address-free, so they
-// work between processes; 32-bit words named *_futex are slept on.
+// Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are
+// not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
+// address-free, so they work between processes; 32-bit words named *_futex are slept on.
 #pragma once
 
 #include <atomic>
@@ -33,10 +33,11 @@ inline constexpr std::uint32_t kNone = 0xffffffff;
 /// What the agent is doing, in this order.
 enum class AgentState : std::uint32_t {
     starting = 0,
-    ask_ifunc,   ///< wants Control::ifunc_resolver run; the process sets ifunc_target, then ifunc_answered_futex = ifunc_asked
-    planned,     ///< the plan area holds the plan
-    refused,     ///< nothing is to be recorded; the plan area holds the reason as text
-    finished,    ///< the trace is closed; the message area holds what is to be said
+    ask_ifunc,  ///< wants Control::ifunc_resolver run; the process sets ifunc_target, then
+                ///< ifunc_answered_futex = ifunc_asked
+    planned,    ///< the plan area holds the plan
+    refused,    ///< nothing is to be recorded; the plan area holds the reason as text
+    finished,   ///< the trace is closed; the message area holds what is to be said
 };
 
 enum class ProcessState : std::uint32_t { starting = 0, running, ending };
@@ -58,8 +59,8 @@ struct alignas(128) ThreadSlot {
 
 enum class ChunkState : std::uint32_t { free = 0, owned, full };
 
-/// The first kChunkHeader bytes of a chunk. Written by the owning thread; `state` goes back to free by the agent,
-/// which has zeroed everything behind the header by then.
+/// The first kChunkHeader bytes of a chunk. Written by the owning thread; `state` goes back to free by the
+/// agent, which has zeroed everything behind the header by then.
 struct ChunkHeader {
     std::atomic<ChunkState> state;
     std::uint32_t thread;    ///< ThreadSlot::index
@@ -72,13 +73,13 @@ static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 struct Control {
     std::uint64_t magic;
     std::uint32_t version;
-    std::uint32_t chunks;      ///< how many there are room for
-    std::uint64_t size;        ///< of the whole memory, bytes
+    std::uint32_t chunks;  ///< how many there are room for
+    std::uint64_t size;    ///< of the whole memory, bytes
     std::uint32_t pid;
-    std::uint32_t strict;      ///< the process ends when nothing can be wrapped
+    std::uint32_t strict;  ///< the process ends when nothing can be wrapped
     std::uint32_t drop_when_full;
     std::uint32_t verbose;
-    std::uint32_t forked;      ///< a fork child whose code is patched already: it wants the same plan again
+    std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;
     std::uint64_t floor_ticks_x16;
@@ -87,28 +88,31 @@ struct Control {
     std::atomic<AgentState> agent_futex;
     std::atomic<ProcessState> process_state;
     std::atomic<std::uint32_t> agent_pid;
-    std::uint64_t ifunc_resolver;                 ///< run-time address; written by the agent
-    std::uint64_t ifunc_target;                   ///< written by the process
-    std::atomic<std::uint32_t> ifunc_asked;       ///< counts the agent's questions
+    std::uint64_t ifunc_resolver;            ///< run-time address; written by the agent
+    std::uint64_t ifunc_target;              ///< written by the process
+    std::atomic<std::uint32_t> ifunc_asked;  ///< counts the agent's questions
     std::atomic<std::uint32_t> ifunc_answered_futex;
     std::uint32_t message_size;
     char message[4096];  ///< printable text for stderr, lines end with \n
 
-    // Full chunks and ended threads on their way to the agent. An entry is 1 + chunk index, or kEndedThread | slot.
+    // Full chunks and ended threads on their way to the agent. An entry is 1 + chunk index, or kEndedThread |
+    // slot.
     alignas(64) std::atomic<std::uint32_t> ring_tail;
     alignas(64) std::atomic<std::uint32_t> work_futex;  ///< counts up with every entry
     std::atomic<std::uint32_t> agent_sleeps;
     std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
     std::atomic<std::uint32_t> out_of_memory;  ///< no further chunk could be had from the machine
-    alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in the high half
-    std::atomic<std::uint32_t> free_futex;               ///< counts up with every chunk given back while someone waits
+    alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in
+                                                         ///< the high half
+    std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
-    std::atomic<std::uint32_t> fresh_chunks;             ///< how many have ever been used
+    std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
     std::atomic<std::uint32_t> threads_started;
-    std::atomic<std::uint32_t> has_events;               ///< set before the first event: the first process with events gets the name
+    std::atomic<std::uint32_t>
+        has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
-    std::atomic<std::uint64_t> dropped;                  ///< events of threads for which there was no slot
-    std::atomic<std::uint64_t> late;                     ///< events of threads that had been closed already
+    std::atomic<std::uint64_t> dropped;  ///< events of threads for which there was no slot
+    std::atomic<std::uint64_t> late;     ///< events of threads that had been closed already
 
     alignas(64) std::atomic<std::uint32_t> ring[kRingSize];
     ThreadSlot threads[kMaxThreads];
@@ -117,7 +121,8 @@ inline constexpr std::uint32_t kEndedThread = 0x80000000;
 static_assert(sizeof(Control) <= kRequestOffset);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// --- The request: what the process tells before it is planned for ------------------------------------------------
+// --- The request: what the process tells before it is planned for
+// ------------------------------------------------
 
 /// A piece of text in the same area; offsets are from the area's start.
 struct Text {
@@ -139,7 +144,8 @@ struct Request {
     Text objects;     ///< RequestedObject[]
 };
 
-// --- The plan: what the process is told to do ----------------------------------------------------------------------
+// --- The plan: what the process is told to do
+// ----------------------------------------------------------------------
 
 struct PlannedFunction {
     std::uint64_t address = 0;  ///< run-time address of the entry
@@ -148,8 +154,8 @@ struct PlannedFunction {
     std::uint32_t stack_bytes = 0;
     plan::Recording recording;
     plan::Frame frame = plan::Frame::side;
-    std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself getting a
-                                   ///< 2-byte jump back to it; 0: the 5-byte jump goes to the entry
+    std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself
+                                   ///< getting a 2-byte jump back to it; 0: the 5-byte jump goes to the entry
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};
     Text code;

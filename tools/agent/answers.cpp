@@ -12,12 +12,15 @@ std::string line(const Answer& answer) {
     const std::string why = explain(answer);
     switch (answer.verdict) {
         case Verdict::wrapped:
-            return fmt::format("rdam: '{}': wrapped {}{}{}\n", entry, printable(answer.function), why.empty() ? "" : ": ", why);
+            return fmt::format("rdam: '{}': wrapped {}{}{}\n", entry, printable(answer.function),
+                               why.empty() ? "" : ": ", why);
         case Verdict::refused: {
-            const std::string what = answer.function.empty() ? "" : fmt::format(" {}", printable(answer.function));
+            const std::string what =
+                answer.function.empty() ? "" : fmt::format(" {}", printable(answer.function));
             return fmt::format("rdam: '{}': left{} alone: {}\n", entry, what, why);
         }
-        case Verdict::not_found: break;
+        case Verdict::not_found:
+            break;
     }
     return fmt::format("rdam: '{}': not found{}{}\n", entry, why.empty() ? "" : ": ", why);
 }
@@ -52,8 +55,9 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
     for (const Answer& answer : plan.answers)
         if (worth_saying(answer, wishes.verbose)) text += line(answer);
     if (plan.functions.empty()) {
-        text += fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
-                            printable(process.executable));
+        text +=
+            fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
+                        printable(process.executable));
     } else if (wishes.verbose || !wishes.run.empty()) {
         text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s", printable(process.executable));

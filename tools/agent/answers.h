@@ -10,8 +10,9 @@ namespace rdam::agent {
 /// One answer's reason with the nearest names, as kept in the trace; no control characters.
 std::string explain(const Answer& answer);
 
-/// The lines for stderr, each "rdam: …\n": what is not wrapped and why, remarks, and with RDAM_VERBOSE or under `rdam record`
-/// what is. When nothing is wrapped one line says so, unless the process is a mere launcher (a shell) of the real one.
+/// The lines for stderr, each "rdam: …\n": what is not wrapped and why, remarks, and with RDAM_VERBOSE or
+/// under `rdam record` what is. When nothing is wrapped one line says so, unless the process is a mere
+/// launcher (a shell) of the real one.
 std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
 
 }  // namespace rdam::agent

@@ -48,11 +48,13 @@ bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
             size = 16 + sizeof(shm::StackCopy);
             if (slot.function >= rules_.enter_words.size() || bytes_.size() < at + size) return false;
             slot.stack = reinterpret_cast<const shm::StackCopy*>(words + 2);
-            if (slot.stack->stack_bytes > shm::kMaxStackCopy || slot.stack->side_bytes > shm::kMaxStackCopy) return false;
+            if (slot.stack->stack_bytes > shm::kMaxStackCopy || slot.stack->side_bytes > shm::kMaxStackCopy)
+                return false;
             size += slot.stack->stack_bytes + slot.stack->side_bytes;
             return size % 8 == 0 && bytes_.size() >= at + size;
         }
-        case shm::SlotKind::none: break;
+        case shm::SlotKind::none:
+            break;
     }
     return false;
 }
@@ -67,7 +69,8 @@ bool ChunkParser::find_next() {
         const auto* nonzero = std::find_if(from, end, [](std::uint64_t value) { return value != 0; });
         if (nonzero == end) return false;
         for (const auto* start : {nonzero - 1, nonzero}) {
-            const auto at = static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(start) - bytes_.data());
+            const auto at =
+                static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(start) - bytes_.data());
             if (at > at_ && read(at, slot, size)) {
                 ++holes_;
                 at_ = at;

@@ -20,14 +20,15 @@ struct Slot {
     std::uint32_t function = 0;  ///< pause: the shm::Pause
     std::uint16_t cpu = 0;
     std::uint64_t tsc = 0;
-    std::uint64_t caller = 0;                ///< enter, tail_enter
-    std::uint64_t until = 0;                 ///< pause
-    std::span<const std::uint64_t> words;    ///< enter: parameters; leave: the result
-    const shm::StackCopy* stack = nullptr;   ///< stack; the bytes follow it in memory
+    std::uint64_t caller = 0;               ///< enter, tail_enter
+    std::uint64_t until = 0;                ///< pause
+    std::span<const std::uint64_t> words;   ///< enter: parameters; leave: the result
+    const shm::StackCopy* stack = nullptr;  ///< stack; the bytes follow it in memory
 };
 
-/// Walks the slots of a chunk from the first on. A slot that was reserved and never written (its thread was killed, or a
-/// signal handler jumped out of the probe) is passed over and counted: its size is unknown, so the next slot that makes sense is looked for.
+/// Walks the slots of a chunk from the first on. A slot that was reserved and never written (its thread was
+/// killed, or a signal handler jumped out of the probe) is passed over and counted: its size is unknown, so
+/// the next slot that makes sense is looked for.
 class ChunkParser {
   public:
     /// `bytes` is the whole chunk. The thread that owns it may still be writing.

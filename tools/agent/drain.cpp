@@ -15,11 +15,14 @@ namespace {
 constexpr std::uint16_t kNoCpuInSlot = 0xfff;
 constexpr double kDescribeSeconds = 1.0;
 
-std::uint16_t cpu_of(const Slot& slot) { return slot.cpu == kNoCpuInSlot ? trace::kNoCpu : slot.cpu; }
+std::uint16_t cpu_of(const Slot& slot) {
+    return slot.cpu == kNoCpuInSlot ? trace::kNoCpu : slot.cpu;
+}
 
 }  // namespace
 
-Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info, std::string wanted)
+Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
+             std::string wanted)
     : shared_(shared), process_(process), info_(info), wanted_(std::move(wanted)), unwinder_(process) {
     for (const trace::FunctionInfo& function : info.functions) {
         rules_.enter_words.push_back(function.enter_words);
@@ -61,7 +64,8 @@ void Drain::take_rest(std::uint64_t end) {
         const shm::ChunkHeader& header = shared_.chunk_header(chunk);
         return std::pair{header.thread, header.sequence};
     });
-    for (const std::uint32_t chunk : left) take_chunk(chunk);
+    for (const std::uint32_t chunk : left)
+        take_chunk(chunk);
     for (const shm::ThreadSlot& slot : control.threads) {
         const shm::ThreadState state = slot.state.load();
         if (state == shm::ThreadState::live || state == shm::ThreadState::ended) note_thread(slot, end);
@@ -72,7 +76,8 @@ void Drain::take_chunk(std::uint32_t chunk) {
     const shm::ChunkHeader& header = shared_.chunk_header(chunk);
     const std::uint32_t thread = header.thread;
     ChunkParser parser({shared_.chunk(chunk), shm::kChunkSize}, rules_);
-    for (Slot slot; parser.next(slot);) add_slot(slot, thread);
+    for (Slot slot; parser.next(slot);)
+        add_slot(slot, thread);
     thread_info(thread).holes += parser.holes();
     if (encoder_.events() > 0) append(thread);
     give_back(chunk, parser.used());
@@ -82,7 +87,8 @@ void Drain::give_back(std::uint32_t chunk, std::size_t used) {
     shm::Control& control = shared_.control();
     shm::ChunkHeader& header = shared_.chunk_header(chunk);
     // Behind a hole there may be words of slots that were not understood.
-    const std::size_t end = std::min<std::size_t>(shm::kChunkSize, std::max<std::size_t>(used, shm::kChunkLimit) + 1024);
+    const std::size_t end =
+        std::min<std::size_t>(shm::kChunkSize, std::max<std::size_t>(used, shm::kChunkLimit) + 1024);
     std::memset(shared_.chunk(chunk) + shm::kChunkHeader, 0, end - shm::kChunkHeader);
     header.state.store(shm::ChunkState::free, std::memory_order_release);
     std::uint64_t top = control.free_chunks.load();
@@ -140,8 +146,8 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
         case shm::SlotKind::enter:
         case shm::SlotKind::tail_enter: {
             const bool tail = slot.kind == shm::SlotKind::tail_enter;
-            encoder_.enter(slot.tsc, slot.function, cpu_of(slot), slot.caller, tail, std::exchange(data.pending_stack, 0),
-                           slot.words);
+            encoder_.enter(slot.tsc, slot.function, cpu_of(slot), slot.caller, tail,
+                           std::exchange(data.pending_stack, 0), slot.words);
             if (!tail) data.open.push_back(slot.function);
             ++calls_;
             break;
@@ -163,7 +169,8 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
             encoder_.pause(slot.tsc, slot.stack->end, trace::PauseReason::stack_copy);
             data.pending_stack = add_stack(slot);
             break;
-        case shm::SlotKind::none: break;
+        case shm::SlotKind::none:
+            break;
     }
 }
 
@@ -172,11 +179,12 @@ std::uint32_t Drain::add_stack(const Slot& slot) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&copy + 1);
     const trace::FunctionInfo& function = info_.functions[slot.function];
     const std::uint64_t entry = info_.objects[function.object].base + function.address;
-    const UnwoundStack stack = unwinder_.unwind(entry, copy, {bytes, copy.side_bytes},
-                                                {bytes + copy.side_bytes, copy.stack_bytes});
+    const UnwoundStack stack =
+        unwinder_.unwind(entry, copy, {bytes, copy.side_bytes}, {bytes + copy.side_bytes, copy.stack_bytes});
     std::vector<std::uint64_t> key{slot.function, copy.caller};
     key.insert(key.end(), stack.frames.begin(), stack.frames.end());
-    const auto [known, added] = stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
+    const auto [known, added] =
+        stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
     if (added) info_.stacks.push_back({slot.function, copy.caller, stack.frames, stack.truncated});
     return known->second;
 }
@@ -218,7 +226,8 @@ bool Drain::open_file() {
 void Drain::describe() {
     if (!writer_) return;
     const std::uint64_t now = __rdtsc();
-    const bool due = described_ == 0 || static_cast<double>(now - described_) > kDescribeSeconds * info_.clock.ticks_per_second;
+    const bool due = described_ == 0 ||
+                     static_cast<double>(now - described_) > kDescribeSeconds * info_.clock.ticks_per_second;
     if (!due) return;
     described_ = now;
     if (const auto done = writer_->describe(info_); !done) file_error_ = done.error().message;
@@ -228,11 +237,16 @@ std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) 
     info_.process.clean_end = clean_end;
     info_.clock.ticks_per_second = rate.result();
     info_.dropped = shared_.control().dropped.load();
-    for (const trace::ThreadInfo& thread : info_.threads) info_.dropped += thread.dropped;
-    if (lost_to_file_ > 0) info_.remarks.push_back(fmt::format("{} events could not be written: {}", lost_to_file_, file_error_));
+    for (const trace::ThreadInfo& thread : info_.threads)
+        info_.dropped += thread.dropped;
+    if (lost_to_file_ > 0)
+        info_.remarks.push_back(
+            fmt::format("{} events could not be written: {}", lost_to_file_, file_error_));
     const std::uint64_t late = shared_.control().late.load();
     if (late > 0)
-        info_.remarks.push_back(fmt::format("{} events of threads that were ending, behind their last destructor, are not in the trace", late));
+        info_.remarks.push_back(fmt::format(
+            "{} events of threads that were ending, behind their last destructor, are not in the trace",
+            late));
     if (writer_)
         if (const auto done = writer_->finish(info_); !done) file_error_ = done.error().message;
     std::string text;
@@ -241,7 +255,9 @@ std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) 
         text += "rdam: " + printable(info_.remarks[i]) + "\n";
     if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
     if (info_.dropped > 0 && writer_)
-        text += fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n", info_.dropped);
+        text +=
+            fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n",
+                        info_.dropped);
     if (calls_ == 0 && tell_none) text += "rdam: no wrapped function was called: no trace was written\n";
     return text;
 }

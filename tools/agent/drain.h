@@ -20,7 +20,8 @@ namespace rdam::agent {
 class Drain {
   public:
     /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
-    Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info, std::string wanted);
+    Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
+          std::string wanted);
 
     /// Opens the file if the first event is near: the first process with events gets the name.
     void note_events();
@@ -28,16 +29,18 @@ class Drain {
     /// Takes everything that is in the ring; false when there was nothing.
     bool take_ring();
 
-    /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0: not known.
+    /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0:
+    /// not known.
     void take_rest(std::uint64_t end);
 
-    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is said if
-    /// `tell_none`.
+    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is
+    /// said if `tell_none`.
     std::string finish(bool clean_end, bool tell_none, const TickRate& rate);
 
   private:
     struct ThreadData {
-        std::vector<std::uint32_t> open;  ///< functions of open frames, for a leave that does not know its own
+        std::vector<std::uint32_t>
+            open;  ///< functions of open frames, for a leave that does not know its own
         std::uint32_t pending_stack = 0;  ///< 1 + index of the stack taken for the next enter
     };
 

@@ -30,12 +30,16 @@ std::span<const std::uint8_t> map_file(const std::string& path) {
 
 }  // namespace
 
-Image::Image(const ProcessObject& object) : base_(object.base), end_(object.end), file_(map_file(object.path)) {
+Image::Image(const ProcessObject& object)
+    : base_(object.base), end_(object.end), file_(map_file(object.path)) {
     if (!file_.empty()) read_headers();
 }
 
 Image::Image(Image&& other) noexcept
-    : base_(other.base_), end_(other.end_), file_(std::exchange(other.file_, {})), segments_(std::move(other.segments_)),
+    : base_(other.base_),
+      end_(other.end_),
+      file_(std::exchange(other.file_, {})),
+      segments_(std::move(other.segments_)),
       table_(other.table_) {}
 
 Image::~Image() {
@@ -44,7 +48,8 @@ Image::~Image() {
 
 bool Image::read(std::uint64_t address, void* to, std::size_t size) const {
     for (const Segment& segment : segments_)
-        if (address >= segment.address && size <= segment.size && address - segment.address <= segment.size - size) {
+        if (address >= segment.address && size <= segment.size &&
+            address - segment.address <= segment.size - size) {
             std::memcpy(to, file_.data() + segment.offset + (address - segment.address), size);
             return true;
         }
@@ -58,8 +63,8 @@ bool Image::describe_table(unw_dyn_info_t& info) const {
         std::uint32_t count;
     } header{};
     // pcrel sdata4, udata4, datarel sdata4: what every linker writes, and the only form that can be searched.
-    if (table_ == 0 || !read(table_, &header, sizeof header) || header.version != 1 || header.frame_encoding != 0x1b ||
-        header.count_encoding != 0x03 || header.table_encoding != 0x3b)
+    if (table_ == 0 || !read(table_, &header, sizeof header) || header.version != 1 ||
+        header.frame_encoding != 0x1b || header.count_encoding != 0x03 || header.table_encoding != 0x3b)
         return false;
     info = {};
     info.start_ip = first_address();

@@ -1,4 +1,5 @@
-// The file of a loaded object as an unwinder needs it: bytes by run-time address, and the table of its frame descriptions.
+// The file of a loaded object as an unwinder needs it: bytes by run-time address, and the table of its frame
+// descriptions.
 #pragma once
 
 #include <libunwind.h>
@@ -12,7 +13,8 @@
 
 namespace rdam::agent {
 
-/// All addresses are run-time addresses. An object whose file cannot be read contains its addresses and has no bytes.
+/// All addresses are run-time addresses. An object whose file cannot be read contains its addresses and has
+/// no bytes.
 class Image {
   public:
     explicit Image(const ProcessObject& object);
@@ -23,7 +25,8 @@ class Image {
     bool contains(std::uint64_t address) const { return address >= first_address() && address < end_; }
     bool read(std::uint64_t address, void* to, std::size_t size) const;
 
-    /// The .eh_frame_hdr in the form that libunwind's table search wants; false when there is none of that form.
+    /// The .eh_frame_hdr in the form that libunwind's table search wants; false when there is none of that
+    /// form.
     bool describe_table(unw_dyn_info_t& info) const;
 
   private:

@@ -1,13 +1,13 @@
-// rdam-agent FD PID: the process beside the profiled one. Plans what is wrapped and writes the trace (docs/design.md §4).
-// Started by librdam.so; not meant for people.
+// rdam-agent FD PID: the process beside the profiled one. Plans what is wrapped and writes the trace
+// (docs/design.md §4). Started by librdam.so; not meant for people.
 #include <fcntl.h>
 #include <poll.h>
-#include <csignal>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -28,7 +28,9 @@ enum class End : std::uint32_t { none, exited, replaced };
 /// Watches the process from outside: it may die without a word, or become another program.
 class Watch {
   public:
-    explicit Watch(shm::Control& control) : control_(control), thread_([this] { run(); }) { thread_.detach(); }
+    explicit Watch(shm::Control& control) : control_(control), thread_([this] { run(); }) {
+        thread_.detach();
+    }
     End end() const { return end_.load(); }
 
   private:
@@ -55,15 +57,18 @@ class Watch {
     std::thread thread_;
 };
 
-/// Nothing of the program's may stay open here: its reader would wait for us. The terminal's signals are not for us.
+/// Nothing of the program's may stay open here: its reader would wait for us. The terminal's signals are not
+/// for us.
 void detach_from_program(int memory_fd) {
     const int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+    for (int fd = 0; fd < 3; ++fd)
+        dup2(null, fd);
     close_range(3, static_cast<unsigned>(memory_fd) - 1, 0);
     close_range(static_cast<unsigned>(memory_fd) + 1, ~0u, 0);
     for (int signal = 1; signal < 32; ++signal)
         if (signal != SIGKILL && signal != SIGSTOP) std::signal(signal, SIG_DFL);
-    for (const int signal : {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2})
+    for (const int signal :
+         {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2})
         std::signal(signal, SIG_IGN);
     sigset_t none;
     sigemptyset(&none);

@@ -28,8 +28,9 @@ bool is_ancestor(const trace::ProcessInfo& other, std::uint32_t pid) {
     return false;
 }
 
-/// A trace that this run has already written: by the same process before an exec, by the parent of a fork, or, under `rdam record`,
-/// by any process with the same run name. Anything else of that name is an older run's and gives way.
+/// A trace that this run has already written: by the same process before an exec, by the parent of a fork,
+/// or, under `rdam record`, by any process with the same run name. Anything else of that name is an older
+/// run's and gives way.
 bool of_same_run(const std::string& path, const trace::ProcessInfo& process) {
     const auto reader = trace::TraceReader::open(path);
     if (!reader) return false;
@@ -48,7 +49,8 @@ std::string numbered(const std::string& wanted, std::uint32_t pid, int number) {
 
 enum class Attempt { opened, taken, failed };
 
-Attempt try_open(const std::string& path, const trace::ProcessInfo& process, OutputFile& out, std::string& error) {
+Attempt try_open(const std::string& path, const trace::ProcessInfo& process, OutputFile& out,
+                 std::string& error) {
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
         error = std::strerror(errno);
@@ -89,12 +91,16 @@ Result<void> check_writable(const std::string& path) {
     const std::string directory = fs::path(path).parent_path().string();
     struct stat status {};
     if (stat(path.c_str(), &status) == 0) {
-        if (!S_ISREG(status.st_mode)) return fail("cannot write the trace to {}: it is not a regular file; name another with RDAM_OUTPUT or -o", path);
+        if (!S_ISREG(status.st_mode))
+            return fail(
+                "cannot write the trace to {}: it is not a regular file; name another with RDAM_OUTPUT or -o",
+                path);
         if (access(path.c_str(), W_OK) == 0) return {};
     } else if (access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) {
         return {};
     }
-    return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, std::strerror(errno));
+    return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path,
+                std::strerror(errno));
 }
 
 Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessInfo& process) {
@@ -105,15 +111,22 @@ Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessIn
         switch (try_open(path, process, out, error)) {
             case Attempt::opened:
                 if (path != wanted)
-                    out.remark = fmt::format("the trace of process {} is in {}: {} belongs to another process of the run, or to "
-                                             "one that still runs", process.pid, path, wanted);
+                    out.remark = fmt::format(
+                        "the trace of process {} is in {}: {} belongs to another process of the run, or to "
+                        "one that still runs",
+                        process.pid, path, wanted);
                 return out;
             case Attempt::failed:
-                return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, error);
-            case Attempt::taken: path = numbered(wanted, process.pid, number); break;
+                return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o",
+                            path, error);
+            case Attempt::taken:
+                path = numbered(wanted, process.pid, number);
+                break;
         }
     }
-    return fail("cannot write the trace to {}: too many of that name; name another file with RDAM_OUTPUT or -o", wanted);
+    return fail(
+        "cannot write the trace to {}: too many of that name; name another file with RDAM_OUTPUT or -o",
+        wanted);
 }
 
 }  // namespace rdam::agent

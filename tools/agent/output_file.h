@@ -17,8 +17,8 @@ struct OutputFile {
 /// Whether a file could be made at `path`, without making one.
 Result<void> check_writable(const std::string& path);
 
-/// Opens and locks the file for the trace of `process`. `wanted` itself when no other process of the same run has its
-/// trace there and nobody is writing it; else `trace.PID.bin`, then `trace.PID.2.bin`, … (DESIGN §4).
+/// Opens and locks the file for the trace of `process`. `wanted` itself when no other process of the same run
+/// has its trace there and nobody is writing it; else `trace.PID.bin`, then `trace.PID.2.bin`, … (DESIGN §4).
 Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessInfo& process);
 
 }  // namespace rdam::agent

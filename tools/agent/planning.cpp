@@ -26,8 +26,8 @@ std::string rank() {
     return "0";
 }
 
-/// A program that a recorded one starts is not what the user has named, unless the starter is there for nothing else (a shell, env,
-/// mpirun).
+/// A program that a recorded one starts is not what the user has named, unless the starter is there for
+/// nothing else (a shell, env, mpirun).
 void place_in_tree(std::uint32_t pid, Wishes& wishes) {
     const auto stat = read_stat(pid);
     wishes.top = !stat || !is_recorded(stat->parent);
@@ -40,11 +40,25 @@ std::string expand(std::string_view pattern, std::uint32_t pid) {
         const char next = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : '\0';
         char host[256] = "localhost";
         switch (next) {
-            case 'p': path += std::to_string(pid); ++i; break;
-            case 'h': gethostname(host, sizeof host - 1); path += host; ++i; break;
-            case 'r': path += rank(); ++i; break;
-            case '%': path += '%'; ++i; break;
-            default: path += pattern[i];
+            case 'p':
+                path += std::to_string(pid);
+                ++i;
+                break;
+            case 'h':
+                gethostname(host, sizeof host - 1);
+                path += host;
+                ++i;
+                break;
+            case 'r':
+                path += rank();
+                ++i;
+                break;
+            case '%':
+                path += '%';
+                ++i;
+                break;
+            default:
+                path += pattern[i];
         }
     }
     return path;
@@ -106,7 +120,8 @@ shm::PlannedFunction encode(const PlannedFunction& function, const ProcessDescri
     out.frame = function.frame;
     const auto& prologue = function.prologue;
     out.jump_before = prologue.jump_before;
-    out.original_size = static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));
+    out.original_size =
+        static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));
     std::memcpy(out.original, prologue.original.data(), out.original_size);
     out.code = area.add(prologue.code.data(), prologue.code.size());
     out.fixups = area.add(prologue.fixups.data(), prologue.fixups.size() * sizeof(plan::Fixup));
@@ -118,7 +133,8 @@ bool write_plan(const SharedMemory& shared, const ProcessDescription& process, c
     Area area(shared.plan_area());
     std::vector<shm::PlannedFunction> functions;
     functions.reserve(plan.functions.size());
-    for (const PlannedFunction& function : plan.functions) functions.push_back(encode(function, process, area));
+    for (const PlannedFunction& function : plan.functions)
+        functions.push_back(encode(function, process, area));
     shm::PlanReply reply;
     reply.functions = area.add(functions.data(), functions.size() * sizeof functions[0]);
     reply.message = area.add(message.data(), message.size());
@@ -126,11 +142,14 @@ bool write_plan(const SharedMemory& shared, const ProcessDescription& process, c
     return !area.full();
 }
 
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string file_name(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+}
 
 trace::ParameterInfo describe(const Parameter& parameter) {
-    return {parameter.name, static_cast<std::uint8_t>(parameter.kind), parameter.size, parameter.word, parameter.key,
-            parameter.type};
+    return {parameter.name, static_cast<std::uint8_t>(parameter.kind),
+            parameter.size, parameter.word,
+            parameter.key,  parameter.type};
 }
 
 trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescription& process) {
@@ -147,7 +166,8 @@ trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescr
                                                   recording.stack_words);
     info.leave_words = recording.return_value == plan::ReturnValue::none ? 0 : 1;
     info.inlined_copies = function.inlined_copies;
-    for (const Parameter& parameter : function.parameters) info.parameters.push_back(describe(parameter));
+    for (const Parameter& parameter : function.parameters)
+        info.parameters.push_back(describe(parameter));
     if (function.result.has_value()) info.result.push_back(describe(*function.result));
     return info;
 }
@@ -155,16 +175,20 @@ trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescr
 void describe(const Plan& plan, const ProcessDescription& process, trace::TraceInfo& info) {
     for (const ProcessObject& object : process.objects)
         info.objects.push_back({object.path, object.build_id, object.base, object.end});
-    for (const PlannedFunction& function : plan.functions) info.functions.push_back(describe(function, process));
+    for (const PlannedFunction& function : plan.functions)
+        info.functions.push_back(describe(function, process));
     for (const Answer& answer : plan.answers)
-        info.answers.push_back({answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function,
-                                explain(answer)});
+        info.answers.push_back(
+            {answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function, explain(answer)});
 }
 
-bool is_recorder(const std::string& path) { return file_name(path) == "librdam.so"; }
+bool is_recorder(const std::string& path) {
+    return file_name(path) == "librdam.so";
+}
 
 Result<FunctionList> wanted(const Wishes& wishes) {
-    return wishes.functions.empty() ? Result<FunctionList>{default_list()} : load_function_list(wishes.functions);
+    return wishes.functions.empty() ? Result<FunctionList>{default_list()}
+                                    : load_function_list(wishes.functions);
 }
 
 /// More than the recorder has stubs for: the first ones are kept.
@@ -209,10 +233,12 @@ Result<Plan> plan_process(const SharedMemory& shared, const ProcessDescription& 
     limit(plan, info);
     describe(plan, process, info);
     std::string message = answer_text(plan, process, wishes);
-    for (const std::string& remark : info.remarks) message += "rdam: " + remark + "\n";
+    for (const std::string& remark : info.remarks)
+        message += "rdam: " + remark + "\n";
     if (plan.functions.empty()) return fail("{}", message);
     if (!write_plan(shared, process, plan, message))
-        return fail("rdam: the plan for {} functions is too large: shorten the list\n", plan.functions.size());
+        return fail("rdam: the plan for {} functions is too large: shorten the list\n",
+                    plan.functions.size());
     return plan;
 }
 

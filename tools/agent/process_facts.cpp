@@ -15,7 +15,6 @@
 #include <sstream>
 #include <thread>
 
-
 namespace rdam::agent {
 namespace {
 
@@ -50,7 +49,8 @@ double kernel_rate() {
     attributes.size = sizeof attributes;
     attributes.config = PERF_COUNT_SW_DUMMY;
     attributes.exclude_kernel = 1;
-    const int fd = static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+    const int fd =
+        static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
     if (fd < 0) return 0;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     void* memory = mmap(nullptr, page, PROT_READ, MAP_SHARED, fd, 0);
@@ -110,7 +110,8 @@ std::string thread_name(std::uint32_t pid, std::uint32_t tid) {
 bool is_recorded(std::uint32_t pid) {
     std::ifstream environment("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
     for (std::string variable; std::getline(environment, variable, '\0');)
-        if (variable.starts_with("LD_PRELOAD=") && variable.find("librdam.so") != std::string::npos) return true;
+        if (variable.starts_with("LD_PRELOAD=") && variable.find("librdam.so") != std::string::npos)
+            return true;
     return false;
 }
 
@@ -128,8 +129,8 @@ trace::ProcessInfo describe_machine(std::uint32_t pid) {
     uname(&system);
     info.host = system.nodename;
     info.processors = std::thread::hardware_concurrency();
-    info.machine = processor_model() + ", " + std::to_string(info.processors) + " processors, " + system.sysname + " " +
-                   system.release;
+    info.machine = processor_model() + ", " + std::to_string(info.processors) + " processors, " +
+                   system.sysname + " " + system.release;
     info.rdam_version = RDAM_VERSION;
     return info;
 }
@@ -140,13 +141,15 @@ TickRate::TickRate() : kernel_rate_(kernel_rate()) {
     monotonic_ns_ = monotonic.ns;
     const Moment wall = read_moment(CLOCK_REALTIME);
     unix_ns_ = wall.ns;
-    if (kernel_rate_ > 0) unix_ns_ -= static_cast<std::uint64_t>(static_cast<double>(wall.tsc - tsc_) / kernel_rate_ * 1e9);
+    if (kernel_rate_ > 0)
+        unix_ns_ -= static_cast<std::uint64_t>(static_cast<double>(wall.tsc - tsc_) / kernel_rate_ * 1e9);
 }
 
 double TickRate::result() const {
     if (kernel_rate_ > 0) return kernel_rate_;
     const std::uint64_t passed = now_ns(CLOCK_MONOTONIC) - monotonic_ns_;
-    if (passed < kShortestMeasure) std::this_thread::sleep_for(std::chrono::nanoseconds(kShortestMeasure - passed));
+    if (passed < kShortestMeasure)
+        std::this_thread::sleep_for(std::chrono::nanoseconds(kShortestMeasure - passed));
     const Moment end = read_moment(CLOCK_MONOTONIC);
     return static_cast<double>(end.tsc - tsc_) * 1e9 / static_cast<double>(end.ns - monotonic_ns_);
 }

@@ -28,8 +28,8 @@ std::string program_name(std::uint32_t pid);
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
 
-/// Ticks per second of the time-stamp counter: the kernel's own figure where it tells (perf's mapping of an event), else measured
-/// between construction and result().
+/// Ticks per second of the time-stamp counter: the kernel's own figure where it tells (perf's mapping of an
+/// event), else measured between construction and result().
 class TickRate {
   public:
     TickRate();

@@ -16,7 +16,8 @@ Result<SharedMemory> SharedMemory::map(int fd) {
     struct stat status {};
     if (fstat(fd, &status) != 0) return fail("descriptor {} is not the memory of a profiled process", fd);
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (size <= shm::kChunksOffset) return fail("descriptor {} is too small for the memory of a profiled process", fd);
+    if (size <= shm::kChunksOffset)
+        return fail("descriptor {} is too small for the memory of a profiled process", fd);
     void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (memory == MAP_FAILED) return fail("cannot map the event buffers: {}", std::strerror(errno));
     SharedMemory shared(memory, size);
@@ -91,6 +92,8 @@ void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, 
     syscall(SYS_futex, &word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
 }
 
-void futex_wake(const void* word, int count) { syscall(SYS_futex, word, FUTEX_WAKE, count, nullptr, nullptr, 0); }
+void futex_wake(const void* word, int count) {
+    syscall(SYS_futex, word, FUTEX_WAKE, count, nullptr, nullptr, 0);
+}
 
 }  // namespace rdam::agent

@@ -6,10 +6,11 @@
 
 #include "tools/agent/image.h"
 
-// Exported by libunwind, declared by none of its headers: the search in a binary table of unwind entries that lies in another
-// process's memory (perf uses it the same way).
+// Exported by libunwind, declared by none of its headers: the search in a binary table of unwind entries that
+// lies in another process's memory (perf uses it the same way).
 extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* info,
-                                                  unw_proc_info_t* procedure, int need_unwind_info, void* argument);
+                                                  unw_proc_info_t* procedure, int need_unwind_info,
+                                                  void* argument);
 
 namespace rdam::agent {
 namespace {
@@ -59,25 +60,36 @@ struct UnwindState {
     std::uint64_t start_register(unw_regnum_t number) const {
         const shm::EntryRegisters& registers = start;
         switch (number) {
-            case UNW_X86_64_RIP: return start_ip;
-            case UNW_X86_64_RSP: return registers.rsp;
-            case UNW_X86_64_RBP: return registers.rbp;
-            case UNW_X86_64_RBX: return registers.rbx;
-            case UNW_X86_64_R12: return registers.r12;
-            case UNW_X86_64_R13: return registers.r13;
-            case UNW_X86_64_R14: return registers.r14;
-            case UNW_X86_64_R15: return registers.r15;
-            default: return 0;
+            case UNW_X86_64_RIP:
+                return start_ip;
+            case UNW_X86_64_RSP:
+                return registers.rsp;
+            case UNW_X86_64_RBP:
+                return registers.rbp;
+            case UNW_X86_64_RBX:
+                return registers.rbx;
+            case UNW_X86_64_R12:
+                return registers.r12;
+            case UNW_X86_64_R13:
+                return registers.r13;
+            case UNW_X86_64_R14:
+                return registers.r14;
+            case UNW_X86_64_R15:
+                return registers.r15;
+            default:
+                return 0;
         }
     }
 
-    bool is_recorder(std::uint64_t ip) const { return recorder < images.size() && images[recorder].contains(ip); }
+    bool is_recorder(std::uint64_t ip) const {
+        return recorder < images.size() && images[recorder].contains(ip);
+    }
 
     /// Walks from the start registers on; true: up to a side frame, and on from there.
     bool walk(std::vector<std::uint64_t>& frames);
 
-    /// Out of the trampoline at `cursor`, if rbp points to a side frame. libunwind takes the CFA for the stack pointer, which
-    /// for a side frame it is not.
+    /// Out of the trampoline at `cursor`, if rbp points to a side frame. libunwind takes the CFA for the
+    /// stack pointer, which for a side frame it is not.
     bool leave_side_frame(unw_cursor_t& cursor);
 };
 
@@ -88,7 +100,8 @@ bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
         return value;
     };
     const std::uint64_t frame = get(UNW_X86_64_RBP);
-    if (frame < copy->side_address || frame >= copy->side_address + side.size()) return false;  // a real frame
+    if (frame < copy->side_address || frame >= copy->side_address + side.size())
+        return false;  // a real frame
     std::uint64_t return_address = 0;
     shm::EntryRegisters caller;
     if (!read(frame, caller.rbp) || !read(frame + 8, return_address)) return false;
@@ -122,9 +135,12 @@ bool UnwindState::walk(std::vector<std::uint64_t>& frames) {
 
 namespace {
 
-UnwindState& state_of(void* argument) { return *static_cast<UnwindState*>(argument); }
+UnwindState& state_of(void* argument) {
+    return *static_cast<UnwindState*>(argument);
+}
 
-int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* procedure, int need, void* argument) {
+int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* procedure, int need,
+                   void* argument) {
     const Image* image = state_of(argument).find(ip);
     unw_dyn_info_t info;
     if (image == nullptr || !image->describe_table(info)) return -UNW_ENOINFO;
@@ -151,9 +167,13 @@ unw_accessors_t make_accessors() {
     accessors.get_dyn_info_list_addr = [](unw_addr_space_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
     accessors.access_mem = access_memory;
     accessors.access_reg = access_register;
-    accessors.access_fpreg = [](unw_addr_space_t, unw_regnum_t, unw_fpreg_t*, int, void*) { return -UNW_EINVAL; };
+    accessors.access_fpreg = [](unw_addr_space_t, unw_regnum_t, unw_fpreg_t*, int, void*) {
+        return -UNW_EINVAL;
+    };
     accessors.resume = [](unw_addr_space_t, unw_cursor_t*, void*) { return -UNW_EINVAL; };
-    accessors.get_proc_name = [](unw_addr_space_t, unw_word_t, char*, size_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
+    accessors.get_proc_name = [](unw_addr_space_t, unw_word_t, char*, size_t, unw_word_t*, void*) {
+        return -UNW_ENOINFO;
+    };
     return accessors;
 }
 
@@ -174,8 +194,8 @@ Unwinder::~Unwinder() {
     if (state_->space != nullptr) unw_destroy_addr_space(state_->space);
 }
 
-UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy, std::span<const std::uint8_t> side,
-                              std::span<const std::uint8_t> stack) {
+UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy,
+                              std::span<const std::uint8_t> side, std::span<const std::uint8_t> stack) {
     UnwindState& state = *state_;
     UnwoundStack result;
     state.copy = &copy;

@@ -23,7 +23,8 @@ class Unwinder {
     explicit Unwinder(const ProcessDescription& process);
     ~Unwinder();
 
-    /// `entry` is the run-time address of the wrapped function; `side` and `stack` are the bytes behind `copy`.
+    /// `entry` is the run-time address of the wrapped function; `side` and `stack` are the bytes behind
+    /// `copy`.
     UnwoundStack unwind(std::uint64_t entry, const shm::StackCopy& copy, std::span<const std::uint8_t> side,
                         std::span<const std::uint8_t> stack);
 

@@ -27,7 +27,8 @@ std::string find_in_path(const std::string& name) {
         const std::size_t end = std::min(path.find(':', at), path.size());
         const std::string directory = end > at ? path.substr(at, end - at) : ".";
         const std::string candidate = directory + "/" + name;
-        if (access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate)) return candidate;
+        if (access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate))
+            return candidate;
         at = end + 1;
     }
     return {};
@@ -47,13 +48,15 @@ void set_handler(int signal, void (*handler)(int)) {
 }
 
 /// In the child. What goes wrong is told through the pipe, which an exec that works closes.
-[[noreturn]] void become(const Program& program, const std::vector<std::pair<std::string, std::string>>& variables,
-                         int failure) {
-    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+[[noreturn]] void become(const Program& program,
+                         const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
+    for (const auto& [name, value] : variables)
+        setenv(name.c_str(), value.c_str(), 1);
     // librdam.so ends this very process when it finds nothing to wrap (libprobe/init.cpp).
     if (!program.starts_others) setenv("RDAM_STRICT", std::to_string(getpid()).c_str(), 1);
     std::vector<char*> arguments;
-    for (const std::string& argument : program.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : program.arguments)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     execv(program.path.c_str(), arguments.data());
     const int error = errno;
@@ -73,7 +76,8 @@ int await(pid_t pid) {
 Result<Program> find_program(std::vector<std::string> arguments) {
     Program program;
     program.path = find_in_path(arguments[0]);
-    if (program.path.empty()) return fail("'{}': there is no such program in PATH; give its path", arguments[0]);
+    if (program.path.empty())
+        return fail("'{}': there is no such program in PATH; give its path", arguments[0]);
     program.arguments = std::move(arguments);
     std::string judged = program.path;
     for (int i = 0; i < kMostInterpreters; ++i) {
@@ -91,7 +95,8 @@ Result<Program> find_program(std::vector<std::string> arguments) {
     return program;
 }
 
-Result<int> run_program(const Program& program, const std::vector<std::pair<std::string, std::string>>& variables) {
+Result<int> run_program(const Program& program,
+                        const std::vector<std::pair<std::string, std::string>>& variables) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
     const pid_t pid = fork();
@@ -99,8 +104,10 @@ Result<int> run_program(const Program& program, const std::vector<std::pair<std:
     if (pid == 0) become(program, variables, failure[1]);
     child = pid;
     close(failure[1]);
-    for (const int signal : {SIGINT, SIGQUIT}) set_handler(signal, SIG_IGN);
-    for (const int signal : {SIGTERM, SIGHUP}) set_handler(signal, pass_on);
+    for (const int signal : {SIGINT, SIGQUIT})
+        set_handler(signal, SIG_IGN);
+    for (const int signal : {SIGTERM, SIGHUP})
+        set_handler(signal, pass_on);
     int error = 0;
     const bool failed = read(failure[0], &error, sizeof error) == sizeof error;
     close(failure[0]);

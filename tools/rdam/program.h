@@ -9,17 +9,19 @@
 namespace rdam {
 
 struct Program {
-    std::string path;                ///< as execve gets it
+    std::string path;                    ///< as execve gets it
     std::vector<std::string> arguments;  ///< with the name first, as typed
-    bool starts_others = false;      ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
+    bool starts_others = false;  ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
 };
 
-/// Looks `arguments[0]` up in PATH as a shell does, and refuses what cannot be recorded: a file that does not exist or is no
-/// program; static, 32-bit, set-user-ID and Go programs.
+/// Looks `arguments[0]` up in PATH as a shell does, and refuses what cannot be recorded: a file that does not
+/// exist or is no program; static, 32-bit, set-user-ID and Go programs.
 Result<Program> find_program(std::vector<std::string> arguments);
 
-/// Runs it with these variables set, waits, and returns its exit status; 128 + the signal's number when one ended it.
-/// Meanwhile the terminal's interrupt and quit are the program's business, and SIGTERM and SIGHUP are passed on to it.
-Result<int> run_program(const Program& program, const std::vector<std::pair<std::string, std::string>>& variables);
+/// Runs it with these variables set, waits, and returns its exit status; 128 + the signal's number when one
+/// ended it. Meanwhile the terminal's interrupt and quit are the program's business, and SIGTERM and SIGHUP
+/// are passed on to it.
+Result<int> run_program(const Program& program,
+                        const std::vector<std::pair<std::string, std::string>>& variables);
 
 }  // namespace rdam

@@ -55,11 +55,14 @@ class TemporaryList {
         std::error_code error;
         std::string path = (fs::temp_directory_path(error) / "rdam-list-XXXXXX").string();
         const int fd = mkostemp(path.data(), O_CLOEXEC);
-        if (fd < 0) return fail("cannot keep the list of functions in {}: {}; set TMPDIR", path, std::strerror(errno));
+        if (fd < 0)
+            return fail("cannot keep the list of functions in {}: {}; set TMPDIR", path,
+                        std::strerror(errno));
         close(fd);
         path_ = path;
         std::ofstream file(path);
-        for (const ListEntry& entry : list.entries) file << entry.text << (entry.added_wait ? "  # wait\n" : "\n");
+        for (const ListEntry& entry : list.entries)
+            file << entry.text << (entry.added_wait ? "  # wait\n" : "\n");
         file.close();
         if (!file) return fail("cannot keep the list of functions in {}: no room; set TMPDIR", path);
         return path;
@@ -100,13 +103,13 @@ std::string run_name() {
     return fmt::format("{}-{}", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
 }
 
-Result<Variables> make_variables(const Options& options, const std::string& run,
-                                 TemporaryList& temporary) {
+Result<Variables> make_variables(const Options& options, const std::string& run, TemporaryList& temporary) {
     Variables variables;
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
     const char* before = std::getenv("LD_PRELOAD");
-    variables.emplace_back("LD_PRELOAD", before == nullptr || *before == '\0' ? *library : *library + ":" + before);
+    variables.emplace_back("LD_PRELOAD",
+                           before == nullptr || *before == '\0' ? *library : *library + ":" + before);
     if (!options.functions.empty()) {
         const auto list = list_value(options.functions, temporary);
         if (!list) return tl::unexpected(list.error());
@@ -128,8 +131,9 @@ Result<Variables> make_variables(const Options& options, const std::string& run,
 
 std::string describe(const RunTrace& trace) {
     constexpr double kMega = 1e6;
-    return fmt::format("rdam: {}: {} events of {} function{} in {} thread{}, {:.1f} MB\n", printable(trace.path), trace.events,
-                       trace.functions, trace.functions == 1 ? "" : "s", trace.threads, trace.threads == 1 ? "" : "s",
+    return fmt::format("rdam: {}: {} events of {} function{} in {} thread{}, {:.1f} MB\n",
+                       printable(trace.path), trace.events, trace.functions, trace.functions == 1 ? "" : "s",
+                       trace.threads, trace.threads == 1 ? "" : "s",
                        static_cast<double>(trace.bytes) / kMega);
 }
 
@@ -137,11 +141,13 @@ void report(const Options& options, const std::string& run, bool may_be_refused)
     await_agents(run);
     const auto traces = find_traces(options.output, run);
     if (traces.empty())
-        fmt::print(stderr, "rdam: {}no trace was written\n", may_be_refused ? "" : "no wrapped function was called: ");
+        fmt::print(stderr, "rdam: {}no trace was written\n",
+                   may_be_refused ? "" : "no wrapped function was called: ");
     for (const RunTrace& trace : traces) {
         std::fputs(describe(trace).c_str(), stderr);
         if (!trace.killed) continue;
-        for (const std::string& remark : trace.remarks) fmt::print(stderr, "rdam: {}\n", printable(remark));
+        for (const std::string& remark : trace.remarks)
+            fmt::print(stderr, "rdam: {}\n", printable(remark));
     }
 }
 
@@ -168,18 +174,23 @@ Run add_record(CLI::App& app) {
     app.add_option("-f,--functions", options->functions,
                    "The functions to record: a list file, - for standard input, or names separated by commas")
         ->option_text("LIST");
-    app.add_option("-o,--output", options->output, "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
+    app.add_option("-o,--output", options->output,
+                   "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
         ->option_text("FILE [trace.bin]");
-    app.add_option("--buffer", options->buffer, "Memory for events that are not written yet, at most: 256M, 4G")
+    app.add_option("--buffer", options->buffer,
+                   "Memory for events that are not written yet, at most: 256M, 4G")
         ->option_text("SIZE [1/8 of memory]");
     app.add_option("--stack-period", options->stack_period,
-                   "Take a call stack at the first and then at every N-th call of a function from one place; 0: never")
+                   "Take a call stack at the first and then at every N-th call of a function from one place; "
+                   "0: never")
         ->option_text("N [10000]")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--clock", options->clock, "The clock: rdtscp, or rdtsc, which is cheaper and does not tell the processor")
+    app.add_option("--clock", options->clock,
+                   "The clock: rdtscp, or rdtsc, which is cheaper and does not tell the processor")
         ->option_text("CLOCK [rdtscp]")
         ->check(CLI::IsMember({"rdtscp", "rdtsc"}));
-    app.add_option("--when-full", options->when_full, "When the buffers are full: wait for room, or drop events and count them")
+    app.add_option("--when-full", options->when_full,
+                   "When the buffers are full: wait for room, or drop events and count them")
         ->option_text("wait|drop [wait]")
         ->check(CLI::IsMember({"wait", "drop"}));
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");

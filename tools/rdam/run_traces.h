@@ -16,12 +16,12 @@ struct RunTrace {
     std::uint64_t threads = 0;
     std::uint64_t functions = 0;
     std::uint64_t bytes = 0;
-    bool killed = false;               ///< the program ended without rdam noticing: its remarks have not been printed
+    bool killed = false;  ///< the program ended without rdam noticing: its remarks have not been printed
     std::vector<std::string> remarks;
 };
 
-/// The traces of this run at `output` and, for processes that were forked or executed, beside it (name.PID.bin).
-/// A pattern with %p, %h or %r matches whatever stands there.
+/// The traces of this run at `output` and, for processes that were forked or executed, beside it
+/// (name.PID.bin). A pattern with %p, %h or %r matches whatever stands there.
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run);
 
 }  // namespace rdam

@@ -98,7 +98,8 @@ std::string well_known_name(std::string_view symbol, const Catalogue& catalogue)
     auto internal = symbol.substr(0, symbol.find('@'));
     if (internal.substr(0, kInternal.size()) == kInternal) internal.remove_prefix(kInternal.size());
     for (const auto name : {bare, plain, internal})
-        if (const auto* known = catalogue.find(name); known != nullptr && known->name == name) return known->name;
+        if (const auto* known = catalogue.find(name); known != nullptr && known->name == name)
+            return known->name;
     return {};
 }
 

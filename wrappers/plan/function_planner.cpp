@@ -204,9 +204,9 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
     function.object = candidate.object;
     function.address = candidate.address;
     function.size = extent->size();
-    auto prologue = move_prologue(body, extent->begin, padding_behind(file, *extent),
-                                  entry_points_[candidate.object].inside(*extent),
-                                  padding_before(file, *extent));
+    auto prologue =
+        move_prologue(body, extent->begin, padding_behind(file, *extent),
+                      entry_points_[candidate.object].inside(*extent), padding_before(file, *extent));
     if (!prologue) return tl::unexpected{prologue.error()};
     function.prologue = std::move(*prologue);
     set_names(file, candidate, function);

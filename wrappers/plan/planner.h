@@ -16,36 +16,37 @@
 namespace rdam {
 
 struct LoadedObject {
-    std::string path;       ///< absolute; the main executable's real path
-    std::string build_id;   ///< hex as found in the process's memory; empty: none. A file with another one is refused.
-    std::uint64_t base = 0; ///< load bias: run-time address = base + link-time address
+    std::string path;  ///< absolute; the main executable's real path
+    std::string
+        build_id;  ///< hex as found in the process's memory; empty: none. A file with another one is refused.
+    std::uint64_t base = 0;  ///< load bias: run-time address = base + link-time address
 };
 
 /// How a recorded word becomes a parameter's value.
 struct Parameter {
-    std::string name;             ///< "arg0" where no name is known
+    std::string name;  ///< "arg0" where no name is known
     ValueKind kind = ValueKind::unsigned_integer;
-    std::uint8_t size = 8;        ///< bytes of the value in the low end of the word
-    std::uint16_t word = 0;       ///< index among the words of the enter event
-    bool key = false;             ///< a default key (catalogue)
-    std::string type;             ///< as in the source, for display; may be empty
+    std::uint8_t size = 8;   ///< bytes of the value in the low end of the word
+    std::uint16_t word = 0;  ///< index among the words of the enter event
+    bool key = false;        ///< a default key (catalogue)
+    std::string type;        ///< as in the source, for display; may be empty
 };
 
 struct PlannedFunction {
-    std::string name;          ///< demangled without parameter list where that is unambiguous; what reports show
-    std::string linkage_name;  ///< as in the symbol table, without version
-    std::string source;        ///< "file.c:12" of the declaration; empty if unknown
-    std::size_t object = 0;    ///< index into PlanRequest::objects
-    std::uint64_t address = 0; ///< link-time address of the entry
+    std::string name;  ///< demangled without parameter list where that is unambiguous; what reports show
+    std::string linkage_name;   ///< as in the symbol table, without version
+    std::string source;         ///< "file.c:12" of the declaration; empty if unknown
+    std::size_t object = 0;     ///< index into PlanRequest::objects
+    std::uint64_t address = 0;  ///< link-time address of the entry
     std::uint64_t size = 0;
     MovedPrologue prologue;
     plan::Frame frame = plan::Frame::side;
     std::uint32_t stack_bytes = 0;  ///< of stack-passed arguments, exact, when frame is real
     plan::Recording recording;
-    std::vector<Parameter> parameters;           ///< the recorded ones
-    std::optional<Parameter> result;             ///< the leave event's word
-    std::uint32_t inlined_copies = 0;            ///< copies of it compiled into others, which are not seen
-    std::vector<std::string> aliases;            ///< other names of the same entry
+    std::vector<Parameter> parameters;  ///< the recorded ones
+    std::optional<Parameter> result;    ///< the leave event's word
+    std::uint32_t inlined_copies = 0;   ///< copies of it compiled into others, which are not seen
+    std::vector<std::string> aliases;   ///< other names of the same entry
 };
 
 enum class Verdict : std::uint8_t { wrapped, not_found, refused };
@@ -55,8 +56,9 @@ struct Answer {
     ListEntry entry;
     Verdict verdict = Verdict::not_found;
     std::string function;  ///< "module:name" when one was found
-    std::string reason;    ///< refused: why. not_found: what was looked at. wrapped: remarks ("as pthread_mutex_unlock,
-                           ///< the exported alias", "3 inlined copies will not be seen: in f, g, h"); may be empty
+    std::string
+        reason;  ///< refused: why. not_found: what was looked at. wrapped: remarks ("as pthread_mutex_unlock,
+                 ///< the exported alias", "3 inlined copies will not be seen: in f, g, h"); may be empty
     std::vector<std::string> nearest;  ///< not_found: up to three names that exist
 };
 
@@ -70,8 +72,8 @@ struct PlanRequest {
     std::vector<LoadedObject> objects;  ///< the main executable first
     bool record_arguments = true;
     std::vector<std::string> own_objects;  ///< paths never to be touched (librdam.so)
-    /// Runs the IFUNC resolver at run-time address `resolver` inside the process and returns the run-time address of
-    /// the chosen implementation, 0 when that is impossible.
+    /// Runs the IFUNC resolver at run-time address `resolver` inside the process and returns the run-time
+    /// address of the chosen implementation, 0 when that is impossible.
     std::function<std::uint64_t(std::uint64_t resolver)> resolve_ifunc;
 };
 

@@ -1,4 +1,5 @@
-/* counts THREADS CALLS [how it ends: return exit _exit abort kill stop]: each thread calls work() CALLS times. */
+/* counts THREADS CALLS [how it ends: return exit _exit abort kill stop]: each thread calls work() CALLS
+ * times. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@ __attribute__((noinline)) static int step(int x) {
 
 __attribute__((noinline)) int work(int x, double scale, const char* name) {
     int sum = 0;
-    for (int i = 0; i < 3; i++) sum += step(x + i);
+    for (int i = 0; i < 3; i++)
+        sum += step(x + i);
     __asm__ volatile("" : : "r"(name));
     return (int)(sum * scale);
 }
@@ -23,7 +25,8 @@ static long calls;
 static void* run(void* unused) {
     (void)unused;
     long sum = 0;
-    for (long i = 0; i < calls; i++) sum += work((int)(i % 4), 1.0, "name");
+    for (long i = 0; i < calls; i++)
+        sum += work((int)(i % 4), 1.0, "name");
     return (void*)sum;
 }
 
@@ -32,9 +35,11 @@ int main(int argc, char** argv) {
     calls = argc > 2 ? atol(argv[2]) : 1000;
     const char* how = argc > 3 ? argv[3] : "return";
     pthread_t others[64];
-    for (int i = 1; i < threads && i < 64; i++) pthread_create(&others[i], NULL, run, NULL);
+    for (int i = 1; i < threads && i < 64; i++)
+        pthread_create(&others[i], NULL, run, NULL);
     long sum = (long)run(NULL);
-    for (int i = 1; i < threads && i < 64; i++) pthread_join(others[i], NULL);
+    for (int i = 1; i < threads && i < 64; i++)
+        pthread_join(others[i], NULL);
     printf("%ld\n", sum);
     fflush(stdout);
     if (!strcmp(how, "exit")) exit(7);

@@ -1,4 +1,5 @@
-/* Calls work() 10 times, forks a child that calls it 20 times and executes itself, which calls it 30 times. */
+/* Calls work() 10 times, forks a child that calls it 20 times and executes itself, which calls it 30 times.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -11,7 +12,8 @@ __attribute__((noinline)) int work(int x) {
 
 static void call(int n) {
     int sum = 0;
-    for (int i = 0; i < n; i++) sum += work(i);
+    for (int i = 0; i < n; i++)
+        sum += work(i);
     printf("%d\n", sum);
     fflush(stdout);
 }

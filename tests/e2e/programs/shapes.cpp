@@ -1,4 +1,5 @@
-// Functions of the shapes that a wrapper can get wrong. Prints what it computed; the counts are in the names' comments.
+// Functions of the shapes that a wrapper can get wrong. Prints what it computed; the counts are in the names'
+// comments.
 #include <pthread.h>
 
 #include <cstdarg>
@@ -25,20 +26,23 @@ extern "C" {
 [[gnu::noinline]] long by_value(Big big, int x) {  // 1
     asm volatile("" : : "m"(big));
     long sum = x;
-    for (const long value : big.values) sum += value;
+    for (const long value : big.values)
+        sum += value;
     return sum;
 }
 [[gnu::noinline]] double variadic(int n, ...) {  // 1
     va_list arguments;
     va_start(arguments, n);
     double sum = 0;
-    for (int i = 0; i < n; i++) sum += i % 2 != 0 ? va_arg(arguments, double) : va_arg(arguments, int);
+    for (int i = 0; i < n; i++)
+        sum += i % 2 != 0 ? va_arg(arguments, double) : va_arg(arguments, int);
     va_end(arguments);
     return sum;
 }
 [[gnu::noinline]] Big in_memory(int first) {  // 1
     Big big;
-    for (int i = 0; i < 10; i++) big.values[i] = first + i;
+    for (int i = 0; i < 10; i++)
+        big.values[i] = first + i;
     asm volatile("" : : "m"(big));
     return big;
 }
@@ -70,7 +74,8 @@ int main() {
             ++caught;
         }
     }
-    const double twenty = variadic(20, 1, 2.0, 3, 4.0, 5, 6.0, 7, 8.0, 9, 10.0, 11, 12.0, 13, 14.0, 15, 16.0, 17, 18.0, 19, 20.0);
+    const double twenty = variadic(20, 1, 2.0, 3, 4.0, 5, 6.0, 7, 8.0, 9, 10.0, 11, 12.0, 13, 14.0, 15, 16.0,
+                                   17, 18.0, 19, 20.0);
     pthread_t thread;
     pthread_create(
         &thread, nullptr,
@@ -81,6 +86,7 @@ int main() {
         nullptr);
     void* result = nullptr;
     pthread_join(thread, &result);
-    std::printf("%d %ld %ld %g %Lg %d %d %ld\n", caught, sum, by_value(in_memory(1), 3), twenty, wide(3.5L, 7), recursive(10),
-                many(1, 2, 3, 4, 5, 6, 7, 8, 9.0, 10), reinterpret_cast<long>(result));
+    std::printf("%d %ld %ld %g %Lg %d %d %ld\n", caught, sum, by_value(in_memory(1), 3), twenty,
+                wide(3.5L, 7), recursive(10), many(1, 2, 3, 4, 5, 6, 7, 8, 9.0, 10),
+                reinterpret_cast<long>(result));
 }

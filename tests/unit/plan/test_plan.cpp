@@ -149,7 +149,8 @@ TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instructio
 
 TEST_CASE("without libc's debug symbols the exported function stands in, and that is said") {
     // A libc without debug file: the same library under a name that has none.
-    auto request = request_for("__GI___pthread_mutex_unlock_usercnt\n__strcmp_evex\n__GI___write\nlibc.so.6:memcpy\n");
+    auto request =
+        request_for("__GI___pthread_mutex_unlock_usercnt\n__strcmp_evex\n__GI___write\nlibc.so.6:memcpy\n");
     const auto libc = std::find_if(request.objects.begin(), request.objects.end(),
                                    [](const auto& object) { return contains(object.path, "libc.so.6"); });
     REQUIRE(libc != request.objects.end());

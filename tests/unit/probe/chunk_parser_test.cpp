@@ -57,7 +57,8 @@ struct Parsed {
 Parsed parse(const Chunk& chunk) {
     ChunkParser parser(chunk.bytes(), kRules);
     Parsed parsed;
-    for (Slot slot; parser.next(slot);) parsed.times.push_back(slot.tsc);
+    for (Slot slot; parser.next(slot);)
+        parsed.times.push_back(slot.tsc);
     parsed.holes = parser.holes();
     return parsed;
 }
@@ -130,9 +131,15 @@ TEST_CASE("a slot that nested handlers reserved behind the limit is read", "[chu
 TEST_CASE("a head that no function has is not believed", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
-    SECTION("a function that does not exist") { chunk.put(150, SlotKind::leave, 2, {}); }
-    SECTION("another number of words") { chunk.put(150, SlotKind::enter, 1, {0x401000}, 0); }
-    SECTION("a kind that does not exist") { chunk.put(150, static_cast<SlotKind>(9), 0, {}); }
+    SECTION("a function that does not exist") {
+        chunk.put(150, SlotKind::leave, 2, {});
+    }
+    SECTION("another number of words") {
+        chunk.put(150, SlotKind::enter, 1, {0x401000}, 0);
+    }
+    SECTION("a kind that does not exist") {
+        chunk.put(150, static_cast<SlotKind>(9), 0, {});
+    }
     SECTION("a stack that is larger than the chunk") {
         std::vector<std::uint64_t> copy(sizeof(shm::StackCopy) / 8, 0xffffffff);
         chunk.put(150, SlotKind::stack, 0, copy);
@@ -149,12 +156,15 @@ TEST_CASE("whatever bytes a chunk holds, parsing ends inside it", "[chunk]") {
         while (at + 8 < shm::kChunkSize / 8) {
             const std::uint64_t value = random();
             // Mostly plausible heads, or the parser would give up at once.
-            chunk.word(at) = value % 3 == 0 ? value : shm::make_head(static_cast<SlotKind>(value % 8), value >> 8 & 3, value >> 16 & 1);
+            chunk.word(at) = value % 3 == 0 ? value
+                                            : shm::make_head(static_cast<SlotKind>(value % 8), value >> 8 & 3,
+                                                             value >> 16 & 1);
             at += 1 + (round % 4 == 0 ? value % 64 : value % 3);
         }
         ChunkParser parser(chunk.bytes(), kRules);
         std::size_t slots = 0;
-        for (Slot slot; parser.next(slot);) ++slots;
+        for (Slot slot; parser.next(slot);)
+            ++slots;
         CHECK(parser.used() <= shm::kChunkSize);
         CHECK(slots <= shm::kChunkSize / 16);
     }

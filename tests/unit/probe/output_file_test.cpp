@@ -77,7 +77,9 @@ TEST_CASE("a file that is no trace gives way", "[output]") {
 TEST_CASE("traces of the same run are never overwritten", "[output]") {
     const Folder folder;
     const std::string own = std::to_string(getpid());
-    SECTION("of the same process, before it became another program") { leave_trace(folder / "trace.bin", this_process()); }
+    SECTION("of the same process, before it became another program") {
+        leave_trace(folder / "trace.bin", this_process());
+    }
     SECTION("of an ancestor") {
         const auto parent = static_cast<std::uint32_t>(getppid());
         trace::ProcessInfo ancestor = this_process();
