@@ -81,7 +81,8 @@ def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
     env = dict(os.environ)
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
-    settings = {"werror": "true", "b_sanitize": sanitizers, "b_lundef": "false"}
+    # gcc's warnings are wrong more often in instrumented code; they are errors in the plain build.
+    settings = {"werror": "false", "optimization": "1", "b_sanitize": sanitizers, "b_lundef": "false"}
     return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], env)
 
 
