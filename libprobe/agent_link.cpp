@@ -103,7 +103,9 @@ bool spawn(const char* path, int fd) {
     const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
     if (child == 0) {
         sys::call(SYS_setsid);
-        const long grandchild = sys::call(SYS_clone, 0, 0, 0, 0, 0);
+        // The kernel notes the agent's pid before the agent runs: however early it dies, that is seen.
+        const long grandchild =
+            sys::call(SYS_clone, CLONE_PARENT_SETTID, 0, sys::word(&globals.control->agent_pid), 0, 0);
         if (grandchild == 0) become_agent(path, fd);
         leave_process(sys::failed(grandchild) ? 1 : 0);
     }
@@ -132,8 +134,18 @@ bool wait_for_plan() {
         if (state == shm::AgentState::ask_ifunc) answer_ifunc(control);
         const long result =
             sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
-        if (result < 0 && control.agent_pid.load() != 0 && !agent_alive()) return false;
+        if (result < 0 && !agent_alive()) return false;
     }
+}
+
+/// A memfd that is none of the standard descriptors: a program may run with those closed.
+long make_memory() {
+    constexpr long kFirstOther = 3;
+    const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC);
+    if (sys::failed(fd) || fd >= kFirstOther) return fd;
+    const long other = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kFirstOther);
+    sys::call(SYS_close, fd);
+    return other;
 }
 
 bool inherits_orphans() {
@@ -158,7 +170,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
 void print_reply(shm::Control& control) {
     const char* area = reinterpret_cast<const char*>(&control) + shm::kPlanOffset;
     const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
-    if (reply.message.size > 0) sys::write(2, area + reply.message.offset, reply.message.size);
+    say(area + reply.message.offset, reply.message.size);
 }
 
 bool give_up(std::string_view what) {
@@ -179,7 +191,7 @@ bool connect_agent(bool fork_child) {
         return give_up("rdam-agent is not beside librdam.so: install rdam again");
     const std::uint32_t chunks = chunk_count();
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
-    const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC);
+    const long fd = make_memory();
     if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
     void* memory = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0
                        ? map_shared(static_cast<int>(fd), size)
@@ -218,8 +230,7 @@ void wait_for_agent_end() {
             sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
         if (result < 0 && !agent_alive()) break;
     }
-    if (control.message_size > 0 && control.message_size <= sizeof control.message)
-        sys::write(2, control.message, control.message_size);
+    if (control.message_size <= sizeof control.message) say(control.message, control.message_size);
 }
 
 }  // namespace rdam::probe

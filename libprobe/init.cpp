@@ -48,6 +48,7 @@ bool take_strict(char** environment) {
 bool read_settings(char** environment) {
     Settings& settings = globals.settings;
     settings.environment = environment;
+    settings.has_stderr = sys::call(SYS_fcntl, 2, 1 /* F_GETFD */) >= 0;
     const auto flag = [&](std::string_view name) {
         return environment_variable(environment, name).value == "1";
     };
@@ -77,6 +78,10 @@ bool read_settings(char** environment) {
             return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls");
         settings.stack_period = static_cast<std::uint32_t>(value);
     }
+    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE"})
+        if (const auto given = environment_variable(environment, name);
+            given.found && !given.value.empty() && given.value != "0" && given.value != "1")
+            return wrong(name, given.value, "0 or 1");
     if (const auto full = environment_variable(environment, "RDAM_WHEN_FULL");
         full.found && !full.value.empty()) {
         if (full.value != "wait" && full.value != "drop")
@@ -215,24 +220,29 @@ bool same_plan() {
     return true;
 }
 
+bool prepare(int argc, char** argv, char** environment) {
+    if (!read_settings(environment) || !gather_request(argc, argv)) return false;
+    prepare_threads(find_next("pthread_create"), find_next("pthread_setspecific"));
+    return connect_agent(false);
+}
+
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(1);
-    if (!read_settings(environment)) return;
-    if (!gather_request(argc, argv)) return;
-    prepare_threads(find_next("pthread_create"), find_next("pthread_setspecific"));
-    const sys::BlockSignals blocked;
-    if (!connect_agent(false)) {
+    if (!prepare(argc, argv, environment)) {
         if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
         return;
     }
+    const sys::BlockSignals blocked;
     begin_recording();
 }
 
 __attribute__((destructor)) void end() {
     if (globals.control == nullptr || rdam_guard.active.load() == 0) return;
-    const sys::BlockSignals blocked;
-    rdam_guard.active.store(0);
-    end_thread(rdam_thread);
+    {
+        const sys::BlockSignals blocked;
+        rdam_guard.active.store(0);
+        end_thread(rdam_thread);
+    }
     wait_for_agent_end();
 }
 

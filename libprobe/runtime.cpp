@@ -81,6 +81,10 @@ Line& Line::operator<<(std::string_view text) {
     return *this;
 }
 
+void say(const char* text, std::size_t size) {
+    if (globals.settings.has_stderr && size > 0) sys::write(2, text, size);
+}
+
 void put_number(char (&text)[21], std::uint64_t number) {
     std::size_t count = 1;
     for (std::uint64_t rest = number; rest >= 10; rest /= 10)
@@ -100,7 +104,7 @@ Line& Line::operator<<(std::uint64_t number) {
 
 void Line::print() {
     buffer_[size_++] = '\n';
-    sys::write(2, buffer_, size_);
+    say(buffer_, size_);
 }
 
 Variable environment_variable(char** environment, std::string_view name) {

@@ -2,6 +2,7 @@
 """Programs do under the recorder what they do without it, and every call is counted."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -145,6 +146,51 @@ class Processes(Case):
         script = "print([l for l in open('/proc/self/maps') if 'wx' in l.split()[1]])"
         done = self.preload("malloc,free,memset", "/usr/bin/python3", "-c", script)
         self.assertEqual(done.stdout, b"[]\n", done.stderr)
+
+
+class Troubles(Case):
+    """On any doubt the program is left alone, and it is said."""
+
+    def test_agent_that_dies_at_once(self):
+        place = self.folder / "lib"
+        (place / "rdam").mkdir(parents=True)
+        shutil.copy(LIBRDAM, place)
+        shutil.copy("/bin/false", place / "rdam" / "rdam-agent")
+        done = self.run_in_folder(PROGRAMS / "counts", "1", "10",
+                                  env={"LD_PRELOAD": str(place / "librdam.so"), "RDAM_FUNCTIONS": "work"})
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.decode().count("\n"), 1)
+        self.assertIn("rdam-agent ended unexpectedly", done.stderr.decode())
+
+    def test_no_agent(self):
+        shutil.copy(LIBRDAM, self.folder)
+        done = self.run_in_folder(PROGRAMS / "counts", "1", "10",
+                                  env={"LD_PRELOAD": str(self.folder / "librdam.so"), "RDAM_FUNCTIONS": "work"})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("rdam-agent is not beside librdam.so", done.stderr.decode())
+
+    def test_standard_descriptors_closed(self):
+        for redirection in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(redirection):
+                done = self.run_in_folder("sh", "-c", f"exec {RDAM} record -o closed.bin -f work -- {PROGRAMS}/counts 2 100 {redirection}")
+                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                self.assertEqual(self.counts("closed.bin"), {"work": 200})
+
+    def test_wrong_settings(self):
+        for name, value in (("RDAM_CLOCK", "sun"), ("RDAM_BUFFER", "much"), ("RDAM_STACK_PERIOD", "-1"), ("RDAM_ARGS", "2"),
+                            ("RDAM_WHEN_FULL", "panic"), ("RDAM_FUNCTIONS", "")):
+            with self.subTest(name):
+                done = self.preload("work", PROGRAMS / "counts", "1", "10", **{name: value})
+                self.assertEqual(done.returncode, 3)
+                self.assertEqual(done.stderr.decode().count("\n"), 1, done.stderr.decode())
+                self.assertIn(name, done.stderr.decode())
+                self.assertEqual(self.traces(), [])
+
+    def test_wrong_options(self):
+        for option, value in (("--clock", "sun"), ("--buffer", "much"), ("--stack-period", "junk"), ("--when-full", "panic")):
+            with self.subTest(option):
+                done = self.rdam("record", option, value, "-f", "work", "--", PROGRAMS / "counts")
+                self.assert_one_line(done, 2, value)
 
 
 class Functions(Case):

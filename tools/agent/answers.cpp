@@ -25,10 +25,11 @@ std::string line(const Answer& answer) {
     return fmt::format("rdam: '{}': not found{}{}\n", entry, why.empty() ? "" : ": ", why);
 }
 
-bool worth_saying(const Answer& answer, bool verbose) {
-    if (verbose) return true;
+bool worth_saying(const Answer& answer, const Wishes& wishes) {
+    if (wishes.verbose) return true;
     if (answer.entry.added_wait) return false;
-    return answer.verdict != Verdict::wrapped || !answer.reason.empty();
+    // A script may start hundreds of programs: of those only what is missing.
+    return answer.verdict != Verdict::wrapped || (wishes.top && !answer.reason.empty());
 }
 
 bool is_launcher(const ProcessDescription& process) {
@@ -53,7 +54,7 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
     if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
     std::string text;
     for (const Answer& answer : plan.answers)
-        if (worth_saying(answer, wishes.verbose)) text += line(answer);
+        if (worth_saying(answer, wishes)) text += line(answer);
     if (plan.functions.empty()) {
         text +=
             fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",

@@ -212,7 +212,8 @@ bool Drain::open_file() {
         return false;
     }
     path_ = file->path;
-    if (!file->remark.empty()) info_.remarks.push_back(file->remark);
+    // `rdam record` lists the files of its run itself.
+    if (!file->remark.empty() && info_.process.run.empty()) info_.remarks.push_back(file->remark);
     auto writer = trace::TraceWriter::create(file->fd, file->path);
     if (!writer) {
         file_error_ = writer.error().message;

@@ -187,8 +187,7 @@ bool is_recorder(const std::string& path) {
 }
 
 Result<FunctionList> wanted(const Wishes& wishes) {
-    return wishes.functions.empty() ? Result<FunctionList>{default_list()}
-                                    : load_function_list(wishes.functions);
+    return wishes.functions ? load_function_list(*wishes.functions) : Result<FunctionList>{default_list()};
 }
 
 /// More than the recorder has stubs for: the first ones are kept.
@@ -204,7 +203,8 @@ void limit(Plan& plan, trace::TraceInfo& info) {
 
 Wishes read_wishes(std::uint32_t pid) {
     Wishes wishes;
-    wishes.functions = variable("RDAM_FUNCTIONS");
+    if (const char* functions = std::getenv("RDAM_FUNCTIONS"); functions != nullptr)
+        wishes.functions = functions;
     const std::string output = variable("RDAM_OUTPUT");
     wishes.output = expand(output.empty() ? "trace.bin" : output, pid);
     wishes.run = variable("RDAM_RUN");

@@ -1,6 +1,7 @@
 // The first half of the agent's work: from the user's list to a plan in shared memory.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,13 @@ namespace rdam::agent {
 
 /// What the environment asks for (DESIGN §3).
 struct Wishes {
-    std::string functions;  ///< RDAM_FUNCTIONS; empty: the catalogue's default list
-    std::string output;     ///< RDAM_OUTPUT, expanded
-    std::string run;        ///< RDAM_RUN: set by `rdam record`
-    bool arguments = true;  ///< RDAM_ARGS
-    bool verbose = false;   ///< RDAM_VERBOSE
-    bool top = true;        ///< its parent is not recorded: that it leaves no trace is news
-    bool first = true;      ///< top, or started by a mere launcher: what becomes of the list is news
+    std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list
+    std::string output;                    ///< RDAM_OUTPUT, expanded
+    std::string run;                       ///< RDAM_RUN: set by `rdam record`
+    bool arguments = true;                 ///< RDAM_ARGS
+    bool verbose = false;                  ///< RDAM_VERBOSE
+    bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
+    bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
     std::uint32_t stack_period = 10000;
 };
 

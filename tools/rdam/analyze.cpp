@@ -122,7 +122,8 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--json", options->json, "Print JSON");
     options->top_given =
         app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
-            ->option_text("N");
+            ->option_text("N")
+            ->check(CLI::NonNegativeNumber);
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
     app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
@@ -139,7 +140,8 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--fold-loops", settings.sequences.fold_loops,
                  "How often a call is repeated makes no difference");
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
-        ->option_text("N");
+        ->option_text("N")
+        ->check(CLI::Range(0, 1024));
     app.add_option("--color", options->color, "Use colors: auto, always or never")
         ->option_text("WHEN")
         ->check(CLI::IsMember({"auto", "always", "never"}));

@@ -131,7 +131,10 @@ int CommandLine::usage_error(const CLI::ParseError& error) const {
     }
     const std::vector<std::string> leftover = app.remaining();
     std::string what = one_line(error.what());
-    if (!leftover.empty()) {
+    const bool bad_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
+                           dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
+                           dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+    if (!leftover.empty() && !bad_value) {
         what = describe_leftover(leftover.front(), entry == nullptr);
     } else if (entry == nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
         what = "no command given";

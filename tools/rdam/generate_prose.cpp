@@ -71,6 +71,10 @@ Prose record_prose() {
               "from one caller; 0: never. Default: 10000."},
              {"RDAM_ARGS", "1: record parameters and return values; 0: do not. Default: 1."},
              {"RDAM_CLOCK", "rdtscp or rdtsc. Default: rdtscp."},
+             {"RDAM_WHEN_FULL",
+              "When the buffers are full: wait for room (the wait is marked and never scored), or drop "
+              "events and "
+              "count them. Default: wait."},
              {"RDAM_VERBOSE", "1: say more on standard error."}},
         .exit_status =
             {{"PROGRAM's",

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <regex>
 
 #include "tools/rdam/command.h"
 #include "tools/rdam/program.h"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 struct Options {
     const CLI::App* app = nullptr;
     std::string functions;
+    const CLI::Option* functions_given = nullptr;
     std::string output = "trace.bin";
     std::string buffer;
     std::string stack_period;
@@ -110,7 +112,7 @@ Result<Variables> make_variables(const Options& options, const std::string& run,
     const char* before = std::getenv("LD_PRELOAD");
     variables.emplace_back("LD_PRELOAD",
                            before == nullptr || *before == '\0' ? *library : *library + ":" + before);
-    if (!options.functions.empty()) {
+    if (options.functions_given->count() > 0) {
         const auto list = list_value(options.functions, temporary);
         if (!list) return tl::unexpected(list.error());
         variables.emplace_back("RDAM_FUNCTIONS", *list);
@@ -129,12 +131,21 @@ Result<Variables> make_variables(const Options& options, const std::string& run,
     return variables;
 }
 
+std::string size_text(std::uint64_t bytes) {
+    constexpr double kKilo = 1e3;
+    const auto value = static_cast<double>(bytes);
+    return value < kKilo * kKilo ? fmt::format("{:.1f} kB", value / kKilo)
+                                 : fmt::format("{:.1f} MB", value / kKilo / kKilo);
+}
+
+std::string plural(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string describe(const RunTrace& trace) {
-    constexpr double kMega = 1e6;
-    return fmt::format("rdam: {}: {} events of {} function{} in {} thread{}, {:.1f} MB\n",
-                       printable(trace.path), trace.events, trace.functions, trace.functions == 1 ? "" : "s",
-                       trace.threads, trace.threads == 1 ? "" : "s",
-                       static_cast<double>(trace.bytes) / kMega);
+    return fmt::format("rdam: {}: {}: {} in {}, {}\n", printable(trace.path), printable(trace.program),
+                       plural(trace.functions, "function"), plural(trace.threads, "thread"),
+                       size_text(trace.bytes));
 }
 
 void report(const Options& options, const std::string& run, bool may_be_refused) {
@@ -171,15 +182,24 @@ Result<int> run(const Options& options) {
 Run add_record(CLI::App& app) {
     auto options = std::make_shared<Options>();
     options->app = &app;
-    app.add_option("-f,--functions", options->functions,
-                   "The functions to record: a list file, - for standard input, or names separated by commas")
-        ->option_text("LIST");
+    options->functions_given =
+        app.add_option(
+               "-f,--functions", options->functions,
+               "The functions to record: a list file, - for standard input, or names separated by commas")
+            ->option_text("LIST");
     app.add_option("-o,--output", options->output,
                    "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
         ->option_text("FILE [trace.bin]");
     app.add_option("--buffer", options->buffer,
                    "Memory for events that are not written yet, at most: 256M, 4G")
-        ->option_text("SIZE [1/8 of memory]");
+        ->option_text("SIZE [1/8 of memory, at least 4M]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
+                return std::regex_match(text, size) ? std::string{}
+                                                    : fmt::format("'{}' is not a size like 256M", text);
+            },
+            "SIZE"));
     app.add_option("--stack-period", options->stack_period,
                    "Take a call stack at the first and then at every N-th call of a function from one place; "
                    "0: never")

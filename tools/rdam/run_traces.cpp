@@ -90,7 +90,7 @@ std::vector<RunTrace> find_traces(const std::string& output, const std::string& 
         RunTrace trace;
         trace.path = wanted.has_parent_path() ? entry.path().string() : name;
         trace.pid = reader->info().process.pid;
-        trace.events = reader->events();
+        trace.program = fs::path(reader->info().process.executable).filename().string();
         trace.threads = reader->info().threads.size();
         trace.functions = reader->info().functions.size();
         trace.bytes = entry.file_size(error);

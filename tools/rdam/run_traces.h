@@ -12,7 +12,7 @@ void await_agents(const std::string& run);
 struct RunTrace {
     std::string path;
     std::uint32_t pid = 0;
-    std::uint64_t events = 0;
+    std::string program;  ///< its file name
     std::uint64_t threads = 0;
     std::uint64_t functions = 0;
     std::uint64_t bytes = 0;
