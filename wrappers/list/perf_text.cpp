@@ -239,6 +239,13 @@ Section without_count(Section section) {
     return section;
 }
 
+bool begins_with_percentage(std::string_view line) {
+    const auto begin = line.find_first_not_of(' ');
+    const auto end = line.find_first_not_of("0123456789.", begin);
+    return begin != std::string_view::npos && end != std::string_view::npos && end > begin &&
+           line[end] == '%';
+}
+
 tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origin) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return fail("{}: is empty; give it what perf report --stdio prints, or a perf.data file", origin);
@@ -249,6 +256,8 @@ tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origi
     if (titles != lines.end())
         return fail("{}: the columns of the report run into each other; print it without -t or with -t ';'",
                     origin);
+    if (std::any_of(lines.begin(), lines.end(), begins_with_percentage))
+        return fail("{}: is a report without its column titles; print it without -q", origin);
     return fail("{}: is no output of perf report --stdio and no perf.data file", origin);
 }
 

@@ -106,6 +106,8 @@ TEST_CASE("what is no report is refused in one line") {
     CHECK(error_of(" \n\n") == error_of(""));
     CHECK(error_of("hello\nworld\n") ==
           "report.txt: is no output of perf report --stdio and no perf.data file");
+    CHECK(error_of("    62.51%  app  libc.so.6  [.] memcmp\n") ==
+          "report.txt: is a report without its column titles; print it without -q");
     CHECK(error_of(std::string_view("\x7f"
                                     "ELF\0\0\1",
                                     7)) ==
