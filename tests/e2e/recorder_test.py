@@ -95,6 +95,16 @@ class Ends(Case):
         self.assertEqual(self.counts(), {"work": 100})
 
 
+    def test_interrupted_at_the_terminal(self):
+        # Ctrl-C goes to the whole process group.
+        with subprocess.Popen([RDAM, "record", "-f", "work", PROGRAMS / "counts", "2", "500", "stop"], cwd=self.folder,
+                              start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+            program.stdout.readline()
+            os.killpg(program.pid, signal.SIGINT)
+            self.assertEqual(program.wait(), 128 + signal.SIGINT)
+        self.assertEqual(self.counts(), {"work": 1000})
+
+
 class Processes(Case):
     def test_fork_and_exec_have_traces_of_their_own(self):
         plain = self.run_in_folder(PROGRAMS / "forks")
