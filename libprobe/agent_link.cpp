@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 
@@ -25,6 +26,29 @@ constexpr long kPollMilliseconds = 100;
 constexpr std::uint32_t kLeastChunks = 16;
 constexpr std::size_t kMostVariables = 4096;
 
+constexpr std::uint64_t kShareOfLimit = 4;
+
+/// What `ulimit -v` leaves to the process, most of which is the program's.
+std::uint64_t address_space() {
+    rlimit limit{};
+    sys::call(SYS_prlimit64, 0, RLIMIT_AS, 0, sys::word(&limit));
+    return limit.rlim_cur;
+}
+
+/// Sets the size of the shared memory. `ulimit -f` is about files on disks, but the kernel applies it to any,
+/// and would end the program with a signal.
+bool set_size(int fd, std::uint64_t size) {
+    rlimit limit{};
+    sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, sys::word(&limit));
+    const rlimit raised{limit.rlim_max, limit.rlim_max};
+    if (limit.rlim_max < size) return false;
+    const bool too_low = limit.rlim_cur < size;
+    if (too_low) sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, sys::word(&raised), 0);
+    const bool done = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0;
+    if (too_low) sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, sys::word(&limit), 0);
+    return done;
+}
+
 std::uint32_t chunk_count() {
     std::uint64_t bytes = globals.settings.buffer_bytes;
     if (bytes == 0) {
@@ -32,6 +56,8 @@ std::uint32_t chunk_count() {
         sys::call(SYS_sysinfo, sys::word(&machine));
         bytes = machine.totalram * machine.mem_unit / 8;
     }
+    const std::uint64_t room = address_space();
+    if (bytes > room / kShareOfLimit) bytes = room / kShareOfLimit;
     std::uint64_t chunks = bytes / shm::kChunkSize;
     if (chunks < kLeastChunks) chunks = kLeastChunks;
     if (chunks > shm::kMaxChunks) chunks = shm::kMaxChunks;
@@ -97,8 +123,29 @@ bool beside_library(char (&path)[4096], const char* tail) {
     leave_process(127);
 }
 
+/// PID 1 or a subreaper: an orphan would become its child, and its wait() would return it.
+bool inherits_orphans() {
+    int subreaper = 0;
+    sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&subreaper));
+    return subreaper != 0 || sys::getpid() == 1;
+}
+
+/// In the child that stays: nothing of the program's may be held open here.
+void wait_for_good() {
+    const std::uint64_t all = ~std::uint64_t{0};
+    sys::call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, sys::word(&all), 0, sizeof all);
+    sys::call(SYS_close_range, 0, ~0u, 0);
+    while (sys::call(SYS_wait4, -1, 0, __WALL, 0) == -4 /* EINTR */) {
+    }
+}
+
 /// A grandchild that nobody in the program waits for: its parent is gone when it starts, and made no SIGCHLD.
+///
+/// Of a process that takes in orphans the agent would become a child after all. There its parent stays, and
+/// waits for it: a child whose end sends no signal is seen by a wait with __WALL or __WCLONE only. (The agent
+/// itself cannot be one: an exec gives it the usual signal.)
 bool spawn(const char* path, int fd) {
+    const bool stays = inherits_orphans();
     // CLONE_UNTRACED: a debugger of the program would follow the agent's exec.
     const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
     if (child == 0) {
@@ -107,10 +154,17 @@ bool spawn(const char* path, int fd) {
         const long grandchild =
             sys::call(SYS_clone, CLONE_PARENT_SETTID, 0, sys::word(&globals.control->agent_pid), 0, 0);
         if (grandchild == 0) become_agent(path, fd);
+        if (stays && !sys::failed(grandchild)) wait_for_good();
         leave_process(sys::failed(grandchild) ? 1 : 0);
     }
     if (sys::failed(child)) return false;
     int status = 0;
+    if (stays) {
+        while (globals.control->agent_pid.load() == 0 &&
+               sys::call(SYS_wait4, child, sys::word(&status), __WALL | WNOHANG, 0) == 0)
+            sys::futex_wait(&globals.control->agent_pid, 0, 1);
+        return globals.control->agent_pid.load() != 0;
+    }
     while (sys::call(SYS_wait4, child, sys::word(&status), __WALL, 0) == -4 /* EINTR */) {
     }
     return status == 0;
@@ -148,12 +202,6 @@ long make_memory() {
     return other;
 }
 
-bool inherits_orphans() {
-    int subreaper = 0;
-    sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&subreaper));
-    return subreaper != 0 || sys::getpid() == 1;
-}
-
 void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chunks, bool fork_child) {
     control.magic = shm::kMagic;
     control.version = shm::kVersion;
@@ -182,10 +230,6 @@ bool give_up(std::string_view what) {
 }  // namespace
 
 bool connect_agent(bool fork_child) {
-    if (inherits_orphans())
-        return give_up(
-            "this process takes in orphans (it is PID 1 or a subreaper) and would find rdam's among its "
-            "children: start it with 'rdam record'");
     char path[4096];
     if (!beside_library(path, "rdam/rdam-agent") && !beside_library(path, "../tools/agent/rdam-agent"))
         return give_up("rdam-agent is not beside librdam.so: install rdam again");
@@ -193,12 +237,11 @@ bool connect_agent(bool fork_child) {
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = make_memory();
     if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
-    void* memory = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0
-                       ? map_shared(static_cast<int>(fd), size)
-                       : nullptr;
+    void* memory = set_size(static_cast<int>(fd), size) ? map_shared(static_cast<int>(fd), size) : nullptr;
     if (memory == nullptr) {
         sys::call(SYS_close, fd);
-        return give_up("cannot map the event buffers: set RDAM_BUFFER to less");
+        return give_up(
+            "cannot map the event buffers: set RDAM_BUFFER to less, or raise ulimit -v and ulimit -f");
     }
     globals.control = static_cast<shm::Control*>(memory);
     globals.shared_size = size;
