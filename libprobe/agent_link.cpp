@@ -105,6 +105,16 @@ bool beside_library(char (&path)[4096], const char* tail) {
         sys::call(SYS_exit_group, code);
 }
 
+/// What the program is limited to for its own good is not meant for the agent.
+void raise_limits() {
+    for (const int which : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+        rlimit limit{};
+        sys::call(SYS_prlimit64, 0, which, 0, sys::word(&limit));
+        limit.rlim_cur = limit.rlim_max;
+        sys::call(SYS_prlimit64, 0, which, sys::word(&limit), 0);
+    }
+}
+
 /// In the grandchild: becomes the agent. The program's dynamic linker settings are not for it.
 [[noreturn]] void become_agent(const char* path, int fd) {
     static const char* environment[kMostVariables + 1];
@@ -117,6 +127,7 @@ bool beside_library(char (&path)[4096], const char* tail) {
     put_number(descriptor, static_cast<std::uint64_t>(fd));
     put_number(process, globals.control->pid);
     const char* arguments[] = {path, descriptor, process, nullptr};
+    raise_limits();
     sys::call(SYS_fcntl, fd, F_SETFD, 0);
     sys::call(SYS_execve, sys::word(path), sys::word(arguments), sys::word(environment));
     globals.control->agent_futex.store(shm::AgentState::refused);

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "libprobe/code_memory.h"
 #include "libprobe/runtime.h"
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
@@ -126,22 +127,18 @@ bool place_code(const char* area, const shm::PlannedFunction& function, std::uin
 /// Writes `jmp island-or-stub` over the entry, or into the padding before it and a short jump back to there
 /// over the entry.
 bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
-    const std::uint64_t jump = entry - before;
-    const std::uint64_t first = jump & ~(kPage - 1);
     constexpr std::uint64_t kShortJump = 2;
-    const std::uint64_t end = entry + (before > 0 ? kShortJump : plan::kPatchSize);
-    const std::uint64_t size = ((end + kPage - 1) & ~(kPage - 1)) - first;
-    if (sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size), PROT_READ | PROT_WRITE) !=
-        0)
-        return false;
-    *reinterpret_cast<volatile std::uint8_t*>(jump) = 0xe9;
-    put32(jump + 1, to - (jump + plan::kPatchSize));
+    std::uint8_t bytes[plan::kPatchSize + 255 + kShortJump];
+    const std::uint64_t jump = entry - before;
+    const std::uint64_t size = before > 0 ? before + kShortJump : plan::kPatchSize;
+    copy_bytes(bytes, reinterpret_cast<const void*>(jump), size);
+    bytes[0] = 0xe9;
+    put32(reinterpret_cast<std::uint64_t>(bytes) + 1, to - (jump + plan::kPatchSize));
     if (before > 0) {
-        const std::uint8_t back[2] = {0xeb, static_cast<std::uint8_t>(-static_cast<int>(before) - 2)};
-        copy_bytes(reinterpret_cast<void*>(entry), back, sizeof back);
+        bytes[before] = 0xeb;
+        bytes[before + 1] = static_cast<std::uint8_t>(-static_cast<int>(before) - 2);
     }
-    return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(size),
-                     PROT_READ | PROT_EXEC) == 0;
+    return write_code(jump, bytes, size);
 }
 
 bool same_bytes(const shm::PlannedFunction& function) {
@@ -191,8 +188,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
                    placed ? reinterpret_cast<void*>(at + kIslandSize) : nullptr);
         at += room_for(function);
     }
-    if (sys::call(SYS_mprotect, static_cast<long>(memory), static_cast<long>(size), PROT_READ | PROT_EXEC) !=
-        0) {
+    if (!make_executable(memory, size)) {
         result.no_room += group.end - group.first;
         return;
     }

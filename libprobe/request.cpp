@@ -80,10 +80,34 @@ int add_object(dl_phdr_info* info, std::size_t, void* data) {
     return 0;
 }
 
+/// As the kernel was told to start it: what is known where /proc is missing. The auxiliary vector stands
+/// behind the environment.
+const char* started_as() {
+    char** entry = globals.settings.environment;
+    while (*entry != nullptr)
+        ++entry;
+    const auto* pair = reinterpret_cast<const ElfW(auxv_t)*>(entry + 1);
+    for (; pair->a_type != AT_NULL; ++pair)
+        if (pair->a_type == AT_EXECFN) return reinterpret_cast<const char*>(pair->a_un.a_val);
+    return "";
+}
+
 shm::Text read_executable() {
-    static char path[4096];
+    static char path[8192];
     const long size = sys::call(SYS_readlink, sys::word("/proc/self/exe"), sys::word(path), sizeof path - 1);
-    return size > 0 ? arena.add(path, static_cast<std::size_t>(size)) : shm::Text{};
+    if (size > 0) return arena.add(path, static_cast<std::size_t>(size));
+    const char* started = started_as();
+    std::size_t used = 0;
+    if (started[0] != '/') {
+        const long folder = sys::call(SYS_getcwd, sys::word(path), sizeof path / 2);
+        if (folder <= 1) return {};
+        used = static_cast<std::size_t>(folder);  // the \0 is counted, and becomes the slash
+        path[used - 1] = '/';
+    }
+    const std::size_t length = text_size(started);
+    if (length > sizeof path - used) return {};
+    copy_bytes(path + used, started, length);
+    return arena.add(path, used + length);
 }
 
 shm::Text join_arguments(int argc, char** argv) {

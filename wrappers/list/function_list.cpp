@@ -117,7 +117,8 @@ Result<FunctionList> parse_function_names(std::string_view text, std::string_vie
 
 Result<FunctionList> load_function_list(const std::string& value) {
     struct stat status {};
-    const bool exists = value == "-" || ::stat(value.c_str(), &status) == 0;
+    const bool exists =
+        value == "-" || (::stat(value.c_str(), &status) == 0 && (status.st_mode & S_IFMT) != S_IFDIR);
     if (!exists && !can_only_be_a_path(value)) return parse_function_names(value, "RDAM_FUNCTIONS");
     auto text = read_whole_file(value, kMaxListBytes);
     if (!text) return tl::unexpected(text.error());

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""Programs in places where not everything is allowed, or not everything is there."""
+
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, Case
+
+ORPHANS = PROGRAMS / "orphans"
+
+
+class Orphans(Case):
+    """The agent of a process that takes in orphans is no child that its wait() returns."""
+
+    def check(self, *command):
+        done = self.preload("work", *command)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (5, b"1499500 -1 1\n", b""))
+        self.assertEqual(self.counts(), {"work": 1000})
+
+    def test_subreaper(self):
+        self.check(ORPHANS, "subreaper")
+
+    def test_process_one(self):
+        if self.run_in_folder("unshare", "--pid", "--fork", "true").returncode != 0:
+            self.skipTest("no PID namespace can be made here")
+        done = self.run_in_folder("unshare", "--pid", "--fork", "--mount-proc", "env", f"LD_PRELOAD={LIBRDAM}", "RDAM_FUNCTIONS=work",
+                                  ORPHANS)
+        self.assertEqual((done.returncode, done.stdout), (5, b"1499500 -1 1\n"), done.stderr.decode())
+        self.assertEqual(self.counts(), {"work": 1000})
+
+
+class Limits(Case):
+    """What ulimit forbids is said, and does not end the program."""
+
+    def under(self, limit: int, soft: int, hard: int) -> subprocess.CompletedProcess:
+        return self.run_in_folder(PROGRAMS / "counts", "2", "1000",
+                                  env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work"},
+                                  preexec_fn=lambda: resource.setrlimit(limit, (soft, hard)))
+
+    def test_file_size(self):
+        done = self.under(resource.RLIMIT_FSIZE, 100_000, resource.RLIM_INFINITY)
+        self.assertEqual((done.returncode, done.stderr), (3, b""))
+        self.assertEqual(self.counts(), {"work": 2000})
+
+    def test_file_size_for_good(self):
+        done = self.under(resource.RLIMIT_FSIZE, 100_000, 100_000)
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.decode().count("\n"), 1, done.stderr.decode())
+        self.assertIn("ulimit -f", done.stderr.decode())
+
+    def test_address_space(self):
+        done = self.under(resource.RLIMIT_AS, 400 << 20, 400 << 20)
+        self.assertEqual((done.returncode, done.stderr), (3, b""))
+        self.assertEqual(self.counts(), {"work": 2000})
+
+    def test_number_of_descriptors(self):
+        done = self.under(resource.RLIMIT_NOFILE, 4, 1024)
+        self.assertEqual((done.returncode, done.stderr), (3, b""))
+        self.assertEqual(self.counts(), {"work": 2000})
+
+
+class Guarded(Case):
+    def test_memory_may_not_become_executable(self):
+        guarded = PROGRAMS / "guarded"
+        if self.run_in_folder(guarded, "true").returncode == 77:
+            self.skipTest("this kernel has no PR_SET_MDWE")
+        done = self.rdam("record", "-f", "work,step,malloc,memcpy", "--", guarded, PROGRAMS / "counts", "2", "1000")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        trace = max(self.traces(), key=lambda name: (self.folder / name).stat().st_size)
+        counts = self.counts(trace)
+        self.assertEqual((counts["work"], counts["step"]), (2000, 6000))
+
+
+class Chroot(Case):
+    """A folder with a program, its libraries and rdam: no /proc, no /dev, no /tmp."""
+
+    def copy(self, file: str):
+        place = self.root / file.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
+
+    def copy_with_libraries(self, file: str):
+        self.copy(file)
+        for line in self.run_in_folder("ldd", file).stdout.decode().splitlines():
+            for word in line.split():
+                if word.startswith("/") and not (self.root / word.lstrip("/")).exists():
+                    self.copy(word)
+
+    def test_without_proc(self):
+        if os.geteuid() != 0:
+            self.skipTest("chroot needs root")
+        self.root = self.folder / "root"
+        library = pathlib.Path(LIBRDAM).resolve()
+        agent = library.parent.parent / "tools/agent/rdam-agent"
+        for file in (PROGRAMS / "counts", library, agent):
+            self.copy_with_libraries(str(file))
+        self.copy_with_libraries("/usr/bin/env")
+        done = self.run_in_folder("chroot", self.root, "/usr/bin/env", f"LD_PRELOAD={library}", "RDAM_FUNCTIONS=work", "RDAM_OUTPUT=/trace.bin",
+                                  PROGRAMS / "counts", "2", "1000")
+        self.assertEqual((done.returncode, done.stderr), (3, b""))
+        self.assertEqual(self.counts(self.root / "trace.bin"), {"work": 2000})
+
+
+if __name__ == "__main__":
+    unittest.main()
