@@ -223,7 +223,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.drop_when_full = globals.settings.drop_when_full;
     control.forked = fork_child ? 1 : 0;
     control.verbose = globals.settings.verbose;
-    hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset);
+    hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);
 }
 
 void print_reply(shm::Control& control) {
@@ -269,6 +269,22 @@ bool connect_agent(bool fork_child) {
         return give_up("rdam-agent ended unexpectedly");
     }
     print_reply(*globals.control);
+    return true;
+}
+
+bool ask_for_late_plan() {
+    shm::Control& control = *globals.control;
+    const std::uint32_t asked = control.late_asked.load() + 1;
+    control.late_asked.store(asked);
+    control.work_futex.fetch_add(1);
+    sys::futex_wake(&control.work_futex, 1);
+    for (;;) {
+        const std::uint32_t answered = control.late_answered_futex.load();
+        if (answered == asked) break;
+        const long result = sys::futex_wait(&control.late_answered_futex, answered, kPollMilliseconds);
+        if (result < 0 && !agent_alive()) return false;
+    }
+    print_reply(control);
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "libprobe/agent_link.h"
 #include "libprobe/chunks.h"
+#include "libprobe/late_objects.h"
 #include "libprobe/patch.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
@@ -159,21 +160,6 @@ void measure_cost(ThreadState& thread) {
     zero_bytes(thread.pairs, sizeof thread.pairs);
 }
 
-void report(const PatchResult& result) {
-    if (result.changed > 0) {
-        Line line;
-        (line << result.changed
-              << " functions were left alone: their code in memory is not that of their file")
-            .print();
-    }
-    if (result.no_room > 0) {
-        Line line;
-        (line << result.no_room
-              << " functions were left alone: no memory near them, or their pages cannot be changed")
-            .print();
-    }
-}
-
 /// The recorder itself calls pthread_setspecific: past the wrapper, if it has one.
 void past_wrappers() {
     for (std::uint32_t i = 0; i < globals.functions; ++i)
@@ -189,12 +175,9 @@ void begin_recording() {
     const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
     const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
     if (!globals.patched) {
-        globals.functions = reply.functions.size / sizeof(shm::PlannedFunction);
         report(apply_plan(area, reply));
-        const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
-        for (std::uint32_t i = 0; i < globals.functions; ++i)
-            globals.addresses[i] = functions[i].address;
         past_wrappers();
+        watch_libraries();
         globals.patched = true;
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
@@ -212,6 +195,7 @@ bool same_plan() {
     const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
     if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
     for (std::uint32_t i = 0; i < globals.functions; ++i) {
+        if (globals.addresses[i] == 0) continue;
         const auto words = functions[i].recording.integer_registers +
                            functions[i].recording.vector_registers + functions[i].recording.stack_words;
         if (functions[i].address != globals.addresses[i] || rdam_functions[i].enter_size != 24u + 8u * words)

@@ -179,12 +179,12 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     std::uint64_t at = memory;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
-        const std::uint64_t jump = stub(i, function.frame);
+        const std::uint64_t jump = stub(function.number, function.frame);
         const std::uint8_t island[6] = {0xff, 0x25, 0, 0, 0, 0};
         copy_bytes(reinterpret_cast<void*>(at), island, sizeof island);
         put64(at + sizeof island, jump);
         const bool placed = place_code(area, function, at + kIslandSize);
-        fill_entry(i, function.frame, function.recording, function.stack_bytes,
+        fill_entry(function.number, function.frame, function.recording, function.stack_bytes,
                    placed ? reinterpret_cast<void*>(at + kIslandSize) : nullptr);
         at += room_for(function);
     }
@@ -194,13 +194,13 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     }
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
-        const std::uint64_t code = reinterpret_cast<std::uint64_t>(rdam_functions[i].resume);
+        const std::uint64_t code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
         if (code == 0) {
             ++result.no_room;
         } else if (!same_bytes(function)) {
             ++result.changed;
         } else {
-            const std::uint64_t direct = stub(i, function.frame);
+            const std::uint64_t direct = stub(function.number, function.frame);
             const std::uint64_t to =
                 reaches(function.address + plan::kPatchSize, direct) ? direct : code - kIslandSize;
             write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
@@ -216,6 +216,10 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
     rdam_target_side = variant(plan::Frame::side).enter;
     const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(plan_area + reply.functions.offset);
     const std::uint32_t count = reply.functions.size / sizeof(shm::PlannedFunction);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        globals.addresses[functions[i].number] = functions[i].address;
+        if (functions[i].number >= globals.functions) globals.functions = functions[i].number + 1;
+    }
     Group group;
     while (group.first < count) {
         group.end = group.first + 1;
@@ -225,6 +229,21 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
         group.first = group.end;
     }
     return result;
+}
+
+void report(const PatchResult& result) {
+    if (result.changed > 0) {
+        Line line;
+        (line << result.changed
+              << " functions were left alone: their code in memory is not that of their file")
+            .print();
+    }
+    if (result.no_room > 0) {
+        Line line;
+        (line << result.no_room
+              << " functions were left alone: no memory near them, or their pages cannot be changed")
+            .print();
+    }
 }
 
 void prepare_empty_function(std::uint32_t number) {

@@ -14,9 +14,13 @@ struct PatchResult {
         0;  ///< no memory within reach of the function, or protection could not be changed: left alone
 };
 
-/// Fills rdam_functions and patches every entry. Must run while no other thread can be executing the code
-/// that is changed. Text is writable only while it is being written, and never executable at the same time.
+/// Fills rdam_functions and globals.addresses, and patches every entry. Must run while no other thread can be
+/// executing the code that is changed. Text is writable only while it is being written, and never executable
+/// at the same time.
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply);
+
+/// Says on stderr what was left alone.
+void report(const PatchResult& result);
 
 /// Prepares the entry that probe cost is measured with; its number is `number`.
 void prepare_empty_function(std::uint32_t number);

@@ -13,25 +13,12 @@ namespace {
 
 constexpr std::uint32_t kMostObjects = 4096;
 
-/// Grows upwards in a mapping of the request area's size; texts are referred to by their offset in it.
-struct Arena {
-    char* base = nullptr;
-    std::uint32_t used = 0;
-
-    shm::Text add(const void* data, std::size_t size) {
-        const std::size_t aligned = (used + 7) & ~std::size_t{7};
-        if (aligned + size + 1 > shm::kRequestSize) return {};
-        copy_bytes(base + aligned, data, size);
-        used = static_cast<std::uint32_t>(aligned + size + 1);  // a zero behind every text
-        return {static_cast<std::uint32_t>(aligned), static_cast<std::uint32_t>(size)};
-    }
-};
-
 constinit Arena arena;
 constinit shm::RequestedObject objects[kMostObjects] = {};
 std::uint32_t object_count = 0;
+std::uint32_t initial_objects = 0;  ///< those that were there at the start stay to the end
 
-shm::Text find_build_id(const dl_phdr_info& info) {
+shm::Text find_build_id(Arena& to, const dl_phdr_info& info) {
     for (int i = 0; i < info.dlpi_phnum; ++i) {
         const ElfW(Phdr)& header = info.dlpi_phdr[i];
         if (header.p_type != PT_NOTE) continue;
@@ -44,7 +31,7 @@ shm::Text find_build_id(const dl_phdr_info& info) {
             if (description + note->n_descsz > end) break;
             if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && name[0] == 'G' && name[1] == 'N' &&
                 name[2] == 'U')
-                return arena.add(description, note->n_descsz);
+                return to.add(description, note->n_descsz);
             at = description + ((note->n_descsz + 3u) & ~3u);
         }
     }
@@ -70,14 +57,32 @@ int add_object(dl_phdr_info* info, std::size_t, void* data) {
     auto& request = *static_cast<shm::Request*>(data);
     if (object_count == kMostObjects) return 1;
     shm::RequestedObject& object = objects[object_count];
-    const bool own = contains(*info, rdam_trampolines_begin, object.end);
-    object.base = info->dlpi_addr;
-    object.build_id = find_build_id(*info);
-    object.path =
-        object_count == 0 ? request.executable : arena.add(info->dlpi_name, text_size(info->dlpi_name));
-    if (own) request.own_path = object.path;
+    object = describe_object(arena, *info);
+    if (object_count == 0) object.path = request.executable;
+    std::uint64_t end = 0;
+    if (contains(*info, rdam_trampolines_begin, end)) request.own_path = object.path;
     ++object_count;
     return 0;
+}
+
+bool same_text(shm::Text mine, const Arena& other, shm::Text text) {
+    if (mine.size != text.size) return false;
+    for (std::uint32_t i = 0; i < mine.size; ++i)
+        if (arena.base[mine.offset + i] != other.base[text.offset + i]) return false;
+    return true;
+}
+
+/// A place for the object in the list; that of a vanished one that had the same file, if there is one.
+shm::RequestedObject* place_for(const Arena& other, const shm::RequestedObject& object) {
+    for (std::uint32_t i = 0; i < object_count; ++i)
+        if (objects[i].end == 0 && same_text(objects[i].path, other, object.path) &&
+            same_text(objects[i].build_id, other, object.build_id))
+            return &objects[i];
+    if (object_count == kMostObjects) return nullptr;
+    shm::RequestedObject& added = objects[object_count++];
+    added.path = arena.add(other.base + object.path.offset, object.path.size);
+    added.build_id = arena.add(other.base + object.build_id.offset, object.build_id.size);
+    return &added;
 }
 
 /// As the kernel was told to start it: what is known where /proc is missing. The auxiliary vector stands
@@ -125,6 +130,45 @@ shm::Text join_arguments(int argc, char** argv) {
 
 }  // namespace
 
+shm::Text Arena::add(const void* data, std::size_t size) {
+    const std::size_t aligned = (used + 7) & ~std::size_t{7};
+    if (aligned + size + 1 > shm::kRequestSize) return {};
+    copy_bytes(base + aligned, data, size);
+    base[aligned + size] = '\0';
+    used = static_cast<std::uint32_t>(aligned + size + 1);
+    return {static_cast<std::uint32_t>(aligned), static_cast<std::uint32_t>(size)};
+}
+
+shm::RequestedObject describe_object(Arena& to, const dl_phdr_info& info) {
+    shm::RequestedObject object;
+    contains(info, nullptr, object.end);
+    object.base = info.dlpi_addr;
+    object.build_id = find_build_id(to, info);
+    object.path = to.add(info.dlpi_name, text_size(info.dlpi_name));
+    return object;
+}
+
+bool is_loaded(std::uint64_t base) {
+    for (std::uint32_t i = 0; i < object_count; ++i)
+        if (objects[i].end != 0 && objects[i].base == base) return true;
+    return false;
+}
+
+void note_loaded(const Arena& other, const shm::RequestedObject& object) {
+    shm::RequestedObject* place = place_for(other, object);
+    if (place == nullptr) return;
+    place->base = object.base;
+    place->end = object.end;
+}
+
+void note_unloaded(bool (*still_there)(std::uint64_t base), void (*gone)(const shm::RequestedObject&)) {
+    for (std::uint32_t i = initial_objects; i < object_count; ++i) {
+        if (objects[i].end == 0 || still_there(objects[i].base)) continue;
+        gone(objects[i]);
+        objects[i].end = 0;
+    }
+}
+
 bool gather_request(int argc, char** argv) {
     const long address = sys::mmap(0, shm::kRequestSize, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -134,14 +178,20 @@ bool gather_request(int argc, char** argv) {
     shm::Request request;
     request.executable = read_executable();
     dl_iterate_phdr(add_object, &request);
+    initial_objects = object_count;
     request.objects = arena.add(objects, object_count * sizeof objects[0]);
     request.command = join_arguments(argc, argv);
     copy_bytes(arena.base, &request, sizeof request);
     return request.objects.size != 0 && request.own_path.size != 0;
 }
 
-void hand_over_request(void* area) {
+void hand_over_request(void* area, bool fork_child) {
     copy_bytes(area, arena.base, arena.used);
+    if (!fork_child) return;
+    Arena shared{static_cast<char*>(area), arena.used};
+    auto& request = *static_cast<shm::Request*>(area);
+    request.objects = shared.add(objects, object_count * sizeof objects[0]);
+    request.known = shared.add(globals.addresses, globals.functions * sizeof globals.addresses[0]);
 }
 
 const char* own_path() {

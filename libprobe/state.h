@@ -94,7 +94,7 @@ struct Globals {
     std::uint32_t functions = 0;
     bool patched = false;
     std::uint64_t addresses[shm::kMaxFunctions] =
-        {};  ///< of the functions' entries: a fork child must get the same plan
+        {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan
     int (*set_specific)(std::uint32_t,
                         const void*) = nullptr;  ///< pthread_setspecific, past its wrapper if it has one
     std::uint32_t thread_key = 0;

@@ -492,6 +492,26 @@ rdam_nothing:
         .cfi_endproc
         .size   rdam_nothing, . - rdam_nothing
 
+// Stands in for the empty function that the dynamic linker calls when its list of objects has changed: that one
+// clobbers nothing.
+        .hidden rdam_link_map_hook
+        .globl  rdam_link_map_hook
+        .type   rdam_link_map_hook, @function
+rdam_link_map_hook:
+        .cfi_startproc
+        .irp    register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+        call    rdam_link_map_changed
+        .irp    register, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        ret
+        .cfi_endproc
+        .size   rdam_link_map_hook, . - rdam_link_map_hook
+
 // One stub for each function number: the place that a patched entry jumps to. It clobbers nothing: the number
 // travels on the stack. Unwinding from inside follows the rule that PLTs use: the frame is one word deeper from the
 // sixth byte of each 16-byte stub on.

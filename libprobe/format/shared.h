@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -92,6 +92,10 @@ struct Control {
     std::uint64_t ifunc_target;              ///< written by the process
     std::atomic<std::uint32_t> ifunc_asked;  ///< counts the agent's questions
     std::atomic<std::uint32_t> ifunc_answered_futex;
+    /// Objects that come and go while the program runs: the process fills the request area anew, counts this
+    /// up and waits for the answer, which is a plan of the new objects alone.
+    std::atomic<std::uint32_t> late_asked;
+    std::atomic<std::uint32_t> late_answered_futex;
     std::uint32_t message_size;
     char message[4096];  ///< printable text for stderr, lines end with \n
 
@@ -141,7 +145,9 @@ struct Request {
     Text own_path;    ///< librdam.so
     Text executable;  ///< /proc/self/exe
     Text command;     ///< arguments, each ended by \0
-    Text objects;     ///< RequestedObject[]
+    Text objects;     ///< RequestedObject[]; of a late request, those that are new
+    Text gone;        ///< late requests: the bases of unloaded objects, std::uint64_t[]
+    Text known;       ///< fork children: the entries that are patched, by function number; 0: no longer there
 };
 
 // --- The plan: what the process is told to do
@@ -150,7 +156,8 @@ struct Request {
 struct PlannedFunction {
     std::uint64_t address = 0;  ///< run-time address of the entry
     std::uint64_t base = 0;     ///< load base that the fix-ups are relative to
-    std::uint32_t object = 0;   ///< moved code of one object is placed together
+    std::uint32_t number = 0;
+    std::uint32_t object = 0;  ///< moved code of one object is placed together
     std::uint32_t stack_bytes = 0;
     plan::Recording recording;
     plan::Frame frame = plan::Frame::side;
@@ -164,7 +171,7 @@ struct PlannedFunction {
 
 /// At the start of the plan area.
 struct PlanReply {
-    Text functions;  ///< PlannedFunction[], the index is the function's number
+    Text functions;  ///< PlannedFunction[]
     Text message;    ///< for stderr
     std::uint32_t none_wrapped = 0;
     std::uint32_t stack_period = 0;

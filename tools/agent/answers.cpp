@@ -66,4 +66,16 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
     return text;
 }
 
+std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
+    if (!wishes.first && !wishes.verbose) return {};
+    std::string text;
+    for (const Answer& answer : plan.answers)
+        if (answer.verdict != Verdict::not_found && worth_saying(answer, wishes)) text += line(answer);
+    if (!plan.functions.empty() && (wishes.verbose || !wishes.run.empty()))
+        text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
+                            plan.functions.size() == 1 ? "" : "s",
+                            printable(process.objects[plan.functions.front().object].path));
+    return text;
+}
+
 }  // namespace rdam::agent

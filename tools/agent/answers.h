@@ -15,4 +15,7 @@ std::string explain(const Answer& answer);
 /// launcher (a shell) of the real one.
 std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
 
+/// The same for objects loaded later: what is not in them is no news.
+std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
+
 }  // namespace rdam::agent

@@ -24,10 +24,21 @@ std::uint16_t cpu_of(const Slot& slot) {
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
              std::string wanted)
     : shared_(shared), process_(process), info_(info), wanted_(std::move(wanted)), unwinder_(process) {
-    for (const trace::FunctionInfo& function : info.functions) {
+    read_rules();
+}
+
+void Drain::read_rules() {
+    rules_ = {};
+    for (const trace::FunctionInfo& function : info_.functions) {
         rules_.enter_words.push_back(function.enter_words);
         rules_.leave_words.push_back(function.leave_words);
     }
+}
+
+void Drain::note_objects(const std::vector<ProcessObject>& added) {
+    read_rules();
+    for (const ProcessObject& object : added)
+        unwinder_.add(object);
 }
 
 void Drain::note_events() {

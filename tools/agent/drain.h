@@ -23,6 +23,9 @@ class Drain {
     Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
           std::string wanted);
 
+    /// `info` knows more functions, and the process has these objects besides.
+    void note_objects(const std::vector<ProcessObject>& added);
+
     /// Opens the file if the first event is near: the first process with events gets the name.
     void note_events();
 
@@ -44,6 +47,7 @@ class Drain {
         std::uint32_t pending_stack = 0;  ///< 1 + index of the stack taken for the next enter
     };
 
+    void read_rules();
     void take_chunk(std::uint32_t chunk);
     void give_back(std::uint32_t chunk, std::size_t used);
     void take_thread(std::uint32_t slot);

@@ -7,6 +7,7 @@
 #include <x86intrin.h>
 
 #include <atomic>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 
 #include "tools/agent/drain.h"
 #include "tools/agent/output_file.h"
+#include "tools/agent/plan_area.h"
 #include "tools/agent/planning.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
@@ -90,7 +92,16 @@ void put_message(shm::Control& control, const std::string& text) {
     control.message_size = static_cast<std::uint32_t>(text.copy(control.message, sizeof control.message));
 }
 
-void drain_until_end(const SharedMemory& shared, Drain& drain, const Watch& watch) {
+void answer_late_request(shm::Control& control, Planning& planning, Drain& drain) {
+    const std::uint32_t asked = control.late_asked.load();
+    if (asked == control.late_answered_futex.load()) return;
+    drain.take_ring();
+    drain.note_objects(planning.change());
+    control.late_answered_futex.store(asked);
+    futex_wake(&control.late_answered_futex, INT_MAX);
+}
+
+void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, const Watch& watch) {
     shm::Control& control = shared.control();
     const auto ending = [&] {
         return watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
@@ -98,6 +109,7 @@ void drain_until_end(const SharedMemory& shared, Drain& drain, const Watch& watc
     for (;;) {
         const std::uint32_t work = control.work_futex.load();
         drain.note_events();
+        answer_late_request(control, planning, drain);
         if (drain.take_ring()) continue;
         if (ending()) break;
         control.agent_sleeps.store(1);
@@ -115,7 +127,7 @@ int run(int fd) {
     control.agent_pid.store(static_cast<std::uint32_t>(getpid()));
     TickRate rate;
     const Watch watch(control);
-    const ProcessDescription process = shared->describe_process();
+    ProcessDescription process = shared->describe_process();
     const Wishes wishes = read_wishes(process.pid);
     trace::TraceInfo info;
     info.process = describe_machine(process.pid);
@@ -128,8 +140,8 @@ int run(int fd) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;
     }
-    const auto plan = plan_process(*shared, process, wishes, info);
-    if (!plan) {
+    Planning planning(*shared, process, wishes, info);
+    if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);
         return 0;
     }
@@ -138,7 +150,7 @@ int run(int fd) {
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
     Drain drain(*shared, process, info, wishes.output);
-    drain_until_end(*shared, drain, watch);
+    drain_until_end(*shared, planning, drain, watch);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty(), rate));

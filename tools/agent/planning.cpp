@@ -6,14 +6,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "libprobe/format/plan.h"
 #include "tools/agent/answers.h"
+#include "tools/agent/plan_area.h"
 #include "tools/agent/process_facts.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
 namespace {
+
+constexpr std::size_t kMostFunctions = shm::kEmptyFunction;
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
@@ -86,62 +90,6 @@ std::uint64_t ask_ifunc(const SharedMemory& shared, std::uint64_t resolver) {
     return answered ? control.ifunc_target : 0;
 }
 
-/// Appends to the plan area; what does not fit makes `full` true.
-class Area {
-  public:
-    explicit Area(std::span<std::uint8_t> bytes) : bytes_(bytes), used_(sizeof(shm::PlanReply)) {}
-
-    shm::Text add(const void* data, std::size_t size) {
-        const std::size_t at = (used_ + 7) & ~std::size_t{7};
-        if (at > bytes_.size() || size > bytes_.size() - at) {
-            full_ = true;
-            return {};
-        }
-        if (size > 0) std::memcpy(bytes_.data() + at, data, size);
-        used_ = at + size;
-        return {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size)};
-    }
-    bool full() const { return full_; }
-    shm::PlanReply& reply() { return *reinterpret_cast<shm::PlanReply*>(bytes_.data()); }
-
-  private:
-    std::span<std::uint8_t> bytes_;
-    std::size_t used_;
-    bool full_ = false;
-};
-
-shm::PlannedFunction encode(const PlannedFunction& function, const ProcessDescription& process, Area& area) {
-    shm::PlannedFunction out;
-    out.base = process.objects[function.object].base;
-    out.address = out.base + function.address;
-    out.object = static_cast<std::uint32_t>(function.object);
-    out.stack_bytes = function.stack_bytes;
-    out.recording = function.recording;
-    out.frame = function.frame;
-    const auto& prologue = function.prologue;
-    out.jump_before = prologue.jump_before;
-    out.original_size =
-        static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));
-    std::memcpy(out.original, prologue.original.data(), out.original_size);
-    out.code = area.add(prologue.code.data(), prologue.code.size());
-    out.fixups = area.add(prologue.fixups.data(), prologue.fixups.size() * sizeof(plan::Fixup));
-    return out;
-}
-
-bool write_plan(const SharedMemory& shared, const ProcessDescription& process, const Plan& plan,
-                const std::string& message) {
-    Area area(shared.plan_area());
-    std::vector<shm::PlannedFunction> functions;
-    functions.reserve(plan.functions.size());
-    for (const PlannedFunction& function : plan.functions)
-        functions.push_back(encode(function, process, area));
-    shm::PlanReply reply;
-    reply.functions = area.add(functions.data(), functions.size() * sizeof functions[0]);
-    reply.message = area.add(message.data(), message.size());
-    area.reply() = reply;
-    return !area.full();
-}
-
 std::string file_name(const std::string& path) {
     return std::filesystem::path(path).filename().string();
 }
@@ -172,14 +120,17 @@ trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescr
     return info;
 }
 
+trace::AnswerInfo describe(const Answer& answer) {
+    return {answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function, explain(answer)};
+}
+
 void describe(const Plan& plan, const ProcessDescription& process, trace::TraceInfo& info) {
     for (const ProcessObject& object : process.objects)
         info.objects.push_back({object.path, object.build_id, object.base, object.end});
     for (const PlannedFunction& function : plan.functions)
         info.functions.push_back(describe(function, process));
     for (const Answer& answer : plan.answers)
-        info.answers.push_back(
-            {answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function, explain(answer)});
+        info.answers.push_back(describe(answer));
 }
 
 bool is_recorder(const std::string& path) {
@@ -190,13 +141,27 @@ Result<FunctionList> wanted(const Wishes& wishes) {
     return wishes.functions ? load_function_list(*wishes.functions) : Result<FunctionList>{default_list()};
 }
 
+/// A fork child inherits patched code: each function keeps the number that its entry has. What is not patched
+/// cannot be any more, and what has gone leaves its number to a name that is never called.
+void order_as_known(Plan& plan, const ProcessDescription& process) {
+    std::map<std::uint64_t, std::size_t> number_of;
+    for (std::size_t i = 0; i < process.known.size(); ++i)
+        number_of.emplace(process.known[i], i);
+    std::vector<PlannedFunction> ordered(process.known.size());
+    for (PlannedFunction& function : plan.functions) {
+        const auto known = number_of.find(process.objects[function.object].base + function.address);
+        if (known != number_of.end()) ordered[known->second] = std::move(function);
+    }
+    plan.functions = std::move(ordered);
+}
+
 /// More than the recorder has stubs for: the first ones are kept.
 void limit(Plan& plan, trace::TraceInfo& info) {
-    constexpr std::size_t kMost = shm::kEmptyFunction;
-    if (plan.functions.size() <= kMost) return;
+    if (plan.functions.size() <= kMostFunctions) return;
     info.remarks.push_back(fmt::format("{} of {} functions were left alone: a process can have {} wrapped",
-                                       plan.functions.size() - kMost, plan.functions.size(), kMost));
-    plan.functions.resize(kMost);
+                                       plan.functions.size() - kMostFunctions, plan.functions.size(),
+                                       kMostFunctions));
+    plan.functions.resize(kMostFunctions);
 }
 
 }  // namespace
@@ -216,38 +181,110 @@ Wishes read_wishes(std::uint32_t pid) {
     return wishes;
 }
 
-Result<Plan> plan_process(const SharedMemory& shared, const ProcessDescription& process, const Wishes& wishes,
-                          trace::TraceInfo& info) {
-    auto list = wanted(wishes);
-    if (!list) return fail("rdam: {}\n", printable(list.error().message));
+Planning::Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
+                   trace::TraceInfo& info)
+    : shared_(shared),
+      process_(process),
+      wishes_(wishes),
+      info_(info),
+      loaded_(process.objects.size(), true) {}
+
+Plan Planning::plan_objects(std::size_t first, bool late) {
     PlanRequest request;
-    request.list = std::move(*list);
-    for (const ProcessObject& object : process.objects) {
+    request.list = list_;
+    request.has_executable = !late;
+    for (std::size_t i = first; i < process_.objects.size(); ++i) {
+        const ProcessObject& object = process_.objects[i];
         request.objects.push_back({object.path, object.build_id, object.base});
         if (is_recorder(object.path)) request.own_objects.push_back(object.path);
     }
-    request.own_objects.push_back(process.own_path);
-    request.record_arguments = wishes.arguments;
-    request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared, resolver); };
+    request.own_objects.push_back(process_.own_path);
+    request.record_arguments = wishes_.arguments;
+    // An object that is being loaded has not been relocated: its resolvers cannot run.
+    request.resolve_ifunc = [&](std::uint64_t resolver) { return late ? 0 : ask_ifunc(shared_, resolver); };
     Plan plan = make_plan(request, Catalogue::builtin());
-    limit(plan, info);
-    describe(plan, process, info);
-    std::string message = answer_text(plan, process, wishes);
-    for (const std::string& remark : info.remarks)
-        message += "rdam: " + remark + "\n";
-    if (plan.functions.empty()) return fail("{}", message);
-    if (!write_plan(shared, process, plan, message))
-        return fail("rdam: the plan for {} functions is too large: shorten the list\n",
-                    plan.functions.size());
+    for (PlannedFunction& function : plan.functions)
+        function.object += first;
     return plan;
 }
 
-void refuse(const SharedMemory& shared, const std::string& text) {
-    Area area(shared.plan_area());
-    shm::PlanReply reply;
-    reply.message = area.add(text.data(), text.size());
-    area.reply() = reply;
-    shared.announce(shm::AgentState::refused);
+Result<void> Planning::start() {
+    auto list = wanted(wishes_);
+    if (!list) return fail("rdam: {}\n", printable(list.error().message));
+    list_ = std::move(*list);
+    Plan plan = plan_objects(0, false);
+    if (!process_.known.empty()) order_as_known(plan, process_);
+    limit(plan, info_);
+    describe(plan, process_, info_);
+    std::string message = answer_text(plan, process_, wishes_);
+    for (const std::string& remark : info_.remarks)
+        message += "rdam: " + remark + "\n";
+    if (plan.functions.empty() && !std::ranges::any_of(plan.answers, &Answer::awaits_module))
+        return fail("{}", message);
+    std::vector<NumberedFunction> numbered;
+    for (const PlannedFunction& function : plan.functions)
+        numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
+    if (!write_plan(shared_, process_, numbered, message))
+        return fail("rdam: the plan for {} functions is too large: shorten the list\n",
+                    plan.functions.size());
+    return {};
+}
+
+std::uint32_t Planning::number_for(const PlannedFunction& function) {
+    const ProcessObject& object = process_.objects[function.object];
+    for (std::uint32_t i = 0; i < info_.functions.size(); ++i) {
+        trace::FunctionInfo& known = info_.functions[i];
+        const ProcessObject& before = process_.objects[known.object];
+        if (loaded_[known.object] || known.address != function.address || before.path != object.path ||
+            before.build_id != object.build_id || object.build_id.empty())
+            continue;
+        known.object = static_cast<std::uint32_t>(function.object);
+        return i;
+    }
+    if (info_.functions.size() < kMostFunctions)
+        info_.functions.push_back(describe(function, process_));
+    else
+        return shm::kNone;
+    return static_cast<std::uint32_t>(info_.functions.size() - 1);
+}
+
+void Planning::note_answers(const Plan& plan) {
+    for (const Answer& answer : plan.answers) {
+        if (answer.verdict == Verdict::not_found) continue;
+        std::erase_if(info_.answers, [&](const trace::AnswerInfo& before) {
+            return before.entry == answer.entry.text &&
+                   before.verdict == static_cast<std::uint8_t>(Verdict::not_found);
+        });
+        info_.answers.push_back(describe(answer));
+    }
+}
+
+void Planning::unload(const std::vector<std::uint64_t>& bases) {
+    for (std::size_t i = 0; i < process_.objects.size(); ++i)
+        if (std::ranges::find(bases, process_.objects[i].base) != bases.end()) loaded_[i] = false;
+}
+
+std::vector<ProcessObject> Planning::change() {
+    ObjectChange change = shared_.describe_change();
+    unload(change.gone);
+    const std::size_t first = process_.objects.size();
+    for (ProcessObject& object : change.added) {
+        object.path = absolute_path(process_.pid, object.path, object.base);
+        info_.objects.push_back({object.path, object.build_id, object.base, object.end});
+        process_.objects.push_back(object);
+        loaded_.push_back(true);
+    }
+    Plan plan = plan_objects(first, true);
+    const std::size_t known = info_.functions.size();
+    std::vector<NumberedFunction> numbered;
+    for (const PlannedFunction& function : plan.functions)
+        if (const std::uint32_t number = number_for(function); number != shm::kNone)
+            numbered.push_back({number, &function});
+    note_answers(plan);
+    // A library that comes back is no news.
+    const bool news = wishes_.verbose || plan.functions.empty() || info_.functions.size() > known;
+    write_plan(shared_, process_, numbered, news ? late_answer_text(plan, process_, wishes_) : "");
+    return std::move(change.added);
 }
 
 }  // namespace rdam::agent

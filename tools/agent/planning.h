@@ -25,13 +25,33 @@ struct Wishes {
 
 Wishes read_wishes(std::uint32_t pid);
 
-/// Plans for the process, writes the plan area and announces it. An Error is the reason why nothing is
-/// recorded; it has not been announced: whole lines for stderr. On success `info` knows the objects,
-/// functions and answers.
-Result<Plan> plan_process(const SharedMemory& shared, const ProcessDescription& process, const Wishes& wishes,
-                          trace::TraceInfo& info);
+/// Makes plans: one when the process starts, one for every change of its objects. All references must outlive
+/// it.
+class Planning {
+  public:
+    Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
+             trace::TraceInfo& info);
 
-/// Announces that nothing is recorded, and why.
-void refuse(const SharedMemory& shared, const std::string& text);
+    /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
+    /// for stderr. On success `info` knows the objects, functions and answers.
+    Result<void> start();
+
+    /// Takes the late request and writes the plan of the new objects, which are returned. `info` and
+    /// `process` know them; an object that comes back gets the numbers that its functions had.
+    std::vector<ProcessObject> change();
+
+  private:
+    Plan plan_objects(std::size_t first, bool late);
+    std::uint32_t number_for(const PlannedFunction& function);
+    void note_answers(const Plan& plan);
+    void unload(const std::vector<std::uint64_t>& bases);
+
+    const SharedMemory& shared_;
+    ProcessDescription& process_;
+    const Wishes& wishes_;
+    trace::TraceInfo& info_;
+    FunctionList list_;
+    std::vector<bool> loaded_;  ///< by object
+};
 
 }  // namespace rdam::agent

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -118,6 +119,21 @@ bool is_recorded(std::uint32_t pid) {
 std::string program_name(std::uint32_t pid) {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).filename().string();
+}
+
+std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint64_t address) {
+    if (path.starts_with('/')) return path;
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        int name = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &name) < 2 || name == 0)
+            continue;
+        if (begin <= address && address < end && line[static_cast<std::size_t>(name)] == '/')
+            return line.substr(static_cast<std::size_t>(name));
+    }
+    return path;
 }
 
 trace::ProcessInfo describe_machine(std::uint32_t pid) {

@@ -25,6 +25,10 @@ bool is_recorded(std::uint32_t pid);
 /// The file name of the program that `pid` runs; empty if that is not to be known.
 std::string program_name(std::uint32_t pid);
 
+/// `path` as the dynamic linker knows an object, which may be relative to a folder that the program has left:
+/// what the kernel calls the file that is mapped at `address`, if it tells.
+std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint64_t address);
+
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
 

@@ -67,19 +67,40 @@ ProcessDescription SharedMemory::describe_process() const {
         process.command.emplace_back(arguments.substr(at, end - at));
         at = end + 1;
     }
-    const std::string_view objects = request_text(request.objects);
+    process.objects = requested_objects(request.objects);
+    process.known = requested_numbers(request.known);
+    return process;
+}
+
+ObjectChange SharedMemory::describe_change() const {
+    shm::Request request;
+    std::memcpy(&request, static_cast<const char*>(memory_) + shm::kRequestOffset, sizeof request);
+    return {requested_objects(request.objects), requested_numbers(request.gone)};
+}
+
+std::vector<ProcessObject> SharedMemory::requested_objects(shm::Text text) const {
+    std::vector<ProcessObject> all;
+    const std::string_view objects = request_text(text);
     for (std::size_t i = 0; i < objects.size() / sizeof(shm::RequestedObject); ++i) {
         shm::RequestedObject raw;
         std::memcpy(&raw, objects.data() + i * sizeof raw, sizeof raw);
+        if (raw.end == 0) continue;
         ProcessObject object;
         object.path = request_text(raw.path);
         for (const char byte : request_text(raw.build_id))
             object.build_id += fmt::format("{:02x}", static_cast<unsigned char>(byte));
         object.base = raw.base;
         object.end = raw.end;
-        process.objects.push_back(std::move(object));
+        all.push_back(std::move(object));
     }
-    return process;
+    return all;
+}
+
+std::vector<std::uint64_t> SharedMemory::requested_numbers(shm::Text text) const {
+    const std::string_view bytes = request_text(text);
+    std::vector<std::uint64_t> numbers(bytes.size() / sizeof(std::uint64_t));
+    if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof numbers[0]);
+    return numbers;
 }
 
 void SharedMemory::announce(shm::AgentState state) const {

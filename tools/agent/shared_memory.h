@@ -26,6 +26,14 @@ struct ProcessDescription {
     std::string executable;
     std::vector<std::string> command;
     std::vector<ProcessObject> objects;
+    std::vector<std::uint64_t>
+        known;  ///< a fork child's patched entries by function number; 0: no longer there
+};
+
+/// Objects that came and went while the program ran.
+struct ObjectChange {
+    std::vector<ProcessObject> added;
+    std::vector<std::uint64_t> gone;  ///< bases
 };
 
 class SharedMemory {
@@ -41,6 +49,7 @@ class SharedMemory {
     shm::ChunkHeader& chunk_header(std::uint32_t index) const;
     std::span<std::uint8_t> plan_area() const;
     ProcessDescription describe_process() const;
+    ObjectChange describe_change() const;
 
     /// Sets the state and wakes the process.
     void announce(shm::AgentState state) const;
@@ -48,6 +57,8 @@ class SharedMemory {
   private:
     SharedMemory(void* memory, std::uint64_t size) : memory_(memory), size_(size) {}
     std::string_view request_text(shm::Text text) const;
+    std::vector<ProcessObject> requested_objects(shm::Text text) const;
+    std::vector<std::uint64_t> requested_numbers(shm::Text text) const;
 
     void* memory_;
     std::uint64_t size_;

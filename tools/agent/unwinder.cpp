@@ -21,7 +21,7 @@ constexpr std::size_t kMostFrames = 256;
 
 struct UnwindState {
     std::vector<Image> images;
-    std::size_t recorder = 0;  ///< index of librdam.so's image; images.size(): none
+    std::size_t recorder = SIZE_MAX;  ///< index of librdam.so's image; SIZE_MAX: none
     unw_addr_space_t space = nullptr;
 
     // The stack being unwound.
@@ -33,8 +33,8 @@ struct UnwindState {
     bool ran_out = false;
 
     const Image* find(std::uint64_t address) const {
-        for (const Image& image : images)
-            if (image.contains(address)) return &image;
+        for (auto image = images.rbegin(); image != images.rend(); ++image)
+            if (image->contains(address)) return &*image;
         return nullptr;
     }
 
@@ -180,7 +180,6 @@ unw_accessors_t make_accessors() {
 }  // namespace
 
 Unwinder::Unwinder(const ProcessDescription& process) : state_(std::make_unique<UnwindState>()) {
-    state_->recorder = process.objects.size();
     for (std::size_t i = 0; i < process.objects.size(); ++i) {
         state_->images.emplace_back(process.objects[i]);
         if (process.objects[i].path == process.own_path) state_->recorder = i;
@@ -188,6 +187,11 @@ Unwinder::Unwinder(const ProcessDescription& process) : state_(std::make_unique<
     static unw_accessors_t accessors = make_accessors();
     state_->space = unw_create_addr_space(&accessors, 0);
     if (state_->space != nullptr) unw_set_caching_policy(state_->space, UNW_CACHE_GLOBAL);
+}
+
+void Unwinder::add(const ProcessObject& object) {
+    state_->images.emplace_back(object);
+    if (state_->space != nullptr) unw_flush_cache(state_->space, 0, 0);
 }
 
 Unwinder::~Unwinder() {

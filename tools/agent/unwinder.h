@@ -21,6 +21,9 @@ struct UnwindState;
 class Unwinder {
   public:
     explicit Unwinder(const ProcessDescription& process);
+
+    /// An object loaded later. It hides those before it that had the same addresses.
+    void add(const ProcessObject& object);
     ~Unwinder();
 
     /// `entry` is the run-time address of the wrapped function; `side` and `stack` are the bytes behind

@@ -229,7 +229,8 @@ Resolution EntryResolver::resolve(const ListEntry& entry) {
             where.push_back(index);
     }
     // Everything there is means everything of the program's own: nobody wants all of libc wrapped unasked.
-    if (entry.scope.empty() && query.matches_everything() && !where.empty()) where.resize(1);
+    if (entry.scope.empty() && query.matches_everything() && !where.empty())
+        where.resize(request_.has_executable ? 1 : 0);
 
     Resolution resolution;
     resolution.candidates = search(query, where, source_file);

@@ -50,8 +50,11 @@ class PlanMaker {
             Answer answer;
             answer.entry = entry;
             answer.verdict = Verdict::not_found;
-            answer.reason = resolution.reason;
-            answer.nearest = nearest(entry);
+            answer.awaits_module = awaits_module(entry);
+            answer.reason = answer.awaits_module
+                                ? fmt::format("{} is not loaded: it is looked at when it is", entry.scope)
+                                : resolution.reason;
+            if (!answer.awaits_module) answer.nearest = nearest(entry);
             plan_.answers.push_back(std::move(answer));
             return;
         }
@@ -87,6 +90,13 @@ class PlanMaker {
             outcome = tl::unexpected{planned.error()};
         }
         return outcomes_.emplace(key_of(candidate), std::move(outcome)).first->second;
+    }
+
+    bool awaits_module(const ListEntry& entry) {
+        if (entry.scope.find(".so") == std::string::npos) return false;
+        for (std::size_t index = 0; index < objects_.size(); ++index)
+            if (objects_.is_named(index, entry.scope)) return false;
+        return true;
     }
 
     std::vector<std::string> nearest(const ListEntry& entry) {
@@ -149,7 +159,7 @@ Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
         Plan plan;
         for (const ListEntry& entry : request.list.entries) {
             plan.answers.push_back(
-                {entry, Verdict::refused, {}, fmt::format("planning failed: {}", error.what()), {}});
+                {entry, Verdict::refused, {}, fmt::format("planning failed: {}", error.what()), false, {}});
         }
         return plan;
     }

@@ -59,6 +59,7 @@ struct Answer {
     std::string
         reason;  ///< refused: why. not_found: what was looked at. wrapped: remarks ("as pthread_mutex_unlock,
                  ///< the exported alias", "3 inlined copies will not be seen: in f, g, h"); may be empty
+    bool awaits_module = false;        ///< not_found: its library is not loaded, and may come later
     std::vector<std::string> nearest;  ///< not_found: up to three names that exist
 };
 
@@ -70,6 +71,7 @@ struct Plan {
 struct PlanRequest {
     FunctionList list;
     std::vector<LoadedObject> objects;  ///< the main executable first
+    bool has_executable = true;         ///< false: all of `objects` are libraries
     bool record_arguments = true;
     std::vector<std::string> own_objects;  ///< paths never to be touched (librdam.so)
     /// Runs the IFUNC resolver at run-time address `resolver` inside the process and returns the run-time

@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""Libraries that come and go while the program runs."""
+
+import os
+import shutil
+import unittest
+
+from harness import PROGRAMS, Case
+
+PLUGIN = PROGRAMS / "libplugin.so"
+ROUNDS = 5
+# In each round the constructor calls once, the program ten times; each call calls `inner` twice.
+CALLS = 11 * ROUNDS
+
+
+class Libraries(Case):
+    def record(self, *arguments, functions="libplugin.so:plugin_work,libplugin.so:inner,malloc", library=PLUGIN):
+        command = (PROGRAMS / "loads", library, str(ROUNDS), *arguments)
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 0, plain.stdout)
+        done = self.rdam("record", "-f", functions, "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        return done
+
+    def total(self, name: str, trace="trace.bin") -> int:
+        return sum(f["occurrences"] for f in self.analyze(trace)["functions"] if f["name"] == name)
+
+    def test_loaded_again(self):
+        done = self.record()
+        self.assertEqual((self.counts()["plugin_work"], self.counts()["inner"]), (CALLS, 2 * CALLS))
+        self.assertEqual(done.stderr.decode().count("loaded later"), 1, done.stderr.decode())
+
+    def test_loaded_again_elsewhere(self):
+        self.record("elsewhere")
+        self.assertEqual((self.counts()["plugin_work"], self.counts()["inner"]), (CALLS, 2 * CALLS))
+
+    def test_other_namespaces(self):
+        self.record("namespace")
+        self.assertEqual((self.total("plugin_work"), self.total("inner")), (CALLS + 22, 2 * CALLS + 44))
+
+    def test_fork_child_with_a_library_loaded_later(self):
+        self.record("fork")
+        self.assertEqual(self.total("plugin_work"), CALLS + 11)
+        child = next(name for name in self.traces() if name != "trace.bin")
+        self.assertEqual((self.total("plugin_work", child), self.total("inner", child)), (30, 60))
+
+    def test_nothing_but_what_comes_later(self):
+        done = self.record(functions="libplugin.so:plugin_work")
+        self.assertEqual(self.counts(), {"plugin_work": CALLS})
+        self.assertIn("libplugin.so is not loaded: it is looked at when it is", done.stderr.decode())
+
+    def test_name_that_only_a_later_library_has(self):
+        self.record(functions="malloc,plugin_work")
+        self.assertEqual(self.counts()["plugin_work"], CALLS)
+        self.assertNotIn("not recorded", self.rdam("analyze").stdout.decode())
+
+    def test_relative_path(self):
+        os.makedirs(self.folder / "lib")
+        shutil.copy(PLUGIN, self.folder / "lib" / "libplugin.so")
+        self.record(library="./lib/libplugin.so")
+        self.assertEqual(self.counts()["plugin_work"], CALLS)
+
+    def test_call_stacks_from_a_later_library(self):
+        self.record(functions="libplugin.so:inner")
+        inner = next(f for f in self.analyze()["functions"] if f["name"] == "inner")
+        frames = [" ".join(stack["frames"]) for stack in inner["stacks"]]
+        self.assertTrue(any("plugin_work" in text and "main " in text for text in frames), frames)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,15 @@
+// A library that is loaded while the program runs. Its constructor calls its function already.
+static volatile unsigned sink;
+
+__attribute__((noinline)) static unsigned inner(unsigned x) {
+    sink += x;
+    return x * 2654435761u;
+}
+
+__attribute__((noinline)) unsigned plugin_work(unsigned x, unsigned y) {
+    return inner(x) ^ inner(y);
+}
+
+__attribute__((constructor)) static void begins(void) {
+    sink = plugin_work(1, 2);
+}
