@@ -21,6 +21,7 @@
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_SIDE_FREE 8
+#define RDAM_THREAD_VFORK_CURSOR 16
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
 

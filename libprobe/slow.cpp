@@ -143,7 +143,7 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
                              const rdam::shm::EntryRegisters* registers) {
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
-    if (!rdam::probe::ready(thread)) return 0;
+    if (thread.vfork_cursor != 0 || !rdam::probe::ready(thread)) return 0;
     const bool of_program = entry < rdam_functions + rdam::probe::globals.functions;
     if (of_program) rdam::probe::announce_events();
     if (rdam::probe::count_pair(thread, *entry, return_address) && of_program)
@@ -154,7 +154,7 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
 std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
-    if (rdam_guard.active.load() == 0) return 0;
+    if (rdam_guard.active.load() == 0 || thread.vfork_cursor != 0) return 0;
     // A signal handler may have been here first.
     if (thread.cursor % rdam::shm::kChunkSize <= rdam::shm::kChunkLimit) return 1;
     if (rdam::probe::ready(thread) && rdam::probe::change_chunk(thread)) return 1;

@@ -54,6 +54,8 @@ struct PairTable;
 struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     SideFrame* side_free = nullptr;
+    std::uint64_t vfork_cursor =
+        0;  ///< not 0: a child of vfork runs on this thread's memory, and records nothing
     shm::ThreadSlot* slot = nullptr;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
