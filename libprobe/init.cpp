@@ -8,6 +8,7 @@
 #include "libprobe/chunks.h"
 #include "libprobe/late_objects.h"
 #include "libprobe/patch.h"
+#include "libprobe/regions.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
@@ -245,6 +246,8 @@ bool start_in_fork_child() {
     zero_bytes(thread.pairs, sizeof thread.pairs);
     if (!globals.patched || !connect_agent(true)) return false;
     if (!same_plan()) return false;
+    forget_region_lock();
+    copy_regions();
     begin_recording();
     return rdam_guard.active.load() != 0;
 }

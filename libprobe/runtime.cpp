@@ -65,9 +65,15 @@ std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
 }
 
 std::uint64_t read_clock() {
+    std::uint64_t processor = 0;
+    return read_clock(processor);
+}
+
+std::uint64_t read_clock(std::uint64_t& processor) {
+    constexpr std::uint64_t kNotTold = 0xfff;
     std::uint32_t low = 0;
     std::uint32_t high = 0;
-    std::uint32_t processor = 0;
+    processor = kNotTold;
     if (globals.settings.rdtsc)
         asm volatile("rdtsc" : "=a"(low), "=d"(high));
     else

@@ -17,6 +17,8 @@ std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
 
 /// Reads the clock that the trampolines use.
 std::uint64_t read_clock();
+/// With the processor as events carry it: 0xfff where the clock does not tell.
+std::uint64_t read_clock(std::uint64_t& processor);
 
 /// Writes the decimal digits of `number` and a \0.
 void put_number(char (&text)[21], std::uint64_t number);

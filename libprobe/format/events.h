@@ -50,6 +50,10 @@ inline constexpr std::uint32_t kEmptyFunction =
 inline constexpr std::uint32_t kInnermostFunction =
     kMaxFunctions - 1;  ///< unwound: whichever call is the innermost open one
 
+/// Manual probes: these many numbers before those.
+inline constexpr std::uint32_t kMaxRegions = 256;
+inline constexpr std::uint32_t kFirstRegion = kEmptyFunction - kMaxRegions;
+
 enum class SlotKind : std::uint8_t {
     none = 0,
     enter = RDAM_KIND_ENTER,

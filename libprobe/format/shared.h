@@ -70,6 +70,15 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 
+/// A region that the program itself begins and ends (include/rdam/rdam.h). Texts end with a zero.
+struct Region {
+    char name[128];
+    char file[128];
+    char value_names[192];  ///< as in the source, separated by commas
+    std::uint32_t line;
+    std::uint32_t values;
+};
+
 struct Control {
     std::uint64_t magic;
     std::uint32_t version;
@@ -117,6 +126,9 @@ struct Control {
     std::atomic<std::uint32_t> thread_hint;
     std::atomic<std::uint64_t> dropped;  ///< events of threads for which there was no slot
     std::atomic<std::uint64_t> late;     ///< events of threads that had been closed already
+
+    std::atomic<std::uint32_t> region_count;
+    Region regions[kMaxRegions];
 
     alignas(64) std::atomic<std::uint32_t> ring[kRingSize];
     ThreadSlot threads[kMaxThreads];

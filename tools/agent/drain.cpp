@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tools/agent/output_file.h"
+#include "tools/agent/regions.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint16_t kNoCpuInSlot = 0xfff;
 constexpr double kDescribeSeconds = 1.0;
+constexpr std::uint16_t kNoFunction = 0xffff;
 
 std::uint16_t cpu_of(const Slot& slot) {
     return slot.cpu == kNoCpuInSlot ? trace::kNoCpu : slot.cpu;
@@ -33,6 +35,31 @@ void Drain::read_rules() {
         rules_.enter_words.push_back(function.enter_words);
         rules_.leave_words.push_back(function.leave_words);
     }
+    if (regions_.empty()) return;
+    // Numbers in between stand for nothing.
+    rules_.enter_words.resize(shm::kFirstRegion, kNoFunction);
+    rules_.leave_words.resize(shm::kFirstRegion, kNoFunction);
+    for (const std::uint32_t index : regions_) {
+        rules_.enter_words.push_back(info_.functions[index].enter_words);
+        rules_.leave_words.push_back(0);
+    }
+}
+
+/// Regions are known to the process before it writes their first event, and to us before we read it.
+void Drain::note_regions() {
+    const shm::Control& control = shared_.control();
+    const std::uint32_t count = std::min(control.region_count.load(), shm::kMaxRegions);
+    if (count == regions_.size()) return;
+    for (std::size_t i = regions_.size(); i < count; ++i) {
+        regions_.push_back(static_cast<std::uint32_t>(info_.functions.size()));
+        info_.functions.push_back(describe_region(control.regions[i]));
+    }
+    read_rules();
+}
+
+std::uint32_t Drain::index_of(std::uint32_t function) const {
+    const std::uint32_t region = function - shm::kFirstRegion;
+    return function >= shm::kFirstRegion && region < regions_.size() ? regions_[region] : function;
 }
 
 void Drain::note_objects(const std::vector<ProcessObject>& added) {
@@ -84,11 +111,14 @@ void Drain::take_rest(std::uint64_t end) {
 }
 
 void Drain::take_chunk(std::uint32_t chunk) {
+    note_regions();
     const shm::ChunkHeader& header = shared_.chunk_header(chunk);
     const std::uint32_t thread = header.thread;
     ChunkParser parser({shared_.chunk(chunk), shm::kChunkSize}, rules_);
-    for (Slot slot; parser.next(slot);)
+    for (Slot slot; parser.next(slot);) {
+        if (slot.kind != shm::SlotKind::pause) slot.function = index_of(slot.function);
         add_slot(slot, thread);
+    }
     thread_info(thread).holes += parser.holes();
     if (encoder_.events() > 0) append(thread);
     give_back(chunk, parser.used());
@@ -169,7 +199,7 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
             const std::uint32_t function = close_frame(data, slot.function);
             if (function == shm::kInnermostFunction) break;
             static constexpr std::uint64_t kNothing[1] = {0};
-            const std::span<const std::uint64_t> none{kNothing, rules_.leave_words[function]};
+            const std::span<const std::uint64_t> none{kNothing, info_.functions[function].leave_words};
             encoder_.leave(slot.tsc, function, cpu_of(slot), unwound, unwound ? none : slot.words);
             break;
         }

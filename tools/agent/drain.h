@@ -48,6 +48,8 @@ class Drain {
     };
 
     void read_rules();
+    void note_regions();
+    std::uint32_t index_of(std::uint32_t function) const;
     void take_chunk(std::uint32_t chunk);
     void give_back(std::uint32_t chunk, std::size_t used);
     void take_thread(std::uint32_t slot);
@@ -72,6 +74,7 @@ class Drain {
     std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;  ///< function, caller, frames → 1 + index
     std::uint64_t calls_ = 0;
     std::uint64_t lost_to_file_ = 0;
+    std::vector<std::uint32_t> regions_;  ///< by region: index in info_.functions
     std::string path_;
     std::string file_error_;
     std::uint64_t described_ = 0;  ///< ticks of the last description

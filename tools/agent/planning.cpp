@@ -17,7 +17,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr std::size_t kMostFunctions = shm::kEmptyFunction;
+constexpr std::size_t kMostFunctions = shm::kFirstRegion;
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);

@@ -1,4 +1,5 @@
-// Loads a library (argv[1]) again and again: argv[2] rounds of loading, ten calls, unloading. Then, by argv[3]:
+// Loads a library (argv[1]) again and again: argv[2] rounds of loading, ten calls, unloading. Then, by
+// argv[3]:
 //   elsewhere   something else takes the place of the library between two rounds
 //   namespace   two more copies in namespaces of their own, at the same time
 //   fork        a child that loads nothing, while the library is loaded; the child makes 30 calls
@@ -22,7 +23,8 @@ static void* load(const char* path, int calls, int other_namespace) {
         exit(1);
     }
     const Work work = (Work)dlsym(library, "plugin_work");
-    for (int i = 0; i < calls; ++i) sum += work(i, sum);
+    for (int i = 0; i < calls; ++i)
+        sum += work(i, sum);
     return library;
 }
 
@@ -48,7 +50,8 @@ int main(int count, char** arguments) {
         fflush(stdout);
         if (fork() == 0) {
             const Work work = (Work)dlsym(library, "plugin_work");
-            for (int i = 0; i < 30; ++i) sum += work(i, sum);
+            for (int i = 0; i < 30; ++i)
+                sum += work(i, sum);
             printf("child %u\n", sum);
             return 0;
         }

@@ -1,4 +1,5 @@
-// Looks for children that it did not make. With an argument it first becomes a subreaper and starts itself anew.
+// Looks for children that it did not make. With an argument it first becomes a subreaper and starts itself
+// anew.
 #include <errno.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -17,7 +18,8 @@ int main(int count, char** arguments) {
         return 1;
     }
     unsigned sum = 0;
-    for (int i = 0; i < 1000; ++i) sum += work(i);
+    for (int i = 0; i < 1000; ++i)
+        sum += work(i);
     const pid_t child = waitpid(-1, NULL, 0);
     printf("%u %d %d\n", sum, (int)child, child < 0 && errno == ECHILD);
     return 5;

@@ -1,5 +1,5 @@
-// A child of vfork calls the function 7 times before it turns into another program or ends: argv[1] rounds of both.
-// The parent calls it 5 times in each round.
+// A child of vfork calls the function 7 times before it turns into another program or ends: argv[1] rounds of
+// both. The parent calls it 5 times in each round.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -16,7 +16,8 @@ static int child(int executes) {
     int status = 0;
     const pid_t pid = vfork();
     if (pid == 0) {
-        for (int i = 0; i < 7; ++i) sum += work(i);
+        for (int i = 0; i < 7; ++i)
+            sum += work(i);
         if (executes) execl("/bin/sh", "sh", "-c", "exit 3", NULL);
         _exit(4);
     }
@@ -29,7 +30,8 @@ int main(int count, char** arguments) {
     int statuses = 0;
     for (int round = 0; round < rounds; ++round) {
         statuses += child(0) + child(1);
-        for (int i = 0; i < 5; ++i) sum += work(i);
+        for (int i = 0; i < 5; ++i)
+            sum += work(i);
     }
     printf("%d %d\n", statuses, sum);
     return 0;

@@ -1,0 +1,204 @@
+/* Manual probes: makes a piece of a function, a loop's iterations for instance, appear in rdam's trace like a
+ * function that was called. C99, C++11 and later; from Fortran use rdam.f90, which stands beside this file.
+ *
+ *     RDAM_BEGIN("solve", level);                    C++:  { RDAM_SCOPE("solve", level);
+ *     …                                                      … }
+ *     RDAM_END("solve");
+ *
+ *     RDAM_LOOP(rows, "100 rows", 100);              one call for every 100 iterations
+ *     for (…) { RDAM_STEP(rows); … }
+ *     RDAM_LOOP_END(rows);
+ *
+ * A region is known by its name: the same name at two places is the same function. Up to six values (integers
+ * or pointers, 64 bits) are recorded as its parameters, under the names they have in the source. Regions nest
+ * like calls, and end in the thread that began them. The name must live as long as the program (a literal
+ * does).
+ *
+ * Nothing has to be linked. Without librdam.so preloaded a probe is one branch on a pointer that is null.
+ * A process can have 256 regions; those beyond are not recorded. Thread-safe; may be used in signal handlers.
+ */
+#ifndef RDAM_RDAM_H
+#define RDAM_RDAM_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef unsigned long long rdam_value;
+
+/* One place in the source. Filled by the macros; `number` belongs to the recorder. */
+struct rdam_region {
+    const char* name;
+    const char* file;
+    const char* value_names; /* separated by commas */
+    unsigned line;
+    unsigned values; /* 0…6 */
+    unsigned number; /* 0: the recorder does not know it yet */
+};
+
+/* A loop whose iterations are taken together. */
+struct rdam_loop {
+    struct rdam_region* region;
+    unsigned long every;
+    unsigned long left;
+    int open;
+};
+
+#ifndef RDAM_RECORDER /* it stands at the other end */
+
+typedef void rdam_begin_function(struct rdam_region* region, const rdam_value* values);
+typedef void rdam_end_function(struct rdam_region* region);
+
+/* Looked up at the first use, because a position-dependent program would have its weak symbols settled by the
+ * linker. Weak itself: a program that is linked statically has no dlsym, and is not recorded. */
+static void* rdam_dlsym(void* handle, const char* name) __attribute__((weakref("dlsym")));
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifndef RDAM_RECORDER
+
+#define RDAM_JOIN_(a, b) a##b
+#define RDAM_JOIN(a, b) RDAM_JOIN_(a, b)
+
+static void rdam_begin_first(struct rdam_region* region, const rdam_value* values) __attribute__((unused));
+static void rdam_end_first(struct rdam_region* region) __attribute__((unused));
+/* In librdam.so from the first use on, or null. `values` has region->values elements. */
+static rdam_begin_function* rdam_begin_hook __attribute__((unused)) = rdam_begin_first;
+static rdam_end_function* rdam_end_hook __attribute__((unused)) = rdam_end_first;
+
+static void rdam_look_up(void) {
+    void* const begin = rdam_dlsym ? rdam_dlsym(0, "rdam_region_begin") : 0;
+    void* const end = begin ? rdam_dlsym(0, "rdam_region_end") : 0;
+    rdam_begin_function* begin_hook;
+    rdam_end_function* end_hook;
+    __builtin_memcpy(&begin_hook, &begin, sizeof begin);
+    __builtin_memcpy(&end_hook, &end, sizeof end);
+    __atomic_store_n(&rdam_begin_hook, begin_hook, __ATOMIC_RELAXED);
+    __atomic_store_n(&rdam_end_hook, end_hook, __ATOMIC_RELAXED);
+}
+static void rdam_begin_first(struct rdam_region* region, const rdam_value* values) {
+    rdam_look_up();
+    if (rdam_begin_hook) rdam_begin_hook(region, values);
+}
+static void rdam_end_first(struct rdam_region* region) {
+    rdam_look_up();
+    if (rdam_end_hook) rdam_end_hook(region);
+}
+
+static inline void rdam_loop_step(struct rdam_loop* loop) {
+    if (loop->left == 0) {
+        if (loop->open && rdam_end_hook) rdam_end_hook(loop->region);
+        if (rdam_begin_hook) rdam_begin_hook(loop->region, 0);
+        loop->open = 1;
+        loop->left = loop->every;
+    }
+    --loop->left;
+}
+
+static inline void rdam_loop_end(struct rdam_loop* loop) {
+    if (loop->open && rdam_end_hook) rdam_end_hook(loop->region);
+    loop->open = 0;
+    loop->left = 0;
+}
+
+#define RDAM_LOOP(loop, name, every)                                                           \
+    static struct rdam_region RDAM_JOIN(loop, _region) = {name, __FILE__, "", __LINE__, 0, 0}; \
+    struct rdam_loop loop = {&RDAM_JOIN(loop, _region), every, 0, 0}
+#define RDAM_STEP(loop) ((void)(rdam_begin_hook ? (rdam_loop_step(&(loop)), 0) : 0))
+#define RDAM_LOOP_END(loop) ((void)(rdam_end_hook ? (rdam_loop_end(&(loop)), 0) : 0))
+
+#define RDAM_END(name)                                                              \
+    do {                                                                            \
+        static struct rdam_region rdam_here = {name, __FILE__, "", __LINE__, 0, 0}; \
+        if (rdam_end_hook) rdam_end_hook(&rdam_here);                               \
+    } while (0)
+
+#ifdef __cplusplus
+
+namespace rdam {
+namespace detail {
+
+template <unsigned n>
+struct Count {
+    static_assert(n <= 6, "a region has up to six values");
+    enum : unsigned { value = n };
+};
+template <class... Values>
+Count<sizeof...(Values)> count(const Values&...);
+
+template <class Value>
+rdam_value to_value(Value value) {
+    return static_cast<rdam_value>(value);
+}
+template <class Target>
+rdam_value to_value(Target* pointer) {
+    return reinterpret_cast<rdam_value>(pointer);
+}
+
+template <class... Values>
+void begin(rdam_region& region, Values... values) {
+    const rdam_value words[sizeof...(Values) + 1] = {to_value(values)..., 0};
+    rdam_begin_hook(&region, words);
+}
+
+}  // namespace detail
+
+/// A region for as long as the object lives, exceptions included.
+class Scope {
+  public:
+    template <class... Values>
+    explicit Scope(rdam_region& region, Values... values)
+        : region_(region), open_(rdam_begin_hook != nullptr) {
+        if (open_) detail::begin(region, values...);
+    }
+    ~Scope() {
+        if (open_ && rdam_end_hook != nullptr) rdam_end_hook(&region_);
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+  private:
+    rdam_region& region_;
+    const bool open_;
+};
+
+}  // namespace rdam
+
+#define RDAM_REGION_(variable, name, ...) \
+    static rdam_region variable = {       \
+        name, __FILE__, #__VA_ARGS__, __LINE__, decltype(rdam::detail::count(__VA_ARGS__))::value, 0}
+#define RDAM_BEGIN(name, ...)                                               \
+    do {                                                                    \
+        RDAM_REGION_(rdam_here, name, ##__VA_ARGS__);                       \
+        if (rdam_begin_hook) rdam::detail::begin(rdam_here, ##__VA_ARGS__); \
+    } while (0)
+#define RDAM_SCOPE(name, ...)                                             \
+    RDAM_REGION_(RDAM_JOIN(rdam_region_, __LINE__), name, ##__VA_ARGS__); \
+    const rdam::Scope RDAM_JOIN(rdam_scope_, __LINE__)(RDAM_JOIN(rdam_region_, __LINE__), ##__VA_ARGS__)
+
+#else
+
+/* The first element is there for the case of no values. Pointers are to be cast to rdam_value. */
+#define RDAM_WORDS_(...) ((rdam_value[]){0, ##__VA_ARGS__})
+#define RDAM_BEGIN(name, ...)                                                                            \
+    do {                                                                                                 \
+        static struct rdam_region rdam_here = {name,                                                     \
+                                               __FILE__,                                                 \
+                                               #__VA_ARGS__,                                             \
+                                               __LINE__,                                                 \
+                                               sizeof RDAM_WORDS_(__VA_ARGS__) / sizeof(rdam_value) - 1, \
+                                               0};                                                       \
+        _Static_assert(sizeof RDAM_WORDS_(__VA_ARGS__) / sizeof(rdam_value) <= 7,                        \
+                       "a region has up to six values");                                                 \
+        if (rdam_begin_hook) rdam_begin_hook(&rdam_here, RDAM_WORDS_(__VA_ARGS__) + 1);                  \
+    } while (0)
+
+#endif
+
+#endif
+
+#endif

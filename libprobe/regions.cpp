@@ -1,0 +1,132 @@
+// Manual probes (include/rdam/rdam.h): regions that the program itself begins and ends.
+#include "libprobe/regions.h"
+
+#define RDAM_RECORDER
+#include "libprobe/chunks.h"
+#include "libprobe/include/rdam/rdam.h"
+#include "libprobe/init.h"
+#include "libprobe/runtime.h"
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+namespace rdam::probe {
+namespace {
+
+/// A fork child's agent knows nothing of its parent's regions, whose numbers stand in the program's memory.
+constinit shm::Region regions[shm::kMaxRegions] = {};
+constinit std::atomic<std::uint32_t> region_count;
+constinit std::atomic<std::uint32_t> region_lock;
+
+template <std::size_t size>
+void put_text(char (&to)[size], const char* from) {
+    const std::size_t length = from == nullptr ? 0 : text_size(from);
+    copy_bytes(to, from, length < size ? length : size - 1);
+}
+
+bool same_name(const shm::Region& region, const char* name) {
+    std::size_t i = 0;
+    for (; i + 1 < sizeof region.name && name[i] != '\0'; ++i)
+        if (region.name[i] != name[i]) return false;
+    return region.name[i] == '\0';
+}
+
+/// The number of the region called `name`, which gets one if there is room; shm::kNone: there is none. Two
+/// places that give a name different numbers of values are one region with the number of the first.
+std::uint32_t number_of(const rdam_region& place) {
+    const sys::BlockSignals blocked;
+    while (region_lock.exchange(1) != 0)
+        sys::call(SYS_sched_yield);
+    const std::uint32_t count = region_count.load();
+    std::uint32_t number = 0;
+    while (number < count && !same_name(regions[number], place.name))
+        ++number;
+    if (number == count && count < shm::kMaxRegions) {
+        shm::Region& region = regions[number];
+        put_text(region.name, place.name);
+        put_text(region.file, place.file);
+        put_text(region.value_names, place.value_names);
+        region.line = place.line;
+        region.values = place.values <= plan::kMaxIntegerRegisters ? place.values : 0;
+        region_count.store(count + 1);
+        copy_regions();
+    }
+    region_lock.store(0);
+    return number < shm::kMaxRegions ? number : shm::kNone;
+}
+
+/// What `place` is in events; 0: not recorded.
+std::uint32_t function_of(rdam_region& place) {
+    constexpr std::uint32_t kUnrecorded = ~0u;
+    if (place.number == 0) {
+        const std::uint32_t number = number_of(place);
+        place.number = number == shm::kNone ? kUnrecorded : number + 1;
+    }
+    return place.number == kUnrecorded ? 0 : shm::kFirstRegion + place.number - 1;
+}
+
+/// One unlocked instruction takes the slot, as in the trampolines: a signal handler takes the next.
+std::uint64_t* reserve(std::uint64_t size) {
+    for (;;) {
+        std::uint64_t at = size;
+        asm volatile("xadd %0, %1" : "+r"(at), "+m"(rdam_thread.cursor) : : "memory");
+        if ((at & (shm::kChunkSize - 1)) <= shm::kChunkLimit) return reinterpret_cast<std::uint64_t*>(at);
+        if (rdam_slow_chunk(nullptr, 0) == 0) return nullptr;
+    }
+}
+
+bool recording() {
+    return rdam_guard.active.load(std::memory_order_relaxed) != 0 || rdam_slow_inactive(nullptr, 0) != 0;
+}
+
+void publish(std::uint64_t* slot, std::uint64_t head) {
+    std::uint64_t processor = 0;
+    slot[0] = read_clock(processor);
+    std::atomic_ref<std::uint64_t>{slot[1]}.store(head | processor << RDAM_HEAD_CPU_SHIFT,
+                                                  std::memory_order_release);
+}
+
+}  // namespace
+
+void forget_region_lock() {
+    region_lock.store(0);
+}
+
+void copy_regions() {
+    if (globals.control == nullptr) return;
+    const std::uint32_t count = region_count.load();
+    copy_bytes(globals.control->regions, regions, count * sizeof regions[0]);
+    globals.control->region_count.store(count);
+}
+
+}  // namespace rdam::probe
+
+extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_region* place,
+                                                                         const rdam_value* values) {
+    using namespace rdam;
+    if (!probe::recording()) return;
+    const std::uint32_t function = probe::function_of(*place);
+    if (function == 0) return;
+    probe::announce_events();
+    const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
+    std::uint64_t* slot = probe::reserve(24 + 8 * std::uint64_t{words});
+    if (slot == nullptr) return;
+    slot[2] = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+    for (std::uint32_t i = 0; i < words; ++i)
+        slot[3 + i] = i < place->values ? values[i] : 0;
+    probe::publish(slot, shm::make_head(shm::SlotKind::enter, words, function));
+}
+
+extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_region* place) {
+    using namespace rdam;
+    std::uint64_t processor = 0;
+    const std::uint64_t now = probe::read_clock(processor);
+    if (rdam_guard.active.load(std::memory_order_relaxed) == 0) return;
+    const std::uint32_t function = probe::function_of(*place);
+    if (function == 0) return;
+    std::uint64_t* slot = probe::reserve(16);
+    if (slot == nullptr) return;
+    slot[0] = now;
+    const std::uint64_t head = shm::make_head(shm::SlotKind::leave, 0, function);
+    std::atomic_ref<std::uint64_t>{slot[1]}.store(head | processor << RDAM_HEAD_CPU_SHIFT,
+                                                  std::memory_order_release);
+}
