@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "libprobe/clock.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
 

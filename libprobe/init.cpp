@@ -6,6 +6,7 @@
 
 #include "libprobe/agent_link.h"
 #include "libprobe/chunks.h"
+#include "libprobe/clock.h"
 #include "libprobe/late_objects.h"
 #include "libprobe/patch.h"
 #include "libprobe/regions.h"
@@ -65,9 +66,21 @@ bool read_settings(char** environment) {
     };
     if (const auto clock = environment_variable(environment, "RDAM_CLOCK");
         clock.found && !clock.value.empty()) {
-        if (clock.value != "rdtscp" && clock.value != "rdtsc")
-            return wrong("RDAM_CLOCK", clock.value, "rdtscp or rdtsc");
-        settings.rdtsc = clock.value == "rdtsc";
+        if (clock.value == "rdtscp")
+            settings.clock = shm::Clock::rdtscp;
+        else if (clock.value == "rdtsc")
+            settings.clock = shm::Clock::rdtsc;
+        else if (clock.value == "monotonic")
+            settings.clock = shm::Clock::monotonic;
+        else
+            return wrong("RDAM_CLOCK", clock.value, "rdtscp, rdtsc or monotonic");
+    } else if (!counter_is_steady()) {
+        settings.clock = shm::Clock::monotonic;
+        Line line;
+        (line
+         << "the kernel does not trust this machine's time-stamp counter: the monotonic clock is used, at a "
+            "system call for each time-stamp")
+            .print();
     }
     if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
         bytes.found && !bytes.value.empty())

@@ -19,6 +19,8 @@ extern const RdamVariant rdam_variant_real_rdtscp;
 extern const RdamVariant rdam_variant_side_rdtscp;
 extern const RdamVariant rdam_variant_real_rdtsc;
 extern const RdamVariant rdam_variant_side_rdtsc;
+extern const RdamVariant rdam_variant_real_monotonic;
+extern const RdamVariant rdam_variant_side_monotonic;
 }
 
 namespace rdam::probe {
@@ -76,9 +78,16 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 }
 
 const RdamVariant& variant(plan::Frame frame) {
-    if (globals.settings.rdtsc)
-        return frame == plan::Frame::real ? rdam_variant_real_rdtsc : rdam_variant_side_rdtsc;
-    return frame == plan::Frame::real ? rdam_variant_real_rdtscp : rdam_variant_side_rdtscp;
+    const bool real = frame == plan::Frame::real;
+    switch (globals.settings.clock) {
+        case shm::Clock::rdtsc:
+            return real ? rdam_variant_real_rdtsc : rdam_variant_side_rdtsc;
+        case shm::Clock::monotonic:
+            return real ? rdam_variant_real_monotonic : rdam_variant_side_monotonic;
+        case shm::Clock::rdtscp:
+            break;
+    }
+    return real ? rdam_variant_real_rdtscp : rdam_variant_side_rdtscp;
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {

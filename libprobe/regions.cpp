@@ -3,6 +3,7 @@
 
 #define RDAM_RECORDER
 #include "libprobe/chunks.h"
+#include "libprobe/clock.h"
 #include "libprobe/include/rdam/rdam.h"
 #include "libprobe/init.h"
 #include "libprobe/runtime.h"

@@ -64,23 +64,6 @@ std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
     return copied < 0 ? 0 : static_cast<std::uint32_t>(copied);
 }
 
-std::uint64_t read_clock() {
-    std::uint64_t processor = 0;
-    return read_clock(processor);
-}
-
-std::uint64_t read_clock(std::uint64_t& processor) {
-    constexpr std::uint64_t kNotTold = 0xfff;
-    std::uint32_t low = 0;
-    std::uint32_t high = 0;
-    processor = kNotTold;
-    if (globals.settings.rdtsc)
-        asm volatile("rdtsc" : "=a"(low), "=d"(high));
-    else
-        asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
-    return std::uint64_t{high} << 32 | low;
-}
-
 Line& Line::operator<<(std::string_view text) {
     for (const char c : text)
         if (size_ < sizeof buffer_ - 1) buffer_[size_++] = c;

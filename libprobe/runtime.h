@@ -15,11 +15,6 @@ std::size_t text_size(const char* text);
 /// copied, up to the first page that is missing. One system call. At most 16 KiB.
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
 
-/// Reads the clock that the trampolines use.
-std::uint64_t read_clock();
-/// With the processor as events carry it: 0xfff where the clock does not tell.
-std::uint64_t read_clock(std::uint64_t& processor);
-
 /// Writes the decimal digits of `number` and a \0.
 void put_number(char (&text)[21], std::uint64_t number);
 

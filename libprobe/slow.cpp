@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "libprobe/chunks.h"
+#include "libprobe/clock.h"
 #include "libprobe/init.h"
 #include "libprobe/runtime.h"
 #include "libprobe/state.h"

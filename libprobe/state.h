@@ -86,7 +86,7 @@ struct Settings {
     std::uint32_t stack_period = 10000;
     std::uint32_t drop_when_full = 0;
     std::uint32_t strict = 0;
-    bool rdtsc = false;
+    shm::Clock clock = shm::Clock::rdtscp;
     bool has_stderr = false;
     std::uint64_t buffer_bytes = 0;
     char** environment = nullptr;

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "libprobe/chunks.h"
+#include "libprobe/clock.h"
 #include "libprobe/init.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"

@@ -15,6 +15,8 @@
 #include "libprobe/layout.h"
 
 #define RDAM_SYS_VFORK 58
+#define RDAM_SYS_CLOCK_GETTIME 228
+#define RDAM_CLOCK_MONOTONIC 1
 
         .text
 
@@ -31,10 +33,28 @@ rdam_trampolines_begin:
         or      %rax, %rdx
         shl     $RDAM_HEAD_CPU_SHIFT, %rcx
     .else
+    .ifc \clock, monotonic
+        push    %rdi
+        push    %rsi
+        push    %r11
+        sub     $16, %rsp                 // struct timespec
+        mov     $RDAM_CLOCK_MONOTONIC, %edi
+        mov     %rsp, %rsi
+        mov     $RDAM_SYS_CLOCK_GETTIME, %eax
+        syscall
+        imul    $1000000000, (%rsp), %rdx
+        add     8(%rsp), %rdx
+        add     $16, %rsp
+        pop     %r11
+        pop     %rsi
+        pop     %rdi
+        movabs  $(0xfff << RDAM_HEAD_CPU_SHIFT), %rcx
+    .else
         rdtsc
         shl     $32, %rdx
         or      %rax, %rdx
         movabs  $(0xfff << RDAM_HEAD_CPU_SHIFT), %rcx
+    .endif
     .endif
 .endm
 
@@ -486,6 +506,8 @@ rdam_enter_\name:
         SIDE_FRAME side_rdtscp, rdtscp
         REAL_FRAME real_rdtsc, rdtsc
         SIDE_FRAME side_rdtsc, rdtsc
+        REAL_FRAME real_monotonic, monotonic
+        SIDE_FRAME side_monotonic, monotonic
 
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "libprobe/chunks.h"
+#include "libprobe/clock.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
 

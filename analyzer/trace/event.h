@@ -94,7 +94,7 @@ struct AnswerInfo {
 };
 
 struct ClockInfo {
-    std::string source;  ///< "rdtscp" or "rdtsc"
+    std::string source;  ///< "rdtscp", "rdtsc" or "monotonic"
     double ticks_per_second = 0;
     std::uint64_t start_tsc = 0;  ///< ticks and UNIX time of one same moment
     std::uint64_t start_unix_ns = 0;

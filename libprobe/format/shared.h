@@ -30,6 +30,10 @@ inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: 
 inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
+/// Where time-stamps come from. `monotonic` is CLOCK_MONOTONIC in nanoseconds, for machines whose counter is
+/// not to be trusted: each costs a system call.
+enum class Clock : std::uint32_t { rdtscp = 0, rdtsc, monotonic };
+
 /// What the agent is doing, in this order.
 enum class AgentState : std::uint32_t {
     starting = 0,
@@ -88,6 +92,7 @@ struct Control {
     std::uint32_t strict;  ///< the process ends when nothing can be wrapped
     std::uint32_t drop_when_full;
     std::uint32_t verbose;
+    Clock clock;
     std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;

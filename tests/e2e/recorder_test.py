@@ -35,10 +35,23 @@ class Shapes(Case):
     def test_undescribed_with_static_libraries(self):
         self.check("shapes_static")
 
-    def test_clock_rdtsc(self):
-        done = self.rdam("record", "--clock", "rdtsc", "-f", ",".join(SHAPES), "--", PROGRAMS / "shapes")
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        self.assertEqual(self.counts(), SHAPES)
+    def test_other_clocks(self):
+        for clock in ("rdtsc", "monotonic"):
+            for program in ("shapes", "shapes_undescribed"):
+                with self.subTest((clock, program)):
+                    done = self.rdam("record", "-o", clock, "--clock", clock, "-f", ",".join(SHAPES), "--", PROGRAMS / program)
+                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    self.assertEqual(self.counts(clock), SHAPES)
+
+    def test_clocks_agree(self):
+        durations = {}
+        for clock in ("rdtscp", "rdtsc", "monotonic"):
+            self.rdam("record", "-o", clock, "--clock", clock, "-f", "nanosleep,usleep,sleep,clock_nanosleep", "--", "sleep", "0.3")
+            durations[clock] = max(f["min_ns"] for f in self.analyze(clock)["functions"])
+        # Nobody sleeps shorter than asked; the upper bound only tells a wrong unit from a busy machine.
+        for clock, duration in durations.items():
+            self.assertGreater(duration, 0.2999e9, clock)
+            self.assertLess(duration, 30e9, clock)
 
     def test_call_stacks_lead_to_main(self):
         for program in ("shapes", "shapes_undescribed", "shapes_static"):

@@ -85,6 +85,7 @@ def one_program(folder: pathlib.Path, seed: int, functions: int, setting: str) -
         raise Failure(f"the compiler fails: {compiled.stderr.decode()[:800]}")
     wrapped, refused, calls = compare(folder, functions)
     compare(folder, functions, "--stack-period", "3", "--clock", "rdtsc")
+    compare(folder, functions, "--clock", "monotonic")
     return f"{setting}: {wrapped} functions wrapped, {refused} refused, {calls} calls"
 
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <csignal>
@@ -79,8 +80,8 @@ void detach_from_program(int memory_fd) {
 
 void describe_clock(const shm::Control& control, const TickRate& rate, trace::ClockInfo& clock) {
     constexpr double kScale = 1.0 / 16;
-    const char* source = std::getenv("RDAM_CLOCK");
-    clock.source = source != nullptr && std::string_view{source} == "rdtsc" ? "rdtsc" : "rdtscp";
+    static constexpr const char* kSources[] = {"rdtscp", "rdtsc", "monotonic"};
+    clock.source = kSources[std::min<std::size_t>(static_cast<std::size_t>(control.clock), 2)];
     clock.start_tsc = rate.start_tsc();
     clock.start_unix_ns = rate.start_unix_ns();
     clock.probe_ticks = static_cast<double>(control.probe_ticks_x16) * kScale;
@@ -101,7 +102,8 @@ void answer_late_request(shm::Control& control, Planning& planning, Drain& drain
     futex_wake(&control.late_answered_futex, INT_MAX);
 }
 
-void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, const Watch& watch) {
+void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, const Watch& watch,
+                     const TickRate& rate) {
     shm::Control& control = shared.control();
     const auto ending = [&] {
         return watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
@@ -116,7 +118,7 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
         if (control.work_futex.load() == work) futex_wait(control.work_futex, work, kIdleMilliseconds);
         control.agent_sleeps.store(0);
     }
-    drain.take_rest(watch.end() == End::replaced ? 0 : __rdtsc());
+    drain.take_rest(watch.end() == End::replaced ? 0 : rate.now());
 }
 
 int run(int fd) {
@@ -125,7 +127,7 @@ int run(int fd) {
     if (!shared) return 1;
     shm::Control& control = shared->control();
     control.agent_pid.store(static_cast<std::uint32_t>(getpid()));
-    TickRate rate;
+    TickRate rate(control.clock);
     const Watch watch(control);
     ProcessDescription process = shared->describe_process();
     const Wishes wishes = read_wishes(process.pid);
@@ -150,7 +152,7 @@ int run(int fd) {
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
     Drain drain(*shared, process, info, wishes.output);
-    drain_until_end(*shared, planning, drain, watch);
+    drain_until_end(*shared, planning, drain, watch, rate);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty(), rate));

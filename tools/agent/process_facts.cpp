@@ -151,7 +151,13 @@ trace::ProcessInfo describe_machine(std::uint32_t pid) {
     return info;
 }
 
-TickRate::TickRate() : kernel_rate_(kernel_rate()) {
+TickRate::TickRate(shm::Clock clock)
+    : clock_(clock), kernel_rate_(clock == shm::Clock::monotonic ? 1e9 : kernel_rate()) {
+    if (clock == shm::Clock::monotonic) {
+        tsc_ = now_ns(CLOCK_MONOTONIC);
+        unix_ns_ = now_ns(CLOCK_REALTIME);
+        return;
+    }
     const Moment monotonic = read_moment(CLOCK_MONOTONIC);
     tsc_ = monotonic.tsc;
     monotonic_ns_ = monotonic.ns;
@@ -159,6 +165,10 @@ TickRate::TickRate() : kernel_rate_(kernel_rate()) {
     unix_ns_ = wall.ns;
     if (kernel_rate_ > 0)
         unix_ns_ -= static_cast<std::uint64_t>(static_cast<double>(wall.tsc - tsc_) / kernel_rate_ * 1e9);
+}
+
+std::uint64_t TickRate::now() const {
+    return clock_ == shm::Clock::monotonic ? now_ns(CLOCK_MONOTONIC) : __rdtsc();
 }
 
 double TickRate::result() const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/trace/event.h"
+#include "libprobe/format/shared.h"
 
 namespace rdam::agent {
 
@@ -36,13 +37,15 @@ trace::ProcessInfo describe_machine(std::uint32_t pid);
 /// event), else measured between construction and result().
 class TickRate {
   public:
-    TickRate();
+    explicit TickRate(shm::Clock clock);
+    std::uint64_t now() const;  ///< ticks
     double result() const;
     std::uint64_t start_tsc() const { return tsc_; }
     std::uint64_t start_unix_ns() const { return unix_ns_; }
 
   private:
-    double kernel_rate_ = 0;
+    shm::Clock clock_;
+    double kernel_rate_ = 0;  ///< 0: to be measured
     std::uint64_t tsc_ = 0;
     std::uint64_t monotonic_ns_ = 0;
     std::uint64_t unix_ns_ = 0;

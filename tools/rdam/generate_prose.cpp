@@ -70,7 +70,9 @@ Prose record_prose() {
               "A call stack is taken at the first and then at every so many calls of a function "
               "from one caller; 0: never. Default: 10000."},
              {"RDAM_ARGS", "1: record parameters and return values; 0: do not. Default: 1."},
-             {"RDAM_CLOCK", "rdtscp or rdtsc. Default: rdtscp."},
+             {"RDAM_CLOCK",
+              "rdtscp, rdtsc or monotonic. Default: rdtscp; monotonic where the kernel does not trust the "
+              "counter."},
              {"RDAM_WHEN_FULL",
               "When the buffers are full: wait for room (the wait is marked and never scored), or drop "
               "events and "

@@ -212,10 +212,12 @@ Run add_record(CLI::App& app) {
                    "0: never")
         ->option_text("N [10000]")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--clock", options->clock,
-                   "The clock: rdtscp, or rdtsc, which is cheaper and does not tell the processor")
+    app.add_option(
+           "--clock", options->clock,
+           "The clock: rdtscp; rdtsc, which is cheaper and does not tell the processor; or monotonic, the "
+           "kernel's, at a system call each, where the counter is not steady")
         ->option_text("CLOCK [rdtscp]")
-        ->check(CLI::IsMember({"rdtscp", "rdtsc"}));
+        ->check(CLI::IsMember({"rdtscp", "rdtsc", "monotonic"}));
     app.add_option("--when-full", options->when_full,
                    "When the buffers are full: wait for room, or drop events and count them")
         ->option_text("wait|drop [wait]")

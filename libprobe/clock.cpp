@@ -1,0 +1,72 @@
+#include "libprobe/clock.h"
+
+#include <cpuid.h>
+#include <fcntl.h>
+#include <time.h>
+
+#include <string_view>
+
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint64_t kNotTold = 0xfff;
+
+std::uint64_t monotonic() {
+    timespec now{};
+    sys::call(SYS_clock_gettime, CLOCK_MONOTONIC, sys::word(&now));
+    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+bool is_invariant() {
+    constexpr std::uint32_t kPowerManagement = 0x80000007;
+    constexpr std::uint32_t kInvariantCounter = 1u << 8;
+    std::uint32_t eax = 0;
+    std::uint32_t ebx = 0;
+    std::uint32_t ecx = 0;
+    std::uint32_t edx = 0;
+    return __get_cpuid(kPowerManagement, &eax, &ebx, &ecx, &edx) != 0 && (edx & kInvariantCounter) != 0;
+}
+
+}  // namespace
+
+std::uint64_t read_clock() {
+    std::uint64_t processor = 0;
+    return read_clock(processor);
+}
+
+std::uint64_t read_clock(std::uint64_t& processor) {
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+    std::uint32_t told = kNotTold;
+    switch (globals.settings.clock) {
+        case shm::Clock::monotonic:
+            processor = kNotTold;
+            return monotonic();
+        case shm::Clock::rdtsc:
+            asm volatile("rdtsc" : "=a"(low), "=d"(high));
+            break;
+        case shm::Clock::rdtscp:
+            asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(told));
+            break;
+    }
+    processor = told & kNotTold;
+    return std::uint64_t{high} << 32 | low;
+}
+
+bool counter_is_steady() {
+    static constexpr char kSource[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    char text[32] = {};
+    const long fd = sys::call(SYS_open, sys::word(kSource), O_RDONLY | O_CLOEXEC);
+    if (sys::failed(fd)) return is_invariant();
+    const long size = sys::call(SYS_read, fd, sys::word(text), sizeof text);
+    sys::call(SYS_close, fd);
+    const std::string_view source{text, size > 0 ? static_cast<std::size_t>(size) : 0};
+    for (const std::string_view other : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
+        if (source.starts_with(other)) return false;
+    return !source.empty() || is_invariant();
+}
+
+}  // namespace rdam::probe
