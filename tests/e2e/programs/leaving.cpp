@@ -12,16 +12,22 @@
 #include <stdexcept>
 #include <string>
 
+// A variadic function gets a side frame: nothing proves how many of its arguments are on the stack.
+#ifdef VARIADIC
+#define MORE , ...
+#else
+#define MORE
+#endif
 #define KEPT extern "C" [[gnu::noinline, gnu::noclone]]
 
-KEPT int descend(int depth, int thrown) {
+KEPT int descend(int depth, int thrown MORE) {
     const std::string cleaned(static_cast<size_t>(depth % 40), 'a');
     if (depth == 0) throw thrown;
     const int below = descend(depth - 1, thrown);
     asm volatile("");
     return below + static_cast<int>(cleaned.size());
 }
-KEPT int rethrower(int depth, int thrown) {
+KEPT int rethrower(int depth, int thrown MORE) {
     try {
         return descend(depth, thrown) + 1;
     } catch (int value) {
@@ -29,7 +35,7 @@ KEPT int rethrower(int depth, int thrown) {
         throw std::runtime_error(std::to_string(value));
     }
 }
-KEPT int catcher(int depth, int thrown) {
+KEPT int catcher(int depth, int thrown MORE) {
     try {
         return rethrower(depth, thrown);
     } catch (const std::exception& e) {
@@ -42,20 +48,20 @@ KEPT int catcher(int depth, int thrown) {
 static jmp_buf target;
 static sigjmp_buf signal_target;
 
-KEPT int jumper(int n) {
+KEPT int jumper(int n MORE) {
     asm volatile("");
     longjmp(target, n + 1);
 }
-KEPT int over(int n) {
+KEPT int over(int n MORE) {
     const int result = jumper(n);
     asm volatile("");
     return result + 1;
 }
-KEPT int quiet(int n) {
+KEPT int quiet(int n MORE) {
     asm volatile("");
     return n * 3;
 }
-KEPT void raiser(int n) {
+KEPT void raiser(int n MORE) {
     asm volatile("");
     if (n >= 0) raise(SIGUSR1);
     asm volatile("");
@@ -64,7 +70,7 @@ KEPT void handler(int) {
     asm volatile("");
     siglongjmp(signal_target, 1);
 }
-KEPT void ends_thread(int n) {
+KEPT void ends_thread(int n MORE) {
     pthread_exit(reinterpret_cast<void*>(static_cast<long>(n)));
 }
 static int pipe_ends[2];
@@ -74,13 +80,13 @@ KEPT void blocks() {
     }
     asm volatile("");
 }
-KEPT void exits(int n) {
+KEPT void exits(int n MORE) {
     asm volatile("");
     if (n == 0) std::exit(23);
     exits(n - 1);
     asm volatile("");
 }
-KEPT int looks_back(int) {
+KEPT int looks_back(int MORE) {
     void* frames[64];
     const int count = backtrace(frames, 64);
     char** names = backtrace_symbols(frames, count);
@@ -93,7 +99,7 @@ KEPT int looks_back(int) {
     std::free(names);
     return count;
 }
-KEPT int between(int n) {
+KEPT int between(int n MORE) {
     const int count = looks_back(n);
     asm volatile("");
     return count;
@@ -101,11 +107,11 @@ KEPT int between(int n) {
 
 static ucontext_t main_context, contexts[8];
 static long total = 0;
-KEPT void yields(int who) {
+KEPT void yields(int who MORE) {
     swapcontext(&contexts[who], &main_context);
     asm volatile("");
 }
-KEPT void works(int who, int depth) {
+KEPT void works(int who, int depth MORE) {
     if (depth > 0)
         works(who, depth - 1);
     else
