@@ -31,8 +31,6 @@ static_assert(offsetof(SideFrame, rbp) == RDAM_SIDE_RBP);
 static_assert(offsetof(SideFrame, return_address) == RDAM_SIDE_RETURN);
 static_assert(offsetof(SideFrame, entry) == RDAM_SIDE_ENTRY);
 static_assert(offsetof(SideFrame, resume) == RDAM_SIDE_RESUME);
-static_assert(offsetof(SideFrame, stack) == RDAM_SIDE_STACK);
-static_assert(offsetof(SideFrame, time) == RDAM_SIDE_TIME);
 
 static_assert(offsetof(Guard, active) == 0);
 static_assert(sizeof(Guard) == 4096);

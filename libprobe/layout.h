@@ -30,8 +30,6 @@
 #define RDAM_SIDE_RETURN 8
 #define RDAM_SIDE_ENTRY 16
 #define RDAM_SIDE_RESUME 24
-#define RDAM_SIDE_STACK 32
-#define RDAM_SIDE_TIME 40
 
 // The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.
 #define RDAM_FRAME_RAX -8

@@ -120,71 +120,6 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
                                                   std::memory_order_release);
 }
 
-/// True where the call of this frame may be going on: its return address still leads into a trampoline, or is
-/// about to be put there.
-bool may_return(const SideFrame& frame) {
-    if (frame.stack == 0) return true;
-    std::uint64_t word = 0;
-    if (read_memory(&word, frame.stack - sizeof word, sizeof word) != sizeof word) return false;
-    const auto begin = reinterpret_cast<std::uint64_t>(rdam_trampolines_begin);
-    const auto end = reinterpret_cast<std::uint64_t>(rdam_trampolines_end);
-    return (word > begin && word <= end) || word == frame.return_address;
-}
-
-void free_side_frame(ThreadState& thread, SideFrame& frame) {
-    frame.stack = 0;
-    frame.rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
-    thread.side_free = &frame;
-}
-
-/// The frames in use, by the place of their return address.
-struct FrameTable {
-    std::uint64_t capacity;  ///< a power of two
-    SideFrame** frames;
-
-    SideFrame*& find(std::uint64_t stack) const {
-        for (std::uint64_t at = stack * 0x9E3779B97F4A7C15 >> 32;; ++at) {
-            SideFrame*& frame = frames[at & (capacity - 1)];
-            if (frame == nullptr || frame->stack == stack) return frame;
-        }
-    }
-};
-
-/// Takes back the frames that were left by longjmp, when none is free. Returns how many.
-std::size_t reclaim_side_frames(ThreadState& thread) {
-    constexpr std::size_t kInBlock = kSideBlock / sizeof(SideFrame);
-    FrameTable table{512, nullptr};
-    while (table.capacity < 2 * (kSideFrames + thread.side_block_count * kInBlock))
-        table.capacity *= 2;
-    const std::size_t bytes = table.capacity * sizeof(SideFrame*);
-    table.frames = static_cast<SideFrame**>(map_private(bytes));
-    if (table.frames == nullptr) return 0;
-    std::size_t reclaimed = 0;
-    const auto look = [&](SideFrame* frames, std::size_t count) {
-        for (SideFrame* frame = frames; frame < frames + count; ++frame) {
-            if (frame->stack == 0) continue;
-            SideFrame* dead = frame;
-            if (may_return(*frame)) {
-                // One place holds one return address: that of the latest call.
-                SideFrame*& latest = table.find(frame->stack);
-                dead = latest;
-                if (latest != nullptr && latest->time > frame->time)
-                    dead = frame;
-                else
-                    latest = frame;
-            }
-            if (dead == nullptr) continue;
-            free_side_frame(thread, *dead);
-            ++reclaimed;
-        }
-    };
-    look(thread.side, kSideFrames);
-    for (std::uint32_t i = 0; i < thread.side_block_count; ++i)
-        look(thread.side_blocks[i], kInBlock);
-    sys::call(SYS_munmap, sys::word(table.frames), static_cast<long>(bytes));
-    return reclaimed;
-}
-
 bool ready(ThreadState& thread) {
     if (thread.slot != nullptr) return true;
     return !thread.ended && begin_thread(thread, read_clock());
@@ -239,12 +174,6 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t) {
         thread.side_free = dead;
     }
     if (thread.side_free != nullptr) return thread.side_free;
-    // Where few came back, the next search is put off by more frames: searches stay rare.
-    if (thread.side_ready) {
-        const std::size_t known = rdam::probe::kSideFrames +
-                                  thread.side_block_count * (rdam::probe::kSideBlock / sizeof(SideFrame));
-        if (rdam::probe::reclaim_side_frames(thread) >= known / 4) return thread.side_free;
-    }
     SideFrame* frames = thread.side;
     std::size_t count = rdam::probe::kSideFrames;
     if (thread.side_ready) {
@@ -252,7 +181,6 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t) {
                      ? nullptr
                      : static_cast<SideFrame*>(rdam::probe::map_private(rdam::probe::kSideBlock));
         if (frames == nullptr) {
-            if (thread.side_free != nullptr) return thread.side_free;
             rdam::probe::count_dropped(thread);
             return nullptr;
         }
@@ -261,7 +189,7 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t) {
     }
     thread.side_ready = true;
     for (std::size_t i = 0; i < count; ++i)
-        frames[i].rbp = reinterpret_cast<std::uint64_t>(i + 1 < count ? &frames[i + 1] : thread.side_free);
+        frames[i].rbp = i + 1 < count ? reinterpret_cast<std::uint64_t>(&frames[i + 1]) : 0;
     return thread.side_free = frames;
 }
 

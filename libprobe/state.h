@@ -39,8 +39,6 @@ struct SideFrame {
     std::uint64_t return_address;
     FunctionEntry* entry;
     void* resume;
-    std::uint64_t stack;  ///< rsp before the call, whose return address stands below; 0: not in such a call
-    std::uint64_t time;   ///< of the enter event
 };
 
 inline constexpr std::uint32_t kSideFrames =

@@ -412,7 +412,6 @@ rdam_enter_\name:
         mov     %rdx, RDAM_SIDE_RESUME(%rax)
         RECORD_ENTER \name, \clock
         mov     RDAM_FRAME_RESUME(%rbp), %r10
-        mov     %rdx, RDAM_SIDE_TIME(%r10)
         mov     %r10, (%rbp)
         .cfi_remember_state
         .cfi_escape 0x10, 0x06, 0x03, 0x76, 0x00, 0x06     // rbp: saved where the word at rbp+0 points
@@ -428,9 +427,7 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         .cfi_escape 0x16, 0x07, 0x02, 0x77, 0x00           // rsp: is rsp+0
-        mov     %rsp, RDAM_SIDE_STACK(%rbp)
         call    *RDAM_SIDE_RESUME(%rbp)
-        movq    $0, RDAM_SIDE_STACK(%rbp)                  // before anything overwrites the return address
         push    RDAM_SIDE_RETURN(%rbp)
         .cfi_restore %rsp
         .cfi_def_cfa %rsp, 8

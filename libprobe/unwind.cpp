@@ -46,7 +46,6 @@ FunctionEntry* take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
         if (entry == nullptr) return nullptr;
         // The unwinder has yet to read the frame: it is used again only when the free ones have run out.
         side->entry = nullptr;
-        side->stack = 0;
         side->resume = thread.side_dead;
         thread.side_dead = side;
         return entry;
