@@ -8,7 +8,8 @@ struct Registers {
     unsigned long masks[8];
 };
 
-void call_and_compare(void (*callee)(void), const struct Registers* before, struct Registers* after, int level);
+void call_and_compare(void (*callee)(void), const struct Registers* before, struct Registers* after,
+                      int level);
 void untouched(void);
 void untouched_side(void);
 
@@ -25,13 +26,15 @@ static int differences(const char* what, void (*callee)(void), int level, int ro
     memset(after.general, 0x55, 15 * sizeof(long));
     after.general[15] = before.general[15];
     const int registers = level == 2 ? 32 : 16, size = 16 << level;
-    for (int i = 0; i < registers; i++) memset(after.vectors[i], 0x55, size);
+    for (int i = 0; i < registers; i++)
+        memset(after.vectors[i], 0x55, size);
     call_and_compare(callee, &before, &after, level);
     int wrong = 0;
     for (int i = 0; i < 15; i++)
         if (before.general[i] != after.general[i]) wrong += printf("%s: general register %d\n", what, i) > 0;
     for (int i = 0; i < registers; i++)
-        if (memcmp(before.vectors[i], after.vectors[i], size) != 0) wrong += printf("%s: vector register %d\n", what, i) > 0;
+        if (memcmp(before.vectors[i], after.vectors[i], size) != 0)
+            wrong += printf("%s: vector register %d\n", what, i) > 0;
     if (level == 2 && memcmp(before.masks, after.masks, sizeof before.masks) != 0)
         wrong += printf("%s: mask registers\n", what) > 0;
     return wrong;

@@ -5,10 +5,10 @@ import unittest
 
 from harness import PROGRAMS, Case
 
-VARIANTS = ("leaving", "leaving_undescribed", "leaving_static")
+VARIANTS = ("ways_out", "ways_out_undescribed", "ways_out_static")
 
 
-class Leaving(Case):
+class WaysOut(Case):
     def check(self, how: str, expected: dict[str, int], *arguments, status=4, variants=VARIANTS):
         for program in variants:
             with self.subTest(program):
@@ -29,7 +29,7 @@ class Leaving(Case):
     def test_longjmp_a_million_times(self):
         times = 1000000
         self.check("longjmp", {"over": times, "jumper": times, "quiet": times}, str(times),
-                   variants=("leaving_undescribed",))
+                   variants=("ways_out_undescribed",))
 
     def test_siglongjmp_out_of_a_handler(self):
         self.check("siglongjmp", {"raiser": 1000, "handler": 1000})
@@ -47,7 +47,7 @@ class Leaving(Case):
         self.check("coroutines", {"works": 100 * sum(range(1, 9)), "yields": 800})
 
     def test_backtrace_sees_the_callers(self):
-        self.check("backtrace", {"looks_back": 1, "between": 1}, variants=("leaving",))
+        self.check("backtrace", {"looks_back": 1, "between": 1}, variants=("ways_out",))
 
 
 if __name__ == "__main__":
