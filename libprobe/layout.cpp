@@ -31,6 +31,9 @@ static_assert(offsetof(SideFrame, rbp) == RDAM_SIDE_RBP);
 static_assert(offsetof(SideFrame, return_address) == RDAM_SIDE_RETURN);
 static_assert(offsetof(SideFrame, entry) == RDAM_SIDE_ENTRY);
 static_assert(offsetof(SideFrame, resume) == RDAM_SIDE_RESUME);
+static_assert(offsetof(SideFrame, order) == RDAM_SIDE_ORDER);
+static_assert(offsetof(ThreadState, side_count) == RDAM_THREAD_SIDE_COUNT);
+static_assert(offsetof(SideFrame, place) == RDAM_SIDE_PLACE);
 
 static_assert(offsetof(Guard, active) == 0);
 static_assert(sizeof(Guard) == 4096);

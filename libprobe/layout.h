@@ -22,6 +22,7 @@
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_SIDE_FREE 8
 #define RDAM_THREAD_VFORK_CURSOR 16
+#define RDAM_THREAD_SIDE_COUNT 24
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
 
@@ -30,6 +31,8 @@
 #define RDAM_SIDE_RETURN 8
 #define RDAM_SIDE_ENTRY 16
 #define RDAM_SIDE_RESUME 24
+#define RDAM_SIDE_PLACE 32
+#define RDAM_SIDE_ORDER 40
 
 // The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.
 #define RDAM_FRAME_RAX -8

@@ -39,6 +39,8 @@ struct SideFrame {
     std::uint64_t return_address;
     FunctionEntry* entry;
     void* resume;
+    std::uint64_t place;  ///< where on the stack the return address of the call stands
+    std::uint64_t order;  ///< higher than that of any frame taken before it
 };
 
 inline constexpr std::uint32_t kSideFrames =
@@ -56,6 +58,7 @@ struct ThreadState {
     SideFrame* side_free = nullptr;
     std::uint64_t vfork_cursor =
         0;  ///< not 0: a child of vfork runs on this thread's memory, and records nothing
+    std::uint64_t side_count = 0;  ///< side frames taken so far
     shm::ThreadSlot* slot = nullptr;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
@@ -124,5 +127,6 @@ std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t re
                              const rdam::shm::EntryRegisters* registers);
 std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
-rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
+                                       std::uint64_t place);
 }

@@ -410,6 +410,12 @@ rdam_enter_\name:
         mov     %r11, RDAM_SIDE_ENTRY(%rax)
         mov     RDAM_ENTRY_RESUME(%r11), %rdx
         mov     %rdx, RDAM_SIDE_RESUME(%rax)
+        lea     8(%rbp), %rdx
+        mov     %rdx, RDAM_SIDE_PLACE(%rax)
+        mov     %fs:RDAM_THREAD_SIDE_COUNT(%r10), %rdx
+        inc     %rdx
+        mov     %rdx, %fs:RDAM_THREAD_SIDE_COUNT(%r10)
+        mov     %rdx, RDAM_SIDE_ORDER(%rax)
         RECORD_ENTER \name, \clock
         mov     RDAM_FRAME_RESUME(%rbp), %r10
         mov     %r10, (%rbp)
@@ -462,6 +468,7 @@ rdam_enter_\name:
         .cfi_restore_state
 
 .L\name\()_side_more:
+        lea     8(%rbp), %rdx             // the third argument
         CALL_SLOW rdam_slow_side
         test    %rax, %rax
         jnz     .L\name\()_side_retry

@@ -89,7 +89,7 @@ struct EntryRegisters {
 
 inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
 
-/// Follows time-stamp and head of a stack slot; behind it `side_bytes` of side frames (each 32 bytes, as they
+/// Follows time-stamp and head of a stack slot; behind it `side_bytes` of side frames (as they
 /// lay at `side_address`) and `stack_bytes` from registers.rsp upwards. The enter event that follows belongs
 /// to the same call.
 struct StackCopy {

@@ -85,6 +85,7 @@ Result<Program> find_program(std::vector<std::string> arguments) {
         if (!facts) return tl::unexpected(facts.error());
         if (!facts->is_script) {
             if (const std::string why = why_not_recordable(*facts); !why.empty()) return fail("{}", why);
+            program.sanitizer = facts->sanitizer;
             break;
         }
         program.starts_others = true;

@@ -11,6 +11,7 @@ namespace rdam {
 struct Program {
     std::string path;                    ///< as execve gets it
     std::vector<std::string> arguments;  ///< with the name first, as typed
+    std::string sanitizer;               ///< ExecutableFacts::sanitizer
     bool starts_others = false;  ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
 };
 

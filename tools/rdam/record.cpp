@@ -105,13 +105,20 @@ std::string run_name() {
     return fmt::format("{}-{}", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
 }
 
-Result<Variables> make_variables(const Options& options, const std::string& run, TemporaryList& temporary) {
+/// The recorder comes before what the user preloads, and AddressSanitizer's runtime before everything.
+std::string preloads(const std::string& library, const std::string& sanitizer) {
+    std::string all = sanitizer.empty() ? library : sanitizer + ":" + library;
+    const char* before = std::getenv("LD_PRELOAD");
+    if (before != nullptr && *before != '\0') all += std::string{":"} + before;
+    return all;
+}
+
+Result<Variables> make_variables(const Options& options, const Program& program, const std::string& run,
+                                 TemporaryList& temporary) {
     Variables variables;
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
-    const char* before = std::getenv("LD_PRELOAD");
-    variables.emplace_back("LD_PRELOAD",
-                           before == nullptr || *before == '\0' ? *library : *library + ":" + before);
+    variables.emplace_back("LD_PRELOAD", preloads(*library, program.sanitizer));
     if (options.functions_given->count() > 0) {
         const auto list = list_value(options.functions, temporary);
         if (!list) return tl::unexpected(list.error());
@@ -169,7 +176,7 @@ Result<int> run(const Options& options) {
     if (!program) return tl::unexpected(program.error());
     const std::string name = run_name();
     TemporaryList temporary;
-    const auto variables = make_variables(options, name, temporary);
+    const auto variables = make_variables(options, *program, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
     const auto status = run_program(*program, *variables);
     if (!status) return status;

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "wrappers/object/elf_image.h"
+#include "wrappers/object/symbol_reader.h"
 
 namespace rdam {
 namespace {
@@ -47,6 +48,9 @@ void read_elf_facts(const ElfImage& image, ExecutableFacts& facts) {
         facts.interpreter = string_at({static_cast<const std::uint8_t*>(data->d_buf), data->d_size}, 0);
     }
     facts.is_shared_object = image.header().e_type == ET_DYN && !facts.is_dynamic;
+    for (const std::string& library : read_dynamic_strings(image, DT_NEEDED))
+        if (library.starts_with("libasan.so") || library.starts_with("libclang_rt.asan"))
+            facts.sanitizer = library;
     for (const ElfSection& section : read_sections(image)) {
         if (section.name == ".gopclntab" || section.name == ".go.buildinfo") facts.is_go = true;
     }

@@ -18,6 +18,8 @@ struct ExecutableFacts {
     bool is_x86_64 = false;
     bool is_dynamic = false;  ///< has PT_INTERP: LD_PRELOAD works
     bool is_go = false;
+    std::string sanitizer;  ///< the runtime of AddressSanitizer it needs ("libasan.so.8"), which wants to be
+                            ///< the first of all libraries; empty: none
     bool set_user_id = false;
     bool set_group_id = false;
     bool has_capabilities = false;  ///< file capabilities: the dynamic linker ignores LD_PRELOAD

@@ -205,7 +205,8 @@ std::vector<std::string> read_imports(const ElfImage& image) {
     return names;
 }
 
-std::string read_soname(const ElfImage& image) {
+std::vector<std::string> read_dynamic_strings(const ElfImage& image, std::int64_t tag) {
+    std::vector<std::string> strings;
     const auto sections = read_sections(image);
     for (const ElfSection& section : sections) {
         if (section.header.sh_type != SHT_DYNAMIC || section.header.sh_entsize == 0) continue;
@@ -213,15 +214,19 @@ std::string read_soname(const ElfImage& image) {
         if (data == nullptr) continue;
         GElf_Dyn entry;
         for (int index = 0; gelf_getdyn(data, index, &entry) != nullptr && entry.d_tag != DT_NULL; ++index) {
-            if (entry.d_tag != DT_SONAME) continue;
+            if (entry.d_tag != tag) continue;
             for (const ElfSection& other : sections) {
-                if (elf_ndxscn(other.handle) == section.header.sh_link) {
-                    return std::string{string_at(section_bytes(other), entry.d_un.d_val)};
-                }
+                if (elf_ndxscn(other.handle) == section.header.sh_link)
+                    strings.emplace_back(string_at(section_bytes(other), entry.d_un.d_val));
             }
         }
     }
-    return {};
+    return strings;
+}
+
+std::string read_soname(const ElfImage& image) {
+    const auto names = read_dynamic_strings(image, DT_SONAME);
+    return names.empty() ? std::string{} : names.front();
 }
 
 }  // namespace rdam

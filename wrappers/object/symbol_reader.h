@@ -19,6 +19,9 @@ std::vector<Symbol> read_symbols(const ElfImage& image, std::uint32_t table);
 std::vector<std::string> read_imports(const ElfImage& image);
 
 /// DT_SONAME; empty if there is none.
+/// The strings of the dynamic section with this tag (DT_NEEDED, DT_SONAME, …), in its order.
+std::vector<std::string> read_dynamic_strings(const ElfImage& image, std::int64_t tag);
+
 std::string read_soname(const ElfImage& image);
 
 }  // namespace rdam

@@ -42,7 +42,7 @@ std::string output_of(const std::vector<std::string>& command) {
 bool record(const fs::path& data) {
     const auto result =
         run_child({"perf", "record", "-g", "-F", "997", "-e", "cpu-clock", "-o", data.string(), "dd",
-                   "if=/dev/zero", "of=/dev/null", "bs=4k", "count=400000"},
+                   "if=/dev/zero", "of=/dev/null", "bs=4k", "count=1500000"},
                   {}, 1U << 28U);
     if (result && result->exit_code == 0 && fs::exists(data)) return true;
     std::cout << "skipped: perf record does not work here: "
@@ -56,7 +56,8 @@ bool is_kernel(const std::string& module) {
 
 /// Samples by the first named frame outside the kernel, counted line by line in what `perf script` prints: an
 /// empty line between samples, in each a line of its period and one "address name (module)" for each frame.
-std::map<std::string, double> counted(const std::string& script) {
+/// `one_sample`: what a sample is worth, %.
+std::map<std::string, double> counted(const std::string& script, double& one_sample) {
     std::map<std::string, double> periods;
     double total = 0;
     double period = 0;
@@ -84,6 +85,8 @@ std::map<std::string, double> counted(const std::string& script) {
     periods.erase("[unknown]");
     for (auto& [name, sum] : periods)
         sum *= 100 / total;
+    // All samples of a clock have the same period.
+    if (total > 0) one_sample = 100 * period / total;
     return periods;
 }
 
@@ -102,15 +105,19 @@ TEST_CASE("perf.data: the percentages are those of an independent count, and of 
     const TemporaryFolder folder;
     const auto data = folder / "perf.data";
     if (!record(data)) return;
+    double one_sample = 0;
     const auto periods =
-        counted(output_of({"perf", "script", "--no-inline", "-i", data.string(), "-F", "period,ip,sym,dso"}));
+        counted(output_of({"perf", "script", "--no-inline", "-i", data.string(), "-F", "period,ip,sym,dso"}),
+                one_sample);
+    // perf script and perf report cut a broken chain at different frames: a sample or two may differ.
+    const double margin = 0.06 + 2.1 * one_sample;
     const auto list = hot_list_of(data, 2.0);
     REQUIRE_FALSE(list.percent.empty());
     for (const auto& [entry, percent] : list.percent) {
         const auto name = parse_function_list(entry, "")->entries.at(0).name;
         INFO(entry);
         REQUIRE(periods.count(name) == 1);
-        CHECK(periods.at(name) == Approx(percent).margin(0.06));
+        CHECK(periods.at(name) == Approx(percent).margin(margin));
     }
     for (const auto& [name, percent] : periods) {
         const bool listed =
@@ -118,11 +125,11 @@ TEST_CASE("perf.data: the percentages are those of an independent count, and of 
                 return parse_function_list(entry.first, "")->entries.at(0).name == wanted;
             });
         INFO(name << " " << percent);
-        CHECK((listed || percent < 2.1 || name.find("@plt") != std::string::npos));
+        CHECK((listed || percent < 2.1 + margin || name.find("@plt") != std::string::npos));
     }
     const auto text = folder / "report.txt";
     std::ofstream(text) << output_of({"perf", "report", "--stdio", "-g", "graph,0", "-i", data.string()});
-    CHECK(difference(list, hot_list_of(text, 2.0), 0.5).empty());
+    CHECK(difference(list, hot_list_of(text, 2.0), 0.5 + margin).empty());
 
     HotRequest request;
     request.input = data.string();
