@@ -1,0 +1,32 @@
+#!/usr/bin/python3
+"""A wrapped function that changes no register changes none: callers may rely on it (-fipa-ra)."""
+
+import unittest
+
+from harness import PROGRAMS, Case
+
+FUNCTIONS = {"untouched": 1000, "untouched_side": 1000}
+
+
+class Registers(Case):
+    def check(self, **variables):
+        plain = self.run_in_folder(PROGRAMS / "registers")
+        self.assertEqual(plain.returncode, 0, plain.stdout.decode())
+        print(plain.stdout.decode().strip(), "(0: xmm, 1: ymm, 2: zmm and masks)")
+        done = self.rdam("record", "-f", ",".join(FUNCTIONS), "--", PROGRAMS / "registers", env=variables)
+        self.assertEqual(done.stdout, plain.stdout, done.stderr.decode())
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.counts(), FUNCTIONS)
+
+    def test_straight_path(self):
+        self.check()
+
+    def test_with_a_stack_at_every_call(self):
+        self.check(RDAM_STACK_PERIOD="1")
+
+    def test_clock_rdtsc(self):
+        self.check(RDAM_CLOCK="rdtsc")
+
+
+if __name__ == "__main__":
+    unittest.main()
