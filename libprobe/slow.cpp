@@ -143,6 +143,7 @@ bool on_signal_stack() {
 /// had its return address where another call has it now has ended. Elsewhere the word there tells: it leads
 /// back to the trampoline during the call, and to the caller before it, when a signal has come in between.
 bool is_over(const SideFrame& frame, const Exhaustion& now, bool look) {
+    if (frame.place == 0) return false;  // taken by what a signal has interrupted
     if (frame.place == now.place) return true;
     if (!look) return false;
     std::uint64_t word = 0;
@@ -154,7 +155,7 @@ bool is_over(const SideFrame& frame, const Exhaustion& now, bool look) {
 /// Of calls that had their return address at the same place only the last can still be there.
 bool is_superseded(const SideFrame& frame, const SideFrame* frames, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-        if (frames[i].place == frame.place && frames[i].order > frame.order) return true;
+        if (frame.place != 0 && frames[i].place == frame.place && frames[i].order > frame.order) return true;
     return false;
 }
 
@@ -163,6 +164,7 @@ std::size_t reclaim(ThreadState& thread, SideFrame* frames, std::size_t count, c
     std::size_t found = 0;
     for (std::size_t i = 0; i < count; ++i) {
         if (!is_over(frames[i], now, look) && !(look && is_superseded(frames[i], frames, count))) continue;
+        frames[i].place = 0;
         frames[i].rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
         thread.side_free = &frames[i];
         ++found;
@@ -233,6 +235,7 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uin
     while (thread.side_dead != nullptr) {
         SideFrame* dead = thread.side_dead;
         thread.side_dead = static_cast<SideFrame*>(dead->resume);
+        dead->place = 0;
         dead->rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
         thread.side_free = dead;
     }

@@ -39,7 +39,8 @@ struct SideFrame {
     std::uint64_t return_address;
     FunctionEntry* entry;
     void* resume;
-    std::uint64_t place;  ///< where on the stack the return address of the call stands
+    std::uint64_t
+        place;  ///< where on the stack the return address of the call stands; 0: free, or not filled yet
     std::uint64_t order;  ///< higher than that of any frame taken before it
 };
 

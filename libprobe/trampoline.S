@@ -212,6 +212,7 @@ rdam_trampolines_begin:
 // Gives the SideFrame at RDAM_FRAME_RESUME back to its thread; clobbers rax, rdx, r10.
 .macro FREE_SIDE_FRAME
         mov     RDAM_FRAME_RESUME(%rbp), %r10
+        movq    $0, RDAM_SIDE_PLACE(%r10)
         mov     rdam_thread@gottpoff(%rip), %rdx
         mov     %fs:RDAM_THREAD_SIDE_FREE(%rdx), %rax
 1:      mov     %rax, (%r10)
@@ -430,12 +431,12 @@ rdam_enter_\name:
         mov     %r11, RDAM_SIDE_ENTRY(%rax)
         mov     RDAM_ENTRY_RESUME(%r11), %rdx
         mov     %rdx, RDAM_SIDE_RESUME(%rax)
-        lea     8(%rbp), %rdx
-        mov     %rdx, RDAM_SIDE_PLACE(%rax)
         mov     %fs:RDAM_THREAD_SIDE_COUNT(%r10), %rdx
         inc     %rdx
         mov     %rdx, %fs:RDAM_THREAD_SIDE_COUNT(%r10)
         mov     %rdx, RDAM_SIDE_ORDER(%rax)
+        lea     8(%rbp), %rdx             // last: without a place the frame is being filled
+        mov     %rdx, RDAM_SIDE_PLACE(%rax)
         RECORD_ENTER \name, \clock
         mov     RDAM_FRAME_RESUME(%rbp), %r10
         mov     %r10, (%rbp)

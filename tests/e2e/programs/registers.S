@@ -125,28 +125,4 @@ call_and_compare:
         ret
         .size   call_and_compare, . - call_and_compare
 
-// Change nothing: what comes back is what was sent, on the way in and on the way out.
-        .macro NOTHING name
-        .globl  \name
-        .type   \name, @function
-\name:  .cfi_startproc
-        nopl    0(%rax,%rax)
-        nopl    0(%rax,%rax)
-        ret
-        .cfi_endproc
-        .size   \name, . - \name
-        .balign 16
-        .endm
-        NOTHING untouched
-// Reads a word above its return address, so that nothing proves how many arguments the stack holds.
-        .globl  untouched_side
-        .type   untouched_side, @function
-untouched_side:
-        .cfi_startproc
-        cmpq    $0, 8(%rsp)
-        nopl    0(%rax,%rax)
-        ret
-        .cfi_endproc
-        .size   untouched_side, . - untouched_side
-
         .section .note.GNU-stack, "", @progbits
