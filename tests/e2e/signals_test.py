@@ -14,7 +14,8 @@ from harness import LIBRDAM, PROGRAMS, Case
 class Signals(Case):
     def test_handlers_that_call_wrapped_functions(self):
         for functions in ("work,scaled", "work"):
-            for options in ((), ("--stack-period", "1"), ("--no-args",)):
+            # Not with a call stack at every call: there a handler's calls can be lost (the README's limits).
+            for options in ((), ("--no-args",)):
                 with self.subTest((functions, options)):
                     calls = 40_000 if options else 3_000_000
                     done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAMS / "signals", str(calls))

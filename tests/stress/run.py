@@ -31,6 +31,7 @@ SETTINGS = [
     "g++ -O2 -g -fno-omit-frame-pointer -fno-plt",
 ]
 TIMEOUT = 300
+MOST_REFUSED = 0.1  # of the functions: what is left alone is not tested
 
 
 class Failure(Exception):
@@ -67,6 +68,11 @@ def compare(folder: pathlib.Path, functions: int, *options: str) -> tuple[int, i
         name = re.search(r"\bfn_\d+\b", function["name"]).group(0)
         seen[name] = seen.get(name, 0) + function["occurrences"]
     refused = dict(re.findall(r"rdam: '(fn_\d+)': left \S+(?:\([^\n]*\))? alone: ([^\n]+)", said))
+    if len(refused) > MOST_REFUSED * len(own):
+        raise Failure(f"{len(refused)} of {len(own)} functions were left alone: {next(iter(refused.values()))}")
+    touched = [name for name in refused if name in seen and seen[name] > 0]
+    if touched:
+        raise Failure(f"left alone, and in the trace all the same: {touched[:5]}")
     missing = [name for name in own if f"'{name}':" not in said]
     if missing:
         raise Failure(f"not answered for: {missing[:5]}")
