@@ -201,7 +201,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.own_objects.push_back(process_.own_path);
     request.record_arguments = wishes_.arguments;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
-    request.resolve_ifunc = [&](std::uint64_t resolver) { return late ? 0 : ask_ifunc(shared_, resolver); };
+    if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
     Plan plan = make_plan(request, Catalogue::builtin());
     for (PlannedFunction& function : plan.functions)
         function.object += first;
