@@ -19,6 +19,13 @@ __attribute__((noinline)) unsigned plugin_work(unsigned x, unsigned y) {
     return inner(plugin_chosen(x)) ^ inner(y);
 }
 
+static __thread int kept;
+
+int plugin_keep(int x) {
+    kept += x;
+    return kept;
+}
+
 __attribute__((constructor)) static void begins(void) {
     sink = plugin_work(1, 2);
 }
