@@ -1,4 +1,5 @@
-/* What compilers make of functions: copies for constants, for fewer arguments, of a part. Counts the calls itself. */
+/* What compilers make of functions: copies for constants, for fewer arguments, of a part. Counts the calls
+ * itself. */
 #include <stdio.h>
 #include <stdlib.h>
 

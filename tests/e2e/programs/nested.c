@@ -1,4 +1,5 @@
-/* A nested function that is called through a pointer: by a few instructions on the stack, which give it its static chain. */
+/* A nested function that is called through a pointer: by a few instructions on the stack, which give it its
+ * static chain. */
 #include <stdio.h>
 
 #define KEPT __attribute__((noinline, noclone, noipa))
