@@ -125,6 +125,8 @@ def main() -> int:
     parser.add_argument("--setting", help="one compiler and its options, instead of all of them")
     parser.add_argument("--keep", type=pathlib.Path, help="a new folder for the programs and their traces")
     options = parser.parse_args()
+    if "RDAM" not in os.environ:
+        parser.error("the variable RDAM says which rdam to test: RDAM=build/tools/rdam/rdam")
     settings = [options.setting] if options.setting else [s for s in SETTINGS if shutil.which(s.split()[0])]
     for skipped in set(SETTINGS) - set(settings) if not options.setting else ():
         print(f"skipped: {skipped}: the compiler is not installed")
