@@ -217,14 +217,14 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
 }
 
 std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
-    const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
-    if (rdam_guard.active.load() == 0) return 0;
     if (thread.vfork_cursor != 0) {
-        // Each call has moved the cursor on: it must not come round to where slots are handed out.
+        // Each call moves the cursor on: it must not come round to where slots are handed out.
         rdam::probe::park(thread);
         return 0;
     }
+    const rdam::sys::BlockSignals blocked;
+    if (rdam_guard.active.load() == 0) return 0;
     // A signal handler may have been here first.
     if (thread.cursor % rdam::shm::kChunkSize <= rdam::shm::kChunkLimit) return 1;
     if (rdam::probe::ready(thread) && rdam::probe::change_chunk(thread)) return 1;

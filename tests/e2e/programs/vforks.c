@@ -1,4 +1,4 @@
-// A child of vfork calls the function 30000 times before it turns into another program or ends: argv[1]
+// A child of vfork calls the function 1000 times before it turns into another program or ends: argv[1]
 // rounds of both. The parent calls it 5 times in each round.
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static int child(int executes) {
     int status = 0;
     const pid_t pid = vfork();
     if (pid == 0) {
-        for (int i = 0; i < 30000; ++i)
+        for (int i = 0; i < 1000; ++i)
             sum += work(i);
         if (executes) execl("/bin/sh", "sh", "-c", "exit 3", NULL);
         _exit(4);
