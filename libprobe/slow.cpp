@@ -187,7 +187,7 @@ bool reclaim_side_frames(ThreadState& thread, std::uint64_t return_address, std:
 
 bool ready(ThreadState& thread) {
     if (thread.slot != nullptr) return true;
-    return !thread.ended && begin_thread(thread, read_clock());
+    return begin_thread(thread, read_clock());
 }
 
 }  // namespace

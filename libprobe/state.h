@@ -52,6 +52,13 @@ inline constexpr std::uint32_t kMostSideBlocks = 32;
 
 struct PairTable;
 
+/// Of a thread's slot, for events that come behind its end.
+struct EndedThread {
+    std::uint32_t index = 0;
+    std::uint32_t next_sequence = 0;
+    std::uint64_t start = 0;
+};
+
 /// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes
 /// the slow path.
 struct ThreadState {
@@ -64,12 +71,13 @@ struct ThreadState {
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
     std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
-    bool ended = false;
+    bool ended = false;               ///< its end has been told; `before` is what it was
     bool side_ready = false;
     alignas(64) Pair pairs[kPairs] = {};
     SideFrame side[kSideFrames] = {};
     SideFrame* side_blocks[kMostSideBlocks] = {};
     std::uint32_t side_block_count = 0;
+    EndedThread before;
 };
 
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
