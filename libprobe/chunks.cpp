@@ -130,6 +130,8 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         slot.dropped = 0;
         slot.next_sequence = thread.ended ? thread.before.next_sequence : 0;
         sys::call(SYS_prctl, PR_GET_NAME, sys::word(slot.name));
+        constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+        thread.random = (read_clock() ^ std::uint64_t{slot.tid} << 32) * kSpread;
         slot.state.store(shm::ThreadState::live, std::memory_order_release);
         thread.slot = &slot;
         park(thread);
@@ -158,8 +160,16 @@ void end_thread(ThreadState& thread) {
     push(shm::kEndedThread | static_cast<std::uint32_t>(&slot - globals.control->threads));
 }
 
+void take_all_rates() {
+    const shm::Control& control = *globals.control;
+    globals.rates_seen.store(control.rates_changed.load());
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        rdam_functions[i].rate = control.rates[i].load(std::memory_order_relaxed);
+}
+
 bool change_chunk(ThreadState& thread) {
     const std::uint64_t begin = read_clock();
+    if (globals.control->rates_changed.load() != globals.rates_seen.load()) take_all_rates();
     hand_over(thread);
     park(thread);
     std::uint64_t waited = 0;

@@ -106,6 +106,14 @@ struct Control {
     std::uint64_t inner_ticks_x16;
     std::uint64_t floor_ticks_x16;
 
+    // A budget for overhead (docs/design.md, "A budget for overhead").
+    std::uint32_t max_overhead_ppm;      ///< 0: none, everything is recorded
+    std::uint64_t unrecorded_ticks_x16;  ///< of an outermost call that is not recorded
+    std::uint64_t inside_ticks_x16;      ///< of a call inside such a one
+    std::uint64_t off_ticks_x16;         ///< of a function that is switched off
+    std::atomic<std::uint32_t> rates_changed;
+    std::atomic<std::uint8_t> rates[kMaxFunctions];  ///< written by the agent: RDAM_MOST_RATE, RDAM_RATE_OFF
+
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
     std::atomic<ProcessState> process_state;

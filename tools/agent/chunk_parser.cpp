@@ -17,8 +17,10 @@ bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
     slot.kind = head.kind();
     slot.function = head.function();
     slot.cpu = head.cpu();
+    slot.rate = head.rate();
     slot.tsc = word(at);
     const auto* words = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at);
+    if ((slot.rate & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return false;
     const auto known = [&](const std::vector<std::uint16_t>& counts) {
         return slot.function < counts.size() && counts[slot.function] == head.words();
     };

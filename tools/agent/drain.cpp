@@ -24,8 +24,26 @@ constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for 
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
 constexpr std::size_t kMostPending = 64;
 
+/// As trace::Event has it.
+std::uint8_t sampling_of(const Slot& slot) {
+    const bool tree = (slot.rate & RDAM_RATE_TREE) != 0;
+    return tree ? static_cast<std::uint8_t>(1 + (slot.rate & RDAM_MOST_RATE)) : std::uint8_t{0};
+}
+
 std::uint16_t cpu_of(const Slot& slot) {
     return slot.cpu == kNoCpuInSlot ? trace::kNoCpu : slot.cpu;
+}
+
+std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_second) {
+    constexpr double kWindowSeconds = 2e-3;
+    if (control.max_overhead_ppm == 0) return {};
+    const auto ticks = [](std::uint64_t x16) { return static_cast<double>(x16) / 16; };
+    return Budget(control.max_overhead_ppm * 1e-6,
+                  {.recorded = ticks(control.probe_ticks_x16),
+                   .unrecorded = ticks(control.unrecorded_ticks_x16),
+                   .inside = ticks(control.inside_ticks_x16),
+                   .off = ticks(control.off_ticks_x16)},
+                  kWindowSeconds * ticks_per_second);
 }
 
 }  // namespace
@@ -34,6 +52,7 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
              std::string wanted)
     : shared_(shared), process_(process), info_(info), wanted_(std::move(wanted)), unwinder_(process) {
     read_rules();
+    budget_ = make_budget(shared_.control(), info_.clock.ticks_per_second);
 }
 
 void Drain::read_rules() {
@@ -157,6 +176,7 @@ bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
     ChunkParser parser({shared_.chunk(held.chunk), shm::kChunkSize}, rules_, full ? header.used : 0,
                        held.from);
     Slot slot;
+    std::uint64_t last = 0;
     auto step = parser.next(slot);
     for (; step != ChunkParser::Step::end; step = parser.next(slot)) {
         if (step == ChunkParser::Step::hole) {
@@ -164,10 +184,13 @@ bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
             parser.skip_hole();
             continue;
         }
+        if (budget_) watch_cost(thread, slot);
         if (slot.kind != shm::SlotKind::pause) slot.function = index_of(slot.function);
         add_slot(slot, thread);
+        last = std::max(last, slot.tsc);
     }
     if (encoder_.events() > 0) append(thread);
+    if (budget_ && last != 0 && budget_->seen(thread, last)) set_rates(last);
     held.from = parser.at();
     if (step == ChunkParser::Step::hole) return false;
     thread_info(thread).holes += parser.holes();
@@ -191,6 +214,38 @@ void Drain::free_spent(ThreadData& data) {
         give_back(chunk);
     spent_ -= static_cast<std::uint32_t>(data.spent.size());
     data.spent.clear();
+}
+
+/// Regions have no rate: the program's author has chosen how often they are.
+void Drain::watch_cost(std::uint32_t thread, const Slot& slot) {
+    switch (slot.kind) {
+        case shm::SlotKind::enter:
+        case shm::SlotKind::tail_enter:
+            if (slot.function >= shm::kFirstRegion) return budget_->region(thread, slot.function);
+            budget_->call(thread, slot.function, (slot.rate & RDAM_RATE_TREE) != 0,
+                          slot.rate & RDAM_MOST_RATE);
+            break;
+        case shm::SlotKind::pause:
+            budget_->paused(thread, slot.until - slot.tsc);
+            break;
+        case shm::SlotKind::stack:
+            budget_->paused(thread, slot.stack->end - slot.tsc);
+            break;
+        default:
+            break;
+    }
+}
+
+void Drain::set_rates(std::uint64_t now) {
+    shm::Control& control = shared_.control();
+    const std::size_t functions = std::min<std::size_t>(rules_.enter_words.size(), shm::kFirstRegion);
+    for (std::uint32_t i = 0; i < functions; ++i) {
+        const std::uint8_t rate = budget_->rate(i);
+        control.rates[i].store(rate, std::memory_order_relaxed);
+        if (rate == RDAM_RATE_OFF && info_.functions[i].switched_off == 0)
+            info_.functions[i].switched_off = now;
+    }
+    control.rates_changed.fetch_add(1);
 }
 
 bool Drain::look_again() {
@@ -240,6 +295,7 @@ void Drain::take_thread(std::uint32_t slot) {
     if (thread.index < threads_.size()) {
         take_held(thread.index, Holes::give_up);
         free_spent(threads_[thread.index]);
+        if (budget_) budget_->ended(thread.index);
     }
     note_thread(thread, thread.end);
     thread.state.store(shm::ThreadState::free, std::memory_order_release);
@@ -284,7 +340,7 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
         case shm::SlotKind::tail_enter: {
             const bool tail = slot.kind == shm::SlotKind::tail_enter;
             encoder_.enter(slot.tsc, slot.function, cpu_of(slot), slot.caller, tail,
-                           take_pending_stack(data, slot), slot.words);
+                           take_pending_stack(data, slot), slot.words, sampling_of(slot));
             if (!tail) data.open.push_back(slot.function);
             ++calls_;
             break;
@@ -393,6 +449,11 @@ std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) 
     if (lost_to_file_ > 0)
         info_.remarks.push_back(
             fmt::format("{} events could not be written: {}", lost_to_file_, file_error_));
+    if (budget_ && budget_->exceeded())
+        info_.remarks.emplace_back(
+            "the budget for overhead could not be kept: functions that are switched off still cost more; "
+            "take "
+            "the most called ones off the list");
     if (writer_)
         if (const auto done = writer_->finish(info_); !done) file_error_ = done.error().message;
     std::string text;

@@ -11,6 +11,7 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/writer.h"
+#include "tools/agent/budget.h"
 #include "tools/agent/chunk_parser.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
@@ -79,6 +80,8 @@ class Drain {
     void spend(std::uint32_t chunk, std::uint32_t thread);
     void free_spent(ThreadData& data);
     void take_gone_threads();
+    void watch_cost(std::uint32_t thread, const Slot& slot);
+    void set_rates(std::uint64_t now);
     std::uint32_t take_pending_stack(ThreadData& data, const Slot& slot);
     void give_back(std::uint32_t chunk);
     void take_thread(std::uint32_t slot);
@@ -99,6 +102,7 @@ class Drain {
     Unwinder unwinder_;
     std::optional<trace::TraceWriter> writer_;
     trace::ChunkEncoder encoder_;
+    std::optional<Budget> budget_;
     std::vector<ThreadData> threads_;
     std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;  ///< function, caller, frames → 1 + index
     std::uint64_t calls_ = 0;

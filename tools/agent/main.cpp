@@ -139,6 +139,7 @@ int run(int fd) {
     info.process.executable = process.executable;
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
+    info.process.max_overhead = control.max_overhead_ppm * 1e-6;
     info.clock.ticks_per_second = rate.result();
     if (const auto writable = check_writable(wishes.output); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");

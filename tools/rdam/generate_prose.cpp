@@ -77,6 +77,11 @@ Prose record_prose() {
               "When the buffers are full: wait for room (the wait is marked and never scored), or drop "
               "events and "
               "count them. Default: wait."},
+             {"RDAM_MAX_OVERHEAD",
+              "What the recorder may cost a thread, as a share of the thread's own time, like 10%. Where "
+              "recording every call would cost more, whole outermost call trees are sampled at random, and "
+              "functions that are called too often even for that are switched off. Counts and lost time are "
+              "then estimates, with a standard error. Default: everything is recorded."},
              {"RDAM_VERBOSE", "1: say more on standard error."}},
         .exit_status =
             {{"PROGRAM's",
