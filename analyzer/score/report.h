@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,12 +88,22 @@ struct FunctionRow {
             ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
     double rdam_flat = 0;  ///< as rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat
 
-    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included
-    std::uint64_t outermost = 0;    ///< scored outermost calls: the population of the next five
+    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
+                                    ///< estimate if `sampled`
+    std::uint64_t recorded = 0;     ///< those that are in the trace
+    bool sampled = false;          ///< only a sample of its calls is in the trace (analyzer/score/sampling.h)
+    double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
+    double lost_error_ns = 0;
+    double rdam_error = 0;
+    double mean_ns = 0;  ///< of the scored outermost calls
+    double mean_error_ns = 0;
+    std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
+    std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;          ///< Σ over threads and sequences
-    std::uint64_t unscored = 0;  ///< never seen to end, or at an impossible time
-    bool lower_bound = false;    ///< kFewOccurrences, kFewShare
+    double lost_ns = 0;            ///< Σ over threads and sequences
+    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
+    bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
+    bool lower_bound = false;      ///< that, or the minimum is that of a sample
 
     std::vector<ThreadShare> threads;    ///< those that called it, highest score first
     std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
