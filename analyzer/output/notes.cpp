@@ -172,7 +172,8 @@ std::string lower_bound_advice() {
 }
 
 std::string sampled_advice() {
-    return "The true score may be higher: the fastest execution may not have been in the sample.";
+    return "Scores of samples are lower bounds: the estimate less two standard errors; and the fastest "
+           "execution may not have been in the sample.";
 }
 
 }  // namespace rdam::output

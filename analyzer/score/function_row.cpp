@@ -52,7 +52,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     if (counts.calls == 0) return;
     const double life = as_double(context.lives[thread]);
     const ThreadShare entry{.thread = thread,
-                            .rdam = share(as_double(sums.lost), life),
+                            .rdam = share(lower_bound(as_double(sums.lost), sums.lost_variance), life),
                             .occurrences = counts.estimated,
                             .lost_ns = as_double(sums.lost) * context.ns_per_tick};
     if (!context.short_lived[thread]) {
@@ -95,6 +95,10 @@ void fill_sampling(const RowContext& context, const Distribution& all, double lo
 
 double share(double lost, double life) {
     return life > 0 ? std::clamp(lost / life, 0.0, 1.0) : 0.0;
+}
+
+double lower_bound(double estimate, double variance) {
+    return variance > 0 ? std::max(estimate - kBoundErrors * std::sqrt(variance), 0.0) : estimate;
 }
 
 FunctionRow make_function_row(const RowContext& context, std::uint32_t function) {

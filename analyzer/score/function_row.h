@@ -41,4 +41,7 @@ void add_stack_rows(const RowContext& context, FunctionRow& row);
 /// lost / life within 0…1; 0 where there is no life.
 double share(double lost, double life);
 
+/// What is left of an estimate with this variance as a lower bound (kBoundErrors).
+double lower_bound(double estimate, double variance);
+
 }  // namespace rdam::score
