@@ -23,7 +23,6 @@ static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
-static_assert(offsetof(ThreadState, vfork_cursor) == RDAM_THREAD_VFORK_CURSOR);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);
 static_assert(sizeof(Pair) == 16);
 

@@ -58,7 +58,7 @@ struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     SideFrame* side_free = nullptr;
     std::uint64_t vfork_cursor =
-        0;  ///< not 0: a child of vfork runs on this thread's memory, and records nothing
+        0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     std::uint64_t side_count = 0;  ///< side frames taken so far
     shm::ThreadSlot* slot = nullptr;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
@@ -70,6 +70,7 @@ struct ThreadState {
     SideFrame side[kSideFrames] = {};
     SideFrame* side_blocks[kMostSideBlocks] = {};
     std::uint32_t side_block_count = 0;
+    std::uint64_t vfork_signals = 0;  ///< the signal mask while a child runs on this thread's memory
 };
 
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
@@ -77,8 +78,9 @@ struct ThreadState {
 struct alignas(4096) Guard {
     std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
     std::atomic<std::uint32_t>
-        initialised;  ///< 0 in a fork child (when the recorder has been started at all)
-    std::uint8_t rest[4096 - 8] = {};
+        initialised;                   ///< 0 in a fork child (when the recorder has been started at all)
+    std::atomic<std::uint32_t> lends;  ///< a thread has lent its memory to a child since the last fork
+    std::uint8_t rest[4096 - 12] = {};
 };
 
 /// What start-up settles once. Private memory: a fork child has it too.
@@ -87,6 +89,7 @@ struct Settings {
     std::uint32_t stack_period = 10000;
     std::uint32_t drop_when_full = 0;
     std::uint32_t strict = 0;
+    std::uint32_t children = 1;
     shm::Clock clock = shm::Clock::rdtscp;
     bool has_stderr = false;
     std::uint64_t buffer_bytes = 0;

@@ -38,6 +38,7 @@ struct Options {
     std::string clock;
     std::string when_full;
     bool no_arguments = false;
+    bool no_children = false;
     bool verbose = false;
 };
 
@@ -134,6 +135,10 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_CLOCK", options.clock);
     set("RDAM_WHEN_FULL", options.when_full);
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
+    // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
+    const char* inherited = std::getenv("RDAM_CHILDREN");
+    if (options.no_children || (inherited != nullptr && std::string_view{inherited} == "-"))
+        variables.emplace_back("RDAM_CHILDREN", options.no_children ? "0" : "1");
     if (options.verbose) variables.emplace_back("RDAM_VERBOSE", "1");
     return variables;
 }
@@ -223,6 +228,8 @@ Run add_record(CLI::App& app) {
         ->option_text("wait|drop [wait]")
         ->check(CLI::IsMember({"wait", "drop"}));
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
+    app.add_flag("--no-children", options->no_children,
+                 "Record the program alone: neither its fork children nor what it or they execute");
     app.add_flag("-v,--verbose", options->verbose, "Say what becomes of every function on the list");
     return [options] { return run(*options); };
 }
