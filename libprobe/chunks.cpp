@@ -59,6 +59,9 @@ std::uint32_t take_fresh() {
     } while (!control.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
     if (sys::call(SYS_madvise, sys::word(&header(fresh)), shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
         control.out_of_memory.store(1);
+        // Not even its header is there to be looked at.
+        std::uint32_t next = fresh + 1;
+        control.fresh_chunks.compare_exchange_strong(next, fresh);
         return shm::kNone;
     }
     return fresh;

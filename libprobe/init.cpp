@@ -215,6 +215,7 @@ void begin_recording() {
     rdam_guard.initialised.store(1);
     if (!begin_thread(thread, read_clock())) return;
     measure_cost(thread);
+    thread.slot->dropped = 0;
     thread.slot->start = read_clock();
     globals.control->process_state.store(shm::ProcessState::running);
     rdam_guard.active.store(1);

@@ -297,9 +297,11 @@ std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) 
         text += "rdam: " + printable(info_.remarks[i]) + "\n";
     if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
     if (info_.dropped > 0 && writer_)
-        text +=
-            fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n",
-                        info_.dropped);
+        text += fmt::format(
+            "rdam: {} events were dropped: {}\n", info_.dropped,
+            shared_.control().out_of_memory.load() != 0
+                ? "the machine had no memory for more buffers; free some, or record fewer functions"
+                : "the buffers were full; give more with RDAM_BUFFER");
     if (calls_ == 0 && tell_none) text += "rdam: no wrapped function was called: no trace was written\n";
     return text;
 }
