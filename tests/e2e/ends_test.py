@@ -81,6 +81,37 @@ class Memory(Case):
         self.assertEqual(self.starve(3, 2, 100000)["dropped"], 0)
 
 
+def make_group(case: Case, file: str) -> pathlib.Path:
+    """A control group with `file` in it, gone after the test."""
+    found = "there is no cgroup file system"
+    for place in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+        group = pathlib.Path(place) / f"rdam-test-{os.getpid()}"
+        if not (group.parent / "cgroup.procs").exists():
+            continue
+        try:
+            group.mkdir()
+        except OSError as error:
+            found = f"no cgroup can be made here: {error}"
+            continue
+        case.addCleanup(remove_group, group)
+        if (group / file).exists():
+            return group
+        found = f"no cgroup here has {file}"
+    return case.skipTest(found)
+
+
+def remove_group(group: pathlib.Path):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            return group.rmdir()
+        time.sleep(0.05)
+
+
+def in_group(group: pathlib.Path, *command) -> tuple:
+    return ("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command)
+
+
 def agents_of(pid: int) -> list[int]:
     found = []
     for process in pathlib.Path("/proc").iterdir():
@@ -181,6 +212,23 @@ class Agent(Case):
                 self.finish(program, *plain)
                 self.readable(2 * 400000)
 
+    def test_container_with_little_memory(self):
+        # The kernel does not refuse memory beyond a control group's limit: it kills.
+        limit = "memory.limit_in_bytes" if pathlib.Path("/sys/fs/cgroup/memory/memory.limit_in_bytes").exists() else "memory.max"
+        group = make_group(self, limit)
+        (group / limit).write_text(str(96 << 20))
+        command = (COUNTS, "2", "1000000")
+        plain = self.plain(*command)
+        program = self.start(*in_group(group, "env", f"LD_PRELOAD={LIBRDAM}", *command), functions="work,step", LD_PRELOAD="")
+        agent = self.find_agent(program)
+        time.sleep(0.05)
+        # The events of half a second would be half a gigabyte.
+        os.kill(agent, signal.SIGSTOP)
+        time.sleep(0.5)
+        os.kill(agent, signal.SIGCONT)
+        self.finish(program, *plain)
+        self.assertEqual(self.readable(8 * 1000000), 8 * 1000000)
+
     def test_stopped_for_a_while(self):
         plain = self.plain(COUNTS, "2", "400000")
         program = self.start(COUNTS, "2", "400000", RDAM_BUFFER="4M")
@@ -226,32 +274,13 @@ class Together(Case):
         self.run_and_kill(kill)
 
     def test_cgroup(self):
-        group = next((path for path in (pathlib.Path("/sys/fs/cgroup/unified"), pathlib.Path("/sys/fs/cgroup"))
-                      if (path / "cgroup.procs").exists()), None)
-        if group is None:
-            self.skipTest("there is no cgroup file system of version 2")
-        group = group / f"rdam-test-{os.getpid()}"
-        try:
-            group.mkdir()
-        except OSError as error:
-            self.skipTest(f"no cgroup can be made here: {error}")
-        self.addCleanup(self.remove, group)
-        if not (group / "cgroup.kill").exists():
-            self.skipTest("this kernel has no cgroup.kill")
+        group = make_group(self, "cgroup.kill")
 
         def kill(program: int, agent: int):
             members = (group / "cgroup.procs").read_text().split()
             self.assertEqual({str(program), str(agent)} - set(members), set())
             (group / "cgroup.kill").write_text("1")
-        self.run_and_kill(kill, ("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh"))
-
-    @staticmethod
-    def remove(group: pathlib.Path):
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                return group.rmdir()
-            time.sleep(0.05)
+        self.run_and_kill(kill, in_group(group))
 
 
 class Terminal(Case):

@@ -204,7 +204,7 @@ Run add_record(CLI::App& app) {
         ->option_text("FILE [trace.bin]");
     app.add_option("--buffer", options->buffer,
                    "Memory for events that are not written yet, at most: 256M, 4G")
-        ->option_text("SIZE [1/8 of memory, at least 4M]")
+        ->option_text("SIZE [1/8 of memory or of its cgroup, at least 4M]")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
