@@ -225,6 +225,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.strict = fork_child ? 0 : globals.settings.strict;
     control.drop_when_full = globals.settings.drop_when_full;
     control.clock = globals.settings.clock;
+    control.max_overhead_ppm = globals.settings.max_overhead_ppm;
     control.forked = fork_child ? 1 : 0;
     control.verbose = globals.settings.verbose;
     hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);

@@ -90,10 +90,10 @@ std::uint64_t flags_of(std::uint64_t number, std::uint64_t first, std::uint64_t 
 
 /// From here on two tasks run on one thread's data, at the same time: neither can be recorded.
 void give_up_thread(ThreadState& thread) {
-    if (rdam_guard.active.load() == 0 || thread.ended) return;
+    if (rdam_guard.active.load() == 0 || thread.lent) return;
     const sys::BlockSignals blocked;
     end_thread(thread);
-    thread.ended = true;
+    thread.lent = true;
     thread.side_free = nullptr;
     Line line;
     (line
@@ -145,6 +145,8 @@ std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::
     const std::uint64_t all = ~std::uint64_t{0};
     set_signals(SIG_BLOCK, all, &thread.vfork_signals);
     rdam_guard.lends.store(1);
+    thread.vfork_tree = thread.tree;
+    thread.vfork_regions = thread.regions;
     thread.vfork_cursor = thread.cursor;
     park(thread);
     return 1;
@@ -156,6 +158,8 @@ void rdam_in_child() {
 
 void rdam_after_child() {
     auto& thread = rdam_thread;
+    thread.tree = thread.vfork_tree;
+    thread.regions = thread.vfork_regions;
     thread.cursor = thread.vfork_cursor;
     thread.vfork_cursor = 0;
     rdam::probe::set_signals(SIG_SETMASK, thread.vfork_signals, nullptr);

@@ -10,10 +10,11 @@
 
 namespace rdam::probe {
 
-/// Announces the thread to the agent; false when there are more than shm::kMaxThreads. `start` in ticks.
+/// Announces the thread to the agent; false when there are more than shm::kMaxThreads. `start` in ticks. A
+/// thread that has ended may begin again: a signal handler or a destructor behind the last one still runs.
 bool begin_thread(ThreadState& thread, std::uint64_t start);
 
-/// Hands over what the thread has recorded; nothing it does afterwards is recorded.
+/// Hands over what the thread has recorded.
 void end_thread(ThreadState& thread);
 
 /// Hands the current chunk over and takes another, waiting or not as the user chose. Marks the time it took
@@ -23,6 +24,9 @@ bool change_chunk(ThreadState& thread);
 /// `size` zeroed bytes of the thread's chunk, changing the chunk when they do not fit; nullptr when there are
 /// none. The caller writes the head last.
 std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
+
+/// Takes over the rates that the agent has set for the functions, all of them zero at first.
+void take_all_rates();
 
 /// Tells the agent, once, that there is going to be something to write.
 void announce_events();

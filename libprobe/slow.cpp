@@ -195,7 +195,7 @@ bool reclaim_side_frames(ThreadState& thread, std::uint64_t return_address, std:
 
 bool ready(ThreadState& thread) {
     if (thread.slot != nullptr) return true;
-    return !thread.ended && begin_thread(thread, read_clock());
+    return !thread.lent && begin_thread(thread, read_clock());
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uin
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
     if (thread.side_free != nullptr) return thread.side_free;
-    if (thread.ended) return nullptr;
+    if (thread.lent) return nullptr;
     while (thread.side_dead != nullptr) {
         SideFrame* dead = thread.side_dead;
         thread.side_dead = static_cast<SideFrame*>(dead->resume);

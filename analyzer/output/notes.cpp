@@ -40,8 +40,9 @@ void add_losses(const score::Report& report, std::vector<std::string>& out) {
                         counted(report.dropped, "event was", "events were")));
     }
     if (report.holes > 0) {
-        out.push_back(fmt::format("{} begun when the program was killed, and never written.",
-                                  counted(report.holes, "event was", "events were")));
+        out.push_back(fmt::format(
+            "{} begun and never written: the program was killed there, or a signal handler did not return.",
+            counted(report.holes, "event was", "events were")));
     }
 }
 

@@ -25,6 +25,7 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kIdleMilliseconds = 100;
+constexpr int kHeldMilliseconds = 10;
 
 enum class End : std::uint32_t { none, exited, replaced };
 
@@ -113,9 +114,10 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
         drain.note_events();
         answer_late_request(control, planning, drain);
         if (drain.take_ring()) continue;
+        const int idle = drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
         if (ending()) break;
         control.agent_sleeps.store(1);
-        if (control.work_futex.load() == work) futex_wait(control.work_futex, work, kIdleMilliseconds);
+        if (control.work_futex.load() == work) futex_wait(control.work_futex, work, idle);
         control.agent_sleeps.store(0);
     }
     drain.take_rest(watch.end() == End::replaced ? 0 : rate.now());
@@ -137,6 +139,7 @@ int run(int fd) {
     info.process.executable = process.executable;
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
+    info.process.max_overhead = control.max_overhead_ppm * 1e-6;
     info.clock.ticks_per_second = rate.result();
     if (const auto writable = check_writable(wishes.output); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");

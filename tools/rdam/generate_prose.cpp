@@ -82,6 +82,11 @@ Prose record_prose() {
               "alone "
               "is recorded, the first in which a function of the list is found, shells and other launchers "
               "aside. Default: 1."},
+             {"RDAM_MAX_OVERHEAD",
+              "What the recorder may cost a thread, as a share of the thread's own time, like 10%. Where "
+              "recording every call would cost more, whole outermost call trees are sampled at random, and "
+              "functions that are called too often even for that are switched off. Counts and lost time are "
+              "then estimates, with a standard error. Default: everything is recorded."},
              {"RDAM_VERBOSE", "1: say more on standard error."}},
         .exit_status =
             {{"PROGRAM's",
