@@ -14,6 +14,11 @@ constexpr double kUsed = 0.8;
 constexpr double kForUnrecorded = 0.5;
 /// Call trees that are fewer than this in a window are too long to be sampled.
 constexpr double kFewTrees = 4;
+/// A function is switched off for good, so not for a window or two in which the machine had other things to
+/// do.
+constexpr double kMemory = 0.75;
+constexpr double kInsufficient = 1.5;  ///< the least pressure of a window in which sampling does not suffice
+constexpr double kLeastProbability = 1.0 / 64;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
 constexpr double kLeastOwn = 0.02;
 
@@ -104,8 +109,16 @@ void Budget::reconsider(Thread& thread, double elapsed) {
     const double cost = thread.paused + static_cast<double>(thread.recorded) * costs_.recorded +
                         unrecorded * std::max(1 - sampled, 0.0);
     const double own = std::max(elapsed - cost, kLeastOwn * elapsed);
-    while (!sample(thread, share_ * own * kUsed, flush))
-        if (!switch_off_most_called(thread, own)) break;
+    const double available = share_ * own * kUsed;
+    const double now = pressure(thread, available);
+    const bool enough = sample(thread, available, flush);
+    thread.pressure =
+        kMemory * thread.pressure + (1 - kMemory) * (enough ? now : std::max(now, kInsufficient));
+    if (enough) return;
+    if (thread.pressure <= 1) return sample_least(thread);
+    thread.pressure = 0;
+    while (switch_off_most_called(thread, own) && !sample(thread, available, flush)) {
+    }
 }
 
 /// Finds rates that keep the thread within `available` ticks: a limit for what recording the trees of one
@@ -136,6 +149,19 @@ bool Budget::sample(Thread& thread, double available, double flush) {
         left -= taken;
     }
     return true;
+}
+
+/// What calls cost that are not recorded, as a part of what they may.
+double Budget::pressure(const Thread& thread, double available) const {
+    double unrecorded = 0;
+    for (const Trees& trees : thread.trees)
+        unrecorded += cost_of_unrecorded(trees);
+    return unrecorded / (kForUnrecorded * available);
+}
+
+void Budget::sample_least(Thread& thread) {
+    for (std::uint32_t function = 0; function < thread.trees.size(); ++function)
+        if (thread.trees[function].count >= kFewTrees) thread.wanted[function] = rate_for(kLeastProbability);
 }
 
 /// The function with the most calls in the window is as if it had not been called.

@@ -59,8 +59,9 @@ class Budget {
         double paused = 0;
         std::uint32_t root = 0;
         double weight = 1;
-        std::vector<Trees> trees;                      ///< by function
-        std::vector<double> calls;                     ///< likewise
+        double pressure = 0;        ///< averaged over the last windows; above 1 sampling does not suffice
+        std::vector<Trees> trees;   ///< by function
+        std::vector<double> calls;  ///< likewise
         std::map<std::uint32_t, std::uint8_t> wanted;  ///< rates, by outermost function
     };
 
@@ -69,7 +70,9 @@ class Budget {
     double cost_of_recorded(const Trees& trees, double flush) const;
     void reconsider(Thread& thread, double elapsed);
     bool sample(Thread& thread, double available, double flush);
+    double pressure(const Thread& thread, double available) const;
     bool switch_off_most_called(Thread& thread, double own);
+    static void sample_least(Thread& thread);
     bool apply();
 
     double share_;

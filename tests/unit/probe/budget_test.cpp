@@ -69,6 +69,18 @@ double settle(Program& program, int windows = 20) {
     return share;
 }
 
+/// How many windows, each filled by `fill`, until the function is switched off.
+template <class Fill>
+int windows_until_off(Budget& budget, std::uint32_t function, const Fill& fill) {
+    constexpr int kMost = 20;
+    for (int window = 1; window < kMost; ++window) {
+        fill();
+        budget.seen(0, 3'000'000 * static_cast<std::uint64_t>(window));
+        if (budget.rate(function) == RDAM_RATE_OFF) return window;
+    }
+    return kMost;
+}
+
 }  // namespace
 
 TEST_CASE("a thread within its budget is recorded whole", "[budget]") {
@@ -122,10 +134,10 @@ TEST_CASE("a tree that does not end cannot be sampled: what it calls most is swi
     Budget budget(0.10, kCosts, kWindow);
     budget.call(0, 1, true, 0);
     budget.seen(0, 1);
-    for (int i = 0; i < 10'000; ++i)
-        budget.call(0, i % 100 == 0 ? 3 : 2, false, 0);
-    CHECK(budget.seen(0, 3'000'000));
-    CHECK(budget.rate(2) == RDAM_RATE_OFF);
+    CHECK(windows_until_off(budget, 2, [&] {
+              for (int i = 0; i < 10'000; ++i)
+                  budget.call(0, i % 100 == 0 ? 3 : 2, false, 0);
+          }) == 4);
     CHECK(budget.rate(1) == 0);
     CHECK(budget.rate(3) == 0);
 }
@@ -133,11 +145,11 @@ TEST_CASE("a tree that does not end cannot be sampled: what it calls most is swi
 TEST_CASE("what is called in a manual region cannot be sampled", "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     budget.seen(0, 1);
-    budget.region(0, 7000);
-    for (int i = 0; i < 10'000; ++i)
-        budget.call(0, 2, false, 0);
-    CHECK(budget.seen(0, 3'000'000));
-    CHECK(budget.rate(2) == RDAM_RATE_OFF);
+    CHECK(windows_until_off(budget, 2, [&] {
+              budget.region(0, 7000);
+              for (int i = 0; i < 10'000; ++i)
+                  budget.call(0, 2, false, 0);
+          }) == 4);
     CHECK(budget.rate(7000) == 0);
 }
 
