@@ -142,6 +142,7 @@ struct Control {
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
     std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> file_futex;  ///< 1: the agent has opened the file, or cannot
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;

@@ -48,6 +48,14 @@ class Own(Case):
                 self.check(f"signal {int(number)}", 1000)
 
 
+    def test_killed_at_once_and_analyzed_at_once(self):
+        # Plain preloading: nobody waits for the trace but the analyzer, which finds the file from the first call on.
+        for calls in range(1, 25):
+            self.preload("work", ENDS, f"signal {int(signal.SIGKILL)}", str(calls))
+            self.assertEqual(self.counts(), {"work": calls})
+        self.assertEqual(self.traces(), ["trace.bin"])
+
+
 class Memory(Case):
     """The machine has no more memory for buffers, from some chunk on: what does not fit is counted, and that is said."""
 

@@ -95,7 +95,11 @@ void Drain::note_objects(const std::vector<ProcessObject>& added) {
 }
 
 void Drain::note_events() {
-    if (!writer_ && shared_.control().has_events.load() != 0) open_file();
+    shm::Control& control = shared_.control();
+    if (control.has_events.load() == 0 || control.file_futex.load() != 0) return;
+    open_file();
+    control.file_futex.store(1);
+    futex_wake(&control.file_futex, INT_MAX);
 }
 
 bool Drain::take_ring() {
