@@ -116,6 +116,32 @@ class OwnMemory(Processes):
         self.assertEqual(children, [{"work": 7, "plugin_work": 12}] * 3)
 
 
+class Programs(Processes):
+    """Programs that start others in ways of their own."""
+
+    def check(self, *command):
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        done = self.rdam("record", "-f", "dup2,execve,execv,setsid,chdir,read,write,close,fork,vfork", "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        counts = self.counts()
+        self.assertEqual(set(counts) & {"dup2", "execve", "execv", "setsid", "chdir"}, set())
+        self.assertGreater(counts["read"], 0)
+
+    def test_python(self):
+        # By vfork, with work of its own before the exec, and by posix_spawn.
+        script = ("import os, subprocess\n"
+                  "for _ in range(5):\n"
+                  "    print(subprocess.run(['sh', '-c', 'pwd; exit 3'], cwd='/', stdout=subprocess.PIPE, start_new_session=True).stdout)\n"
+                  "    print(os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, 1, 9)]), 0)[1])\n")
+        self.check("/usr/bin/python3", "-c", script)
+
+    def test_gcc(self):
+        self.need("gcc")
+        (self.folder / "one.c").write_text("int main(void) { return 0; }\n")
+        self.check("gcc", "-o", "one", "one.c")
+
+
 class Followed(Processes):
     """--no-children, RDAM_CHILDREN=0."""
 

@@ -120,6 +120,29 @@ def in_group(group: pathlib.Path, *command) -> tuple:
     return ("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *command)
 
 
+class Disk(Case):
+    """bad_input_test.py has a disk that gets full; here it is full almost from the beginning."""
+
+    def test_no_room_at_all(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        plain = self.run_in_folder(COUNTS, "2", "30000")
+        for size in ("4k", "32k"):
+            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], stderr=subprocess.PIPE, check=False)
+            if mounted.returncode != 0:
+                self.skipTest("cannot mount a small file system: " + mounted.stderr.decode().strip())
+            try:
+                with self.subTest(size):
+                    done = self.rdam("record", "-o", disk / "trace.bin", "-f", "work", "--", COUNTS, "2", "30000")
+                    self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr.decode())
+                    self.assertRegex(done.stderr.decode(), r"\d+ events could not be written: .*No space left on device")
+                    trace = self.analyze(disk / "trace.bin")["trace"]
+                    # The recorder's own pauses are among what is lost.
+                    self.assertIn(trace["events"] + trace["dropped"] - 2 * 2 * 30000, range(0, 200))
+            finally:
+                subprocess.run(["umount", disk], check=True)
+
+
 def agents_of(pid: int) -> list[int]:
     found = []
     for process in pathlib.Path("/proc").iterdir():
