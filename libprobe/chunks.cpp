@@ -206,8 +206,8 @@ void announce_events() {
     if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
     shm::Control& control = *globals.control;
     if (control.has_events.exchange(1) == 0) wake_agent();
-    // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program is
-    // killed in a moment.
+    // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program
+    // is killed in a moment.
     while (control.file_futex.load() == 0)
         if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
 }
