@@ -144,6 +144,10 @@ int run(int fd) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;
     }
+    if (!wishes.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
+        refuse(*shared, "");
+        return 0;
+    }
     Planning planning(*shared, process, wishes, info);
     if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);

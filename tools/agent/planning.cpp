@@ -176,6 +176,7 @@ Wishes read_wishes(std::uint32_t pid) {
     wishes.run = variable("RDAM_RUN");
     wishes.arguments = variable("RDAM_ARGS") != "0";
     wishes.verbose = variable("RDAM_VERBOSE") == "1";
+    wishes.children = variable("RDAM_CHILDREN") != "0";
     place_in_tree(pid, wishes);
     if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
         wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));
