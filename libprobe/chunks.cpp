@@ -59,6 +59,9 @@ std::uint32_t take_fresh() {
     } while (!control.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
     if (sys::call(SYS_madvise, sys::word(&header(fresh)), shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
         control.out_of_memory.store(1);
+        // Not even its header is there to be looked at.
+        std::uint32_t next = fresh + 1;
+        control.fresh_chunks.compare_exchange_strong(next, fresh);
         return shm::kNone;
     }
     return fresh;
@@ -74,11 +77,13 @@ std::uint32_t acquire(std::uint64_t& waited) {
         if (control.drop_when_full != 0) return shm::kNone;
         // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may
         // never fill it.
-        if (control.ring_head.load() == control.ring_tail.load() &&
+        const bool held = control.held.load() != 0;
+        if (control.ring_head.load() == control.ring_tail.load() && !held &&
             static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
             return shm::kNone;
         waited = 1;
         control.waiters.fetch_add(1);
+        if (held) wake_agent();
         const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
         control.waiters.fetch_sub(1);
         if (result < 0 && !agent_alive()) {
@@ -91,7 +96,10 @@ std::uint32_t acquire(std::uint64_t& waited) {
 void hand_over(ThreadState& thread) {
     const std::uint32_t chunk = thread.slot->chunk.load(std::memory_order_relaxed);
     if (chunk == shm::kNone) return;
-    header(chunk).state.store(shm::ChunkState::full, std::memory_order_release);
+    shm::ChunkHeader& head = header(chunk);
+    const std::uint64_t begin = reinterpret_cast<std::uint64_t>(&head);
+    head.used = static_cast<std::uint32_t>(thread.cursor - begin);
+    head.state.store(shm::ChunkState::full, std::memory_order_release);
     thread.slot->chunk.store(shm::kNone, std::memory_order_relaxed);
     push(1 + chunk);
 }
@@ -116,18 +124,25 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         shm::ThreadState expected = shm::ThreadState::free;
         if (!slot.state.compare_exchange_strong(expected, shm::ThreadState::claimed)) continue;
         control.thread_hint.store(at + 1, std::memory_order_relaxed);
-        slot.index = control.threads_started.fetch_add(1);
+        slot.reopened = thread.ended ? 1 : 0;
+        slot.index = thread.ended ? thread.before.index : control.threads_started.fetch_add(1);
         slot.tid = sys::gettid();
         slot.chunk.store(shm::kNone, std::memory_order_relaxed);
-        slot.start = start;
+        slot.start = thread.ended ? thread.before.start : start;
         slot.end = 0;
         slot.dropped = 0;
-        slot.next_sequence = 0;
+        slot.next_sequence = thread.ended ? thread.before.next_sequence : 0;
         sys::call(SYS_prctl, PR_GET_NAME, sys::word(slot.name));
+        constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+        thread.random = (read_clock() ^ std::uint64_t{slot.tid} << 32) * kSpread;
         slot.state.store(shm::ThreadState::live, std::memory_order_release);
         thread.slot = &slot;
         park(thread);
-        if (globals.has_thread_key) globals.set_specific(globals.thread_key, &thread);
+        // Behind the last destructor libc's memory for thread-specific data is gone.
+        if (thread.ended)
+            control.reopened.fetch_add(1);
+        else if (globals.has_thread_key)
+            globals.set_specific(globals.thread_key, &thread);
         return true;
     }
     return false;
@@ -142,12 +157,22 @@ void end_thread(ThreadState& thread) {
     park(thread);
     thread.slot = nullptr;
     thread.ended = true;
+    thread.before = {slot.index, slot.next_sequence, slot.start};
+    if (slot.reopened != 0) globals.control->reopened.fetch_sub(1);
     slot.state.store(shm::ThreadState::ended, std::memory_order_release);
     push(shm::kEndedThread | static_cast<std::uint32_t>(&slot - globals.control->threads));
 }
 
+void take_all_rates() {
+    const shm::Control& control = *globals.control;
+    globals.rates_seen.store(control.rates_changed.load());
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        rdam_functions[i].rate = control.rates[i].load(std::memory_order_relaxed);
+}
+
 bool change_chunk(ThreadState& thread) {
     const std::uint64_t begin = read_clock();
+    if (globals.control->rates_changed.load() != globals.rates_seen.load()) take_all_rates();
     hand_over(thread);
     park(thread);
     std::uint64_t waited = 0;
@@ -179,14 +204,19 @@ std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size) {
 
 void announce_events() {
     if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
-    if (globals.control->has_events.exchange(1) == 0) wake_agent();
+    shm::Control& control = *globals.control;
+    if (control.has_events.exchange(1) == 0) wake_agent();
+    // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program
+    // is killed in a moment.
+    while (control.file_futex.load() == 0)
+        if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
 }
 
 void count_dropped(ThreadState& thread) {
     if (thread.slot != nullptr)
         ++thread.slot->dropped;
     else if (globals.control != nullptr)
-        (thread.ended ? globals.control->late : globals.control->dropped).fetch_add(1);
+        (thread.lent ? globals.control->lent : globals.control->dropped).fetch_add(1);
 }
 
 void park(ThreadState& thread) {

@@ -10,10 +10,11 @@
 
 namespace rdam::probe {
 
-/// Announces the thread to the agent; false when there are more than shm::kMaxThreads. `start` in ticks.
+/// Announces the thread to the agent; false when there are more than shm::kMaxThreads. `start` in ticks. A
+/// thread that has ended may begin again: a signal handler or a destructor behind the last one still runs.
 bool begin_thread(ThreadState& thread, std::uint64_t start);
 
-/// Hands over what the thread has recorded; nothing it does afterwards is recorded.
+/// Hands over what the thread has recorded.
 void end_thread(ThreadState& thread);
 
 /// Hands the current chunk over and takes another, waiting or not as the user chose. Marks the time it took
@@ -24,7 +25,10 @@ bool change_chunk(ThreadState& thread);
 /// none. The caller writes the head last.
 std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
 
-/// Tells the agent, once, that there is going to be something to write.
+/// Takes over the rates that the agent has set for the functions, all of them zero at first.
+void take_all_rates();
+
+/// Tells the agent, once, that there is going to be something to write, and waits until the file is there.
 void announce_events();
 
 /// Counts one event that is not going to be recorded.

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 
 #include "libprobe/agent_link.h"
+#include "libprobe/children.h"
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
+#include "libprobe/cost.h"
 #include "libprobe/late_objects.h"
 #include "libprobe/patch.h"
 #include "libprobe/regions.h"
@@ -30,10 +32,6 @@ constinit Globals globals;
 
 namespace {
 
-/// Numbers of tries: the fastest of them is what a call costs when nothing disturbs it.
-constexpr std::uint32_t kCostBatches = 24;
-constexpr std::uint32_t kCostCalls = 64;
-
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
 /// list.
@@ -47,6 +45,20 @@ bool take_strict(char** environment) {
     return strict;
 }
 
+/// RDAM_CHILDREN=0 becomes this for whatever the first recorded program starts or turns into.
+constexpr char kIsChild = '-';
+
+bool is_unwanted_child(char** environment) {
+    const auto children = environment_variable(environment, "RDAM_CHILDREN").value;
+    return children.size() == 1 && children[0] == kIsChild;
+}
+
+void disown_children(char** environment) {
+    if (globals.settings.children != 0) return;
+    for (const char& digit : environment_variable(environment, "RDAM_CHILDREN").value)
+        const_cast<char&>(digit) = kIsChild;
+}
+
 /// False: the environment says something that cannot be; it has been printed.
 bool read_settings(char** environment) {
     Settings& settings = globals.settings;
@@ -57,6 +69,7 @@ bool read_settings(char** environment) {
     };
     settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
     settings.strict = take_strict(environment) ? 1 : 0;
+    settings.children = environment_variable(environment, "RDAM_CHILDREN").value != "0" ? 1 : 0;
     const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
         Line line;
         (line << name << "='" << value << "' is not " << right
@@ -93,7 +106,11 @@ bool read_settings(char** environment) {
             return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls");
         settings.stack_period = static_cast<std::uint32_t>(value);
     }
-    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE"})
+    if (const auto share = environment_variable(environment, "RDAM_MAX_OVERHEAD");
+        share.found && !share.value.empty())
+        if (!parse_share(share.value, settings.max_overhead_ppm))
+            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% (0.01% to 100000%)");
+    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE", "RDAM_CHILDREN"})
         if (const auto given = environment_variable(environment, name);
             given.found && !given.value.empty() && given.value != "0" && given.value != "1")
             return wrong(name, given.value, "0 or 1");
@@ -104,74 +121,6 @@ bool read_settings(char** environment) {
         settings.drop_when_full = full.value == "drop" ? 1 : 0;
     }
     return true;
-}
-
-std::uint64_t ticks_of_batch(void (*function)()) {
-    const std::uint64_t begin = read_clock();
-    for (std::uint32_t i = 0; i < kCostCalls; ++i)
-        function();
-    return read_clock() - begin;
-}
-
-std::uint64_t ticks_of_floor() {
-    const std::uint64_t begin = read_clock();
-    std::uint64_t sum = 0;
-    for (std::uint32_t i = 0; i < kCostCalls; ++i) {
-        sum += read_clock();
-        sum -= read_clock();
-    }
-    asm volatile("" : : "r"(sum));
-    return read_clock() - begin;
-}
-
-/// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may
-/// move in steps that are as long as the time it is to measure.
-std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
-    std::uint64_t sum = 0;
-    // An enter of the empty function is 24 bytes, its leave 16.
-    for (const std::uint64_t* at = from; at + 5 <= end; at += 5)
-        sum += at[3] - at[0];
-    return sum;
-}
-
-std::uint64_t per_call_x16(std::uint64_t ticks) {
-    return ticks * 16 / kCostCalls;
-}
-
-/// Runs the real trampoline around an empty function and takes the events back out of the chunk (DESIGN
-/// §5.6).
-void measure_cost(ThreadState& thread) {
-    shm::Control& control = *globals.control;
-    prepare_empty_function(shm::kEmptyFunction);
-    const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
-                                                      shm::kEmptyFunction * RDAM_STUB_SIZE);
-    rdam_guard.active.store(1);
-    wrapped();
-    wrapped();
-    const std::uint64_t origin = thread.cursor;
-    if (origin % shm::kChunkSize > shm::kChunkLimit) return;
-    std::uint64_t cost = ~std::uint64_t{0};
-    std::uint64_t plain = cost;
-    std::uint64_t floor = cost;
-    std::uint64_t inner = cost;
-    const auto least = [](std::uint64_t& value, std::uint64_t now) { value = now < value ? now : value; };
-    for (std::uint32_t i = 0; i < kCostBatches; ++i) {
-        least(cost, ticks_of_batch(wrapped));
-        least(plain, ticks_of_batch(rdam_nothing));
-        least(floor, ticks_of_floor());
-        least(inner, inner_ticks(reinterpret_cast<std::uint64_t*>(origin),
-                                 reinterpret_cast<std::uint64_t*>(thread.cursor)));
-        zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
-        thread.cursor = origin;
-    }
-    control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
-    control.inner_ticks_x16 = per_call_x16(inner);
-    control.floor_ticks_x16 = per_call_x16(floor);
-    // The first two calls and what came before them go too: the trace begins with the program.
-    const std::uint64_t begin = (origin & ~std::uint64_t{shm::kChunkSize - 1}) + shm::kChunkHeader;
-    zero_bytes(reinterpret_cast<void*>(begin), origin - begin);
-    thread.cursor = begin;
-    zero_bytes(thread.pairs, sizeof thread.pairs);
 }
 
 /// The recorder itself calls pthread_setspecific: past the wrapper, if it has one.
@@ -192,12 +141,16 @@ void begin_recording() {
         report(apply_plan(area, reply));
         past_wrappers();
         watch_libraries();
+        watch_children();
         globals.patched = true;
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
     rdam_guard.initialised.store(1);
     if (!begin_thread(thread, read_clock())) return;
+    thread.tree = 0;
+    take_all_rates();
     measure_cost(thread);
+    thread.slot->dropped = 0;
     thread.slot->start = read_clock();
     globals.control->process_state.store(shm::ProcessState::running);
     rdam_guard.active.store(1);
@@ -226,10 +179,12 @@ bool prepare(int argc, char** argv, char** environment) {
 
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(1);
+    if (is_unwanted_child(environment)) return;
     if (!prepare(argc, argv, environment)) {
         if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
         return;
     }
+    disown_children(environment);
     const sys::BlockSignals blocked;
     begin_recording();
 }
@@ -248,13 +203,16 @@ __attribute__((destructor)) void end() {
 
 bool start_in_fork_child() {
     std::uint32_t expected = 0;
-    if (!rdam_guard.initialised.compare_exchange_strong(expected, 1)) return false;
+    if (!rdam_guard.initialised.compare_exchange_strong(expected, 1) || globals.settings.children == 0)
+        return false;
     ThreadState& thread = rdam_thread;
     globals.control = nullptr;
     park(thread);
     thread.slot = nullptr;
     thread.ended = false;
     thread.end_rounds = 0;
+    thread.vfork_cursor = 0;
+    thread.lent = false;
     release_pairs(thread);
     zero_bytes(thread.pairs, sizeof thread.pairs);
     if (!globals.patched || !connect_agent(true)) return false;

@@ -20,10 +20,12 @@ static_assert(offsetof(FunctionEntry, stack_words) == RDAM_ENTRY_STACK_WORDS);
 static_assert(offsetof(FunctionEntry, return_value) == RDAM_ENTRY_RETURN_VALUE);
 static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STORE_INTEGERS);
 static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS);
+static_assert(offsetof(FunctionEntry, rate) == RDAM_ENTRY_RATE);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
-static_assert(offsetof(ThreadState, vfork_cursor) == RDAM_THREAD_VFORK_CURSOR);
+static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
+static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);
 static_assert(sizeof(Pair) == 16);
 

@@ -17,12 +17,14 @@
 #define RDAM_ENTRY_RETURN_VALUE 39
 #define RDAM_ENTRY_STORE_INTEGERS 40
 #define RDAM_ENTRY_STORE_VECTORS 48
+#define RDAM_ENTRY_RATE 56
 
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_SIDE_FREE 8
-#define RDAM_THREAD_VFORK_CURSOR 16
 #define RDAM_THREAD_SIDE_COUNT 24
+#define RDAM_THREAD_TREE 32
+#define RDAM_THREAD_RANDOM 40
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
 
@@ -42,6 +44,7 @@
 #define RDAM_FRAME_R11 -40
 #define RDAM_FRAME_RESUME -48
 #define RDAM_FRAME_ENTRY -56
+#define RDAM_FRAME_RATE -64  // with a budget: what to add to the head of the enter event
 #define RDAM_FRAME_SIZE 64
 
 #define RDAM_STUB_SIZE 16

@@ -21,6 +21,12 @@ extern const RdamVariant rdam_variant_real_rdtsc;
 extern const RdamVariant rdam_variant_side_rdtsc;
 extern const RdamVariant rdam_variant_real_monotonic;
 extern const RdamVariant rdam_variant_side_monotonic;
+extern const RdamVariant rdam_variant_real_rdtscp_budget;
+extern const RdamVariant rdam_variant_side_rdtscp_budget;
+extern const RdamVariant rdam_variant_real_rdtsc_budget;
+extern const RdamVariant rdam_variant_side_rdtsc_budget;
+extern const RdamVariant rdam_variant_real_monotonic_budget;
+extern const RdamVariant rdam_variant_side_monotonic_budget;
 }
 
 namespace rdam::probe {
@@ -78,16 +84,18 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 }
 
 const RdamVariant& variant(plan::Frame frame) {
-    const bool real = frame == plan::Frame::real;
-    switch (globals.settings.clock) {
-        case shm::Clock::rdtsc:
-            return real ? rdam_variant_real_rdtsc : rdam_variant_side_rdtsc;
-        case shm::Clock::monotonic:
-            return real ? rdam_variant_real_monotonic : rdam_variant_side_monotonic;
-        case shm::Clock::rdtscp:
-            break;
-    }
-    return real ? rdam_variant_real_rdtscp : rdam_variant_side_rdtscp;
+    // By clock, budget or none, and frame.
+    static constexpr const RdamVariant* kVariants[3][2][2] = {
+        {{&rdam_variant_real_rdtscp, &rdam_variant_side_rdtscp},
+         {&rdam_variant_real_rdtscp_budget, &rdam_variant_side_rdtscp_budget}},
+        {{&rdam_variant_real_rdtsc, &rdam_variant_side_rdtsc},
+         {&rdam_variant_real_rdtsc_budget, &rdam_variant_side_rdtsc_budget}},
+        {{&rdam_variant_real_monotonic, &rdam_variant_side_monotonic},
+         {&rdam_variant_real_monotonic_budget, &rdam_variant_side_monotonic_budget}},
+    };
+    const auto clock = static_cast<std::size_t>(globals.settings.clock);
+    const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
+    return *kVariants[clock][budget][frame == plan::Frame::real ? 0 : 1];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {

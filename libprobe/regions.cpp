@@ -75,6 +75,26 @@ std::uint64_t* reserve(std::uint64_t size) {
     }
 }
 
+/// With a budget: a region is an outermost call like others and is always recorded, with all that is called
+/// in it. One that begins in a call tree that is not recorded is not, either.
+bool enter_tree() {
+    ThreadState& thread = rdam_thread;
+    if (globals.settings.max_overhead_ppm == 0) return true;
+    if ((thread.tree & 1) != 0) return false;
+    if (thread.tree == 0) thread.tree = kRegionTree;
+    if (thread.tree == kRegionTree) ++thread.regions;
+    return true;
+}
+
+bool in_recorded_tree() {
+    return globals.settings.max_overhead_ppm == 0 || (rdam_thread.tree & 1) == 0;
+}
+
+void leave_tree() {
+    ThreadState& thread = rdam_thread;
+    if (thread.tree == kRegionTree && --thread.regions == 0) thread.tree = 0;
+}
+
 bool recording() {
     return rdam_guard.active.load(std::memory_order_relaxed) != 0 || rdam_slow_inactive(nullptr, 0) != 0;
 }
@@ -108,6 +128,7 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0) return;
     probe::announce_events();
+    if (!probe::enter_tree()) return;
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
     std::uint64_t* slot = probe::reserve(24 + 8 * std::uint64_t{words});
     if (slot == nullptr) return;
@@ -123,8 +144,9 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_regi
     const std::uint64_t now = probe::read_clock(processor);
     if (rdam_guard.active.load(std::memory_order_relaxed) == 0) return;
     const std::uint32_t function = probe::function_of(*place);
-    if (function == 0) return;
+    if (function == 0 || !probe::in_recorded_tree()) return;
     std::uint64_t* slot = probe::reserve(16);
+    probe::leave_tree();
     if (slot == nullptr) return;
     slot[0] = now;
     const std::uint64_t head = shm::make_head(shm::SlotKind::leave, 0, function);

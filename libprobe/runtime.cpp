@@ -144,4 +144,34 @@ bool parse_bytes(std::string_view text, std::uint64_t& bytes) {
     return true;
 }
 
+bool parse_share(std::string_view text, std::uint32_t& ppm) {
+    constexpr std::uint64_t kUnit = 1'000'000;
+    constexpr std::uint64_t kMost = 1000 * kUnit;
+    bool percent = false;
+    if (text.ends_with('%')) {
+        percent = true;
+        text.remove_suffix(1);
+        if (text.ends_with(' ')) text.remove_suffix(1);
+    }
+    std::uint64_t value = 0;
+    std::uint64_t unit = kUnit;
+    bool point = false;
+    bool any = false;
+    for (const char c : text) {
+        if (c == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (c < '0' || c > '9' || value > 100 * kMost) return false;
+        any = true;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (point) unit /= 10;
+        value = point ? value + digit * unit : value * 10 + digit * unit;
+    }
+    if (percent) value /= 100;
+    if (!any || value < kUnit / 10000 || value > kMost) return false;
+    ppm = static_cast<std::uint32_t>(value);
+    return true;
+}
+
 }  // namespace rdam::probe

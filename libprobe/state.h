@@ -24,6 +24,7 @@ struct alignas(64) FunctionEntry {
     std::uint8_t return_value;  ///< plan::ReturnValue
     void* store_integers;
     void* store_vectors;
+    std::uint8_t rate;  ///< with a budget: see RDAM_RATE_OFF
 };
 
 /// How often a function was called from one place, in one thread.
@@ -33,6 +34,8 @@ struct Pair {
 };
 
 inline constexpr std::uint32_t kPairs = 1u << RDAM_PAIR_BITS;
+
+inline constexpr std::uint64_t kRegionTree = ~std::uint64_t{1};
 
 struct SideFrame {
     std::uint64_t rbp;  ///< the caller's; while free: the next free SideFrame
@@ -52,24 +55,42 @@ inline constexpr std::uint32_t kMostSideBlocks = 32;
 
 struct PairTable;
 
+/// Of a thread's slot, for events that come behind its end.
+struct EndedThread {
+    std::uint32_t index = 0;
+    std::uint32_t next_sequence = 0;
+    std::uint64_t start = 0;
+};
+
 /// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes
 /// the slow path.
 struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     SideFrame* side_free = nullptr;
     std::uint64_t vfork_cursor =
-        0;  ///< not 0: a child of vfork runs on this thread's memory, and records nothing
+        0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     std::uint64_t side_count = 0;  ///< side frames taken so far
+    /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
+    /// recorded; 0: none is open. kRegionTree: a manual region is.
+    std::uint64_t tree = 0;
+    std::uint64_t random = 0;  ///< the last number drawn
     shm::ThreadSlot* slot = nullptr;
-    PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
-    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
-    std::uint32_t end_rounds = 0;     ///< of thread-specific-data destructors
-    bool ended = false;
+    std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
+    bool ended = false;            ///< its end has been told; `before` is what it was
     bool side_ready = false;
     alignas(64) Pair pairs[kPairs] = {};
     SideFrame side[kSideFrames] = {};
     SideFrame* side_blocks[kMostSideBlocks] = {};
     std::uint32_t side_block_count = 0;
+    PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
+    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
+    std::uint32_t regions = 0;        ///< manual regions that are open
+    EndedThread before;
+    /// What a child on this thread's memory must leave as it was (children.h).
+    std::uint64_t vfork_signals = 0;
+    std::uint64_t vfork_tree = 0;
+    std::uint32_t vfork_regions = 0;
+    bool lent = false;  ///< another task runs on this memory for good: neither is recorded
 };
 
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
@@ -77,8 +98,9 @@ struct ThreadState {
 struct alignas(4096) Guard {
     std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
     std::atomic<std::uint32_t>
-        initialised;  ///< 0 in a fork child (when the recorder has been started at all)
-    std::uint8_t rest[4096 - 8] = {};
+        initialised;                   ///< 0 in a fork child (when the recorder has been started at all)
+    std::atomic<std::uint32_t> lends;  ///< a thread has lent its memory to a child since the last fork
+    std::uint8_t rest[4096 - 12] = {};
 };
 
 /// What start-up settles once. Private memory: a fork child has it too.
@@ -87,8 +109,10 @@ struct Settings {
     std::uint32_t stack_period = 10000;
     std::uint32_t drop_when_full = 0;
     std::uint32_t strict = 0;
+    std::uint32_t children = 1;
     shm::Clock clock = shm::Clock::rdtscp;
     bool has_stderr = false;
+    std::uint32_t max_overhead_ppm = 0;  ///< 0: everything is recorded
     std::uint64_t buffer_bytes = 0;
     char** environment = nullptr;
 };
@@ -98,6 +122,7 @@ struct Globals {
     shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
     std::uint64_t shared_size = 0;
     std::uint32_t functions = 0;
+    std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
     bool patched = false;
     std::uint64_t addresses[shm::kMaxFunctions] =
         {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan

@@ -14,9 +14,11 @@
 
 #include "libprobe/layout.h"
 
-#define RDAM_SYS_VFORK 58
 #define RDAM_SYS_CLOCK_GETTIME 228
 #define RDAM_CLOCK_MONOTONIC 1
+
+// The FunctionEntry of a frame whose call tree is not recorded: no function has it.
+#define RDAM_UNRECORDED (rdam_functions + ((RDAM_MAX_FUNCTIONS - 1) << RDAM_ENTRY_SHIFT))
 
         .text
 
@@ -174,11 +176,77 @@ rdam_trampolines_begin:
 .endm
 
 // Ends an enter event: reads the clock as late as possible and publishes the slot by its head.
-.macro STAMP_ENTER clock
+.macro STAMP_ENTER clock, budget
         READ_CLOCK \clock
         mov     %rdx, (%r10)
         or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
+    .ifc \budget, budget
+        or      RDAM_FRAME_RATE(%rbp), %rcx
+    .endif
         mov     %rcx, 8(%r10)
+.endm
+
+// With a budget for overhead, before anything is recorded. Inside a call tree everything shares its fate; where none is
+// open one begins, and is recorded with the probability that its outermost function has at the moment. A tree whose
+// frame is not above this one was left by a jump. rcx = return address, r11 = FunctionEntry; clobbers rax, rdx, r10.
+//
+// Goes to `skip` to leave without a frame, and to `unrecorded` with a frame whose FunctionEntry is RDAM_UNRECORDED.
+.macro SAMPLE name, unrecorded
+        testb   $RDAM_RATE_OFF, RDAM_ENTRY_RATE(%r11)
+        jnz     .L\name\()_skip
+        movq    $0, RDAM_FRAME_RATE(%rbp)
+        mov     rdam_thread@gottpoff(%rip), %rdx
+        mov     %fs:RDAM_THREAD_TREE(%rdx), %r10
+        lea     rdam_trampolines_begin(%rip), %rax
+        neg     %rax
+        add     %rcx, %rax
+        cmp     $(rdam_trampolines_end - rdam_trampolines_begin), %rax
+        jb      .L\name\()_inside        // a tail call out of a tree's frame
+        mov     %r10, %rax
+        and     $-2, %rax
+        cmp     %rbp, %rax
+        jbe     .L\name\()_tree
+.L\name\()_inside:
+        test    $1, %r10b
+        jnz     .L\name\()_skip
+        jmp     .L\name\()_sampled
+.L\name\()_tree:
+        movzbl  RDAM_ENTRY_RATE(%r11), %eax
+        test    %eax, %eax
+        jz      .L\name\()_begin_tree
+        movabs  $6364136223846793005, %r10         // Knuth, TAOCP 3.3.4; the high bits are good
+        imul    %fs:RDAM_THREAD_RANDOM(%rdx), %r10
+        add     $0x5851f42d, %r10
+        mov     %r10, %fs:RDAM_THREAD_RANDOM(%rdx)
+        mov     %eax, %ecx
+        neg     %ecx
+        shr     %cl, %r10                          // by 64 − rate
+        mov     8(%rbp), %rcx
+        jnz     .L\name\()_unrecorded
+.L\name\()_begin_tree:
+        or      $RDAM_RATE_TREE, %eax
+        shl     $RDAM_HEAD_RATE_SHIFT, %rax
+        mov     %rax, RDAM_FRAME_RATE(%rbp)
+        mov     %rbp, %fs:RDAM_THREAD_TREE(%rdx)
+        jmp     .L\name\()_sampled
+.L\name\()_unrecorded:
+        lea     1(%rbp), %rax
+        mov     %rax, %fs:RDAM_THREAD_TREE(%rdx)
+        lea     RDAM_UNRECORDED(%rip), %rax
+        mov     %rax, RDAM_FRAME_ENTRY(%rbp)
+        jmp     \unrecorded
+.L\name\()_sampled:
+.endm
+
+// The outermost call's frame goes. Clobbers rdx, r10.
+.macro END_TREE
+        mov     rdam_thread@gottpoff(%rip), %rdx
+        mov     %fs:RDAM_THREAD_TREE(%rdx), %r10
+        and     $-2, %r10
+        cmp     %rbp, %r10
+        jne     1f
+        movq    $0, %fs:RDAM_THREAD_TREE(%rdx)
+1:
 .endm
 
 // Leaves the trampoline without a frame: on to the function as if nothing had been there.
@@ -221,7 +289,12 @@ rdam_trampolines_begin:
 .endm
 
 // The leave event and the way back to the caller. The frame holds the results and, at RDAM_FRAME_ENTRY, the FunctionEntry.
-.macro RECORD_LEAVE name, clock
+.macro RECORD_LEAVE name, clock, budget
+    .ifc \budget, budget
+        lea     RDAM_UNRECORDED(%rip), %rax
+        cmp     %rax, RDAM_FRAME_ENTRY(%rbp)
+        je      .L\name\()_left
+    .endif
         READ_CLOCK \clock
         cmpb    $0, rdam_guard(%rip)
         je      .L\name\()_inactive_leave
@@ -235,10 +308,13 @@ rdam_trampolines_begin:
         or      RDAM_ENTRY_LEAVE_HEAD(%r11), %rcx
         mov     %rcx, 8(%r10)
 .L\name\()_left:
+    .ifc \budget, budget
+        END_TREE
+    .endif
 .endm
 
 // The parts that are rarely reached, behind the straight path of each trampoline.
-.macro RARE_PATHS name, clock, frame
+.macro RARE_PATHS name, clock, frame, budget
 .L\name\()_words:
         jmp     *RDAM_ENTRY_STORE_INTEGERS(%r11)
         STORE_WORDS \name, .L\name\()_stamp
@@ -291,7 +367,7 @@ rdam_trampolines_begin:
 
 .L\name\()_tail:
         cmpb    $0, rdam_guard(%rip)
-        je      .L\name\()_pass
+        je      .L\name\()_tail_pass
 .L\name\()_tail_slot:
         TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, .L\name\()_tail_chunk
         movq    $0, 16(%r10)              // the caller is the function before it in the chain
@@ -306,12 +382,12 @@ rdam_trampolines_begin:
         movabs  $((RDAM_KIND_ENTER ^ RDAM_KIND_TAIL_ENTER) << RDAM_HEAD_KIND_SHIFT), %rax
         xor     %rax, %rcx
         mov     %rcx, 8(%r10)
-        jmp     .L\name\()_pass
+        jmp     .L\name\()_tail_pass
 .L\name\()_tail_chunk:
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
         jnz     .L\name\()_tail_slot
-        jmp     .L\name\()_pass
+        jmp     .L\name\()_tail_pass
 .L\name\()_tail_words:
         mov     RDAM_ENTRY_STORE_INTEGERS(%r11), %rax
         add     $(.L\name\()_tail_i6 - .L\name\()_i6), %rax
@@ -319,8 +395,15 @@ rdam_trampolines_begin:
         STORE_WORDS \name\()_tail, .L\name\()_tail_stamp, shift=(.L\name\()_tail_v8-.L\name\()_v8)
 
 .L\name\()_pass:
+    .ifc \budget, budget
+        END_TREE
+    .endif
+.L\name\()_tail_pass:                    // the frame may be at the place of the one that the chain began in
     .ifc \frame, side
         FREE_SIDE_FRAME
+    .endif
+    .ifc \budget, budget
+.L\name\()_skip:
     .endif
         PASS_ON
 .endm
@@ -339,7 +422,7 @@ rdam_variant_\name:
         .popsection
 .endm
 
-.macro RECORD_ENTER name, clock
+.macro RECORD_ENTER name, clock, budget
         mov     %rcx, %rax
         lea     rdam_trampolines_begin(%rip), %rdx
         sub     %rdx, %rax
@@ -357,11 +440,11 @@ rdam_variant_\name:
         cmpb    $0, RDAM_ENTRY_STACK_WORDS(%r11)
         jne     .L\name\()_words
 .L\name\()_stamp:
-        STAMP_ENTER \clock
+        STAMP_ENTER \clock, \budget
 .endm
 
 // --- The real frame ------------------------------------------------------------------------------------------------
-.macro REAL_FRAME name, clock
+.macro REAL_FRAME name, clock, budget=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -371,7 +454,11 @@ rdam_enter_\name:
         mov     RDAM_ENTRY_RESUME(%r11), %rax
         mov     %rax, RDAM_FRAME_RESUME(%rbp)
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
-        RECORD_ENTER \name, \clock
+    .ifc \budget, budget
+        SAMPLE  \name, .L\name\()_made
+    .endif
+        RECORD_ENTER \name, \clock, \budget
+.L\name\()_made:
         mov     RDAM_ENTRY_STACK_BYTES(%r11), %eax
         test    %eax, %eax
         jnz     .L\name\()_copy
@@ -383,7 +470,7 @@ rdam_enter_\name:
         mov     %rcx, RDAM_FRAME_RCX(%rbp)
         mov     %r10, RDAM_FRAME_R10(%rbp)
         mov     %r11, RDAM_FRAME_R11(%rbp)
-        RECORD_LEAVE \name, \clock
+        RECORD_LEAVE \name, \clock, \budget
         RESTORE_SCRATCH
         .cfi_remember_state
         leave
@@ -400,7 +487,7 @@ rdam_enter_\name:
         jnz     1b
         jmp     .L\name\()_call
 
-        RARE_PATHS \name, \clock, real
+        RARE_PATHS \name, \clock, real, \budget
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
         VARIANT_TABLE \name
@@ -409,13 +496,17 @@ rdam_enter_\name:
 // --- The side frame ------------------------------------------------------------------------------------------------
 // The function is called with the caller's stack untouched but for the return address. That one, the caller's rbp and the
 // FunctionEntry stand in a SideFrame of the thread, to which rbp points during the call.
-.macro SIDE_FRAME name, clock
+.macro SIDE_FRAME name, clock, budget=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
         .cfi_startproc
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
+    .ifc \budget, budget
+        mov     %r11, RDAM_FRAME_ENTRY(%rbp)
+        SAMPLE  \name, .L\name\()_sampled
+    .endif
         mov     rdam_thread@gottpoff(%rip), %r10
         mov     %fs:RDAM_THREAD_SIDE_FREE(%r10), %rax
 .L\name\()_side_retry:
@@ -428,7 +519,12 @@ rdam_enter_\name:
         mov     (%rbp), %rdx
         mov     %rdx, RDAM_SIDE_RBP(%rax)
         mov     %rcx, RDAM_SIDE_RETURN(%rax)
+    .ifc \budget, budget
+        mov     RDAM_FRAME_ENTRY(%rbp), %rdx
+        mov     %rdx, RDAM_SIDE_ENTRY(%rax)
+    .else
         mov     %r11, RDAM_SIDE_ENTRY(%rax)
+    .endif
         mov     RDAM_ENTRY_RESUME(%r11), %rdx
         mov     %rdx, RDAM_SIDE_RESUME(%rax)
         mov     %fs:RDAM_THREAD_SIDE_COUNT(%r10), %rdx
@@ -437,7 +533,12 @@ rdam_enter_\name:
         mov     %rdx, RDAM_SIDE_ORDER(%rax)
         lea     8(%rbp), %rdx             // last: without a place the frame is being filled
         mov     %rdx, RDAM_SIDE_PLACE(%rax)
-        RECORD_ENTER \name, \clock
+    .ifc \budget, budget
+        cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
+        jne     .L\name\()_made
+    .endif
+        RECORD_ENTER \name, \clock, \budget
+.L\name\()_made:
         mov     RDAM_FRAME_RESUME(%rbp), %r10
         mov     %r10, (%rbp)
         .cfi_remember_state
@@ -479,7 +580,7 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         sub     $8, %rsp
-        RECORD_LEAVE \name, \clock
+        RECORD_LEAVE \name, \clock, \budget
         FREE_SIDE_FRAME
         RESTORE_SCRATCH
         leave
@@ -493,11 +594,14 @@ rdam_enter_\name:
         CALL_SLOW rdam_slow_side
         test    %rax, %rax
         jnz     .L\name\()_side_retry
+    .ifc \budget, budget
+        END_TREE
+    .endif
         PASS_ON
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
 
-        RARE_PATHS \name, \clock, side
+        RARE_PATHS \name, \clock, side, \budget
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
         VARIANT_TABLE \name
@@ -509,6 +613,12 @@ rdam_enter_\name:
         SIDE_FRAME side_rdtsc, rdtsc
         REAL_FRAME real_monotonic, monotonic
         SIDE_FRAME side_monotonic, monotonic
+        REAL_FRAME real_rdtscp_budget, rdtscp, budget
+        SIDE_FRAME side_rdtscp_budget, rdtscp, budget
+        REAL_FRAME real_rdtsc_budget, rdtsc, budget
+        SIDE_FRAME side_rdtsc_budget, rdtsc, budget
+        REAL_FRAME real_monotonic_budget, monotonic, budget
+        SIDE_FRAME side_monotonic_budget, monotonic, budget
 
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end
@@ -523,44 +633,6 @@ rdam_nothing:
         ret
         .cfi_endproc
         .size   rdam_nothing, . - rdam_nothing
-
-// Interposed: between vfork and the child's exec or exit the child runs on its parent's memory and would record into
-// its parent's trace. Its cursor is parked for that time. The return address is kept in a register, because the child
-// returns through this frame first and then writes over it. Clobbers what any system call does, and rdi, rdx.
-        .globl  vfork
-        .type   vfork, @function
-vfork:
-        .cfi_startproc
-        pop     %rdi
-        .cfi_adjust_cfa_offset -8
-        .cfi_register %rip, %rdi
-        mov     rdam_thread@gottpoff(%rip), %rdx
-        mov     $(RDAM_CHUNK_LIMIT + 1), %eax
-        xchg    %rax, %fs:RDAM_THREAD_CURSOR(%rdx)
-        mov     %rax, %fs:RDAM_THREAD_VFORK_CURSOR(%rdx)
-        mov     $RDAM_SYS_VFORK, %eax
-        syscall
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset %rip, -8
-        test    %rax, %rax
-        jz      1f
-        mov     $0, %ecx                  // keeps the flags
-        xchg    %rcx, %fs:RDAM_THREAD_VFORK_CURSOR(%rdx)
-        mov     %rcx, %fs:RDAM_THREAD_CURSOR(%rdx)
-        js      2f
-1:      ret
-2:      neg     %eax
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        call    __errno_location@PLT
-        pop     %rdx
-        .cfi_adjust_cfa_offset -8
-        mov     %edx, (%rax)
-        mov     $-1, %rax
-        ret
-        .cfi_endproc
-        .size   vfork, . - vfork
 
 // Stands in for the empty function that the dynamic linker calls when its list of objects has changed: that one
 // clobbers nothing.

@@ -2,6 +2,7 @@
 // pthread_exit gets its leave event here.
 #include <cstdint>
 
+#include "libprobe/children.h"
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/runtime.h"
@@ -24,7 +25,9 @@ bool read_word(std::uint64_t from, std::uint64_t& value) {
 FunctionEntry* as_entry(std::uint64_t address) {
     const auto first = reinterpret_cast<std::uint64_t>(rdam_functions);
     const std::uint64_t end = first + std::uint64_t{rdam::probe::globals.functions} * sizeof(FunctionEntry);
-    const bool is_entry = address >= first && address < end && (address - first) % sizeof(FunctionEntry) == 0;
+    const bool is_entry =
+        (address >= first && address < end && (address - first) % sizeof(FunctionEntry) == 0) ||
+        address == first + rdam::shm::kInnermostFunction * sizeof(FunctionEntry);
     return is_entry ? reinterpret_cast<FunctionEntry*>(address) : nullptr;
 }
 
@@ -39,20 +42,32 @@ SideFrame* as_side_frame(const rdam::probe::ThreadState& thread, std::uint64_t a
     return found ? reinterpret_cast<SideFrame*>(address) : nullptr;
 }
 
-/// The frame that is being unwound, by its rbp: its function, and its SideFrame goes back. nullptr: it is not
-/// one of ours.
-FunctionEntry* take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
+/// What a frame belongs to that is being unwound. Without an entry it is not one of ours.
+struct TakenFrame {
+    FunctionEntry* entry = nullptr;
+    std::uint64_t rbp = 0;  ///< as the trampoline had it
+};
+
+/// The frame that is being unwound, by its rbp. Its SideFrame goes back.
+TakenFrame take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
     if (SideFrame* side = as_side_frame(thread, rbp); side != nullptr) {
         FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(side->entry));
-        if (entry == nullptr) return nullptr;
+        if (entry == nullptr) return {};
+        const std::uint64_t below_return_address = side->place - sizeof(std::uint64_t);
         // The unwinder has yet to read the frame: it is used again only when the free ones have run out.
         side->entry = nullptr;
         side->resume = thread.side_dead;
         thread.side_dead = side;
-        return entry;
+        return {entry, below_return_address};
     }
     std::uint64_t entry = 0;
-    return read_word(rbp + RDAM_FRAME_ENTRY, entry) ? as_entry(entry) : nullptr;
+    return {read_word(rbp + RDAM_FRAME_ENTRY, entry) ? as_entry(entry) : nullptr, rbp};
+}
+
+/// With a budget: the outermost call's end is its tree's. False: nothing of the call is recorded.
+bool end_tree(rdam::probe::ThreadState& thread, const TakenFrame& frame) {
+    if ((thread.tree & ~std::uint64_t{1}) == frame.rbp) thread.tree = 0;
+    return frame.entry != rdam_functions + rdam::shm::kInnermostFunction;
 }
 
 }  // namespace
@@ -80,9 +95,12 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
                 read_word(place, rbp);
     }
     if (known)
-        if (const auto* entry = take_frame(thread, rbp); entry != nullptr)
-            function = static_cast<std::uint32_t>(entry - rdam_functions);
-    if (rdam_guard.active.load() == 0 || thread.slot == nullptr) return kContinueUnwind;
+        if (const TakenFrame frame = take_frame(thread, rbp); frame.entry != nullptr) {
+            function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
+            if (!end_tree(thread, frame)) return kContinueUnwind;
+        }
+    if (rdam_guard.active.load() == 0 || thread.slot == nullptr || rdam::probe::in_shared_child(thread))
+        return kContinueUnwind;
     std::uint64_t* slot = rdam::probe::take_slot(thread, 16);
     if (slot == nullptr) {
         rdam::probe::count_dropped(thread);

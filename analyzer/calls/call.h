@@ -22,6 +22,7 @@ struct Call {
     bool timed = true;           ///< false: its end lies before its begin, or absurdly far behind it
     bool self_timed = true;      ///< false: not timed, or a child's duration is unknown
     std::uint64_t duration = 0;  ///< net; meaningful if timed
+    std::uint64_t weight = 1;    ///< of so many calls: 1 / the probability that it was recorded
     std::uint64_t self = 0;  ///< duration − Σ net durations of the children, never below 0; if self_timed
 };
 
@@ -30,14 +31,18 @@ class CallSink {
   public:
     virtual ~CallSink() = default;
 
-    /// A call begins. `enter` (an enter or tail_enter event) is valid during this call only.
-    virtual void opened(const trace::Event& enter) = 0;
+    /// A call begins. `enter` (an enter or tail_enter event) is valid during this call only. `weight`: Call.
+    virtual void opened(const trace::Event& enter, std::uint64_t weight) = 0;
 
     /// The innermost open call has ended.
     virtual void closed(const Call& call) = 0;
 
     /// The `count` innermost open calls (at least one) will never be seen to end.
     virtual void abandoned(std::size_t count) = 0;
+
+    /// What was opened and closed since the last time belongs to one sampled call tree of this weight,
+    /// above 1.
+    virtual void tree_ended(std::uint64_t weight) = 0;
 };
 
 }  // namespace rdam::calls

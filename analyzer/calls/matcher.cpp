@@ -66,11 +66,24 @@ void Matcher::see(std::uint64_t tsc) {
     counts_.last = std::max(counts_.last, tsc);
 }
 
+std::uint64_t Matcher::weight_of(const trace::Event& event) const {
+    if (event.sampling != 0) return std::uint64_t{1} << (event.sampling - 1U);
+    return stack_.empty() ? 1 : stack_.back().weight;
+}
+
+void Matcher::enter_tree(std::uint64_t weight) {
+    if (tree_weight_ > 1) sink_.tree_ended(tree_weight_);
+    tree_weight_ = weight;
+}
+
 void Matcher::enter(const trace::Event& event, bool tail) {
     see(event.tsc);
+    const std::uint64_t weight = weight_of(event);
+    if (event.sampling != 0 || weight != tree_weight_) enter_tree(weight);
     PerOpen& open = open_[event.function];
     const Frame frame{.enter = event.tsc,
                       .paused_before = paused_until(event.tsc),
+                      .weight = weight,
                       .function = event.function,
                       .tail = tail,
                       .outermost = open.calls == 0,
@@ -80,7 +93,8 @@ void Matcher::enter(const trace::Event& event, bool tail) {
     if (!frame.ignored) {
         ++counts_.calls;
         ++per_function_[event.function].calls;
-        sink_.opened(event);
+        per_function_[event.function].estimated += weight;
+        sink_.opened(event, weight);
     }
     stack_.push_back(frame);
 }
@@ -147,6 +161,7 @@ void Matcher::close_top(std::uint64_t tsc) {
     --open.calls;
     if (!frame.tail) --open.frames;
 
+    if (frame.weight != tree_weight_) enter_tree(frame.weight);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= kLongest;
     const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
     if (!frame.ignored) {
@@ -159,9 +174,10 @@ void Matcher::close_top(std::uint64_t tsc) {
                       .timed = timed,
                       .self_timed = timed && frame.self_known,
                       .duration = duration,
+                      .weight = frame.weight,
                       .self = subtract(duration, frame.children)});
     }
-    if (stack_.empty()) return;
+    if (stack_.empty()) return enter_tree(1);
 
     Frame& parent = stack_.back();
     const std::uint64_t shared = subtract(tsc, parent.enter);
@@ -187,7 +203,9 @@ std::uint64_t Matcher::abandon_down_to(std::size_t keep) {
         }
         stack_.pop_back();
     }
-    if (!stack_.empty()) {
+    if (stack_.empty()) {
+        enter_tree(1);
+    } else {
         stack_.back().nested += nested;
         stack_.back().self_known = false;
     }

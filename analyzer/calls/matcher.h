@@ -16,6 +16,10 @@
 // time-stamp, and opens its function as a child of the one that opened the frame; the frame's leave closes
 // both.
 //
+// Sampled call trees (a budget for overhead). A call has the weight of its tree. A tree may begin while calls
+// are open: a signal handler's on a stack of its own, or behind a jump out of all of them; its end is then
+// that of its frame, and of the tree that was interrupted two parts are reported.
+//
 // Time per event is constant (amortized), whatever the nesting; memory grows with the nesting alone.
 #pragma once
 
@@ -30,6 +34,7 @@ namespace rdam::calls {
 
 struct FunctionCounts {
     std::uint64_t calls = 0;      ///< entered, however they ended
+    std::uint64_t estimated = 0;  ///< Σ of their weights
     std::uint64_t abandoned = 0;  ///< never seen to end
     std::uint64_t bad_clock = 0;  ///< ended at an impossible time
 };
@@ -71,6 +76,7 @@ class Matcher {
         std::uint64_t paused_before = 0;  ///< ticks of pause before `enter`
         std::uint64_t nested = 0;         ///< wrapped calls inside, at any depth
         std::uint64_t children = 0;       ///< their net durations, of the direct ones
+        std::uint64_t weight = 1;
         std::uint32_t function = 0;
         bool tail = false;
         bool outermost = true;
@@ -94,6 +100,8 @@ class Matcher {
     std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;
     void see(std::uint64_t tsc);
+    std::uint64_t weight_of(const trace::Event& event) const;
+    void enter_tree(std::uint64_t weight);
 
     ProbeCost cost_;
     std::vector<bool> ignored_;
@@ -103,6 +111,7 @@ class Matcher {
     std::vector<FunctionCounts> per_function_;
     MatchCounts counts_;
     Interval last_pause_;
+    std::uint64_t tree_weight_ = 1;  ///< of what was not reported to the sink yet
 };
 
 }  // namespace rdam::calls

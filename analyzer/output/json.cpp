@@ -117,35 +117,45 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
 
 Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
-    if (row.lower_bound) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
+    if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
+    if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;
 }
 
 Json function_json(const score::Report& report, const score::FunctionRow& row, Symbols& symbols,
                    const JsonOptions& options) {
-    return {{"name", row.name},
-            {"module", row.module},
-            {"rdam", finite(row.rdam)},
-            {"rdam_all", finite(row.rdam_all)},
-            {"rdam_self", finite(row.rdam_self)},
-            {"rdam_flat", finite(row.rdam_flat)},
-            {"occurrences", row.occurrences},
-            {"min_ns", nanoseconds(row.min_ns)},
-            {"median_ns", nanoseconds(row.median_ns)},
-            {"p99_ns", nanoseconds(row.p99_ns)},
-            {"max_ns", nanoseconds(row.max_ns)},
-            {"lost_ns", nanoseconds(row.lost_ns)},
-            {"lower_bound", row.lower_bound},
-            {"threads", shares_json(report, row)},
-            {"sequences", sequences_json(row)},
-            {"stacks", stacks_json(row, symbols, options.most_stacks)},
-            {"hints", hints_json(row)},
-            {"source", row.source},
-            {"outermost", row.outermost},
-            {"unscored", row.unscored},
-            {"scored_sequences", row.scored_sequences},
-            {"single_sequences", row.single_sequences},
-            {"callers", callers_json(row, symbols, options.most_stacks)}};
+    Json out{{"name", row.name},
+             {"module", row.module},
+             {"rdam", finite(row.rdam)},
+             {"rdam_all", finite(row.rdam_all)},
+             {"rdam_self", finite(row.rdam_self)},
+             {"rdam_flat", finite(row.rdam_flat)},
+             {"occurrences", row.occurrences},
+             {"occurrences_error", finite(row.occurrences_error)},
+             {"recorded", row.recorded},
+             {"sampled", row.sampled},
+             {"rdam_error", finite(row.rdam_error)},
+             {"mean_ns", nanoseconds(row.mean_ns)},
+             {"mean_error_ns", nanoseconds(row.mean_error_ns)},
+             {"lost_error_ns", nanoseconds(row.lost_error_ns)},
+             {"min_ns", nanoseconds(row.min_ns)},
+             {"median_ns", nanoseconds(row.median_ns)},
+             {"p99_ns", nanoseconds(row.p99_ns)},
+             {"max_ns", nanoseconds(row.max_ns)},
+             {"lost_ns", nanoseconds(row.lost_ns)},
+             {"lower_bound", row.lower_bound},
+             {"threads", shares_json(report, row)},
+             {"sequences", sequences_json(row)},
+             {"stacks", stacks_json(row, symbols, options.most_stacks)},
+             {"hints", hints_json(row)},
+             {"source", row.source},
+             {"outermost", row.outermost},
+             {"unscored", row.unscored},
+             {"scored_sequences", row.scored_sequences},
+             {"single_sequences", row.single_sequences},
+             {"callers", callers_json(row, symbols, options.most_stacks)}};
+    if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
+    return out;
 }
 
 }  // namespace

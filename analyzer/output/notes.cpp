@@ -40,8 +40,9 @@ void add_losses(const score::Report& report, std::vector<std::string>& out) {
                         counted(report.dropped, "event was", "events were")));
     }
     if (report.holes > 0) {
-        out.push_back(fmt::format("{} begun when the program was killed, and never written.",
-                                  counted(report.holes, "event was", "events were")));
+        out.push_back(fmt::format(
+            "{} begun and never written: the program was killed there, or a signal handler did not return.",
+            counted(report.holes, "event was", "events were")));
     }
 }
 
@@ -98,6 +99,32 @@ bool needs_quotes(const std::string& word) {
     return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
 }
 
+void add_sampling(const score::Report& report, std::vector<std::string>& out) {
+    const std::string budget = fmt::format("--max-overhead {}", percent(report.process.max_overhead));
+    for (const score::FunctionRow& row : report.functions) {
+        if (!row.switched_off_ns) continue;
+        out.push_back(fmt::format(
+            "{} was switched off after {}, after {} in the trace, to keep to {}: its later calls are "
+            "missing, in the "
+            "sequences of its callers too.",
+            row.name, human_time(*row.switched_off_ns), counted(row.recorded, "call", "calls"), budget));
+    }
+    std::string names;
+    for (const score::FunctionRow& row : report.functions) {
+        if (!row.sampled) continue;
+        const double count =
+            row.occurrences > 0 ? row.occurrences_error / static_cast<double>(row.occurrences) : 0;
+        const double lost = row.lost_ns > 0 ? row.lost_error_ns / row.lost_ns : 0;
+        names += fmt::format("{}{} (occurrences ±{}, lost ±{})", names.empty() ? "" : ", ", row.name,
+                             percent(count), percent(lost));
+    }
+    if (!names.empty())
+        out.push_back(
+            fmt::format("Only a sample of the call trees was recorded, to keep to {}. Estimates, with their "
+                        "standard errors: {}.",
+                        budget, names));
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const score::Report& report) {
@@ -105,6 +132,7 @@ std::vector<std::string> notes(const score::Report& report) {
     add_damage(report, out);
     add_losses(report, out);
     add_unscored(report, out);
+    add_sampling(report, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());
     add_answers(report, out);
     return out;
@@ -141,6 +169,11 @@ std::string lower_bound_advice() {
         "fastest execution may have been disturbed too. Record a function called in the inner loop, or try "
         "--fold-loops.",
         score::kFewShare * 100, score::kFewOccurrences);
+}
+
+std::string sampled_advice() {
+    return "Scores of samples are lower bounds: the estimate less two standard errors; and the fastest "
+           "execution may not have been in the sample.";
 }
 
 }  // namespace rdam::output

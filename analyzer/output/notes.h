@@ -19,5 +19,7 @@ std::string command_text(const std::vector<std::string>& command);
 
 /// What to do about a score that is a lower bound.
 std::string lower_bound_advice();
+/// … because only a sample of the calls was recorded.
+std::string sampled_advice();
 
 }  // namespace rdam::output

@@ -79,8 +79,15 @@ class TextWriter {
             "worth a look.",
             score::kWorthALook));
         line("threads: those that lost time / those that called it.");
-        const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::lower_bound);
+        const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
+        const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
+        if (sampled) line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
+    }
+
+    static std::string occurrences(const score::FunctionRow& row) {
+        return (row.switched_off_ns ? "≥" : "") + std::string{row.sampled ? "~" : ""} +
+               grouped(row.occurrences);
     }
 
     static void add_function(Table& table, const score::FunctionRow& row) {
@@ -88,9 +95,9 @@ class TextWriter {
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({(row.lower_bound ? "≥" : "") + score_text(row.rdam), function_name(row),
-                   grouped(row.occurrences), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
-                   time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
+        table.add({(row.lower_bound ? "≥" : "") + score_text(row.rdam), function_name(row), occurrences(row),
+                   time(row.min_ns), time(row.median_ns), time(row.p99_ns), time(row.lost_ns),
+                   fmt::format("{}/{}", affected, row.threads.size())});
     }
 
     void styled_rows(const std::vector<std::string>& lines) {

@@ -45,6 +45,7 @@ void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t times) {
 
 void Distribution::spill() {
     const std::vector<std::uint64_t> exact = std::exchange(values_, {});
+    if (exact.empty()) return;
     const auto [low, high] = std::ranges::minmax(exact);
     first_bucket_ = bucket_of(low);
     values_.assign(bucket_of(high) - first_bucket_ + 1, 0);
@@ -52,16 +53,16 @@ void Distribution::spill() {
         count_in_bucket(bucket_of(value), 1);
 }
 
-void Distribution::add(std::uint64_t value) {
-    if (count_ == kExact) spill();
-    ++count_;
-    sum_ = saturating_sum(sum_, value);
+void Distribution::add(std::uint64_t value, std::uint64_t times) {
+    if (!counts_in_buckets() && count_ + times > kExact) spill();
+    count_ += times;
+    sum_ = saturating_sum(sum_, saturating_product(value, times));
     min_ = std::min(min_, value);
     max_ = std::max(max_, value);
     if (counts_in_buckets()) {
-        count_in_bucket(bucket_of(value), 1);
+        count_in_bucket(bucket_of(value), times);
     } else {
-        values_.push_back(value);
+        values_.insert(values_.end(), times, value);
     }
 }
 
@@ -71,8 +72,7 @@ void Distribution::merge(const Distribution& other) {
             add(value);
         return;
     }
-    if (!counts_in_buckets() && count_ > 0) spill();
-    if (count_ == 0) values_.clear();
+    if (!counts_in_buckets()) spill();
     count_ += other.count_;
     sum_ = saturating_sum(sum_, other.sum_);
     min_ = std::min(min_, other.min_);

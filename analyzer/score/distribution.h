@@ -17,7 +17,8 @@ class Distribution {
     static constexpr std::size_t kExact = 32;
     static constexpr unsigned kBucketBits = 6;
 
-    void add(std::uint64_t value);
+    /// As `times` additions of the value; `times` ≥ 1.
+    void add(std::uint64_t value, std::uint64_t times = 1);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Distribution& other);
 

@@ -1,6 +1,7 @@
 #include "analyzer/score/function_row.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace rdam::score {
@@ -14,15 +15,20 @@ struct Sums {
     std::uint64_t few_time = 0;  ///< those in sequences with few occurrences
     std::uint64_t count = 0;
     std::uint64_t min = UINT64_MAX;
+    double lost_variance = 0;
 
     std::uint64_t flat_lost() const {
         return count > 0 ? time - std::min(time, Distribution::saturating_product(count, min)) : 0;
     }
 };
 
-void add_group(Sums& sums, const GroupTimes& times) {
-    const Distribution& calls = times.outermost;
-    sums.self_lost = Distribution::saturating_sum(sums.self_lost, times.self.lost());
+double as_double(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+void add_group(Sums& sums, const ThreadGroup& group) {
+    const Distribution& calls = group.times->outermost;
+    sums.self_lost = Distribution::saturating_sum(sums.self_lost, group.times->self.lost());
     if (calls.count() == 0) return;
     sums.lost = Distribution::saturating_sum(sums.lost, calls.lost());
     sums.time = Distribution::saturating_sum(sums.time, calls.sum());
@@ -30,10 +36,7 @@ void add_group(Sums& sums, const GroupTimes& times) {
         sums.few_time = Distribution::saturating_sum(sums.few_time, calls.sum());
     sums.count += calls.count();
     sums.min = std::min(sums.min, calls.min());
-}
-
-double as_double(std::uint64_t value) {
-    return static_cast<double>(value);
+    if (group.spread != nullptr) sums.lost_variance += group.spread->variance(as_double(calls.min()));
 }
 
 void fill_times(const RowContext& context, const Distribution& all, FunctionRow& row) {
@@ -49,22 +52,53 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     if (counts.calls == 0) return;
     const double life = as_double(context.lives[thread]);
     const ThreadShare entry{.thread = thread,
-                            .rdam = share(as_double(sums.lost), life),
-                            .occurrences = counts.calls,
+                            .rdam = share(lower_bound(as_double(sums.lost), sums.lost_variance), life),
+                            .occurrences = counts.estimated,
                             .lost_ns = as_double(sums.lost) * context.ns_per_tick};
     if (!context.short_lived[thread]) {
-        row.rdam = std::max(row.rdam, entry.rdam);
+        if (entry.rdam >= row.rdam) {
+            row.rdam = entry.rdam;
+            row.rdam_error = life > 0 ? std::sqrt(sums.lost_variance) / life : 0;
+        }
         row.rdam_flat = std::max(row.rdam_flat, share(as_double(sums.flat_lost()), life));
     }
-    row.occurrences += counts.calls;
+    row.occurrences += counts.estimated;
+    row.recorded += counts.calls;
     row.unscored += counts.abandoned + counts.bad_clock;
     row.threads.push_back(entry);
+}
+
+/// Errors of all threads' sums: their trees were drawn independently.
+void fill_sampling(const RowContext& context, const Distribution& all, double lost_variance,
+                   FunctionRow& row) {
+    double count = 0;
+    Spread times;
+    for (const auto& thread : context.threads) {
+        const FunctionSampling& sampling = thread->sampling().functions()[row.function];
+        count += sampling.count;
+        times.add(sampling.times);
+    }
+    const double calls = as_double(all.count());
+    const double mean = calls > 0 ? as_double(all.sum()) / calls : 0;
+    row.sampled = row.occurrences != row.recorded;
+    row.occurrences_error = std::sqrt(count);
+    row.lost_error_ns = std::sqrt(lost_variance) * context.ns_per_tick;
+    row.mean_ns = mean * context.ns_per_tick;
+    row.mean_error_ns = calls > 0 ? std::sqrt(times.variance(mean)) / calls * context.ns_per_tick : 0;
+    const std::uint64_t off = context.info.functions[row.function].switched_off;
+    if (off != 0)
+        row.switched_off_ns =
+            off > context.run_begin ? as_double(off - context.run_begin) * context.ns_per_tick : 0;
 }
 
 }  // namespace
 
 double share(double lost, double life) {
     return life > 0 ? std::clamp(lost / life, 0.0, 1.0) : 0.0;
+}
+
+double lower_bound(double estimate, double variance) {
+    return variance > 0 ? std::max(estimate - kBoundErrors * std::sqrt(variance), 0.0) : estimate;
 }
 
 FunctionRow make_function_row(const RowContext& context, std::uint32_t function) {
@@ -79,23 +113,26 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     Distribution all;
     for (const mining::GroupId group : context.merged.of_function[function]) {
         for (const ThreadGroup& part : context.merged.threads[group]) {
-            add_group(threads[part.thread], *part.times);
+            add_group(threads[part.thread], part);
             all.merge(part.times->outermost);
         }
     }
-    double lost = 0, self_lost = 0, time = 0, few_time = 0;
+    double lost = 0, self_lost = 0, time = 0, few_time = 0, lost_variance = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         fill_thread(context, t, threads[t], row);
         lost += as_double(threads[t].lost);
         self_lost += as_double(threads[t].self_lost);
         time += as_double(threads[t].time);
         few_time += as_double(threads[t].few_time);
+        lost_variance += threads[t].lost_variance;
     }
     fill_times(context, all, row);
     row.lost_ns = lost * context.ns_per_tick;
     row.rdam_all = share(lost, context.all_lives);
     row.rdam_self = share(self_lost, context.all_lives);
-    row.lower_bound = few_time > kFewShare * time;
+    fill_sampling(context, all, lost_variance, row);
+    row.few_occurrences = few_time > kFewShare * time;
+    row.lower_bound = row.few_occurrences || row.sampled;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });

@@ -22,6 +22,7 @@ struct RowContext {
     const std::vector<bool>& short_lived;     ///< by thread
     double all_lives = 0;                     ///< Σ T, ticks
     double ns_per_tick = 1;
+    std::uint64_t run_begin = 0;  ///< ticks
     std::size_t most_sequences = 0;
     std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
     std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
@@ -39,5 +40,8 @@ void add_stack_rows(const RowContext& context, FunctionRow& row);
 
 /// lost / life within 0…1; 0 where there is no life.
 double share(double lost, double life);
+
+/// What is left of an estimate with this variance as a lower bound (kBoundErrors).
+double lower_bound(double estimate, double variance);
 
 }  // namespace rdam::score

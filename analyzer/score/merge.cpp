@@ -43,7 +43,8 @@ std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
                 merged->threads.resize(number + 1);
                 merged->of_function[store.shape(group.shape).function].push_back(number);
             }
-            merged->threads[number].push_back({t, &threads[t]->groups()[id]});
+            merged->threads[number].push_back(
+                {t, &threads[t]->groups()[id], threads[t]->sampling().group(id)});
         }
     }
     return merged;

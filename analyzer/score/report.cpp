@@ -50,6 +50,7 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
 struct Lives {
     std::vector<std::uint64_t> lengths;
     std::vector<bool> short_lived;
+    std::uint64_t begin = 0;
     double run = 0;
     double all = 0;
 };
@@ -64,6 +65,7 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
         if (life.end == 0) continue;
         run = {std::min(run.begin, life.begin), std::max(run.end, life.end)};
     }
+    lives.begin = run.begin;
     lives.run = run.end > run.begin ? static_cast<double>(run.length()) : 0;
     for (const std::uint64_t length : lives.lengths) {
         lives.short_lived.push_back(static_cast<double>(length) < kShortLife * lives.run);
@@ -130,6 +132,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                        .short_lived = lives.short_lived,
                        .all_lives = lives.all,
                        .ns_per_tick = ns_per_tick,
+                       .run_begin = lives.begin,
                        .most_sequences = most_sequences};
     count_stacks(context);
     for (std::uint32_t f = 0; f < facts.info.functions.size(); ++f) {

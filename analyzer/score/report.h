@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ inline constexpr double kShortLife = 0.01;
 inline constexpr std::uint64_t kFewOccurrences = 30;
 /// … once such sequences hold more than this share of the function's time.
 inline constexpr double kFewShare = 0.10;
+/// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
+/// samples.
+inline constexpr double kBoundErrors = 2;
 /// A score from here on is worth a look.
 inline constexpr double kWorthALook = 0.20;
 
@@ -79,20 +83,30 @@ struct FunctionRow {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
 
-    double rdam = 0;      ///< highest over the threads, short-lived ones left out, of Σ lost / T over the
-                          ///< function's sequences, outermost calls only
+    double rdam = 0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads, short-lived
+                      ///< ones left out, of Σ lost / T over the function's sequences, outermost calls only
     double rdam_all = 0;  ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
             ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
     double rdam_flat = 0;  ///< as rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat
 
-    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included
-    std::uint64_t outermost = 0;    ///< scored outermost calls: the population of the next five
+    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
+                                    ///< estimate if `sampled`
+    std::uint64_t recorded = 0;     ///< those that are in the trace
+    bool sampled = false;          ///< only a sample of its calls is in the trace (analyzer/score/sampling.h)
+    double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
+    double lost_error_ns = 0;
+    double rdam_error = 0;  ///< of the estimate that `rdam` is below
+    double mean_ns = 0;     ///< of the scored outermost calls
+    double mean_error_ns = 0;
+    std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
+    std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;          ///< Σ over threads and sequences
-    std::uint64_t unscored = 0;  ///< never seen to end, or at an impossible time
-    bool lower_bound = false;    ///< kFewOccurrences, kFewShare
+    double lost_ns = 0;            ///< Σ over threads and sequences
+    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
+    bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
+    bool lower_bound = false;      ///< that, or the minimum is that of a sample
 
     std::vector<ThreadShare> threads;    ///< those that called it, highest score first
     std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for

@@ -44,7 +44,9 @@ Candidate weigh(const RowContext& context, mining::GroupId group) {
         candidate.scored = candidate.scored || totals.count >= 2;
         if (!context.short_lived[part.thread]) {
             const auto life = static_cast<double>(context.lives[part.thread]);
-            candidate.rdam = std::max(candidate.rdam, share(totals.lost(), life));
+            const double variance =
+                part.spread != nullptr ? part.spread->variance(static_cast<double>(totals.min)) : 0;
+            candidate.rdam = std::max(candidate.rdam, share(lower_bound(totals.lost(), variance), life));
         }
     }
     return candidate;

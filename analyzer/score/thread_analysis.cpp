@@ -4,16 +4,16 @@
 
 namespace rdam::score {
 
-void SelfTimes::add(std::uint64_t value) {
-    ++count;
-    sum = Distribution::saturating_sum(sum, value);
+void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
+    count += times;
+    sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
     min = std::min(min, value);
 }
 
-void CallerCounts::add(std::uint64_t caller) {
+void CallerCounts::add(std::uint64_t caller, std::uint64_t times) {
     constexpr std::size_t kFew = 8;
     if (last_ < entries_.size() && entries_[last_].caller == caller) {
-        ++entries_[last_].calls;
+        entries_[last_].calls += times;
         return;
     }
     if (entries_.size() <= kFew) {
@@ -32,7 +32,7 @@ void CallerCounts::add(std::uint64_t caller) {
         }
         if (entries_.size() > kFew) index_->emplace(caller, last_);
     }
-    ++entries_[last_].calls;
+    entries_[last_].calls += times;
 }
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
@@ -40,7 +40,8 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       store_(info.functions.size()),
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
-      callers_(info.functions.size()) {}
+      callers_(info.functions.size()),
+      sampling_(info.functions.size()) {}
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
@@ -49,29 +50,35 @@ void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     matcher_.consume(events);
 }
 
-void ThreadAnalysis::opened(const trace::Event& enter) {
+void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     const auto& keys = settings_.keys[enter.function];
     key_values_.clear();
     for (const mining::KeyWord& key : keys) {
         key_values_.push_back(key.word < enter.words.size() ? enter.words[key.word] & key.mask : 0);
     }
     builder_.open(enter.function, key_values_);
-    if (enter.caller != 0) callers_[enter.function].add(enter.caller);
+    if (enter.caller != 0) callers_[enter.function].add(enter.caller, weight);
     if (enter.stack != 0) ++stacks_[enter.stack - 1];
+    if (weight > 1) sampling_.count(enter.function);
 }
 
 void ThreadAnalysis::closed(const calls::Call& call) {
     const mining::GroupId group = builder_.close();
     if (group >= groups_.size()) groups_.resize(group + 1);
     GroupTimes& times = groups_[group];
-    if (call.self_timed) times.self.add(call.self);
+    if (call.self_timed) times.self.add(call.self, call.weight);
     if (!call.timed) return;
     if (call.outermost) {
-        times.outermost.add(call.duration);
+        times.outermost.add(call.duration, call.weight);
+        if (call.weight > 1) sampling_.time(call.function, group, call.duration);
         return;
     }
     if (!times.inner) times.inner = std::make_unique<Distribution>();
-    times.inner->add(call.duration);
+    times.inner->add(call.duration, call.weight);
+}
+
+void ThreadAnalysis::tree_ended(std::uint64_t weight) {
+    sampling_.end(weight);
 }
 
 void ThreadAnalysis::abandoned(std::size_t count) {

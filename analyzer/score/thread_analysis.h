@@ -13,6 +13,7 @@
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/distribution.h"
+#include "analyzer/score/sampling.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
@@ -23,7 +24,7 @@ struct SelfTimes {
     std::uint64_t sum = 0;
     std::uint64_t min = UINT64_MAX;
 
-    void add(std::uint64_t value);
+    void add(std::uint64_t value, std::uint64_t times);
     /// Σ (value − min).
     std::uint64_t lost() const { return count > 0 ? sum - Distribution::saturating_product(count, min) : 0; }
 };
@@ -43,7 +44,7 @@ class CallerCounts {
         std::uint64_t calls = 0;
     };
 
-    void add(std::uint64_t caller);
+    void add(std::uint64_t caller, std::uint64_t times);
     const std::vector<Entry>& entries() const { return entries_; }
 
   private:
@@ -82,13 +83,15 @@ class ThreadAnalysis : private calls::CallSink {
     const std::vector<CallerCounts>& callers() const { return callers_; }  ///< by function
     /// How often each stack was the one sampled; most were in no given thread.
     const tsl::robin_map<std::uint32_t, std::uint64_t>& stack_samples() const { return stacks_; }
+    const TreeSums& sampling() const { return sampling_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t too_long() const { return builder_.too_long(); }
 
   private:
-    void opened(const trace::Event& enter) override;
+    void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
+    void tree_ended(std::uint64_t weight) override;
 
     const ResolvedSettings& settings_;
     mining::SequenceStore store_;
@@ -96,6 +99,7 @@ class ThreadAnalysis : private calls::CallSink {
     calls::Matcher matcher_;
     std::vector<GroupTimes> groups_;
     std::vector<CallerCounts> callers_;
+    TreeSums sampling_;
     tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;
     std::vector<std::uint64_t> key_values_;  // scratch
     std::uint64_t events_ = 0;

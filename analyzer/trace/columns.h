@@ -121,6 +121,7 @@ struct ChunkEncoder::Columns {
     std::uint64_t last_tsc = 0;
     std::uint32_t events = 0;
     std::uint32_t last_stack_at = 0;
+    std::uint32_t last_sampling_at = 0;
     std::uint32_t processor_run = 0;
     std::uint16_t processor = kNoCpu;
     bool gap = false;

@@ -18,7 +18,8 @@ class ChunkDecoder::Run {
 
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload) {
         if (!open(payload) || !prepare(header) || !read_functions()) return false;
-        if (!read_events(header.events) || !read_stacks(header.events)) return false;
+        if (!read_events(header.events) || !read_stacks(header.events) || !read_sampling(header.events))
+            return false;
         return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
                std::all_of(columns_.begin(), columns_.end(),
                            [](const ColumnReader& each) { return each.done(); });
@@ -34,10 +35,10 @@ class ChunkDecoder::Run {
             std::memcpy(&number, payload.data() + place * sizeof number, sizeof number);
             return number;
         };
-        if (payload.size() < format::kColumnTableSize) return false;
+        if (payload.size() < format::kLeastColumnTable) return false;
         const std::uint64_t columns = number_at(0);
         std::uint64_t at = sizeof(std::uint32_t) * (columns + 1);
-        if (columns < format::kColumns || at > payload.size()) return false;
+        if (columns < format::kFirstColumns || at > payload.size()) return false;
         for (std::size_t i = 0; i < columns; ++i) {
             const std::uint32_t size = number_at(i + 1);
             if (size > payload.size() - at) return false;
@@ -136,6 +137,7 @@ class ChunkDecoder::Run {
         event.until = 0;
         event.function = local.function;
         event.stack = 0;
+        event.sampling = 0;
         event.cpu = read_processor();
         event.kind = tail ? EventKind::tail_enter : EventKind::enter;
         event.reason = PauseReason::other;
@@ -151,6 +153,7 @@ class ChunkDecoder::Run {
         event.caller = 0;
         event.function = local.function;
         event.stack = 0;
+        event.sampling = 0;
         event.cpu = read_processor();
         event.kind = EventKind::leave;
         event.reason = PauseReason::other;
@@ -204,6 +207,21 @@ class ChunkDecoder::Run {
             Event& event = d_.events_[at];
             if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
             event.stack = stack <= info_.stacks.size() ? static_cast<std::uint32_t>(stack) : 0;
+        }
+        return true;
+    }
+
+    bool read_sampling(std::uint32_t count) {
+        ColumnReader& in = column(Column::sampling);
+        std::uint64_t at = 0;
+        while (in.left() != 0) {
+            const std::uint64_t distance = in.next();
+            const std::uint64_t sampling = in.next();
+            if (distance >= count - at || sampling == 0 || sampling > 1U + kMostSampling) return false;
+            at += distance;
+            Event& event = d_.events_[at];
+            if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
+            event.sampling = static_cast<std::uint8_t>(sampling);
         }
         return true;
     }

@@ -28,6 +28,7 @@ std::string serialize(const ProcessInfo& process) {
     to.add_uint32(F::stack_period, process.stack_period);
     to.add_bool(F::clean_end, process.clean_end);
     to.add_bytes(F::run, process.run);
+    if (process.max_overhead > 0) to.add_double(F::max_overhead, process.max_overhead);
     return out;
 }
 
@@ -89,6 +90,7 @@ std::string serialize(std::uint32_t index, const FunctionInfo& function) {
         to.add_message(F::parameters, serialize(each));
     for (const ParameterInfo& each : function.result)
         to.add_message(F::result, serialize(each));
+    if (function.switched_off != 0) to.add_fixed64(F::switched_off, function.switched_off);
     return out;
 }
 

@@ -127,6 +127,9 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
             case F::stack_period:
                 in.number(to.stack_period);
                 break;
+            case F::max_overhead:
+                in.real(to.max_overhead);
+                break;
             case F::clean_end:
                 in.truth(to.clean_end);
                 break;
@@ -265,6 +268,9 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
                 break;
             case F::leave_words:
                 in.number(to.leave_words);
+                break;
+            case F::switched_off:
+                in.fixed(to.switched_off);
                 break;
             case F::inlined_copies:
                 in.number(to.inlined_copies);

@@ -126,7 +126,8 @@ ChunkEncoder::ChunkEncoder(ChunkEncoder&&) noexcept = default;
 ChunkEncoder& ChunkEncoder::operator=(ChunkEncoder&&) noexcept = default;
 
 void ChunkEncoder::enter(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, std::uint64_t caller,
-                         bool tail, std::uint32_t stack, std::span<const std::uint64_t> words) {
+                         bool tail, std::uint32_t stack, std::span<const std::uint64_t> words,
+                         std::uint8_t sampling) {
     Columns& c = *columns_;
     std::uint32_t local = c.local(function);
     if (c.locals[local].enter_words != words.size()) [[unlikely]]
@@ -141,6 +142,11 @@ void ChunkEncoder::enter(std::uint64_t tsc, std::uint32_t function, std::uint16_
         c.column(Column::stacks).put(c.events - c.last_stack_at);
         c.column(Column::stacks).put(stack);
         c.last_stack_at = c.events;
+    }
+    if (sampling != 0) [[unlikely]] {
+        c.column(Column::sampling).put(c.events - c.last_sampling_at);
+        c.column(Column::sampling).put(sampling);
+        c.last_sampling_at = c.events;
     }
     c.added();
 }

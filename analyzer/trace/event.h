@@ -28,6 +28,8 @@ struct Event {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions; pause: unused
     std::uint32_t stack = 0;     ///< enter: 1 + index of the call stack sampled at this call, 0 = none
     std::uint16_t cpu = 0;       ///< kNoCpu when the clock does not tell
+    std::uint8_t sampling = 0;   ///< enter: 1 + k: a sampled call tree begins here, recorded with probability
+                                ///< 2^-k (k up to kMostSampling); 0: no, the call shares the fate of its tree
     EventKind kind = EventKind::enter;
     PauseReason reason = PauseReason::other;
     bool unwound = false;  ///< leave: by an exception, a cancellation or thread exit, not by return
@@ -36,6 +38,7 @@ struct Event {
 };
 
 inline constexpr std::uint16_t kNoCpu = 0xffff;
+inline constexpr std::uint8_t kMostSampling = 31;
 
 struct ParameterInfo {
     std::string name;
@@ -56,6 +59,7 @@ struct FunctionInfo {
     std::uint64_t size = 0;
     std::uint16_t enter_words = 0;
     std::uint16_t leave_words = 0;
+    std::uint64_t switched_off = 0;  ///< ticks: its calls after that are not recorded; 0: they are
     std::uint32_t inlined_copies = 0;
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
@@ -116,7 +120,8 @@ struct ProcessInfo {
     std::string rdam_version;
     std::uint32_t processors = 0;
     std::uint32_t stack_period = 0;
-    bool clean_end = false;  ///< false: killed, or the agent was
+    double max_overhead = 0;  ///< the budget, as a share of each thread's own time; 0: none
+    bool clean_end = false;   ///< false: killed, or the agent was
 };
 
 /// All but the events.

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 0;
+inline constexpr std::uint16_t kMinor = 1;
 
 using Magic = std::array<std::uint8_t, 8>;
 
@@ -141,12 +141,14 @@ enum class Column : std::size_t {
     words,
     pauses,
     stacks,
+    sampling,  ///< since version 1.1
     count
 };
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
+inline constexpr std::size_t kFirstColumns = 10;  ///< those of version 1.0
 
 /// The payload begins with the number of columns and the size of each, as 32-bit numbers.
-inline constexpr std::size_t kColumnTableSize = sizeof(std::uint32_t) * (kColumns + 1);
+inline constexpr std::size_t kLeastColumnTable = sizeof(std::uint32_t) * (kFirstColumns + 1);
 
 /// `what` = 0 for a pause, else 1 + 4 × (local function number) + one of these.
 enum class What : std::uint8_t { enter, tail_enter, leave, unwound_leave };

@@ -31,6 +31,7 @@ enum class Process : protozero::pbf_tag_type {
     stack_period = 10,
     clean_end = 11,
     run = 12,
+    max_overhead = 13,
 };
 
 enum class Clock : protozero::pbf_tag_type {
@@ -65,6 +66,7 @@ enum class Function : protozero::pbf_tag_type {
     inlined_copies = 11,
     parameters = 12,
     result = 13,
+    switched_off = 14,
 };
 
 enum class Parameter : protozero::pbf_tag_type {

@@ -63,6 +63,7 @@ void ChunkEncoder::Columns::reset() {
     callers.last_new = 0;
     events = 0;
     last_stack_at = 0;
+    last_sampling_at = 0;
     processor = kNoCpu;
     processor_run = 0;
     gap = false;

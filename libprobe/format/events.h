@@ -5,7 +5,10 @@
 // the slot is and is written last: memory is zero before a slot is taken, so a slot whose head is zero has
 // been reserved and not (yet) been written.
 //
-//   head = cpu << 52 | kind << 48 | words << 40 | function + 1
+//   head = cpu << 52 | kind << 48 | words << 40 | rate << 32 | function + 1
+//
+// With a budget for overhead `rate` of an enter at which a call tree begins is RDAM_RATE_TREE + r: 2^-r was the
+// probability that it was recorded.
 //
 //   enter, tail_enter   tsc, head, return address, words…      24 + 8·words bytes
 //   leave, unwound      tsc, head, words…                      16 + 8·words bytes
@@ -23,6 +26,12 @@
 #define RDAM_HEAD_CPU_SHIFT 52
 #define RDAM_HEAD_KIND_SHIFT 48
 #define RDAM_HEAD_WORDS_SHIFT 40
+#define RDAM_HEAD_RATE_SHIFT 32
+
+// A function's rate: 0 to RDAM_MOST_RATE, or switched off.
+#define RDAM_RATE_TREE 0x40
+#define RDAM_MOST_RATE 31
+#define RDAM_RATE_OFF 0x80
 
 // Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
 // kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,
@@ -76,6 +85,7 @@ struct Head {
     constexpr std::uint32_t words() const {
         return static_cast<std::uint32_t>(bits >> RDAM_HEAD_WORDS_SHIFT & 0xff);
     }
+    constexpr std::uint8_t rate() const { return static_cast<std::uint8_t>(bits >> RDAM_HEAD_RATE_SHIFT); }
     constexpr std::uint32_t function() const { return static_cast<std::uint32_t>(bits) - 1; }
     constexpr std::uint16_t cpu() const { return static_cast<std::uint16_t>(bits >> RDAM_HEAD_CPU_SHIFT); }
 };

@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -58,18 +58,26 @@ struct alignas(128) ThreadSlot {
     std::uint64_t end;
     std::uint64_t dropped;
     std::uint32_t next_sequence;
+    std::uint32_t reopened;  ///< for events behind the thread's last destructor: nobody will tell its end
     char name[16];
 };
 
-enum class ChunkState : std::uint32_t { free = 0, owned, full };
+enum class ChunkState : std::uint32_t {
+    free = 0,
+    owned,
+    full,
+    spent,  ///< taken by the agent, which keeps it: a slot in it may still be written
+};
 
 /// The first kChunkHeader bytes of a chunk. Written by the owning thread; `state` goes back to free by the
-/// agent, which has zeroed everything behind the header by then.
+/// agent, which has zeroed everything behind the header by then. A thread that hands a chunk over in a signal
+/// handler may have a slot in it that is reserved and not written yet.
 struct ChunkHeader {
     std::atomic<ChunkState> state;
     std::uint32_t thread;    ///< ThreadSlot::index
     std::uint32_t slot;      ///< position in Control::threads
     std::uint32_t sequence;  ///< from 0, without gaps, for each thread
+    std::uint32_t used;  ///< of a full chunk: where the next slot would have begun, from the chunk's start
     std::atomic<std::uint32_t> next_free;
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
@@ -97,6 +105,14 @@ struct Control {
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;
     std::uint64_t floor_ticks_x16;
+
+    // A budget for overhead (docs/design.md, "A budget for overhead").
+    std::uint32_t max_overhead_ppm;      ///< 0: none, everything is recorded
+    std::uint64_t unrecorded_ticks_x16;  ///< of an outermost call that is not recorded
+    std::uint64_t inside_ticks_x16;      ///< of a call inside such a one
+    std::uint64_t off_ticks_x16;         ///< of a function that is switched off
+    std::atomic<std::uint32_t> rates_changed;
+    std::atomic<std::uint8_t> rates[kMaxFunctions];  ///< written by the agent: RDAM_MOST_RATE, RDAM_RATE_OFF
 
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
@@ -126,11 +142,14 @@ struct Control {
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
     std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> file_futex;  ///< 1: the agent has opened the file, or cannot
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
-    std::atomic<std::uint64_t> dropped;  ///< events of threads for which there was no slot
-    std::atomic<std::uint64_t> late;     ///< events of threads that had been closed already
+    std::atomic<std::uint64_t> dropped;   ///< events of threads for which there was no slot
+    std::atomic<std::uint64_t> lent;      ///< events of threads whose memory another task uses (children.h)
+    std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
+    std::atomic<std::uint32_t> held;      ///< chunks that the agent keeps for a slot that is not written yet
 
     std::atomic<std::uint32_t> region_count;
     Region regions[kMaxRegions];

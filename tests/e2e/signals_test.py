@@ -14,8 +14,7 @@ from harness import LIBRDAM, PROGRAMS, Case
 class Signals(Case):
     def test_handlers_that_call_wrapped_functions(self):
         for functions in ("work,scaled", "work"):
-            # Not with a call stack at every call: there a handler's calls can be lost (the README's limits).
-            for options in ((), ("--no-args",)):
+            for options in ((), ("--no-args",), ("--stack-period", "1")):
                 with self.subTest((functions, options)):
                     calls = 40_000 if options else 3_000_000
                     done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAMS / "signals", str(calls))
@@ -28,6 +27,51 @@ class Signals(Case):
                     self.assertEqual((counts["work"], report["trace"]["dropped"]), (int(entered), 0))
                     if "scaled" in functions:
                         self.assertEqual(counts["scaled"], 2 * calls)
+
+
+    def test_handlers_in_threads_that_are_ending(self):
+        """Behind the thread's last destructor, too, a handler may call what is wrapped."""
+        done = self.rdam("record", "-o", "trace.bin", "-f", "work", "--", PROGRAMS / "signals", "ending", "3000")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        report = self.analyze()
+        self.assertEqual((report["functions"][0]["occurrences"], report["trace"]["dropped"]), (int(done.stdout.split()[0]), 0))
+
+
+class Stepped(Case):
+    """A signal at each instruction of the probes of a real frame, a side frame and a tail call."""
+
+    def step(self, rounds: int, fill: int, calls: int, stride: int = 1, **settings: str):
+        environment = {**os.environ, "RDAM_FUNCTIONS": "work,scaled,summed,first,second", "RDAM_OUTPUT": "stepped.bin", **settings}
+        done = subprocess.run([PROGRAMS / "steps", LIBRDAM, *(str(n) for n in (rounds, fill, calls, stride))],
+                              cwd=self.folder, capture_output=True, env=environment, check=False)
+        if done.returncode in (4, 10):
+            self.skipTest("this process may not trace another (ptrace is forbidden here)")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        words = done.stdout.split()
+        report = self.analyze("stepped.bin")
+        self.assertEqual({f["name"]: f["occurrences"] for f in report["functions"]},
+                         {name.decode(): int(number) for name, number in zip(words[::2], words[1::2], strict=True)})
+        self.assertEqual((report["trace"]["dropped"], report["trace"]["abandoned"]), (0, 0))
+        self.assertFalse([note for note in report["trace"]["notes"] if "never written" in note])
+        # More than 100 instructions a call, or nothing was stepped through.
+        self.assertGreater(int(done.stderr.split()[-2]) * stride, rounds * 4 * 100, done.stderr)
+
+    def test_a_handler_with_few_calls(self):
+        self.step(2, 100, 3)
+
+    def test_a_handler_that_fills_a_chunk(self):
+        """What it interrupts has a slot in a chunk that is handed over before the slot is written."""
+        self.step(4, 0, 7000, 4)
+
+    def test_at_the_end_of_a_chunk(self):
+        # An event of 24 and one of 16 bytes a call, a chunk's limit at 253,952 behind a header of 64.
+        full = (253_952 - 64) // 40
+        for fill in (full, *random.Random().sample(range(full - 150, full), 3)):
+            with self.subTest(fill):
+                self.step(1, fill, 1, RDAM_STACK_PERIOD="0", RDAM_ARGS="0")
+
+    def test_where_a_call_stack_is_taken(self):
+        self.step(1, 10, 1, 7, RDAM_STACK_PERIOD="1")
 
 
 class Killed(Case):

@@ -17,8 +17,10 @@ bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
     slot.kind = head.kind();
     slot.function = head.function();
     slot.cpu = head.cpu();
+    slot.rate = head.rate();
     slot.tsc = word(at);
     const auto* words = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at);
+    if ((slot.rate & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return false;
     const auto known = [&](const std::vector<std::uint16_t>& counts) {
         return slot.function < counts.size() && counts[slot.function] == head.words();
     };
@@ -59,7 +61,8 @@ bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
     return false;
 }
 
-bool ChunkParser::find_next() {
+/// Where the next slot begins behind a hole; the end of the chunk: there is none.
+std::size_t ChunkParser::find_next() const {
     Slot slot;
     std::size_t size = 0;
     const auto* begin = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at_);
@@ -67,28 +70,31 @@ bool ChunkParser::find_next() {
     for (const auto* from = begin; from < end;) {
         // A slot begins one word before its head.
         const auto* nonzero = std::find_if(from, end, [](std::uint64_t value) { return value != 0; });
-        if (nonzero == end) return false;
+        if (nonzero == end) break;
         for (const auto* start : {nonzero - 1, nonzero}) {
             const auto at =
                 static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(start) - bytes_.data());
-            if (at > at_ && read(at, slot, size)) {
-                ++holes_;
-                at_ = at;
-                return true;
-            }
+            if (at > at_ && at <= shm::kChunkLimit && read(at, slot, size)) return at;
         }
         from = nonzero + 1;
     }
-    return false;
+    return bytes_.size();
 }
 
-bool ChunkParser::next(Slot& slot) {
+ChunkParser::Step ChunkParser::next(Slot& slot) {
+    // A slot that begins behind the limit was given up by its probe, which took one in the next chunk.
+    if (at_ > shm::kChunkLimit || (used_ != 0 && at_ >= used_)) return Step::end;
     std::size_t size = 0;
-    if (!read(at_, slot, size)) {
-        if (!find_next() || !read(at_, slot, size)) return false;
+    if (read(at_, slot, size)) {
+        at_ += size;
+        return Step::slot;
     }
-    at_ += size;
-    return true;
+    return used_ != 0 || find_next() < bytes_.size() ? Step::hole : Step::end;
+}
+
+void ChunkParser::skip_hole() {
+    ++holes_;
+    at_ = find_next();
 }
 
 }  // namespace rdam::agent

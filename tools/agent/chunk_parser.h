@@ -20,34 +20,44 @@ struct Slot {
     std::uint32_t function = 0;  ///< pause: the shm::Pause
     std::uint16_t cpu = 0;
     std::uint64_t tsc = 0;
+    std::uint8_t rate = 0;                  ///< enter: RDAM_RATE_TREE and 0…RDAM_MOST_RATE, or 0
     std::uint64_t caller = 0;               ///< enter, tail_enter
     std::uint64_t until = 0;                ///< pause
     std::span<const std::uint64_t> words;   ///< enter: parameters; leave: the result
     const shm::StackCopy* stack = nullptr;  ///< stack; the bytes follow it in memory
 };
 
-/// Walks the slots of a chunk from the first on. A slot that was reserved and never written (its thread was
-/// killed, or a signal handler jumped out of the probe) is passed over and counted: its size is unknown, so
-/// the next slot that makes sense is looked for.
+/// Walks the slots of a chunk. A slot may be reserved and not written: by a probe that a signal handler has
+/// interrupted, which writes it later, or never, if the handler jumped out or the thread was killed.
 class ChunkParser {
   public:
-    /// `bytes` is the whole chunk. The thread that owns it may still be writing.
-    ChunkParser(std::span<const std::uint8_t> bytes, const SlotRules& rules) : bytes_(bytes), rules_(rules) {}
+    enum class Step : std::uint8_t { slot, hole, end };
 
-    /// False at the end of what has been written.
-    bool next(Slot& slot);
+    /// `bytes` is the whole chunk. The thread that owns it may still be writing. `used` is where the next
+    /// slot would have begun; 0: not known, and a hole behind the last slot is not seen. Begins at `from`.
+    ChunkParser(std::span<const std::uint8_t> bytes, const SlotRules& rules, std::size_t used = 0,
+                std::size_t from = shm::kChunkHeader)
+        : bytes_(bytes), rules_(rules), used_(used), at_(from) {}
+
+    /// Stays where it is at a hole: the slot may be there the next time.
+    Step next(Slot& slot);
+
+    /// Passes over the hole and counts it. Its size is unknown, so the next slot that makes sense is looked
+    /// for.
+    void skip_hole();
 
     std::uint64_t holes() const { return holes_; }
-    std::size_t used() const { return at_; }  ///< bytes up to the end of the last slot
+    std::size_t at() const { return at_; }  ///< bytes up to the end of the last slot
 
   private:
     bool read(std::size_t at, Slot& slot, std::size_t& size) const;
-    bool find_next();
+    std::size_t find_next() const;
     std::uint64_t word(std::size_t at) const;
 
     std::span<const std::uint8_t> bytes_;
     const SlotRules& rules_;
-    std::size_t at_ = shm::kChunkHeader;
+    std::size_t used_;
+    std::size_t at_;
     std::uint64_t holes_ = 0;
 };
 

@@ -25,6 +25,7 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kIdleMilliseconds = 100;
+constexpr int kHeldMilliseconds = 10;
 
 enum class End : std::uint32_t { none, exited, replaced };
 
@@ -113,9 +114,10 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
         drain.note_events();
         answer_late_request(control, planning, drain);
         if (drain.take_ring()) continue;
+        const int idle = drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
         if (ending()) break;
         control.agent_sleeps.store(1);
-        if (control.work_futex.load() == work) futex_wait(control.work_futex, work, kIdleMilliseconds);
+        if (control.work_futex.load() == work) futex_wait(control.work_futex, work, idle);
         control.agent_sleeps.store(0);
     }
     drain.take_rest(watch.end() == End::replaced ? 0 : rate.now());
@@ -137,9 +139,13 @@ int run(int fd) {
     info.process.executable = process.executable;
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
-    info.clock.ticks_per_second = rate.result();
+    info.process.max_overhead = control.max_overhead_ppm * 1e-6;
     if (const auto writable = check_writable(wishes.output); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
+        return 0;
+    }
+    if (!wishes.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
+        refuse(*shared, "");
         return 0;
     }
     Planning planning(*shared, process, wishes, info);
@@ -151,11 +157,11 @@ int run(int fd) {
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
-    Drain drain(*shared, process, info, wishes.output);
+    Drain drain(*shared, process, info, rate, wishes.output);
     drain_until_end(*shared, planning, drain, watch, rate);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
-    put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty(), rate));
+    put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty()));
     shared->announce(shm::AgentState::finished);
     return 0;
 }

@@ -1,6 +1,7 @@
 // Two threads call work while a timer's signals call it too, on an alternate stack; the program counts all of
 // it.
 //   signals CALLS      the handlers of SIGSEGV and SIGTRAP are the program's own, and are used
+//   signals ending THREADS  so many short threads, one after the other, which alone get the signals
 //   signals kept FILE  calls for ever; FILE holds how many calls have returned
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -73,7 +74,32 @@ static void keep(const char* path) {
     }
 }
 
+static void* end_soon(void* data) {
+    const sigset_t* signals = data;
+    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+    work(1);
+    return NULL;
+}
+
+static int start_and_end(long threads) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    handle(SIGALRM, on_timer);
+    const struct itimerval often = {{0, 100}, {0, 100}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (long i = 0; i < threads; ++i) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, end_soon, &signals);
+        pthread_join(thread, NULL);
+    }
+    printf("%lu %lu\n", entered, handled);
+    return 0;
+}
+
 int main(int count, char** words) {
+    if (count > 2 && strcmp(words[1], "ending") == 0) return start_and_end(atol(words[2]));
     if (count > 2) keep(words[2]);
     long calls = atol(words[1]);
     handle(SIGPROF, on_timer);

@@ -15,7 +15,8 @@ constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
 /// time, `x2` two abandoned. Inner calls of a recursion end in `'`.
 class Listener : public calls::CallSink {
   public:
-    void opened(const trace::Event& enter) override { note("+" + name(enter.function)); }
+    void tree_ended(std::uint64_t weight) override { note("tree " + std::to_string(weight)); }
+    void opened(const trace::Event& enter, std::uint64_t) override { note("+" + name(enter.function)); }
     void closed(const calls::Call& call) override {
         std::string text = name(call.function);
         text += call.timed ? ":" + std::to_string(call.duration) : "?";

@@ -1,6 +1,7 @@
 #include "tests/unit/analysis/recording.h"
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 namespace rdam::test {
 
@@ -18,6 +19,7 @@ ThreadRecording& ThreadRecording::enter(std::uint64_t tsc, std::uint32_t functio
     event.caller = caller;
     event.function = function;
     event.stack = stack;
+    event.sampling = std::exchange(sampling_, std::uint8_t{0});
     add(event, std::move(words));
     return *this;
 }
@@ -47,6 +49,11 @@ ThreadRecording& ThreadRecording::pause(std::uint64_t begin, std::uint64_t end) 
     event.until = end;
     event.kind = trace::EventKind::pause;
     add(event, {});
+    return *this;
+}
+
+ThreadRecording& ThreadRecording::tree(std::uint8_t rate) {
+    sampling_ = static_cast<std::uint8_t>(rate + 1);
     return *this;
 }
 

@@ -29,6 +29,8 @@ class ThreadRecording {
     ThreadRecording& leave(std::uint64_t tsc, std::uint32_t function);
     ThreadRecording& pause(std::uint64_t begin, std::uint64_t end);
     ThreadRecording& gap();
+    /// The next enter begins a sampled call tree, recorded with probability 2^-rate.
+    ThreadRecording& tree(std::uint8_t rate);
 
     /// A call without children.
     ThreadRecording& call(std::uint64_t tsc, std::uint32_t function, std::uint64_t duration,
@@ -39,6 +41,7 @@ class ThreadRecording {
   private:
     void add(trace::Event event, std::vector<std::uint64_t> words);
 
+    std::uint8_t sampling_ = 0;  ///< of the next enter
     std::vector<Piece> pieces_{Piece{}};
     std::deque<std::vector<std::uint64_t>> words_;  // stays in place: events refer to it
 };

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <utility>
 
 namespace rdam::agent {
 namespace {
 
 using shm::SlotKind;
+using Step = ChunkParser::Step;
 
 /// A chunk of zeroes that slots are put into, as the probe does it.
 class Chunk {
@@ -34,6 +36,7 @@ class Chunk {
     void leave(std::uint64_t tsc, std::uint32_t function) { put(tsc, SlotKind::leave, function, {}); }
     void leave_hole(std::size_t words) { end_ += words; }
     void skip_to(std::size_t byte) { end_ = byte / 8; }
+    std::size_t end() const { return end_ * 8; }
     std::uint64_t& word(std::size_t at) { return (*words_)[at]; }
 
     std::span<const std::uint8_t> bytes() const {
@@ -54,11 +57,15 @@ struct Parsed {
     std::uint64_t holes = 0;
 };
 
-Parsed parse(const Chunk& chunk) {
-    ChunkParser parser(chunk.bytes(), kRules);
+Parsed parse(const Chunk& chunk, std::size_t used = 0) {
+    ChunkParser parser(chunk.bytes(), kRules, used);
     Parsed parsed;
-    for (Slot slot; parser.next(slot);)
-        parsed.times.push_back(slot.tsc);
+    Slot slot;
+    for (auto step = parser.next(slot); step != Step::end; step = parser.next(slot))
+        if (step == Step::slot)
+            parsed.times.push_back(slot.tsc);
+        else
+            parser.skip_hole();
     parsed.holes = parser.holes();
     return parsed;
 }
@@ -79,12 +86,12 @@ TEST_CASE("slots come in the order in which they were taken", "[chunk]") {
     chunk.leave(200, 1);
     ChunkParser parser(chunk.bytes(), kRules);
     Slot slot;
-    REQUIRE(parser.next(slot));
+    REQUIRE(parser.next(slot) == Step::slot);
     CHECK(slot.kind == SlotKind::enter);
     CHECK(slot.function == 1);
     CHECK(slot.caller == 0x401000);
     CHECK(std::vector(slot.words.begin(), slot.words.end()) == std::vector<std::uint64_t>{7, 8});
-    REQUIRE(parser.next(slot));
+    REQUIRE(parser.next(slot) == Step::slot);
     CHECK(slot.kind == SlotKind::pause);
     CHECK(slot.until == 120);
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 110, 90, 95, 200});
@@ -120,12 +127,44 @@ TEST_CASE("a torn slot at the end is no slot and hides none", "[chunk]") {
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100});
 }
 
-TEST_CASE("a slot that nested handlers reserved behind the limit is read", "[chunk]") {
+TEST_CASE("a slot may begin at the limit and not behind it", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
-    chunk.skip_to(shm::kChunkLimit + 64);
+    chunk.skip_to(shm::kChunkLimit);
     chunk.leave(200, 0);
+    chunk.leave(300, 0);
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 200});
+}
+
+TEST_CASE("the end of a chunk that was handed over is known: a hole there is one", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 0);
+    CHECK(parse(chunk, chunk.end()).holes == 0);
+    chunk.leave_hole(3);
+    CHECK(parse(chunk).holes == 0);
+    CHECK(parse(chunk, chunk.end()).holes == 1);
+    CHECK(parse(chunk, chunk.end()).times == std::vector<std::uint64_t>{100});
+}
+
+TEST_CASE("a hole can be waited for", "[chunk]") {
+    Chunk chunk;
+    chunk.enter(100, 0);
+    const std::size_t torn = chunk.put(150, SlotKind::leave, 0, {});
+    const std::uint64_t head = std::exchange(chunk.word(torn + 1), 0);
+    chunk.enter(300, 1, {1, 2});
+    ChunkParser parser(chunk.bytes(), kRules, chunk.end());
+    Slot slot;
+    REQUIRE(parser.next(slot) == Step::slot);
+    REQUIRE(parser.next(slot) == Step::hole);
+    REQUIRE(parser.next(slot) == Step::hole);
+    ChunkParser later(chunk.bytes(), kRules, chunk.end(), parser.at());
+    chunk.word(torn + 1) = head;
+    REQUIRE(later.next(slot) == Step::slot);
+    CHECK(slot.tsc == 150);
+    REQUIRE(later.next(slot) == Step::slot);
+    CHECK(slot.tsc == 300);
+    CHECK(later.next(slot) == Step::end);
+    CHECK(later.holes() == 0);
 }
 
 TEST_CASE("a head that no function has is not believed", "[chunk]") {
@@ -163,9 +202,13 @@ TEST_CASE("whatever bytes a chunk holds, parsing ends inside it", "[chunk]") {
         }
         ChunkParser parser(chunk.bytes(), kRules);
         std::size_t slots = 0;
-        for (Slot slot; parser.next(slot);)
-            ++slots;
-        CHECK(parser.used() <= shm::kChunkSize);
+        Slot slot;
+        for (auto step = parser.next(slot); step != Step::end; step = parser.next(slot))
+            if (step == Step::slot)
+                ++slots;
+            else
+                parser.skip_hole();
+        CHECK(parser.at() <= shm::kChunkSize);
         CHECK(slots <= shm::kChunkSize / 16);
     }
 }

@@ -43,6 +43,23 @@ TEST_CASE("a chunk made by hand is read as the format says") {
     CHECK(events_in(trace_with({})) == std::vector<OwnedEvent>{entered, left, paused});
 }
 
+TEST_CASE("a chunk of version 1.0, without the column for sampling, is read") {
+    EventChunk events;
+    const auto now = events_in(trace_with(events));
+    events.columns.resize(format::kFirstColumns);
+    CHECK(events_in(trace_with(events)) == now);
+    CHECK(now.size() == 3);
+}
+
+TEST_CASE("a sampling rate belongs to an enter") {
+    EventChunk events;
+    events[Column::sampling] = numbers({0, 1U + kMostSampling});
+    const auto read = events_in(trace_with(events));
+    REQUIRE(read.size() == 3);
+    CHECK(read[0].event.sampling == 1U + kMostSampling);
+    CHECK(read[1].event.sampling == 0);
+}
+
 TEST_CASE("a chunk that breaks a rule is dropped") {
     struct Fault {
         const char* what;
@@ -143,7 +160,24 @@ TEST_CASE("a chunk that breaks a rule is dropped") {
              c[Column::stacks] = numbers({1, 1});
          }},
         {"half a stack", [](auto& c) { c[Column::stacks] = numbers({0}); }},
-        {"a column less", [](auto& c) { c.columns.pop_back(); }},
+        {"a sampling rate of an event behind the last",
+         [](auto& c) {
+             c[Column::sampling] = numbers({3, 1});
+         }},
+        {"a sampling rate of a leave",
+         [](auto& c) {
+             c[Column::sampling] = numbers({1, 1});
+         }},
+        {"a sampling rate of nothing",
+         [](auto& c) {
+             c[Column::sampling] = numbers({0, 0});
+         }},
+        {"a sampling rate that is too high",
+         [](auto& c) {
+             c[Column::sampling] = numbers({0, 2U + kMostSampling});
+         }},
+        {"half a sampling rate", [](auto& c) { c[Column::sampling] = numbers({0}); }},
+        {"a column less than ever", [](auto& c) { c.columns.resize(format::kFirstColumns - 1); }},
     };
     for (const Fault& fault : faults) {
         CAPTURE(fault.what);

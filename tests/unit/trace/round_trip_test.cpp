@@ -64,6 +64,8 @@ OwnedEvent random_event(Numbers& numbers, const TraceInfo& info, std::uint64_t& 
     if (made.event.kind == EventKind::enter) {
         if (numbers.below(5) == 0) made.event.kind = EventKind::tail_enter;
         made.event.caller = numbers.any();
+        if (numbers.below(3) == 0)
+            made.event.sampling = static_cast<std::uint8_t>(numbers.below(2U + kMostSampling));
         made.event.stack = static_cast<std::uint32_t>(numbers.below(10) == 0 ? numbers.below(101) : 0);
         made.words.resize(info.functions[function].enter_words);
     } else {

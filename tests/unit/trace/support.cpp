@@ -30,7 +30,8 @@ OwnedEvent OwnedEvent::copy(const Event& event) {
 bool operator==(const OwnedEvent& a, const OwnedEvent& b) {
     const auto fields = [](const OwnedEvent& e) {
         return std::tie(e.event.tsc, e.event.until, e.event.caller, e.event.function, e.event.stack,
-                        e.event.cpu, e.event.kind, e.event.reason, e.event.unwound, e.words);
+                        e.event.sampling, e.event.cpu, e.event.kind, e.event.reason, e.event.unwound,
+                        e.words);
     };
     return fields(a) == fields(b);
 }
@@ -38,9 +39,9 @@ bool operator==(const OwnedEvent& a, const OwnedEvent& b) {
 std::ostream& operator<<(std::ostream& out, const OwnedEvent& e) {
     constexpr const char* kKinds[] = {"enter", "tail_enter", "leave", "pause"};
     out << kKinds[static_cast<int>(e.event.kind)] << " f" << e.event.function << " tsc " << e.event.tsc
-        << " until " << e.event.until << " caller " << e.event.caller << " stack " << e.event.stack << " cpu "
-        << e.event.cpu << " reason " << static_cast<int>(e.event.reason)
-        << (e.event.unwound ? " unwound" : "") << " words";
+        << " until " << e.event.until << " caller " << e.event.caller << " stack " << e.event.stack
+        << " sampling " << int{e.event.sampling} << " cpu " << e.event.cpu << " reason "
+        << static_cast<int>(e.event.reason) << (e.event.unwound ? " unwound" : "") << " words";
     for (const std::uint64_t word : e.words)
         out << ' ' << word;
     return out;
@@ -76,7 +77,7 @@ void encode(ChunkEncoder& encoder, const std::vector<OwnedEvent>& events) {
             encoder.leave(e.tsc, e.function, e.cpu, e.unwound, each.words);
         else
             encoder.enter(e.tsc, e.function, e.cpu, e.caller, e.kind == EventKind::tail_enter, e.stack,
-                          each.words);
+                          each.words, e.sampling);
     }
 }
 
@@ -101,6 +102,7 @@ std::vector<FunctionInfo> full_functions() {
     work.address = 0x1139;
     work.size = 42;
     work.inlined_copies = 3;
+    work.switched_off = 0x1234567890;
 
     FunctionInfo write;
     write.name = write.linkage_name = "write";
@@ -135,6 +137,7 @@ TraceInfo full_info() {
                     .rdam_version = "0.1.0",
                     .processors = 2,
                     .stack_period = 10000,
+                    .max_overhead = 0.1,
                     .clean_end = true};
     info.clock = {.source = "rdtscp",
                   .ticks_per_second = 2.5e9,
@@ -174,11 +177,11 @@ auto fields(const AnswerInfo& a) {
 }
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
-                    f.leave_words, f.inlined_copies);
+                    f.leave_words, f.inlined_copies, f.switched_off);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
-                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run);
+                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead);
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,

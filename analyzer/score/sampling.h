@@ -1,0 +1,72 @@
+// The errors of estimates from sampled call trees (a budget for overhead).
+//
+// Each outermost call tree was recorded with a probability p of its own, independently of the others: Poisson
+// sampling. The Horvitz–Thompson estimate of a total Σ x over all trees is Σ w·x over the recorded ones, w =
+// 1/p, and its variance is estimated by Σ w(w − 1)·x² (Särndal, Swensson, Wretman, Model Assisted Survey
+// Sampling, 1992, §3.2 and result 2.8.1).
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace rdam::score {
+
+/// Σ w(w−1)c², Σ w(w−1)cD, Σ w(w−1)D² over trees with c calls of total duration D: from these comes the
+/// variance of Σ w(D − m·c) for any m that is known only in the end.
+struct Spread {
+    double calls = 0;
+    double mixed = 0;
+    double times = 0;
+
+    void add(double factor, double c, double d);
+    void add(const Spread& other);
+    double variance(double m) const;  ///< never below 0
+};
+
+/// What is kept of one function in one thread; all zero without sampling.
+struct FunctionSampling {
+    double count = 0;  ///< the variance of the estimated number of calls
+    Spread times;      ///< of the scored outermost calls
+};
+
+/// Sums of the tree that is being read, and what they come to.
+class TreeSums {
+  public:
+    explicit TreeSums(std::size_t functions) : functions_(functions) {}
+
+    void count(std::uint32_t function);
+    /// A scored outermost call.
+    void time(std::uint32_t function, std::uint32_t group, std::uint64_t duration);
+    /// The tree has ended.
+    void end(std::uint64_t weight);
+
+    const std::vector<FunctionSampling>& functions() const { return functions_; }
+    /// Of a group; nullptr: none of its calls was sampled. For a function with several groups in a tree the
+    /// sum of their variances is not below that of their sum (Cauchy and Schwarz).
+    const Spread* group(std::uint32_t number) const;
+
+  private:
+    struct Sum {
+        std::uint32_t number = 0;    ///< of a function or group
+        std::uint32_t function = 0;  ///< of groups
+        double calls = 0;
+        double time = 0;
+    };
+    /// Sums by number; forgetting them takes as long as there are sums.
+    struct Sums {
+        std::vector<Sum> sums;
+        std::vector<std::uint32_t> places;  ///< 1 + index into sums, by number
+
+        Sum& of(std::uint32_t number, std::uint32_t function);
+        void clear();
+    };
+
+    Sums counts_;
+    Sums times_;
+    std::vector<FunctionSampling> functions_;
+    tsl::robin_map<std::uint32_t, Spread> groups_;
+};
+
+}  // namespace rdam::score

@@ -1,0 +1,107 @@
+#include "libprobe/cost.h"
+
+#include "libprobe/clock.h"
+#include "libprobe/patch.h"
+#include "libprobe/runtime.h"
+
+namespace rdam::probe {
+namespace {
+
+/// Numbers of tries: the fastest of them is what a call costs when nothing disturbs it.
+constexpr std::uint32_t kCostBatches = 24;
+constexpr std::uint32_t kCostCalls = 64;
+
+std::uint64_t ticks_of_batch(void (*function)()) {
+    const std::uint64_t begin = read_clock();
+    for (std::uint32_t i = 0; i < kCostCalls; ++i)
+        function();
+    return read_clock() - begin;
+}
+
+std::uint64_t ticks_of_floor() {
+    const std::uint64_t begin = read_clock();
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < kCostCalls; ++i) {
+        sum += read_clock();
+        sum -= read_clock();
+    }
+    asm volatile("" : : "r"(sum));
+    return read_clock() - begin;
+}
+
+/// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may
+/// move in steps that are as long as the time it is to measure.
+std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
+    std::uint64_t sum = 0;
+    // An enter of the empty function is 24 bytes, its leave 16.
+    for (const std::uint64_t* at = from; at + 5 <= end; at += 5)
+        sum += at[3] - at[0];
+    return sum;
+}
+
+std::uint64_t per_call_x16(std::uint64_t ticks) {
+    return ticks * 16 / kCostCalls;
+}
+
+std::uint64_t least_batch(void (*function)(), std::uint64_t plain) {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint32_t i = 0; i < kCostBatches; ++i) {
+        const std::uint64_t now = ticks_of_batch(function);
+        least = now < least ? now : least;
+    }
+    return least > plain ? per_call_x16(least - plain) : 0;
+}
+
+/// With a budget: what calls cost that are not recorded. `plain` is a batch of calls of the empty function.
+void measure_unrecorded(ThreadState& thread, void (*wrapped)(), std::uint64_t plain) {
+    constexpr std::uint64_t kUnrecordedTree = ~std::uint64_t{0};
+    shm::Control& control = *globals.control;
+    FunctionEntry& entry = rdam_functions[shm::kEmptyFunction];
+    entry.rate = RDAM_MOST_RATE;
+    control.unrecorded_ticks_x16 = least_batch(wrapped, plain);
+    entry.rate = RDAM_RATE_OFF;
+    control.off_ticks_x16 = least_batch(wrapped, plain);
+    entry.rate = 0;
+    thread.tree = kUnrecordedTree;
+    control.inside_ticks_x16 = least_batch(wrapped, plain);
+    thread.tree = 0;
+}
+
+}  // namespace
+
+void measure_cost(ThreadState& thread) {
+    shm::Control& control = *globals.control;
+    prepare_empty_function(shm::kEmptyFunction);
+    const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
+                                                      shm::kEmptyFunction * RDAM_STUB_SIZE);
+    rdam_guard.active.store(1);
+    wrapped();
+    wrapped();
+    const std::uint64_t origin = thread.cursor;
+    if (origin % shm::kChunkSize > shm::kChunkLimit) return;
+    std::uint64_t cost = ~std::uint64_t{0};
+    std::uint64_t plain = cost;
+    std::uint64_t floor = cost;
+    std::uint64_t inner = cost;
+    const auto least = [](std::uint64_t& value, std::uint64_t now) { value = now < value ? now : value; };
+    for (std::uint32_t i = 0; i < kCostBatches; ++i) {
+        least(cost, ticks_of_batch(wrapped));
+        least(plain, ticks_of_batch(rdam_nothing));
+        least(floor, ticks_of_floor());
+        least(inner, inner_ticks(reinterpret_cast<std::uint64_t*>(origin),
+                                 reinterpret_cast<std::uint64_t*>(thread.cursor)));
+        zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
+        thread.cursor = origin;
+    }
+    if (globals.settings.max_overhead_ppm != 0) measure_unrecorded(thread, wrapped, plain);
+    control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
+    control.inner_ticks_x16 = per_call_x16(inner);
+    control.floor_ticks_x16 = per_call_x16(floor);
+    // The first two calls and what came before them go too: the trace begins with the program.
+    const std::uint64_t begin = (origin & ~std::uint64_t{shm::kChunkSize - 1}) + shm::kChunkHeader;
+    zero_bytes(reinterpret_cast<void*>(begin), origin - begin);
+    thread.cursor = begin;
+    zero_bytes(thread.pairs, sizeof thread.pairs);
+}
+
+}  // namespace rdam::probe

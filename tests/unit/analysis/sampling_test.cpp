@@ -1,0 +1,287 @@
+// Estimates from samples of call trees, against the populations they were drawn from.
+#include "analyzer/score/sampling.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/score/distribution.h"
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kA = 0, kB = 1, kC = 2, kD = 3, kE = 4;
+constexpr int kSeeds = 400;
+
+struct Tree {
+    std::uint32_t function = 0;
+    std::uint64_t own = 0;
+    std::vector<std::uint64_t> inside;  ///< durations of calls of c
+    std::uint8_t rate = 0;              ///< with which it is sampled
+};
+
+/// Often a and its rates change; b with one to four calls of c; d always recorded; e twice in a hundred.
+std::vector<Tree> population() {
+    std::mt19937_64 random(2018);
+    const auto duration = [&](std::uint64_t least) {
+        return least + random() % 50 + (random() % 10 == 0 ? 300 + random() % 200 : 0);
+    };
+    std::vector<Tree> trees;
+    for (int i = 0; i < 6000; ++i) {
+        const bool late = i >= 2500;
+        const std::uint64_t kind = random() % 100;
+        if (kind < 60)
+            trees.push_back({kA, duration(100), {}, static_cast<std::uint8_t>(late ? 4 : 2)});
+        else if (kind < 95)
+            trees.push_back({kB, duration(40), {}, static_cast<std::uint8_t>(late ? 1 : 3)});
+        else if (kind < 98)
+            trees.push_back({kD, duration(70), {}, 0});
+        else
+            trees.push_back({kE, duration(900), {}, 2});
+        if (trees.back().function == kB)
+            for (std::uint64_t j = random() % 4 + 1; j > 0; --j)
+                trees.back().inside.push_back(duration(20));
+    }
+    return trees;
+}
+
+void record(ThreadRecording& thread, const Tree& tree, std::uint64_t& now) {
+    thread.enter(now, tree.function);
+    for (const std::uint64_t inside : tree.inside) {
+        thread.call(now + 5, kC, inside);
+        now += inside;
+    }
+    now += tree.own;
+    thread.leave(now, tree.function);
+    now += 10;
+}
+
+Recording whole(const std::vector<Tree>& trees) {
+    Recording recording(5);
+    std::uint64_t now = 1000;
+    ThreadRecording& thread = recording.thread(1000, 4'000'000);
+    for (const Tree& tree : trees)
+        record(thread, tree, now);
+    return recording;
+}
+
+Recording sample(const std::vector<Tree>& trees, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Recording recording(5);
+    std::uint64_t now = 1000;
+    ThreadRecording& thread = recording.thread(1000, 4'000'000);
+    for (const Tree& tree : trees) {
+        if ((random() & ((std::uint64_t{1} << tree.rate) - 1)) == 0)
+            record(thread.tree(tree.rate), tree, now);
+        else
+            for (now += tree.own + 10; const std::uint64_t inside : tree.inside)
+                now += inside;
+    }
+    return recording;
+}
+
+/// Of one number over all samples.
+class Errors {
+  public:
+    void add(double estimate, double truth, double error) {
+        REQUIRE(error > 0);
+        const double z = (estimate - truth) / error;
+        CHECK(std::abs(z) < 6);
+        within_ += std::abs(z) <= 2 ? 1 : 0;
+        sum_ += estimate - truth;
+        squares_ += (estimate - truth) * (estimate - truth);
+        ++count_;
+    }
+    double within() const {
+        return within_ / count_;
+    }  ///< two standard errors: 95 % of a normal distribution
+    /// Mean deviation, in its own standard errors.
+    double bias() const { return sum_ / count_ / std::sqrt(squares_ / count_ / count_); }
+
+  private:
+    double count_ = 0, within_ = 0, sum_ = 0, squares_ = 0;
+};
+
+void check(const Errors& errors) {
+    CHECK(errors.within() >= 0.90);
+    CHECK(errors.within() <= 0.99);
+    CHECK(std::abs(errors.bias()) < 4);
+}
+
+const std::vector<Tree>& trees() {
+    static const std::vector<Tree> all = population();
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("counts are estimated without bias and within their standard error", "[sampling]") {
+    const score::Report truth = analyze(whole(trees()));
+    std::map<std::string, Errors> errors;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const score::Report report = analyze(sample(trees(), seed));
+        for (const char* name : {"a", "b", "c", "e"}) {
+            const score::FunctionRow& estimated = row(report, name);
+            CHECK(estimated.sampled);
+            CHECK(estimated.lower_bound);
+            CHECK(estimated.recorded < row(truth, name).occurrences);
+            errors[name].add(static_cast<double>(estimated.occurrences),
+                             static_cast<double>(row(truth, name).occurrences), estimated.occurrences_error);
+        }
+        const score::FunctionRow& certain = row(report, "d");
+        CHECK_FALSE(certain.sampled);
+        CHECK(certain.occurrences == row(truth, "d").occurrences);
+        CHECK(certain.occurrences_error == 0);
+        CHECK(certain.lost_ns == row(truth, "d").lost_ns);
+    }
+    for (const auto& [name, each] : errors) {
+        CAPTURE(name);
+        check(each);
+    }
+}
+
+TEST_CASE("means are estimated within their standard error", "[sampling]") {
+    const score::Report truth = analyze(whole(trees()));
+    std::map<std::string, Errors> errors;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const score::Report report = analyze(sample(trees(), seed));
+        for (const char* name : {"a", "b", "c"})
+            errors[name].add(row(report, name).mean_ns, row(truth, name).mean_ns,
+                             row(report, name).mean_error_ns);
+    }
+    for (const auto& [name, each] : errors) {
+        CAPTURE(name);
+        check(each);
+    }
+}
+
+TEST_CASE("lost time is estimated within its standard error, against the least of the sample", "[sampling]") {
+    const score::Report truth = analyze(whole(trees()));
+    std::map<std::string, Errors> errors;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const score::Report report = analyze(sample(trees(), seed));
+        // Functions whose calls are all one sequence.
+        for (const char* name : {"a", "c"}) {
+            const score::FunctionRow& all = row(truth, name);
+            const double calls = static_cast<double>(all.occurrences);
+            errors[name].add(row(report, name).lost_ns, calls * (all.mean_ns - row(report, name).min_ns),
+                             row(report, name).lost_error_ns);
+        }
+    }
+    for (const auto& [name, each] : errors) {
+        CAPTURE(name);
+        check(each);
+    }
+}
+
+TEST_CASE("the score of a sample is below that of the whole", "[sampling]") {
+    const score::Report truth = analyze(whole(trees()));
+    for (const char* name : {"a", "b", "c"}) {
+        CAPTURE(name);
+        const double score = row(truth, name).rdam;
+        REQUIRE(score > 0.01);
+        int above = 0;
+        double highest = 0;
+        for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+            const score::Report report = analyze(sample(trees(), seed));
+            const score::FunctionRow& estimated = row(report, name);
+            CHECK(estimated.rdam <= score + 2 * estimated.rdam_error);
+            above += estimated.rdam > score ? 1 : 0;
+            highest = std::max(highest, estimated.rdam);
+        }
+        CHECK(above <= kSeeds * 4 / 100);
+        // A bound that is worth something: within the error of the whole's.
+        CHECK(highest > 0.8 * score);
+    }
+}
+
+TEST_CASE("a trace of which nothing was left out is as one without a budget", "[sampling]") {
+    std::vector<Tree> certain = trees();
+    for (Tree& tree : certain)
+        tree.rate = 0;
+    const score::Report truth = analyze(whole(certain));
+    const score::Report report = analyze(sample(certain, 1));
+    REQUIRE(report.functions.size() == truth.functions.size());
+    for (std::size_t i = 0; i < truth.functions.size(); ++i) {
+        CHECK(report.functions[i].rdam == truth.functions[i].rdam);
+        CHECK(report.functions[i].occurrences == truth.functions[i].occurrences);
+        CHECK(report.functions[i].median_ns == truth.functions[i].median_ns);
+        CHECK_FALSE(report.functions[i].sampled);
+    }
+}
+
+TEST_CASE("a tree that begins while calls are open has its own weight", "[sampling]") {
+    Recording recording(3);
+    ThreadRecording& thread = recording.thread(0, 10'000);
+    // In a tree of weight 4 a signal handler begins one of weight 8; what comes behind it weighs 4 again.
+    thread.tree(2).enter(100, kA).call(110, kC, 10).tree(3).enter(200, kB).call(210, kC, 10).leave(300, kB);
+    thread.call(310, kC, 10).leave(400, kA);
+    // Behind it nothing was sampled.
+    thread.call(500, kC, 10);
+    const score::Report report = analyze(recording);
+    CHECK(row(report, "a").occurrences == 4);
+    CHECK(row(report, "b").occurrences == 8);
+    CHECK(row(report, "c").occurrences == 4 + 8 + 4 + 1);
+    CHECK(row(report, "c").recorded == 4);
+}
+
+TEST_CASE("a frame that was left by a jump does not change the weights of later trees", "[sampling]") {
+    Recording recording(3);
+    ThreadRecording& thread = recording.thread(0, 10'000);
+    thread.tree(5).enter(100, kA);
+    for (std::uint64_t i = 0; i < 3; ++i)
+        thread.tree(1).call(200 + i * 100, kB, 10);
+    const score::Report report = analyze(recording);
+    CHECK(row(report, "a").occurrences == 32);
+    CHECK(row(report, "b").occurrences == 6);
+    CHECK(row(report, "b").occurrences_error == Approx(std::sqrt(3 * 2.0)));
+}
+
+TEST_CASE("weights are repetitions: distributions", "[sampling]") {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 200; ++round) {
+        score::Distribution weighted;
+        score::Distribution repeated;
+        score::Distribution merged;
+        for (std::uint64_t i = random() % 40; i > 0; --i) {
+            const std::uint64_t value = random() % (round % 2 == 0 ? 100 : 1'000'000);
+            const std::uint64_t times = random() % 3 == 0 ? random() % 50 + 1 : 1;
+            weighted.add(value, times);
+            score::Distribution one;
+            one.add(value, times);
+            merged.merge(one);
+            for (std::uint64_t j = 0; j < times; ++j)
+                repeated.add(value);
+        }
+        for (const score::Distribution* each : {&weighted, &merged}) {
+            CHECK(each->count() == repeated.count());
+            CHECK(each->sum() == repeated.sum());
+            CHECK(each->min() == repeated.min());
+            CHECK(each->max() == repeated.max());
+            CHECK(each->lost() == repeated.lost());
+            for (const double fraction : {0.0, 0.01, 0.5, 0.99, 1.0})
+                CHECK(each->percentile(fraction) == repeated.percentile(fraction));
+        }
+    }
+}
+
+TEST_CASE("the variance of several sequences in one tree is not below that of their sum", "[sampling]") {
+    score::TreeSums sums(1);
+    sums.time(0, 0, 100);
+    sums.time(0, 1, 50);
+    sums.time(0, 1, 70);
+    sums.end(4);
+    REQUIRE(sums.group(0) != nullptr);
+    REQUIRE(sums.group(1) != nullptr);
+    CHECK(sums.group(2) == nullptr);
+    const double together = 4 * 3 * (100.0 + 50 + 70) * (100 + 50 + 70);
+    CHECK(sums.functions()[0].times.variance(0) == Approx(together));
+    CHECK(sums.group(0)->variance(0) + sums.group(1)->variance(0) >= together);
+}
+
+}  // namespace rdam::test

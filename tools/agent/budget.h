@@ -1,0 +1,88 @@
+// A budget for overhead (docs/design.md): watches what the recorder costs each thread, and says how much of
+// each function is to be recorded so that it stays within a share of the thread's own time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "libprobe/format/shared.h"
+
+namespace rdam::agent {
+
+/// What calls cost, in ticks of the trace's clock.
+struct CallCosts {
+    double recorded = 0;
+    double unrecorded = 0;  ///< an outermost call whose tree is not recorded
+    double inside = 0;      ///< a call in such a tree
+    double off = 0;         ///< a function that is switched off
+};
+
+/// A function's rate: 0…RDAM_MOST_RATE: a call tree that begins with it is recorded with probability 2^-rate;
+/// RDAM_RATE_OFF: none of its calls is. Not thread-safe.
+class Budget {
+  public:
+    /// `share`: cost of the recorder / time of the program, above 0. Rates are reconsidered whenever a thread
+    /// has been seen for `window` ticks.
+    Budget(double share, CallCosts costs, double window) : share_(share), costs_(costs), window_(window) {}
+
+    /// A recorded call; `tree`: it is outermost, and was recorded with the probability 2^-rate. In the order
+    /// of the thread's events.
+    void call(std::uint32_t thread, std::uint32_t function, bool tree, std::uint8_t rate);
+    /// A manual region begins: what is called in it cannot be sampled.
+    void region(std::uint32_t thread, std::uint32_t function);
+    /// The recorder held the thread for so many ticks.
+    void paused(std::uint32_t thread, std::uint64_t ticks);
+    /// All events of the thread up to `tsc` have been told. True: rates have changed. What was told before
+    /// the first time is forgotten: nobody knows how long it took.
+    bool seen(std::uint32_t thread, std::uint64_t tsc);
+    void ended(std::uint32_t thread);
+
+    std::uint8_t rate(std::uint32_t function) const {
+        return function < rates_.size() ? rates_[function] : std::uint8_t{0};
+    }
+    /// Whether the calls of functions that are switched off alone cost more than the share, by what was seen
+    /// of them when that was done: nothing is left to be done then.
+    bool exceeded() const { return share_of_off_ > share_; }
+
+  private:
+    /// What a thread did in the current window. Of trees by their outermost function, of calls by their own.
+    struct Trees {
+        double count = 0;  ///< estimated, unrecorded ones included
+        double calls = 0;  ///< in them
+    };
+    struct Thread {
+        void begin_window(std::uint64_t tsc);
+
+        std::uint64_t since = 0;  ///< tsc; 0: nothing seen yet
+        std::uint64_t recorded = 0;
+        double paused = 0;
+        std::uint32_t root = 0;
+        double weight = 1;
+        double pressure = 0;        ///< averaged over the last windows; above 1 sampling does not suffice
+        std::vector<Trees> trees;   ///< by function
+        std::vector<double> calls;  ///< likewise
+        std::map<std::uint32_t, std::uint8_t> wanted;  ///< rates, by outermost function
+    };
+
+    Thread& of(std::uint32_t thread, std::uint32_t function);
+    double cost_of_unrecorded(const Trees& trees) const;
+    double cost_of_recorded(const Trees& trees, double flush) const;
+    void reconsider(Thread& thread, double elapsed);
+    bool sample(Thread& thread, double available, double flush);
+    double pressure(const Thread& thread, double available) const;
+    bool switch_off_most_called(Thread& thread, double own);
+    static void sample_least(Thread& thread);
+    bool apply();
+
+    double share_;
+    CallCosts costs_;
+    double window_;
+    std::map<std::uint32_t, Thread> threads_;
+    std::pair<std::uint32_t, Thread*> last_{0, nullptr};  ///< the one that was asked for last
+    std::vector<std::uint8_t> rates_;
+    double share_of_off_ = 0;
+    bool changed_ = false;
+};
+
+}  // namespace rdam::agent
