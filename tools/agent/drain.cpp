@@ -49,10 +49,15 @@ std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-             std::string wanted)
-    : shared_(shared), process_(process), info_(info), wanted_(std::move(wanted)), unwinder_(process) {
+             const TickRate& rate, std::string wanted)
+    : shared_(shared),
+      process_(process),
+      info_(info),
+      rate_(rate),
+      wanted_(std::move(wanted)),
+      unwinder_(process) {
     read_rules();
-    budget_ = make_budget(shared_.control(), info_.clock.ticks_per_second);
+    budget_ = make_budget(shared_.control(), rate.result());
 }
 
 void Drain::read_rules() {
@@ -436,7 +441,8 @@ bool Drain::open_file() {
 
 void Drain::describe() {
     if (!writer_) return;
-    const std::uint64_t now = __rdtsc();
+    const std::uint64_t now = rate_.now();
+    info_.clock.ticks_per_second = rate_.result();
     const bool due = described_ == 0 ||
                      static_cast<double>(now - described_) > kDescribeSeconds * info_.clock.ticks_per_second;
     if (!due) return;
@@ -444,9 +450,9 @@ void Drain::describe() {
     if (const auto done = writer_->describe(info_); !done) file_error_ = done.error().message;
 }
 
-std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) {
+std::string Drain::finish(bool clean_end, bool tell_none) {
     info_.process.clean_end = clean_end;
-    info_.clock.ticks_per_second = rate.result();
+    info_.clock.ticks_per_second = rate_.result();
     info_.dropped = shared_.control().dropped.load();
     for (const trace::ThreadInfo& thread : info_.threads)
         info_.dropped += thread.dropped;

@@ -12,6 +12,7 @@
 #include "tools/agent/answers.h"
 #include "tools/agent/plan_area.h"
 #include "tools/agent/process_facts.h"
+#include "wrappers/plan/plan_cache.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -202,8 +203,9 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.own_objects.push_back(process_.own_path);
     request.record_arguments = wishes_.arguments;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
-    request.resolve_ifunc = [&](std::uint64_t resolver) { return late ? 0 : ask_ifunc(shared_, resolver); };
-    Plan plan = make_plan(request, Catalogue::builtin());
+    if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
+    const auto cache = PlanCache::from_environment();
+    Plan plan = cache ? cache->make(request, Catalogue::builtin()) : make_plan(request, Catalogue::builtin());
     for (PlannedFunction& function : plan.functions)
         function.object += first;
     return plan;
