@@ -272,16 +272,16 @@ TEST_CASE("weights are repetitions: distributions", "[sampling]") {
 
 TEST_CASE("the variance of several sequences in one tree is not below that of their sum", "[sampling]") {
     score::TreeSums sums(1);
-    sums.time(0, 0, 100);
-    sums.time(0, 1, 50);
-    sums.time(0, 1, 70);
+    sums.time(0, 0, 100, true);
+    sums.time(0, 1, 50, true);
+    sums.time(0, 1, 70, true);
     sums.end(4);
     REQUIRE(sums.group(0) != nullptr);
     REQUIRE(sums.group(1) != nullptr);
     CHECK(sums.group(2) == nullptr);
     const double together = 4 * 3 * (100.0 + 50 + 70) * (100 + 50 + 70);
     CHECK(sums.functions()[0].times.variance(0) == Approx(together));
-    CHECK(sums.group(0)->variance(0) + sums.group(1)->variance(0) >= together);
+    CHECK(sums.group(0)->outermost.variance(0) + sums.group(1)->outermost.variance(0) >= together);
 }
 
 }  // namespace rdam::test
