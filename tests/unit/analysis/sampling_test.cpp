@@ -179,6 +179,24 @@ TEST_CASE("lost time is estimated within its standard error, against the least o
     }
 }
 
+TEST_CASE("lost time of several sequences is estimated, each against its own least", "[sampling]") {
+    const score::FunctionRow all = row(analyze(whole(trees())), "b");
+    REQUIRE(all.sequences.size() == 4);
+    Errors errors;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const score::FunctionRow found = row(analyze(sample(trees(), seed)), "b");
+        std::map<std::uint64_t, double> least;
+        for (const score::SequenceRow& sequence : found.sequences)
+            least[sequence.id] = sequence.min_ns;
+        double truth = 0;
+        for (const score::SequenceRow& sequence : all.sequences)
+            truth += sequence.lost_ns -
+                     static_cast<double>(sequence.occurrences) * (least.at(sequence.id) - sequence.min_ns);
+        errors.add(found.lost_ns, truth, found.lost_error_ns);
+    }
+    check(errors);
+}
+
 TEST_CASE("the score of a sample is below that of the whole", "[sampling]") {
     const score::Report truth = analyze(whole(trees()));
     for (const char* name : {"a", "b", "c"}) {
