@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "libprobe/chunks.h"
+#include "libprobe/memory_limit.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
@@ -54,7 +55,9 @@ std::uint32_t chunk_count() {
     if (bytes == 0) {
         struct sysinfo machine {};
         sys::call(SYS_sysinfo, sys::word(&machine));
-        bytes = machine.totalram * machine.mem_unit / 8;
+        const std::uint64_t installed = machine.totalram * machine.mem_unit;
+        const std::uint64_t allowed = cgroup_memory_limit();
+        bytes = (allowed < installed ? allowed : installed) / 8;
     }
     const std::uint64_t room = address_space();
     if (bytes > room / kShareOfLimit) bytes = room / kShareOfLimit;

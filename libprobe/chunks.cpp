@@ -59,6 +59,9 @@ std::uint32_t take_fresh() {
     } while (!control.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
     if (sys::call(SYS_madvise, sys::word(&header(fresh)), shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
         control.out_of_memory.store(1);
+        // Not even its header is there to be looked at.
+        std::uint32_t next = fresh + 1;
+        control.fresh_chunks.compare_exchange_strong(next, fresh);
         return shm::kNone;
     }
     return fresh;
@@ -201,14 +204,19 @@ std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size) {
 
 void announce_events() {
     if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
-    if (globals.control->has_events.exchange(1) == 0) wake_agent();
+    shm::Control& control = *globals.control;
+    if (control.has_events.exchange(1) == 0) wake_agent();
+    // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program
+    // is killed in a moment.
+    while (control.file_futex.load() == 0)
+        if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
 }
 
 void count_dropped(ThreadState& thread) {
     if (thread.slot != nullptr)
         ++thread.slot->dropped;
     else if (globals.control != nullptr)
-        globals.control->dropped.fetch_add(1);
+        (thread.lent ? globals.control->lent : globals.control->dropped).fetch_add(1);
 }
 
 void park(ThreadState& thread) {

@@ -28,7 +28,7 @@ std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
 /// Takes over the rates that the agent has set for the functions, all of them zero at first.
 void take_all_rates();
 
-/// Tells the agent, once, that there is going to be something to write.
+/// Tells the agent, once, that there is going to be something to write, and waits until the file is there.
 void announce_events();
 
 /// Counts one event that is not going to be recorded.

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "libprobe/agent_link.h"
+#include "libprobe/children.h"
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/cost.h"
@@ -44,6 +45,20 @@ bool take_strict(char** environment) {
     return strict;
 }
 
+/// RDAM_CHILDREN=0 becomes this for whatever the first recorded program starts or turns into.
+constexpr char kIsChild = '-';
+
+bool is_unwanted_child(char** environment) {
+    const auto children = environment_variable(environment, "RDAM_CHILDREN").value;
+    return children.size() == 1 && children[0] == kIsChild;
+}
+
+void disown_children(char** environment) {
+    if (globals.settings.children != 0) return;
+    for (const char& digit : environment_variable(environment, "RDAM_CHILDREN").value)
+        const_cast<char&>(digit) = kIsChild;
+}
+
 /// False: the environment says something that cannot be; it has been printed.
 bool read_settings(char** environment) {
     Settings& settings = globals.settings;
@@ -54,6 +69,7 @@ bool read_settings(char** environment) {
     };
     settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
     settings.strict = take_strict(environment) ? 1 : 0;
+    settings.children = environment_variable(environment, "RDAM_CHILDREN").value != "0" ? 1 : 0;
     const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
         Line line;
         (line << name << "='" << value << "' is not " << right
@@ -94,7 +110,7 @@ bool read_settings(char** environment) {
         share.found && !share.value.empty())
         if (!parse_share(share.value, settings.max_overhead_ppm))
             return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% (0.01% to 100000%)");
-    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE"})
+    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE", "RDAM_CHILDREN"})
         if (const auto given = environment_variable(environment, name);
             given.found && !given.value.empty() && given.value != "0" && given.value != "1")
             return wrong(name, given.value, "0 or 1");
@@ -125,6 +141,7 @@ void begin_recording() {
         report(apply_plan(area, reply));
         past_wrappers();
         watch_libraries();
+        watch_children();
         globals.patched = true;
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
@@ -133,6 +150,7 @@ void begin_recording() {
     thread.tree = 0;
     take_all_rates();
     measure_cost(thread);
+    thread.slot->dropped = 0;
     thread.slot->start = read_clock();
     globals.control->process_state.store(shm::ProcessState::running);
     rdam_guard.active.store(1);
@@ -161,10 +179,12 @@ bool prepare(int argc, char** argv, char** environment) {
 
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(1);
+    if (is_unwanted_child(environment)) return;
     if (!prepare(argc, argv, environment)) {
         if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
         return;
     }
+    disown_children(environment);
     const sys::BlockSignals blocked;
     begin_recording();
 }
@@ -183,13 +203,16 @@ __attribute__((destructor)) void end() {
 
 bool start_in_fork_child() {
     std::uint32_t expected = 0;
-    if (!rdam_guard.initialised.compare_exchange_strong(expected, 1)) return false;
+    if (!rdam_guard.initialised.compare_exchange_strong(expected, 1) || globals.settings.children == 0)
+        return false;
     ThreadState& thread = rdam_thread;
     globals.control = nullptr;
     park(thread);
     thread.slot = nullptr;
     thread.ended = false;
     thread.end_rounds = 0;
+    thread.vfork_cursor = 0;
+    thread.lent = false;
     release_pairs(thread);
     zero_bytes(thread.pairs, sizeof thread.pairs);
     if (!globals.patched || !connect_agent(true)) return false;

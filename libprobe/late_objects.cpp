@@ -3,7 +3,9 @@
 #include <link.h>
 
 #include "libprobe/agent_link.h"
+#include "libprobe/children.h"
 #include "libprobe/code_memory.h"
+#include "libprobe/init.h"
 #include "libprobe/patch.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
@@ -133,8 +135,11 @@ void watch_libraries() {
 /// Runs under the dynamic linker's lock, in the thread that called dlopen or dlclose.
 void rdam_link_map_changed() {
     using namespace rdam::probe;
-    if (globals.control == nullptr || rdam_guard.active.load() == 0 || !is_consistent()) return;
+    if (globals.control == nullptr || !is_consistent() || in_shared_child(rdam_thread)) return;
     const rdam::sys::BlockSignals blocked;
+    // A fork child that has called nothing yet: its libraries are as much its own as those of its parent
+    // were.
+    if (rdam_guard.active.load() == 0 && !start_in_fork_child()) return;
     change.arena = {reinterpret_cast<char*>(globals.control) + rdam::shm::kRequestOffset,
                     sizeof(rdam::shm::Request)};
     change.added_count = 0;

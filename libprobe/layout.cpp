@@ -24,7 +24,6 @@ static_assert(offsetof(FunctionEntry, rate) == RDAM_ENTRY_RATE);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
-static_assert(offsetof(ThreadState, vfork_cursor) == RDAM_THREAD_VFORK_CURSOR);
 static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
 static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);

@@ -22,7 +22,6 @@
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_SIDE_FREE 8
-#define RDAM_THREAD_VFORK_CURSOR 16
 #define RDAM_THREAD_SIDE_COUNT 24
 #define RDAM_THREAD_TREE 32
 #define RDAM_THREAD_RANDOM 40

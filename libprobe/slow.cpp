@@ -2,6 +2,7 @@
 #include <linux/mman.h>
 #include <signal.h>
 
+#include "libprobe/children.h"
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/init.h"
@@ -98,6 +99,13 @@ bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t r
     return period != 0;
 }
 
+/// A child on the thread's memory has counted its last call down: the stack is for the thread's next one.
+void put_back_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
+    const auto number = static_cast<std::uint32_t>(entry.enter_head);
+    Pair& pair = thread.pairs[pair_index(return_address, number)];
+    if (pair.key == (return_address ^ std::uint64_t{number} << 48)) pair.countdown = 1;
+}
+
 void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
                   const shm::EntryRegisters& registers) {
     const std::uint64_t begin = read_clock();
@@ -187,7 +195,7 @@ bool reclaim_side_frames(ThreadState& thread, std::uint64_t return_address, std:
 
 bool ready(ThreadState& thread) {
     if (thread.slot != nullptr) return true;
-    return begin_thread(thread, read_clock());
+    return !thread.lent && begin_thread(thread, read_clock());
 }
 
 }  // namespace
@@ -208,7 +216,11 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
                              const rdam::shm::EntryRegisters* registers) {
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
-    if (thread.vfork_cursor != 0 || !rdam::probe::ready(thread)) return 0;
+    if (thread.vfork_cursor != 0) {
+        rdam::probe::put_back_pair(thread, *entry, return_address);
+        return 0;
+    }
+    if (!rdam::probe::ready(thread)) return 0;
     const bool of_program = entry < rdam_functions + rdam::probe::globals.functions;
     if (of_program) rdam::probe::announce_events();
     if (rdam::probe::count_pair(thread, *entry, return_address) && of_program)
@@ -232,6 +244,7 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uin
     const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
     if (thread.side_free != nullptr) return thread.side_free;
+    if (thread.lent) return nullptr;
     while (thread.side_dead != nullptr) {
         SideFrame* dead = thread.side_dead;
         thread.side_dead = static_cast<SideFrame*>(dead->resume);
@@ -263,6 +276,7 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uin
 
 std::uint64_t rdam_slow_inactive(FunctionEntry*, std::uint64_t) {
     if (rdam_guard.initialised.load() != 0) return 0;
+    if (rdam::probe::in_shared_child(rdam_thread)) return 0;
     const rdam::sys::BlockSignals blocked;
     return rdam::probe::start_in_fork_child() ? 1 : 0;
 }

@@ -68,7 +68,7 @@ struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     SideFrame* side_free = nullptr;
     std::uint64_t vfork_cursor =
-        0;  ///< not 0: a child of vfork runs on this thread's memory, and records nothing
+        0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     std::uint64_t side_count = 0;  ///< side frames taken so far
     /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
     /// recorded; 0: none is open. kRegionTree: a manual region is.
@@ -86,6 +86,11 @@ struct ThreadState {
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
     std::uint32_t regions = 0;        ///< manual regions that are open
     EndedThread before;
+    /// What a child on this thread's memory must leave as it was (children.h).
+    std::uint64_t vfork_signals = 0;
+    std::uint64_t vfork_tree = 0;
+    std::uint32_t vfork_regions = 0;
+    bool lent = false;  ///< another task runs on this memory for good: neither is recorded
 };
 
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
@@ -93,8 +98,9 @@ struct ThreadState {
 struct alignas(4096) Guard {
     std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
     std::atomic<std::uint32_t>
-        initialised;  ///< 0 in a fork child (when the recorder has been started at all)
-    std::uint8_t rest[4096 - 8] = {};
+        initialised;                   ///< 0 in a fork child (when the recorder has been started at all)
+    std::atomic<std::uint32_t> lends;  ///< a thread has lent its memory to a child since the last fork
+    std::uint8_t rest[4096 - 12] = {};
 };
 
 /// What start-up settles once. Private memory: a fork child has it too.
@@ -103,6 +109,7 @@ struct Settings {
     std::uint32_t stack_period = 10000;
     std::uint32_t drop_when_full = 0;
     std::uint32_t strict = 0;
+    std::uint32_t children = 1;
     shm::Clock clock = shm::Clock::rdtscp;
     bool has_stderr = false;
     std::uint32_t max_overhead_ppm = 0;  ///< 0: everything is recorded

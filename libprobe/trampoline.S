@@ -14,7 +14,6 @@
 
 #include "libprobe/layout.h"
 
-#define RDAM_SYS_VFORK 58
 #define RDAM_SYS_CLOCK_GETTIME 228
 #define RDAM_CLOCK_MONOTONIC 1
 
@@ -634,44 +633,6 @@ rdam_nothing:
         ret
         .cfi_endproc
         .size   rdam_nothing, . - rdam_nothing
-
-// Interposed: between vfork and the child's exec or exit the child runs on its parent's memory and would record into
-// its parent's trace. Its cursor is parked for that time. The return address is kept in a register, because the child
-// returns through this frame first and then writes over it. Clobbers what any system call does, and rdi, rdx.
-        .globl  vfork
-        .type   vfork, @function
-vfork:
-        .cfi_startproc
-        pop     %rdi
-        .cfi_adjust_cfa_offset -8
-        .cfi_register %rip, %rdi
-        mov     rdam_thread@gottpoff(%rip), %rdx
-        mov     $(RDAM_CHUNK_LIMIT + 1), %eax
-        xchg    %rax, %fs:RDAM_THREAD_CURSOR(%rdx)
-        mov     %rax, %fs:RDAM_THREAD_VFORK_CURSOR(%rdx)
-        mov     $RDAM_SYS_VFORK, %eax
-        syscall
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset %rip, -8
-        test    %rax, %rax
-        jz      1f
-        mov     $0, %ecx                  // keeps the flags
-        xchg    %rcx, %fs:RDAM_THREAD_VFORK_CURSOR(%rdx)
-        mov     %rcx, %fs:RDAM_THREAD_CURSOR(%rdx)
-        js      2f
-1:      ret
-2:      neg     %eax
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        call    __errno_location@PLT
-        pop     %rdx
-        .cfi_adjust_cfa_offset -8
-        mov     %edx, (%rax)
-        mov     $-1, %rax
-        ret
-        .cfi_endproc
-        .size   vfork, . - vfork
 
 // Stands in for the empty function that the dynamic linker calls when its list of objects has changed: that one
 // clobbers nothing.

@@ -1,6 +1,7 @@
 // Times calls of an empty function, batch by batch, and two `rdtscp` right before each batch: the floor of
 // what a pair of time-stamps can cost, measured under the same conditions (frequency, the other processor's
-// load). Writes JSON: nanoseconds a call. microbench/probe-cost runs it under each recorder.
+// load). Writes JSON: nanoseconds a call. microbench/probe-cost runs it under each recorder. With a BATCH of
+// 1 each call is timed by itself (probe_cost_each.h).
 //
 //     probe_cost FUNCTION CALLS BATCH THREADS OUTPUT
 //
@@ -22,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "microbench/probe_cost_each.h"
 #include "microbench/probe_cost_functions.h"
 
 namespace {
@@ -116,13 +118,20 @@ Json summary(const Costs& costs) {
         {"call_ns", summary(costs.calls)}, {"floor_ns", summary(costs.floor)}, {"ratio", summary(ratios)}};
 }
 
-std::vector<std::optional<Costs>> run_threads(const Plan& plan) {
-    std::vector<std::optional<Costs>> results(plan.threads);
+/// What one thread has measured; null: there is no such function.
+Json measure_thread(const Plan& plan) {
+    if (plan.batch == 1) return measure_each(plan.function, plan.calls);
+    const std::optional<Costs> costs = measure_named(plan);
+    return costs ? summary(*costs) : Json{};
+}
+
+std::vector<Json> run_threads(const Plan& plan) {
+    std::vector<Json> results(plan.threads);
     std::barrier together(static_cast<std::ptrdiff_t>(plan.threads));
     std::vector<std::jthread> others;
     const auto work = [&](std::size_t at) {
         together.arrive_and_wait();
-        results[at] = measure_named(plan);
+        results[at] = measure_thread(plan);
     };
     for (std::size_t i = 1; i < plan.threads; ++i)
         others.emplace_back(work, i);
@@ -133,13 +142,13 @@ std::vector<std::optional<Costs>> run_threads(const Plan& plan) {
 
 int run(const Plan& plan) {
     Json threads = Json::array();
-    for (const std::optional<Costs>& costs : run_threads(plan)) {
-        if (!costs) {
+    for (Json& measured : run_threads(plan)) {
+        if (measured.is_null()) {
             std::fprintf(stderr, "probe_cost: no function '%.*s'\n", static_cast<int>(plan.function.size()),
                          plan.function.data());
             return 2;
         }
-        threads.push_back(summary(*costs));
+        threads.push_back(std::move(measured));
     }
     std::ofstream out(plan.output);
     out << Json{{"function", plan.function}, {"calls", plan.calls}, {"threads", threads}}.dump(2) << '\n';

@@ -142,10 +142,12 @@ struct Control {
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
     std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> file_futex;  ///< 1: the agent has opened the file, or cannot
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
     std::atomic<std::uint64_t> dropped;   ///< events of threads for which there was no slot
+    std::atomic<std::uint64_t> lent;      ///< events of threads whose memory another task uses (children.h)
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;      ///< chunks that the agent keeps for a slot that is not written yet
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """First bytes that are hard to move: the function does what it did, every call is counted, or the refusal has a reason."""
 
+import re
 import unittest
 
 from harness import PROGRAMS, Case
@@ -10,15 +11,17 @@ EVERY_CALL = ("marked", "rip_load", "rip_compare", "short_jcc", "near_jcc", "sho
               "split")
 
 
-class Entries(Case):
-    def record(self, *functions: str):
-        plain = self.run_in_folder(PROGRAMS / "entries")
-        self.assertEqual(plain.returncode, 6)
-        done = self.rdam("record", "-v", "-f", ",".join(functions), "--", PROGRAMS / "entries")
-        self.assertEqual(done.returncode, 6, done.stderr.decode())
+class Recorded(Case):
+    def record(self, *functions: str, program="entries", status=6):
+        plain = self.run_in_folder(PROGRAMS / program)
+        self.assertEqual(plain.returncode, status)
+        done = self.rdam("record", "-v", "-f", ",".join(functions), "--", PROGRAMS / program)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
         self.assertEqual(done.stdout, plain.stdout, done.stderr.decode())
         return done.stderr.decode()
 
+
+class Entries(Recorded):
     def test_first_bytes(self):
         said = self.record(*EVERY_CALL)
         self.assertEqual(self.counts(), dict.fromkeys(EVERY_CALL, 100), said)
@@ -35,22 +38,89 @@ class Entries(Case):
         said = self.record("ping", "pong")
         self.assertEqual(self.counts(), {"ping": 5000001, "pong": 5000000}, said)
 
+    def test_a_short_function_uses_the_padding_before_it(self):
+        said = self.record("before_squeezed", "first_name")
+        # What precedes it is short, too, and needs some of the padding between them.
+        self.assertEqual(self.counts(), {"before_squeezed": 100, "first_name": 200}, said)
+
     def test_no_room_is_refused_with_the_reason(self):
-        short = ("before_squeezed", "squeezed")
-        said = self.record(*short, "marked")
-        counts = self.counts()
-        self.assertEqual(counts.pop("marked"), 100, said)
-        for name in short:
-            with self.subTest(name):
-                if name in counts:
-                    self.assertEqual(counts[name], 100, said)
-                else:
-                    self.assertRegex(said, f"left entries:{name} alone: shorter than the patch")
+        said = self.record("squeezed", "marked")
+        self.assertEqual(self.counts(), {"marked": 100}, said)
+        self.assertIn("left entries:squeezed alone: shorter than the patch (3 of 5 bytes), and no padding behind it\n", said)
 
     def test_cold_parts_are_never_patched(self):
         said = self.record("split", "split.cold")
         self.assertEqual(self.counts(), {"split": 100}, said)
-        self.assertIn("split.cold", said)
+        self.assertIn("left entries:split.cold alone: is the cold part of a function, which is jumped to and not called\n", said)
+
+    def test_last_byte_of_the_code(self):
+        sections = self.run_in_folder("readelf", "-SW", PROGRAMS / "clones").stdout.decode()
+        symbols = self.run_in_folder("readelf", "-sW", PROGRAMS / "clones").stdout.decode()
+        text = re.search(r" \.text +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", sections)
+        last = re.search(r"([0-9a-f]+) +1 FUNC .* last_byte\n", symbols)
+        self.assertEqual(int(last.group(1), 16) + 1, int(text.group(1), 16) + int(text.group(2), 16))
+        said = self.record("last_byte", "twin_of_other", program="clones", status=3)
+        self.assertEqual(self.counts(), {"twin_of_other": 100}, said)
+        self.assertIn("left clones:last_byte alone: shorter than the patch (1 of 5 bytes), and no padding behind it\n", said)
+
+
+class Clones(Recorded):
+    """What compilers make of functions, with -fcf-protection=full."""
+
+    CLONES = {"specialised.constprop.0": 200, "scalars.isra.0": 100, "guarded.part.0": 100}
+
+    def record_clones(self, *functions: str) -> str:
+        return self.record(*functions, program="clones", status=3)
+
+    def test_the_program_is_what_it_is_meant_to_be(self):
+        code = self.run_in_folder("objdump", "-d", "--no-show-raw-insn", PROGRAMS / "clones").stdout.decode()
+        for name in ("uses_guarded", "uses_guarded_too", "twin_of_other"):
+            self.assertRegex(code, rf"<{name}>:\n.*\bendbr64")
+        for name in self.CLONES:
+            self.assertIn(f"<{name}>:", code)
+        # The program's own count of the calls of each clone.
+        told = self.run_in_folder(PROGRAMS / "clones").stdout.decode().split()[-3:]
+        self.assertEqual([int(count) for count in told], list(self.CLONES.values()))
+
+    def test_names_as_perf_prints_them(self):
+        said = self.record_clones(*self.CLONES, "uses_guarded", "uses_guarded_too")
+        self.assertEqual(self.counts(), {**self.CLONES, "uses_guarded": 100, "uses_guarded_too": 100}, said)
+
+    def test_names_in_the_source(self):
+        said = self.record_clones("specialised", "scalars", "guarded")
+        self.assertEqual(self.counts(), self.CLONES, said)
+        for name, clone in (("specialised", "specialised.constprop.0"), ("scalars", "scalars.isra.0"), ("guarded", "guarded.part.0")):
+            self.assertIn(f"'{name}': wrapped clones:{clone}: as {clone}, the compiler's copy of {name}", said)
+
+    def test_static_functions_of_one_name(self):
+        said = self.record_clones("clones.c:twin")
+        self.assertEqual(self.counts(), {"twin": 100}, said)
+        said = self.record_clones("clones_other.c:twin")
+        self.assertEqual(self.counts(), {"twin": 200}, said)
+        said = self.record_clones("twin")
+        rows = [(f["name"], f["occurrences"]) for f in self.analyze()["functions"]]
+        self.assertEqual(sorted(rows), [("twin", 100), ("twin", 200)], said)
+        said = self.record_clones("twin_of_other", "elsewhere.c:twin")
+        self.assertEqual(self.counts(), {"twin_of_other": 100}, said)
+        self.assertIn("'elsewhere.c:twin': not found", said)
+
+
+class Versions(Recorded):
+    """A library with two versions of a symbol, both of which the program calls, and an IFUNC."""
+
+    def occurrences(self, *functions: str) -> list[int]:
+        self.said = self.record(*functions, program="uses_versions", status=5)
+        return sorted(f["occurrences"] for f in self.analyze()["functions"])
+
+    def test_versions(self):
+        self.assertEqual(self.occurrences("versioned"), [100], self.said)
+        self.assertEqual(self.occurrences("versioned@@VERSIONS_2"), [100], self.said)
+        self.assertEqual(self.occurrences("versioned@VERSIONS_1"), [25], self.said)
+        self.assertEqual(self.occurrences("versioned", "versioned@VERSIONS_1"), [25, 100], self.said)
+
+    def test_indirect_function_of_a_library(self):
+        self.assertEqual(self.occurrences("chosen_in_library"), [100], self.said)
+        self.assertIn("its implementation here is chosen_there", self.said)
 
 
 if __name__ == "__main__":

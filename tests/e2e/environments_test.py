@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, Case
+from harness import LIBRDAM, PROGRAMS, RDAM, Case
 
 ORPHANS = PROGRAMS / "orphans"
 
@@ -103,6 +103,33 @@ class Chroot(Case):
                                   PROGRAMS / "counts", "2", "1000")
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(self.root / "trace.bin"), {"work": 2000})
+
+
+class Clocks(Case):
+    """Where the kernel has found the time-stamp counter wanting it keeps time by something else."""
+
+    SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+    def record(self, source: str, *options):
+        (self.folder / "source").write_text(source + "\n", encoding="ascii")
+        inside = f'mount --bind "$PWD/source" {self.SOURCE} || exit 125; exec "$@"'
+        done = subprocess.run(["unshare", "-m", "sh", "-c", inside, "sh", RDAM, "record", "-o", "trace.bin", "-f", "work", *options, "--",
+                               PROGRAMS / "counts", "2", "1000"], cwd=self.folder, capture_output=True, check=False)
+        if done.returncode in (1, 125) and not (self.folder / "trace.bin").exists():
+            self.skipTest("cannot show another clock source (mount is forbidden here): " + done.stderr.decode().strip())
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertEqual(self.counts()["work"], 2000)
+        return done.stderr.decode()
+
+    def test_a_counter_that_the_kernel_does_not_trust(self):
+        said = "the kernel does not trust this machine's time-stamp counter: the monotonic clock is used"
+        for source in ("hpet", "acpi_pm", "jiffies"):
+            with self.subTest(source):
+                self.assertIn(said, self.record(source))
+        # Who asks for the counter gets it.
+        self.assertNotIn(said, self.record("hpet", "--clock", "rdtscp"))
+        # A virtual machine's clock is made from the counter.
+        self.assertNotIn(said, self.record("kvm-clock"))
 
 
 if __name__ == "__main__":

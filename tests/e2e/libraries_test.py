@@ -60,6 +60,15 @@ class Libraries(Case):
         self.record(library="./lib/libplugin.so")
         self.assertEqual(self.counts()["plugin_work"], CALLS)
 
+    def test_indirect_function_of_a_later_library(self):
+        # Its resolver may count on relocations that have not been made yet.
+        done = self.record(functions="libplugin.so:plugin_chosen,libplugin.so:inner")
+        self.assertEqual(self.counts(), {"inner": 2 * CALLS})
+        self.assertRegex(done.stderr.decode(), r"left libplugin.so:plugin_chosen alone: its implementation is chosen \(IFUNC\) after "
+                         "[^\n]*: list the implementation itself")
+        self.record(functions="libplugin.so:chosen_there")
+        self.assertEqual(self.counts(), {"chosen_there": CALLS})
+
     def test_call_stacks_from_a_later_library(self):
         self.record(functions="libplugin.so:inner")
         inner = next(f for f in self.analyze()["functions"] if f["name"] == "inner")

@@ -21,12 +21,22 @@ class ProbeCost(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="rdam-cost-") as folder:
             figures = pathlib.Path(folder) / "figures.json"
             run = subprocess.run([ROOT / "microbench/probe-cost", "--build", BUILD, "--rounds", "2", "--calls", "30000",
-                                  "--batch", "3000", "--scratch", folder, "--json", figures], check=False, text=True,
+                                  "--batch", "3000", "--single-calls", "30000", "--scratch", folder, "--json", figures], check=False, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(run.returncode, 0, run.stdout)
             rows = json.loads(figures.read_text())
         self.assertIn("33000 calls, all there", run.stdout)
-        self.assertRegex(run.stdout, r"one wrapped call: \d+\.\d\d × two rdtscp")
+        for compared in ("rdam / two rdtscp", "three int arguments / two rdtscp", r"side frame \(no debug info\) / two rdtscp",
+                         "RDAM_CLOCK=rdtsc / rdam", "2 threads at once, each / rdam"):
+            self.assertRegex(run.stdout, compared + r" +\d+\.\d\d +\d+\.\d\d")
+        for single in rows.pop("single calls"):
+            for kind in ("call_ns", "floor_ns"):
+                shares = [single[kind][name] for name in ("min", "p50", "p99", "p99.9", "p99.99", "max")]
+                self.assertEqual(shares, sorted(shares))
+                self.assertGreater(shares[0], 0)
+            # 31,000 calls of 40 bytes do not fit into four chunks; every 10,000th has a call stack.
+            self.assertGreaterEqual(single["pauses"]["new_chunk"]["count"], 4)
+            self.assertGreaterEqual(single["pauses"]["stack_copy"]["count"], 4)
         for name, rounds in rows.items():
             if name.startswith(PEERS) and isinstance(rounds, str):
                 print(f"{name}: not measured: {rounds}")

@@ -49,10 +49,15 @@ std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-             std::string wanted)
-    : shared_(shared), process_(process), info_(info), wanted_(std::move(wanted)), unwinder_(process) {
+             const TickRate& rate, std::string wanted)
+    : shared_(shared),
+      process_(process),
+      info_(info),
+      rate_(rate),
+      wanted_(std::move(wanted)),
+      unwinder_(process) {
     read_rules();
-    budget_ = make_budget(shared_.control(), info_.clock.ticks_per_second);
+    budget_ = make_budget(shared_.control(), rate.result());
 }
 
 void Drain::read_rules() {
@@ -95,7 +100,11 @@ void Drain::note_objects(const std::vector<ProcessObject>& added) {
 }
 
 void Drain::note_events() {
-    if (!writer_ && shared_.control().has_events.load() != 0) open_file();
+    shm::Control& control = shared_.control();
+    if (control.has_events.load() == 0 || control.file_futex.load() != 0) return;
+    open_file();
+    control.file_futex.store(1);
+    futex_wake(&control.file_futex, INT_MAX);
 }
 
 bool Drain::take_ring() {
@@ -432,7 +441,8 @@ bool Drain::open_file() {
 
 void Drain::describe() {
     if (!writer_) return;
-    const std::uint64_t now = __rdtsc();
+    const std::uint64_t now = rate_.now();
+    info_.clock.ticks_per_second = rate_.result();
     const bool due = described_ == 0 ||
                      static_cast<double>(now - described_) > kDescribeSeconds * info_.clock.ticks_per_second;
     if (!due) return;
@@ -440,15 +450,20 @@ void Drain::describe() {
     if (const auto done = writer_->describe(info_); !done) file_error_ = done.error().message;
 }
 
-std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) {
+std::string Drain::finish(bool clean_end, bool tell_none) {
     info_.process.clean_end = clean_end;
-    info_.clock.ticks_per_second = rate.result();
+    info_.clock.ticks_per_second = rate_.result();
     info_.dropped = shared_.control().dropped.load();
     for (const trace::ThreadInfo& thread : info_.threads)
         info_.dropped += thread.dropped;
     if (lost_to_file_ > 0)
         info_.remarks.push_back(
             fmt::format("{} events could not be written: {}", lost_to_file_, file_error_));
+    if (const std::uint64_t lent = shared_.control().lent.load(); lent > 0)
+        info_.remarks.push_back(fmt::format(
+            "{} events of threads that share their storage with a process they have made (clone) are not in "
+            "the trace",
+            lent));
     if (budget_ && budget_->exceeded())
         info_.remarks.emplace_back(
             "the budget for overhead could not be kept: functions that are switched off still cost more; "
@@ -461,9 +476,11 @@ std::string Drain::finish(bool clean_end, bool tell_none, const TickRate& rate) 
         text += "rdam: " + printable(remark) + "\n";
     if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
     if (info_.dropped > 0 && writer_)
-        text +=
-            fmt::format("rdam: {} events were dropped: the buffers were full; give more with RDAM_BUFFER\n",
-                        info_.dropped);
+        text += fmt::format(
+            "rdam: {} events were dropped: {}\n", info_.dropped,
+            shared_.control().out_of_memory.load() != 0
+                ? "the machine had no memory for more buffers; free some, or record fewer functions"
+                : "the buffers were full; give more with RDAM_BUFFER");
     if (calls_ == 0 && tell_none) text += "rdam: no wrapped function was called: no trace was written\n";
     return text;
 }

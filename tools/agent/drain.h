@@ -24,7 +24,7 @@ class Drain {
   public:
     /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
     Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-          std::string wanted);
+          const TickRate& rate, std::string wanted);
 
     /// `info` knows more functions, and the process has these objects besides.
     void note_objects(const std::vector<ProcessObject>& added);
@@ -45,7 +45,7 @@ class Drain {
 
     /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is
     /// said if `tell_none`.
-    std::string finish(bool clean_end, bool tell_none, const TickRate& rate);
+    std::string finish(bool clean_end, bool tell_none);
 
   private:
     /// A stack whose enter event is still to come. A signal handler's calls may lie in between.
@@ -97,6 +97,7 @@ class Drain {
     const SharedMemory& shared_;
     const ProcessDescription& process_;
     trace::TraceInfo& info_;
+    const TickRate& rate_;
     std::string wanted_;
     SlotRules rules_;
     Unwinder unwinder_;

@@ -140,9 +140,12 @@ int run(int fd) {
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
     info.process.max_overhead = control.max_overhead_ppm * 1e-6;
-    info.clock.ticks_per_second = rate.result();
     if (const auto writable = check_writable(wishes.output); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
+        return 0;
+    }
+    if (!wishes.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
+        refuse(*shared, "");
         return 0;
     }
     Planning planning(*shared, process, wishes, info);
@@ -154,11 +157,11 @@ int run(int fd) {
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
-    Drain drain(*shared, process, info, wishes.output);
+    Drain drain(*shared, process, info, rate, wishes.output);
     drain_until_end(*shared, planning, drain, watch, rate);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
-    put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty(), rate));
+    put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty()));
     shared->announce(shm::AgentState::finished);
     return 0;
 }

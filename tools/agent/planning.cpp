@@ -12,6 +12,7 @@
 #include "tools/agent/answers.h"
 #include "tools/agent/plan_area.h"
 #include "tools/agent/process_facts.h"
+#include "wrappers/plan/plan_cache.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -175,6 +176,7 @@ Wishes read_wishes(std::uint32_t pid) {
     wishes.run = variable("RDAM_RUN");
     wishes.arguments = variable("RDAM_ARGS") != "0";
     wishes.verbose = variable("RDAM_VERBOSE") == "1";
+    wishes.children = variable("RDAM_CHILDREN") != "0";
     place_in_tree(pid, wishes);
     if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
         wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));
@@ -201,8 +203,9 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.own_objects.push_back(process_.own_path);
     request.record_arguments = wishes_.arguments;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
-    request.resolve_ifunc = [&](std::uint64_t resolver) { return late ? 0 : ask_ifunc(shared_, resolver); };
-    Plan plan = make_plan(request, Catalogue::builtin());
+    if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
+    const auto cache = PlanCache::from_environment();
+    Plan plan = cache ? cache->make(request, Catalogue::builtin()) : make_plan(request, Catalogue::builtin());
     for (PlannedFunction& function : plan.functions)
         function.object += first;
     return plan;

@@ -18,6 +18,7 @@ struct Wishes {
     std::string run;                       ///< RDAM_RUN: set by `rdam record`
     bool arguments = true;                 ///< RDAM_ARGS
     bool verbose = false;                  ///< RDAM_VERBOSE
+    bool children = true;                  ///< RDAM_CHILDREN
     bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
     bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
     std::uint32_t stack_period = 10000;

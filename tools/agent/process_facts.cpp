@@ -20,7 +20,6 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::uint64_t kSecond = 1000000000;
-constexpr std::uint64_t kShortestMeasure = 30000000;  ///< ns; below, the rate would be too uncertain
 
 std::string first_line(const std::string& path) {
     std::ifstream file(path);
@@ -173,9 +172,6 @@ std::uint64_t TickRate::now() const {
 
 double TickRate::result() const {
     if (kernel_rate_ > 0) return kernel_rate_;
-    const std::uint64_t passed = now_ns(CLOCK_MONOTONIC) - monotonic_ns_;
-    if (passed < kShortestMeasure)
-        std::this_thread::sleep_for(std::chrono::nanoseconds(kShortestMeasure - passed));
     const Moment end = read_moment(CLOCK_MONOTONIC);
     return static_cast<double>(end.tsc - tsc_) * 1e9 / static_cast<double>(end.ns - monotonic_ns_);
 }

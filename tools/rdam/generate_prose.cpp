@@ -65,7 +65,7 @@ Prose record_prose() {
               "rank. Default: trace.bin."},
              {"RDAM_BUFFER",
               "Upper bound of the memory that holds events not yet written, in bytes. Default: 1/8 of "
-              "memory."},
+              "memory, or of what its control groups allow."},
              {"RDAM_STACK_PERIOD",
               "A call stack is taken at the first and then at every so many calls of a function "
               "from one caller; 0: never. Default: 10000."},
@@ -77,6 +77,11 @@ Prose record_prose() {
               "When the buffers are full: wait for room (the wait is marked and never scored), or drop "
               "events and "
               "count them. Default: wait."},
+             {"RDAM_CHILDREN",
+              "1: every process that calls a function of the list has a trace of its own; 0: the program "
+              "alone "
+              "is recorded, the first in which a function of the list is found, shells and other launchers "
+              "aside. Default: 1."},
              {"RDAM_MAX_OVERHEAD",
               "What the recorder may cost a thread, as a share of the thread's own time, like 10%. Where "
               "recording every call would cost more, whole outermost call trees are sampled at random, and "

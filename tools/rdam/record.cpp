@@ -39,6 +39,7 @@ struct Options {
     std::string when_full;
     std::string max_overhead;
     bool no_arguments = false;
+    bool no_children = false;
     bool verbose = false;
 };
 
@@ -136,6 +137,10 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_WHEN_FULL", options.when_full);
     set("RDAM_MAX_OVERHEAD", options.max_overhead);
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
+    // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
+    const char* inherited = std::getenv("RDAM_CHILDREN");
+    if (options.no_children || (inherited != nullptr && std::string_view{inherited} == "-"))
+        variables.emplace_back("RDAM_CHILDREN", options.no_children ? "0" : "1");
     if (options.verbose) variables.emplace_back("RDAM_VERBOSE", "1");
     return variables;
 }
@@ -201,7 +206,7 @@ Run add_record(CLI::App& app) {
         ->option_text("FILE [trace.bin]");
     app.add_option("--buffer", options->buffer,
                    "Memory for events that are not written yet, at most: 256M, 4G")
-        ->option_text("SIZE [1/8 of memory, at least 4M]")
+        ->option_text("SIZE [1/8 of memory or of its cgroup, at least 4M]")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
@@ -242,6 +247,8 @@ Run add_record(CLI::App& app) {
             },
             "SHARE"));
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
+    app.add_flag("--no-children", options->no_children,
+                 "Record the program alone: neither its fork children nor what it or they execute");
     app.add_flag("-v,--verbose", options->verbose, "Say what becomes of every function on the list");
     return [options] { return run(*options); };
 }

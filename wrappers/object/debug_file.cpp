@@ -4,7 +4,6 @@
 #include <lzma.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -61,10 +60,26 @@ std::optional<ElfImage> open_if_exists(const fs::path& path) {
     return std::move(*image);
 }
 
-std::optional<ElfImage> by_build_id(const std::string& build_id, const std::string& debug_root) {
+std::optional<fs::path> path_by_build_id(const std::string& build_id, const std::string& debug_root) {
     if (build_id.size() < 3) return std::nullopt;
-    auto image = open_if_exists(fs::path{debug_root} / ".build-id" / build_id.substr(0, 2) /
-                                (build_id.substr(2) + ".debug"));
+    return fs::path{debug_root} / ".build-id" / build_id.substr(0, 2) / (build_id.substr(2) + ".debug");
+}
+
+std::vector<fs::path> paths_by_link(const ElfImage& object, const DebugLink& link,
+                                    const std::string& debug_root) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(object.name(), error);
+    const fs::path directory = error ? fs::path{object.name()}.parent_path() : real.parent_path();
+    std::vector<fs::path> paths{directory / link.name, directory / ".debug" / link.name,
+                                fs::path{debug_root} / directory.relative_path() / link.name};
+    std::erase(paths, real);
+    return paths;
+}
+
+std::optional<ElfImage> by_build_id(const std::string& build_id, const std::string& debug_root) {
+    const auto path = path_by_build_id(build_id, debug_root);
+    if (!path) return std::nullopt;
+    auto image = open_if_exists(*path);
     if (!image || read_build_id(*image) != build_id) return std::nullopt;
     return image;
 }
@@ -73,13 +88,7 @@ std::optional<ElfImage> by_link(const ElfImage& object, const std::string& build
                                 const std::string& debug_root) {
     const auto link = read_debug_link(object);
     if (!link) return std::nullopt;
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(object.name(), error);
-    const fs::path directory = error ? fs::path{object.name()}.parent_path() : real.parent_path();
-    const std::array candidates{directory / link->name, directory / ".debug" / link->name,
-                                fs::path{debug_root} / directory.relative_path() / link->name};
-    for (const fs::path& candidate : candidates) {
-        if (candidate == real) continue;
+    for (const fs::path& candidate : paths_by_link(object, *link, debug_root)) {
         auto image = open_if_exists(candidate);
         if (!image) continue;
         const std::string its_id = read_build_id(*image);
@@ -96,6 +105,17 @@ std::optional<ElfImage> find_debug_file(const ElfImage& object, const std::strin
     const std::string build_id = read_build_id(object);
     if (auto image = by_build_id(build_id, debug_root)) return image;
     return by_link(object, build_id, debug_root);
+}
+
+std::vector<std::string> debug_file_candidates(const ElfImage& object, const std::string& debug_root) {
+    std::vector<std::string> paths;
+    if (const auto path = path_by_build_id(read_build_id(object), debug_root))
+        paths.push_back(path->string());
+    if (const auto link = read_debug_link(object)) {
+        for (const fs::path& path : paths_by_link(object, *link, debug_root))
+            paths.push_back(path.string());
+    }
+    return paths;
 }
 
 std::optional<ElfImage> read_mini_debug(const ElfImage& object) {

@@ -30,6 +30,10 @@ class Decoder {
     ZydisDecoder decoder_{};
 };
 
+bool is_padding(const ZydisDecodedInstruction& instruction) {
+    return instruction.mnemonic == ZYDIS_MNEMONIC_NOP || instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
+}
+
 /// The bytes of a function that somebody from elsewhere must not get into: its first, and the padding before.
 struct Window {
     CodeRange function;
@@ -176,6 +180,19 @@ struct Preceding {
     }
 };
 
+/// Of the padding behind a short function, what its own patch does not need; the cut is between two nops.
+std::span<const std::uint8_t> behind_spilled_patch(std::span<const std::uint8_t> padding,
+                                                   std::size_t needed) {
+    const Decoder decoder;
+    std::size_t offset = 0;
+    while (offset < needed && offset < padding.size()) {
+        const auto instruction = decoder.decode(padding.subspan(offset));
+        if (!instruction || !is_padding(*instruction)) return {};
+        offset += instruction->length;
+    }
+    return padding.subspan(std::min(offset, padding.size()));
+}
+
 }  // namespace
 
 EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> functions) {
@@ -219,9 +236,7 @@ std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) 
     std::size_t offset = 0;
     while (offset < bytes.size()) {
         const auto instruction = decoder.decode(bytes.subspan(offset));
-        if (!instruction) break;
-        if (instruction->mnemonic != ZYDIS_MNEMONIC_NOP && instruction->mnemonic != ZYDIS_MNEMONIC_INT3)
-            break;
+        if (!instruction || !is_padding(*instruction)) break;
         offset += instruction->length;
     }
     return static_cast<std::uint32_t>(offset);
@@ -233,10 +248,11 @@ std::span<const std::uint8_t> padding_before(const ObjectFile& file, const CodeR
     Preceding preceding;
     preceding.take_symbols(file, *section, function.begin);
     preceding.take_frame(file, *section, function.begin);
-    if (!preceding.known || preceding.end > function.begin) return {};
-    // This goes for a symbol without a size, too, which may be the beginning of anything.
-    if (preceding.end < preceding.begin + plan::kPatchSize) return {};
-    return file.code(preceding.end, function.begin - preceding.end);
+    // A symbol without a size may be the beginning of anything.
+    if (!preceding.known || preceding.end > function.begin || preceding.end == preceding.begin) return {};
+    const auto bytes = file.code(preceding.end, function.begin - preceding.end);
+    const std::uint64_t own_patch = preceding.begin + plan::kPatchSize;
+    return own_patch <= preceding.end ? bytes : behind_spilled_patch(bytes, own_patch - preceding.end);
 }
 
 }  // namespace rdam

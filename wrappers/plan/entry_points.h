@@ -30,8 +30,8 @@ class EntryPoints {
 std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function);
 
 /// The bytes between the end of whatever precedes the function in its section and its first, whatever they
-/// are. Empty where that end is not known, and where what precedes is so short that a patch of its own may
-/// need them. A view into `file`.
+/// are. Where what precedes is so short that a patch of its own spills into them, those behind that patch.
+/// Empty where the end of what precedes is not known. A view into `file`.
 std::span<const std::uint8_t> padding_before(const ObjectFile& file, const CodeRange& function);
 
 }  // namespace rdam

@@ -75,6 +75,12 @@ void EntryResolver::follow_ifunc(Candidate& candidate, const Symbol& symbol) {
     const std::uint64_t resolver = objects_.loaded(candidate.object).base + symbol.address;
     const std::uint64_t chosen = request_.resolve_ifunc ? request_.resolve_ifunc(resolver) : 0;
     const auto place = chosen == 0 ? std::nullopt : objects_.locate(chosen);
+    if (!request_.resolve_ifunc) {
+        candidate.refusal =
+            "its implementation is chosen (IFUNC) after the library has been looked at: list the "
+            "implementation itself";
+        return;
+    }
     if (!place) {
         candidate.refusal = chosen == 0
                                 ? "its implementation is chosen when the program starts (IFUNC), and the "

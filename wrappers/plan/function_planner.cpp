@@ -200,6 +200,11 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
     const auto body = file.code(extent->begin, extent->size());
     if (auto checked = check_body(body); !checked) return tl::unexpected{checked.error()};
 
+    const auto reads = return_address_reads_.try_emplace(candidate.object, file).first;
+    if (const auto at = reads->second.first_in(*extent)) {
+        return fail("looks at its return address (at +{}), which would lie in the recorder", *at);
+    }
+
     PlannedFunction function;
     function.object = candidate.object;
     function.address = candidate.address;

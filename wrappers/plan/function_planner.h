@@ -10,6 +10,7 @@
 #include "wrappers/plan/entry_resolver.h"
 #include "wrappers/plan/object_set.h"
 #include "wrappers/plan/planner.h"
+#include "wrappers/plan/return_address.h"
 
 namespace rdam {
 
@@ -47,7 +48,8 @@ class FunctionPlanner {
     const PlanRequest& request_;
     const Catalogue& catalogue_;
     ObjectSet& objects_;
-    std::map<std::size_t, EntryPoints> entry_points_;  // by object
+    std::map<std::size_t, EntryPoints> entry_points_;                 // by object
+    std::map<std::size_t, ReturnAddressReads> return_address_reads_;  // by object
 };
 
 }  // namespace rdam

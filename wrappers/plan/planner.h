@@ -75,7 +75,8 @@ struct PlanRequest {
     bool record_arguments = true;
     std::vector<std::string> own_objects;  ///< paths never to be touched (librdam.so)
     /// Runs the IFUNC resolver at run-time address `resolver` inside the process and returns the run-time
-    /// address of the chosen implementation, 0 when that is impossible.
+    /// address of the chosen implementation, 0 when that is impossible. Empty: the objects have not been
+    /// relocated yet, so that no resolver can run.
     std::function<std::uint64_t(std::uint64_t resolver)> resolve_ifunc;
 };
 

@@ -106,10 +106,6 @@ __attribute__((target("avx512f"))) static void try_avx512(int n) {
     for (int i = 0; i < 8; i++)
         printf("avx512 %g\n", sum[i]);
 }
-KEPT int apply(int (*function)(int), int n) {
-    return function(n);
-}
-
 int main(void) {
     for (int n = 1; n <= ROUNDS; n++) {
         int from_outside = n;
@@ -134,7 +130,7 @@ int main(void) {
                cimagl(cl), (unsigned long)(big >> 64), (unsigned long)big);
         printf("%g\n", variadic_twenty("idlidwlidsdilddwiiid", n, 2.0, 3L, 4, 5.0, 6.0L, 7L, 8, 9.0, large,
                                        11.0, 12, 13L, 14.0, 15.0, 16.0L, 17, 18, 19, 20.0));
-        printf("%d %d\n", nested(n), apply(nested, 7));
+        printf("%d\n", nested(n));
         if (__builtin_cpu_supports("avx")) try_avx(n);
         if (__builtin_cpu_supports("avx512f")) try_avx512(n);
     }

@@ -6,8 +6,24 @@ __attribute__((noinline)) static unsigned inner(unsigned x) {
     return x * 2654435761u;
 }
 
+__attribute__((noinline)) static unsigned chosen_there(unsigned x) {
+    __asm__ volatile("");
+    return x ^ 5;
+}
+static unsigned (*resolve(void))(unsigned) {
+    return chosen_there;
+}
+__attribute__((ifunc("resolve"))) unsigned plugin_chosen(unsigned x);
+
 __attribute__((noinline)) unsigned plugin_work(unsigned x, unsigned y) {
-    return inner(x) ^ inner(y);
+    return inner(plugin_chosen(x)) ^ inner(y);
+}
+
+static __thread int kept;
+
+int plugin_keep(int x) {
+    kept += x;
+    return kept;
 }
 
 __attribute__((constructor)) static void begins(void) {

@@ -1,8 +1,6 @@
 // Ways to leave a wrapped function without returning from it. The first argument says which.
 #include <execinfo.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -45,31 +43,6 @@ KEPT int catcher(int depth, int thrown MORE) {
     }
 }
 
-static jmp_buf target;
-static sigjmp_buf signal_target;
-
-KEPT int jumper(int n MORE) {
-    asm volatile("");
-    longjmp(target, n + 1);
-}
-KEPT int over(int n MORE) {
-    const int result = jumper(n);
-    asm volatile("");
-    return result + 1;
-}
-KEPT int quiet(int n MORE) {
-    asm volatile("");
-    return n * 3;
-}
-KEPT void raiser(int n MORE) {
-    asm volatile("");
-    if (n >= 0) raise(SIGUSR1);
-    asm volatile("");
-}
-KEPT void handler(int) {
-    asm volatile("");
-    siglongjmp(signal_target, 1);
-}
 KEPT void ends_thread(int n MORE) {
     pthread_exit(reinterpret_cast<void*>(static_cast<long>(n)));
 }
@@ -130,21 +103,6 @@ int main(int, char** arguments) {
     if (how == "throw") {
         for (int i = 0; i < 300; i++)
             sum = sum + catcher(i % 100, i);
-    } else if (how == "longjmp") {
-        const int times = std::atoi(arguments[2]);
-        for (volatile int i = 0; i < times; i = i + 1) {
-            const int value = setjmp(target);
-            sum = sum + value;
-            if (value == 0) over(i);
-            sum = sum + quiet(i);
-        }
-    } else if (how == "siglongjmp") {
-        signal(SIGUSR1, handler);
-        for (volatile int i = 0; i < 1000; i = i + 1)
-            if (sigsetjmp(signal_target, 1) == 0)
-                raiser(i);
-            else
-                sum = sum + 1;
     } else if (how == "pthread_exit") {
         for (long i = 0; i < 50; i++) {
             pthread_t thread;

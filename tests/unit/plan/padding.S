@@ -54,6 +54,11 @@ three_bytes behind_unsized
 three_bytes tiny                        // may itself be patched, into what is behind it
         .fill   12, 1, 0x90
 three_bytes behind_tiny
+six_bytes before_cut_nop
+three_bytes tiny_before_nop             // its patch would end within the long nop
+        .byte   0x0f, 0x1f, 0x80, 0, 0, 0, 0
+        .byte   0x0f, 0x1f, 0           // nopl (%rax)
+three_bytes behind_cut_nop
 six_bytes before_unlabelled
         mov     %rax, %rax              // code without a name
         .fill   12, 1, 0x90

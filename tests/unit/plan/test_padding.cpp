@@ -45,11 +45,16 @@ TEST_CASE("padding whose beginning is not known is left alone") {
 
 TEST_CASE("padding that is too short, or that the function before may need, is left alone") {
     CHECK(is_refused_as_too_short("crowded"));
-    CHECK(is_refused_as_too_short("behind_tiny"));
+    CHECK(is_refused_as_too_short("behind_cut_nop"));
+}
+
+TEST_CASE("the patches of two short functions share the padding between them") {
     const Plan plan = plan_of("tiny\nbehind_tiny");
-    REQUIRE(plan.functions.size() == 1);
+    REQUIRE(plan.functions.size() == 2);
     CHECK(plan.functions[0].linkage_name == "tiny");
     CHECK(plan.functions[0].prologue.jump_before == 0);
+    CHECK(plan.functions[1].linkage_name == "behind_tiny");
+    CHECK(plan.functions[1].prologue.jump_before == 5);
 }
 
 TEST_CASE("padding before a function reaches back to what precedes it") {
@@ -66,6 +71,7 @@ TEST_CASE("padding before a function reaches back to what precedes it") {
     CHECK(padding_of("crowded") == 4);
     CHECK(padding_of("jumps_into_padding") == 0);
     CHECK(padding_of("behind_unsized") == 0);
-    CHECK(padding_of("behind_tiny") == 0);
+    CHECK(padding_of("behind_tiny") == 10);
+    CHECK(padding_of("behind_cut_nop") == 3);
     CHECK(padding_of("behind_unlabelled") == 15);
 }

@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+"""Children of every kind: none writes into its parent's trace, and they are followed or not, as the user chose."""
+
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, Case
+
+CHILDREN = PROGRAMS / "children"
+ROUNDS = 10
+# Among them what libc's own children call before they turn into another program.
+FUNCTIONS = "work,dup,close,dup2,execve,open,setpgid,sigaction,sigprocmask"
+# What the program itself calls in its rounds.
+OWN = {"work": 5 * ROUNDS, "dup": ROUNDS, "close": ROUNDS}
+OF_CHILDREN_ONLY = {"dup2", "execve", "setpgid", "open"}
+
+
+class Processes(Case):
+    """Of which process each trace is."""
+
+    def by_program(self) -> dict[str, list[dict[str, int]]]:
+        found: dict[str, list[dict[str, int]]] = {}
+        for name in self.traces():
+            report = self.analyze(name)
+            program = report["trace"]["arguments"][0].rpartition("/")[2]
+            found.setdefault(program, []).append({f["name"]: f["occurrences"] for f in report["functions"]})
+        return found
+
+    def run_kind(self, kind: str, *options, functions=FUNCTIONS, rounds=ROUNDS, arguments=()):
+        command = (CHILDREN, kind, str(rounds), *arguments)
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 6, plain.stdout)
+        done = self.rdam("record", *options, "-f", functions, "--", *command)
+        self.assertEqual(done.returncode, 6, done.stderr.decode())
+        return plain, done
+
+
+class SharedMemory(Processes):
+    """Children on their parent's memory record nothing; the parent's own calls are all counted."""
+
+    def check(self, kind: str, children=()):
+        plain, done = self.run_kind(kind)
+        self.assertEqual(done.stdout, plain.stdout)
+        own = self.counts()
+        self.assertEqual({name: own[name] for name in OWN}, OWN, own)
+        self.assertEqual(OF_CHILDREN_ONLY & set(own), set())
+        recorded = [counts["work"] for counts in self.by_program()["children"]]
+        self.assertEqual(sorted(recorded), sorted([5 * ROUNDS, *children]))
+
+    def test_posix_spawn(self):
+        self.check("spawn")
+
+    def test_posix_spawnp(self):
+        self.check("spawnp")
+
+    def test_system(self):
+        self.check("system")
+
+    def test_popen(self):
+        self.check("popen")
+
+    def test_clone_like_vfork(self):
+        self.check("clone_vfork")
+
+    def test_clone_and_clone3_by_syscall(self):
+        self.check("kernel_vm")
+
+    def test_children_of_such_children(self):
+        self.check("nested")
+
+    def test_fork_in_such_a_child(self):
+        self.check("forks_inside", children=[7] * ROUNDS)
+
+    def test_handlers_around_vfork(self):
+        rounds = 300
+        done = self.rdam("record", "-f", "work", "--", CHILDREN, "alarm", str(rounds))
+        self.assertEqual(done.returncode, 6, done.stderr.decode())
+        statuses, handled = (int(word) for word in done.stdout.split())
+        self.assertEqual(statuses, 4 * rounds)
+        self.assertGreater(handled, 0)
+        self.assertEqual(self.counts(), {"work": 5 * rounds + handled})
+
+    def test_child_that_shares_the_thread_for_good(self):
+        # Two tasks on one thread's data: what they call cannot be told apart, so it is left out, and that is said.
+        plain, done = self.run_kind("clone_vm")
+        self.assertEqual(done.stdout, plain.stdout)
+        self.assertEqual(done.stderr.decode().count("shares its thread-local storage"), 1, done.stderr.decode())
+        self.assertEqual(self.counts(), {"work": 5, "dup": 1, "close": 1})
+        # Behind the first child: its own 7 calls, and 9 rounds of 5 + 2 + 7.
+        self.assertIn(f"{7 + 7 * (ROUNDS - 1) + 7 * (ROUNDS - 1)} events", self.rdam("analyze").stdout.decode())
+
+
+class OwnMemory(Processes):
+    def check(self, kind: str, made: int):
+        plain, done = self.run_kind(kind)
+        self.assertEqual(done.stdout, plain.stdout)
+        own = self.counts()
+        self.assertEqual(own, OWN)
+        recorded = [counts["work"] for counts in self.by_program()["children"]]
+        self.assertEqual(sorted(recorded), sorted([5 * ROUNDS] + [7] * made))
+
+    def test_fork(self):
+        self.check("fork", ROUNDS)
+
+    def test_clone(self):
+        self.check("clone", ROUNDS)
+
+    def test_clone_and_clone3_by_syscall(self):
+        self.check("kernel", 2 * ROUNDS)
+
+    def test_library_loaded_before_the_first_event(self):
+        plugin = PROGRAMS / "libplugin.so"
+        self.run_kind("loads", functions="work,libplugin.so:plugin_work", rounds=3, arguments=(plugin,))
+        self.assertEqual(self.counts(), {"work": 15})
+        children = [counts for counts in self.by_program()["children"] if counts != {"work": 15}]
+        # The constructor calls once.
+        self.assertEqual(children, [{"work": 7, "plugin_work": 12}] * 3)
+
+
+class Programs(Processes):
+    """Programs that start others in ways of their own."""
+
+    def check(self, *command):
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        done = self.rdam("record", "-f", "dup2,execve,execv,setsid,chdir,read,write,close,fork,vfork", "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        counts = self.counts()
+        self.assertEqual(set(counts) & {"dup2", "execve", "execv", "setsid", "chdir"}, set())
+        self.assertGreater(counts["read"], 0)
+
+    def test_python(self):
+        # By vfork, with work of its own before the exec, and by posix_spawn.
+        script = ("import os, subprocess\n"
+                  "for _ in range(5):\n"
+                  "    print(subprocess.run(['sh', '-c', 'pwd; exit 3'], cwd='/', stdout=subprocess.PIPE, start_new_session=True).stdout)\n"
+                  "    print(os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, 1, 9)]), 0)[1])\n")
+        self.check("/usr/bin/python3", "-c", script)
+
+    def test_gcc(self):
+        self.need("gcc")
+        (self.folder / "one.c").write_text("int main(void) { return 0; }\n")
+        self.check("gcc", "-o", "one", "one.c")
+
+
+class Followed(Processes):
+    """--no-children, RDAM_CHILDREN=0."""
+
+    COUNTS = f"{PROGRAMS}/counts"
+
+    def test_fork_children(self):
+        for kind in ("fork", "clone", "kernel", "forks_inside"):
+            with self.subTest(kind):
+                plain, done = self.run_kind(kind, "--no-children")
+                self.assertEqual(done.stdout, plain.stdout)
+                self.assertEqual(self.traces(), ["trace.bin"])
+                self.assertEqual(self.counts(), OWN)
+
+    def test_what_children_execute(self):
+        for children, traces in ((True, 1 + 3), (False, 1)):
+            with self.subTest(children=children):
+                options = () if children else ("--no-children",)
+                _, done = self.run_kind("fork_exec", *options, functions="work", rounds=3, arguments=(f"{self.COUNTS} 1 100; exit 3",))
+                self.assertEqual(done.stdout.count(b"\n"), 4, done.stdout)
+                self.assertEqual(len(self.traces()), traces, self.traces())
+                self.assertEqual(self.counts(), {"work": 15})
+                for name in self.traces():
+                    (self.folder / name).unlink()
+
+    def test_what_the_program_turns_into(self):
+        # 10 calls, a fork child with 20 that turns into a program with 30.
+        done = self.preload("work", PROGRAMS / "forks", RDAM_CHILDREN="0")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout.count(b"\n"), 3)
+        self.assertEqual(self.traces(), ["trace.bin"])
+        self.assertEqual(self.counts(), {"work": 10})
+
+    def test_launchers_are_not_the_program(self):
+        # `read` and `waitpid` are the shell's, too.
+        for command in (f"exec {self.COUNTS} 1 100", f"{self.COUNTS} 1 100; exit 3", f"env sh -c '{self.COUNTS} 1 100; exit 3'; exit 3"):
+            with self.subTest(command):
+                done = self.rdam("record", "--no-children", "-f", "work,read,waitpid,write,sigaction", "--", "sh", "-c", command)
+                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                self.assertEqual(self.traces(), ["trace.bin"])
+                self.assertEqual(self.counts()["work"], 100)
+
+    def test_two_programs_of_a_shell(self):
+        done = self.rdam("record", "--no-children", "-f", "work", "--", "sh", "-c", f"{self.COUNTS} 1 100; {self.COUNTS} 1 200; exit 9")
+        self.assertEqual(done.returncode, 9, done.stderr.decode())
+        self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
+
+    def test_recorded_anew_below(self):
+        done = self.preload("work", CHILDREN, "fork_exec", "1", f"{self.rdam_command()} record -o inner.bin -f work -- {self.COUNTS} 1 40; exit 3",
+                            RDAM_CHILDREN="0")
+        self.assertEqual(done.returncode, 6, done.stderr.decode())
+        self.assertEqual((self.counts(), self.counts("inner.bin")), ({"work": 5}, {"work": 40}))
+
+    def rdam_command(self) -> str:
+        from harness import RDAM
+        return f"env LD_PRELOAD= {RDAM}"
+
+    def test_wrong_value(self):
+        done = self.preload("work", PROGRAMS / "counts", RDAM_CHILDREN="yes")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"RDAM_CHILDREN='yes' is not 0 or 1", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""The path of an event: no page fault, no system call, no lock, no vector register, between two changes of chunk."""
+
+import re
+import statistics
+import subprocess
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, Case
+
+QUIET = PROGRAMS / "quiet"
+FUNCTIONS = ("plain", "three", "side")
+WARM_UP = 50
+IN_ONE_CHUNK = 3000  # of at most 64 bytes each, the warm-up included
+CHUNK = 0x40000 - 0x2000 - 64
+
+
+class Counted(Case):
+    def quiet(self, function: str, calls: int, threads: int, prefix=(), **variables) -> list[int]:
+        done = self.run_in_folder(*prefix, "env", f"LD_PRELOAD={LIBRDAM}", QUIET, function, str(WARM_UP), str(calls), str(threads),
+                                  env={"RDAM_FUNCTIONS": ",".join(FUNCTIONS), "RDAM_STACK_PERIOD": "0", **variables})
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.counts(), {function: threads * (WARM_UP + calls)})
+        return [int(line) for line in done.stdout.split()]
+
+    def test_page_faults(self):
+        for clock in ("rdtscp", "rdtsc"):
+            for function in FUNCTIONS:
+                with self.subTest((clock, function)):
+                    # Each thread has a chunk of its own. The kernel may take a page away from anybody, but not from
+                    # most of them.
+                    faults = self.quiet(function, IN_ONE_CHUNK, 21, RDAM_CLOCK=clock)
+                    self.assertEqual(statistics.median(faults), 0, faults)
+
+    def test_page_faults_would_be_seen(self):
+        done = self.run_in_folder(QUIET, "touch", "50", "0", "1")
+        self.assertGreaterEqual(int(done.stdout), 50)
+
+    def system_calls(self, function: str, calls: int, **variables) -> list[str]:
+        """Those that a thread makes during its calls."""
+        self.need("strace")
+        log = self.folder / "strace.log"
+        self.quiet(function, calls, 1, prefix=("strace", "-f", "-o", log), **variables)
+        names = re.findall(r"^(?:\d+ +)?(\w+)\(", log.read_text(), re.MULTILINE)
+        return names[names.index("getppid") + 1:names.index("getpgrp")]
+
+    def test_no_system_call(self):
+        for clock in ("rdtscp", "rdtsc"):
+            for function in FUNCTIONS:
+                with self.subTest((clock, function)):
+                    self.assertEqual(self.system_calls(function, IN_ONE_CHUNK, RDAM_CLOCK=clock), [])
+
+    def test_system_calls_of_a_chunk(self):
+        calls = 100_000
+        made = self.system_calls("plain", calls)
+        changes = calls * (24 + 16) // CHUNK
+        self.assertEqual(set(made) - {"rt_sigprocmask", "madvise", "futex"}, set())
+        # Signals blocked and let through; the pages of a chunk that is new; the agent woken if it sleeps. The slack is
+        # for chunks that the warm-up has begun.
+        self.assertLessEqual(abs(made.count("rt_sigprocmask") - 2 * changes), 2)
+        self.assertLessEqual(made.count("madvise"), changes + 1)
+        self.assertLessEqual(made.count("futex"), changes + 1)
+
+    def test_clock_of_the_kernel(self):
+        # The control: there each time-stamp is a system call.
+        made = self.system_calls("plain", 100, RDAM_CLOCK="monotonic")
+        self.assertEqual(made, ["clock_gettime"] * 200)
+
+
+class Code(unittest.TestCase):
+    """The straight path of the trampolines as it was assembled: every conditional jump falls through."""
+
+    CLOCKS = ("rdtscp", "rdtsc")
+    MAY = {"push", "pop", "mov", "movq", "movl", "movabs", "lea", "add", "sub", "and", "or", "xor", "shl", "shr", "inc", "imul", "test", "cmp",
+           "cmpb", "cmpw", "cmpl", "decq", "xadd", "cmpxchg", "call", "leave", "ret"}
+
+    @classmethod
+    def setUpClass(cls):
+        done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", LIBRDAM], check=True, text=True, stdout=subprocess.PIPE)
+        cls.functions: dict[str, list[tuple[int, str, str]]] = {}
+        name = ""
+        for line in done.stdout.splitlines():
+            if label := re.fullmatch(r"[0-9a-f]+ <(.+)>:", line):
+                name = label[1]
+                cls.functions[name] = []
+            elif instruction := re.fullmatch(r" *([0-9a-f]+):\t(.+?)", line):
+                operation, _, operands = instruction[2].split("#")[0].strip().partition(" ")
+                cls.functions[name].append((int(instruction[1], 16), operation, operands.strip()))
+
+    def straight_path(self, function: str) -> list[tuple[str, str]]:
+        path = []
+        for _, operation, operands in self.functions[function]:
+            path.append((operation, operands))
+            if operation in ("ret", "jmp"):
+                return path
+        return self.fail(f"{function} does not return")
+
+    def check(self, frame: str, clock: str, most: int):
+        path = self.straight_path(f"rdam_enter_{frame}_{clock}")
+        text = "\n".join(f"{operation} {operands}" for operation, operands in path)
+        self.assertEqual([line for line in path if line[0] == clock], [(clock, "")] * 2, text)
+        self.assertEqual([line for line in path if line[0] == "ret"], [("ret", "")], text)
+        calls = [operands for operation, operands in path if operation == "call"]
+        self.assertEqual(len(calls), 1, text)
+        self.assertRegex(calls[0], r"^\*-?0x[0-9a-f]+\(%rbp\)$", "only the wrapped function itself is called")
+        others = {operation for operation, _ in path} - self.MAY - {clock}
+        self.assertEqual({operation for operation in others if not re.fullmatch("j[a-z]+", operation)}, set(), text)
+        for operation, operands in path:
+            self.assertNotRegex(operands, "[xyz]mm", f"{operation} {operands}")
+            self.assertNotEqual(operation, "jmp")
+        # Two slots, each taken by one instruction that needs no lock: it is the thread's own word.
+        self.assertEqual([operands.rpartition(",")[2].startswith("%fs:") for operation, operands in path if operation == "xadd"], [True] * 2, text)
+        self.assertLessEqual(len(path), most, text)
+
+    def test_real_frame(self):
+        for clock in self.CLOCKS:
+            self.check("real", clock, 120)
+
+    def test_side_frame(self):
+        for clock in self.CLOCKS:
+            self.check("side", clock, 160)
+
+    def test_a_lock_would_be_seen(self):
+        # Elsewhere the recorder does lock and call: objdump says so.
+        everything = {operation for function in self.functions.values() for _, operation, _ in function}
+        self.assertTrue({"lock", "syscall"} <= everything, everything)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,35 @@
+// Functions that look at who called them.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "wrappers/object/object_file.h"
+
+namespace rdam {
+
+/// Finds the instructions with which a function reads its own return address, as for
+/// `__builtin_return_address(0)`. Where that address is on the stack is known from the unwind tables: without
+/// them, or where they contradict the code, nothing is found. Reads through a copied frame pointer
+/// (`__builtin_return_address(1)`) are not seen.
+class ReturnAddressReads {
+  public:
+    /// `file` must outlive this.
+    explicit ReturnAddressReads(const ObjectFile& file);
+
+    /// The offset in the function of the first such instruction.
+    std::optional<std::uint64_t> first_in(const CodeRange& function) const;
+
+  private:
+    struct End {
+        void operator()(Dwarf_CFI* tables) const { dwarf_cfi_end(tables); }
+    };
+
+    const ObjectFile& file_;
+    std::unique_ptr<Dwarf_CFI, End> tables_;
+};
+
+}  // namespace rdam
