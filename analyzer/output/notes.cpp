@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/output/units.h"
 #include "wrappers/plan/planner.h"
 
@@ -92,7 +94,9 @@ void add_answers(const score::Report& report, std::vector<std::string>& out) {
     }
     if (report.never_called.size() > kShown)
         names += fmt::format(" and {} more", report.never_called.size() - kShown);
-    out.push_back(fmt::format("Never called: {}.", names));
+    const bool sampled = std::ranges::any_of(report.functions, &score::FunctionRow::sampled);
+    out.push_back(fmt::format("Never called{}: {}.",
+                              sampled ? ", or in none of the call trees that were recorded" : "", names));
 }
 
 bool needs_quotes(const std::string& word) {
@@ -105,8 +109,7 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
         if (!row.switched_off_ns) continue;
         out.push_back(fmt::format(
             "{} was switched off after {}, after {} in the trace, to keep to {}: its later calls are "
-            "missing, in the "
-            "sequences of its callers too.",
+            "missing, in the sequences of its callers too.",
             row.name, human_time(*row.switched_off_ns), counted(row.recorded, "call", "calls"), budget));
     }
     std::string names;

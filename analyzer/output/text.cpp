@@ -85,9 +85,13 @@ class TextWriter {
         if (sampled) line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
     }
 
+    /// A number of calls of the function.
+    static std::string count(const score::FunctionRow& row, std::uint64_t calls) {
+        return (row.sampled ? "~" : "") + grouped(calls);
+    }
+
     static std::string occurrences(const score::FunctionRow& row) {
-        return (row.switched_off_ns ? "≥" : "") + std::string{row.sampled ? "~" : ""} +
-               grouped(row.occurrences);
+        return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
     }
 
     static void add_function(Table& table, const score::FunctionRow& row) {
@@ -142,7 +146,7 @@ class TextWriter {
             for (const score::ThreadShare& part : row.threads) {
                 const score::ThreadRow& thread = report_.threads[part.thread];
                 table.add({score_text(part.rdam), fmt::format("{}", thread.tid), printable(thread.name),
-                           grouped(part.occurrences), human_time(part.lost_ns)});
+                           count(row, part.occurrences), human_time(part.lost_ns)});
             }
             print_table(table);
         }
@@ -160,7 +164,7 @@ class TextWriter {
                          {.title = "lost"}}};
             const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
-                table.add({score_text(part.rdam), printable(part.name), grouped(part.occurrences),
+                table.add({score_text(part.rdam), printable(part.name), count(row, part.occurrences),
                            human_time(part.min_ns), human_time(part.median_ns), human_time(part.p99_ns),
                            human_time(part.lost_ns)});
             }
@@ -194,7 +198,7 @@ class TextWriter {
         if (row.stacks.empty()) {
             const score::CallerRow& caller = row.callers.front();
             line(fmt::format("  {}, {} of {} calls (no stack was sampled)", function_name(row),
-                             grouped(caller.calls), grouped(row.occurrences)));
+                             count(row, caller.calls), occurrences(row)));
             frames({&caller.address, 1}, false);
             return;
         }

@@ -32,11 +32,13 @@ void add_group(Sums& sums, const ThreadGroup& group) {
     if (calls.count() == 0) return;
     sums.lost = Distribution::saturating_sum(sums.lost, calls.lost());
     sums.time = Distribution::saturating_sum(sums.time, calls.sum());
-    if (calls.count() < kFewOccurrences)
+    const std::uint64_t unrecorded = group.sampling != nullptr ? group.sampling->outermost.unrecorded : 0;
+    if (calls.count() - unrecorded < kFewOccurrences)
         sums.few_time = Distribution::saturating_sum(sums.few_time, calls.sum());
     sums.count += calls.count();
     sums.min = std::min(sums.min, calls.min());
-    if (group.spread != nullptr) sums.lost_variance += group.spread->variance(as_double(calls.min()));
+    if (group.sampling != nullptr)
+        sums.lost_variance += group.sampling->outermost.variance(as_double(calls.min()));
 }
 
 void fill_times(const RowContext& context, const Distribution& all, FunctionRow& row) {

@@ -14,7 +14,7 @@ namespace rdam::score {
 struct ThreadGroup {
     std::size_t thread = 0;
     const GroupTimes* times = nullptr;
-    const Spread* spread = nullptr;  ///< nullptr: none of its calls was sampled
+    const GroupSampling* sampling = nullptr;  ///< nullptr: none of its calls was sampled
 };
 
 struct MergedGroups {

@@ -3,21 +3,33 @@
 #include <algorithm>
 
 namespace rdam::score {
+namespace {
 
-void Spread::add(double factor, double c, double d) {
-    calls += factor * c * c;
-    mixed += factor * c * d;
-    times += factor * d * d;
+double poisson_factor(std::uint64_t weight) {
+    const auto w = static_cast<double>(weight);
+    return w * (w - 1);
+}
+
+}  // namespace
+
+void Spread::add(std::uint64_t weight, std::uint64_t c, double d, double times) {
+    const double factor = poisson_factor(weight) * times;
+    const auto count = static_cast<double>(c);
+    calls += factor * count * count;
+    mixed += factor * count * d;
+    squares += factor * d * d;
+    unrecorded += (weight - 1) * c;
 }
 
 void Spread::add(const Spread& other) {
     calls += other.calls;
     mixed += other.mixed;
-    times += other.times;
+    squares += other.squares;
+    unrecorded += other.unrecorded;
 }
 
 double Spread::variance(double m) const {
-    return std::max(times - 2 * m * mixed + m * m * calls, 0.0);
+    return std::max(squares - 2 * m * mixed + m * m * calls, 0.0);
 }
 
 TreeSums::Sum& TreeSums::Sums::of(std::uint32_t number, std::uint32_t function) {
@@ -39,36 +51,38 @@ void TreeSums::count(std::uint32_t function) {
     ++counts_.of(function, function).calls;
 }
 
-void TreeSums::time(std::uint32_t function, std::uint32_t group, std::uint64_t duration) {
+void TreeSums::time(std::uint32_t function, std::uint32_t group, std::uint64_t duration, bool outermost) {
     Sum& sum = times_.of(group, function);
-    ++sum.calls;
-    sum.time += static_cast<double>(duration);
+    ++(outermost ? sum.calls : sum.inner_calls);
+    (outermost ? sum.time : sum.inner_time) += static_cast<double>(duration);
 }
 
 void TreeSums::end(std::uint64_t weight) {
-    const auto w = static_cast<double>(weight);
-    const double factor = w * (w - 1);
-    for (const Sum& sum : counts_.sums)
-        functions_[sum.number].count += factor * sum.calls * sum.calls;
+    for (const Sum& sum : counts_.sums) {
+        const auto calls = static_cast<double>(sum.calls);
+        functions_[sum.number].count += poisson_factor(weight) * calls * calls;
+    }
     counts_.clear();
     auto& sums = times_.sums;
     std::ranges::sort(sums, {}, &Sum::function);
     for (auto first = sums.begin(); first != sums.end();) {
         const auto last =
             std::find_if(first, sums.end(), [&](const Sum& sum) { return sum.function != first->function; });
-        const auto together = static_cast<double>(last - first);
+        const auto together = std::count_if(first, last, [](const Sum& sum) { return sum.calls > 0; });
         Sum all{.function = first->function};
         for (; first != last; ++first) {
-            groups_[first->number].add(factor * together, first->calls, first->time);
+            GroupSampling& group = groups_[first->number];
+            group.outermost.add(weight, first->calls, first->time, static_cast<double>(together));
+            group.all.add(weight, first->calls + first->inner_calls, first->time + first->inner_time);
             all.calls += first->calls;
             all.time += first->time;
         }
-        functions_[all.function].times.add(factor, all.calls, all.time);
+        functions_[all.function].times.add(weight, all.calls, all.time);
     }
     times_.clear();
 }
 
-const Spread* TreeSums::group(std::uint32_t number) const {
+const GroupSampling* TreeSums::group(std::uint32_t number) const {
     const auto found = groups_.find(number);
     return found != groups_.end() ? &found->second : nullptr;
 }

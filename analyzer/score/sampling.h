@@ -18,9 +18,11 @@ namespace rdam::score {
 struct Spread {
     double calls = 0;
     double mixed = 0;
-    double times = 0;
+    double squares = 0;
+    std::uint64_t unrecorded = 0;  ///< Σ (w − 1)c: how many of the estimated calls are not in the trace
 
-    void add(double factor, double c, double d);
+    /// A tree of this weight. `times`: it is to count so often in the three sums.
+    void add(std::uint64_t weight, std::uint64_t c, double d, double times = 1);
     void add(const Spread& other);
     double variance(double m) const;  ///< never below 0
 };
@@ -31,28 +33,37 @@ struct FunctionSampling {
     Spread times;      ///< of the scored outermost calls
 };
 
+/// Likewise of one of its groups, if any of that one's calls was sampled.
+struct GroupSampling {
+    /// Of the scored outermost calls. For a function with several groups in a tree the sum of their variances
+    /// is not below that of their sum (Cauchy and Schwarz).
+    Spread outermost;
+    Spread all;  ///< the inner calls of a recursion too; of this group alone
+};
+
 /// Sums of the tree that is being read, and what they come to.
 class TreeSums {
   public:
     explicit TreeSums(std::size_t functions) : functions_(functions) {}
 
     void count(std::uint32_t function);
-    /// A scored outermost call.
-    void time(std::uint32_t function, std::uint32_t group, std::uint64_t duration);
+    /// A scored call.
+    void time(std::uint32_t function, std::uint32_t group, std::uint64_t duration, bool outermost);
     /// The tree has ended.
     void end(std::uint64_t weight);
 
     const std::vector<FunctionSampling>& functions() const { return functions_; }
-    /// Of a group; nullptr: none of its calls was sampled. For a function with several groups in a tree the
-    /// sum of their variances is not below that of their sum (Cauchy and Schwarz).
-    const Spread* group(std::uint32_t number) const;
+    /// nullptr: none of the group's calls was sampled.
+    const GroupSampling* group(std::uint32_t number) const;
 
   private:
     struct Sum {
         std::uint32_t number = 0;    ///< of a function or group
         std::uint32_t function = 0;  ///< of groups
-        double calls = 0;
+        std::uint64_t calls = 0;     ///< of groups the outermost ones
+        std::uint64_t inner_calls = 0;
         double time = 0;
+        double inner_time = 0;
     };
     /// Sums by number; forgetting them takes as long as there are sums.
     struct Sums {
@@ -66,7 +77,7 @@ class TreeSums {
     Sums counts_;
     Sums times_;
     std::vector<FunctionSampling> functions_;
-    tsl::robin_map<std::uint32_t, Spread> groups_;
+    tsl::robin_map<std::uint32_t, GroupSampling> groups_;
 };
 
 }  // namespace rdam::score

@@ -41,11 +41,11 @@ Candidate weigh(const RowContext& context, mining::GroupId group) {
         if (part.times->inner) totals.add(*part.times->inner);
         candidate.occurrences += totals.count;
         candidate.lost += totals.lost();
-        candidate.scored = candidate.scored || totals.count >= 2;
+        const Spread sampling = part.sampling != nullptr ? part.sampling->all : Spread{};
+        candidate.scored = candidate.scored || totals.count - sampling.unrecorded >= 2;
         if (!context.short_lived[part.thread]) {
             const auto life = static_cast<double>(context.lives[part.thread]);
-            const double variance =
-                part.spread != nullptr ? part.spread->variance(static_cast<double>(totals.min)) : 0;
+            const double variance = sampling.variance(static_cast<double>(totals.min));
             candidate.rdam = std::max(candidate.rdam, share(lower_bound(totals.lost(), variance), life));
         }
     }

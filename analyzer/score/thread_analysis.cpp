@@ -68,9 +68,9 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     GroupTimes& times = groups_[group];
     if (call.self_timed) times.self.add(call.self, call.weight);
     if (!call.timed) return;
+    if (call.weight > 1) sampling_.time(call.function, group, call.duration, call.outermost);
     if (call.outermost) {
         times.outermost.add(call.duration, call.weight);
-        if (call.weight > 1) sampling_.time(call.function, group, call.duration);
         return;
     }
     if (!times.inner) times.inner = std::make_unique<Distribution>();

@@ -143,6 +143,9 @@ Prose analyze_prose() {
              "lower bound: more than 10 % of the function's time is in sequences that were seen fewer than "
              "30 times, "
              "so that their minimum may hide interference. Record a function of an inner loop then.",
+             "With rdam record --max-overhead, functions that are called often are sampled: ~ marks counts "
+             "that are estimates. Their standard errors are in a note and in the JSON; the score is the "
+             "estimate less two of them.",
              "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
              "trace "
              "that is still being written is waited for."},

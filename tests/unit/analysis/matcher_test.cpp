@@ -12,16 +12,19 @@ namespace {
 constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
 
 /// Writes down what it hears: `+a` opened, `a:10/4` closed after 10 ticks, 4 of them its own, `a?` without
-/// time, `x2` two abandoned. Inner calls of a recursion end in `'`.
+/// time, `x2` two abandoned, `tree 4` the end of a sampled tree. Inner calls of a recursion end in `'`, calls
+/// of weight 4 in `*4`.
 class Listener : public calls::CallSink {
   public:
     void tree_ended(std::uint64_t weight) override { note("tree " + std::to_string(weight)); }
-    void opened(const trace::Event& enter, std::uint64_t) override { note("+" + name(enter.function)); }
+    void opened(const trace::Event& enter, std::uint64_t weight) override {
+        note("+" + name(enter.function) + times(weight));
+    }
     void closed(const calls::Call& call) override {
         std::string text = name(call.function);
         text += call.timed ? ":" + std::to_string(call.duration) : "?";
         if (call.self_timed) text += "/" + std::to_string(call.self);
-        note(text + (call.outermost ? "" : "'"));
+        note(text + (call.outermost ? "" : "'") + times(call.weight));
     }
     void abandoned(std::size_t count) override { note("x" + std::to_string(count)); }
 
@@ -31,6 +34,7 @@ class Listener : public calls::CallSink {
     static std::string name(std::uint32_t function) {
         return std::string(1, static_cast<char>('a' + function));
     }
+    static std::string times(std::uint64_t weight) { return weight == 1 ? "" : "*" + std::to_string(weight); }
     void note(const std::string& text) { heard += (heard.empty() ? "" : " ") + text; }
 };
 
@@ -57,6 +61,31 @@ TEST_CASE("calls nest", "[calls]") {
     ThreadRecording thread;
     thread.enter(100, kA).call(110, kB, 5).call(120, kB, 7).leave(150, kA);
     CHECK(listen(thread).text == "+a +b b:5/5 +b b:7/7 a:50/38");
+}
+
+TEST_CASE("a sampled tree ends when another begins or nothing is open", "[calls]") {
+    ThreadRecording thread;
+    thread.tree(2).enter(100, kA).call(110, kB, 5).leave(150, kA);
+    thread.tree(2).call(200, kC, 1).tree(0).call(300, kC, 2).call(400, kC, 3);
+    CHECK(listen(thread).text == "+a*4 +b*4 b:5/5*4 a:50/45*4 tree 4 +c*4 c:1/1*4 tree 4 +c c:2/2 +c c:3/3");
+}
+
+TEST_CASE("a tree that interrupts another splits it in two", "[calls]") {
+    ThreadRecording thread;
+    thread.tree(1).enter(100, kA).tree(3).enter(110, kB).leave(120, kB).call(130, kC, 5).leave(150, kA);
+    CHECK(listen(thread).text == "+a*2 tree 2 +b*8 b:10/10*8 tree 8 +c*2 c:5/5*2 a:50/35*2 tree 2");
+}
+
+TEST_CASE("abandoned calls belong to a sampled tree too", "[calls]") {
+    ThreadRecording thread;
+    thread.tree(1).enter(100, kA).enter(110, kB).gap().tree(2).enter(200, kC);
+    CHECK(listen(thread).text == "+a*2 +b*2 tree 2 x2 +c*4 tree 4 x1");
+}
+
+TEST_CASE("an ignored function's weight is that of its callees", "[calls]") {
+    ThreadRecording thread;
+    thread.tree(1).enter(100, kA).call(110, kB, 5).leave(150, kA);
+    CHECK(listen(thread, {}, {true}).text == "+b*2 b:5/5*2 tree 2");
 }
 
 TEST_CASE("inner calls of a recursion are not outermost", "[calls]") {

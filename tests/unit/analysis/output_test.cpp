@@ -75,6 +75,37 @@ Recording contended_program() {
     return recording;
 }
 
+/// With a budget for overhead: `parse` is called often and soon sampled, and calls `next_token`; `log` is
+/// rare; `recover` may have been called where nobody looked.
+Recording program_with_budget(std::uint8_t rate, std::uint64_t switched_off) {
+    constexpr std::uint32_t kParse = 0, kToken = 1, kLog = 2;
+    Recording recording{4};
+    trace::TraceInfo& info = recording.info;
+    info.process.max_overhead = 0.1;
+    info.clock.probe_ticks = 40;
+    info.clock.probe_inner_ticks = 20;
+    const char* names[] = {"parse", "next_token", "log", "recover"};
+    for (std::size_t f = 0; f < 4; ++f)
+        info.functions[f].name = names[f];
+    info.functions[kToken].switched_off = switched_off;
+    for (std::uint64_t number = 0; number < 2; ++number) {
+        ThreadRecording& thread = recording.thread(1000, 1001000);
+        std::uint64_t now = 1000;
+        for (std::uint64_t i = 0; i < 100; ++i) {
+            const bool late = i >= 60;
+            thread.tree(late ? rate : std::uint8_t{0}).enter(now, kParse, {}, 0x2000);
+            const std::uint64_t disturbed = i % 9 == number ? 3000 : i % 5;
+            if (switched_off == 0 || now < switched_off) thread.call(now + 100, kToken, 200 + disturbed);
+            now += 500 + disturbed;
+            thread.leave(now, kParse);
+            now += late ? (std::uint64_t{500} << rate) : 500;
+            if (i % 50 == 0) thread.tree(0).call(now, kLog, 400 + i);
+            now += 500;
+        }
+    }
+    return recording;
+}
+
 /// Everything that can go wrong, and names that mean harm.
 Recording troubled_program() {
     Recording recording{3};
@@ -148,6 +179,16 @@ TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
     report.damage = {.no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
     check_golden("troubled.txt", text_of(report, {.threads = true}));
     check_golden("troubled.json", json_of(report));
+}
+
+TEST_CASE("what a budget for overhead left out is said", "[output][golden]") {
+    const score::Report sampled = analyze(program_with_budget(3, 0));
+    check_golden("sampled.txt", text_of(sampled, {.threads = true, .sequences = true}));
+    check_golden("sampled.json", json_of(sampled));
+    const score::Report switched_off = analyze(program_with_budget(0, 50000));
+    check_golden("switched-off.txt", text_of(switched_off));
+    check_golden("switched-off.json", json_of(switched_off));
+    check_golden("sampled-switched-off.txt", text_of(analyze(program_with_budget(3, 50000))));
 }
 
 TEST_CASE("a program that called nothing", "[output][golden]") {

@@ -57,6 +57,14 @@ ThreadRecording& ThreadRecording::tree(std::uint8_t rate) {
     return *this;
 }
 
+ThreadRecording& ThreadRecording::copy(std::span<const trace::Event> tree, std::uint8_t sampling) {
+    for (trace::Event event : tree) {
+        event.sampling = std::exchange(sampling, std::uint8_t{0});
+        add(event, {event.words.begin(), event.words.end()});
+    }
+    return *this;
+}
+
 ThreadRecording& ThreadRecording::gap() {
     pieces_.push_back({.events = {}, .gap_before = true});
     return *this;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class ThreadRecording {
     ThreadRecording& gap();
     /// The next enter begins a sampled call tree, recorded with probability 2^-rate.
     ThreadRecording& tree(std::uint8_t rate);
+    /// The events of a call tree of another recording; `sampling` is its first one's.
+    ThreadRecording& copy(std::span<const trace::Event> tree, std::uint8_t sampling);
 
     /// A call without children.
     ThreadRecording& call(std::uint64_t tsc, std::uint32_t function, std::uint64_t duration,

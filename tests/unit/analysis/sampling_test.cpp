@@ -179,6 +179,24 @@ TEST_CASE("lost time is estimated within its standard error, against the least o
     }
 }
 
+TEST_CASE("lost time of several sequences is estimated, each against its own least", "[sampling]") {
+    const score::FunctionRow all = row(analyze(whole(trees())), "b");
+    REQUIRE(all.sequences.size() == 4);
+    Errors errors;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const score::FunctionRow found = row(analyze(sample(trees(), seed)), "b");
+        std::map<std::uint64_t, double> least;
+        for (const score::SequenceRow& sequence : found.sequences)
+            least[sequence.id] = sequence.min_ns;
+        double truth = 0;
+        for (const score::SequenceRow& sequence : all.sequences)
+            truth += sequence.lost_ns -
+                     static_cast<double>(sequence.occurrences) * (least.at(sequence.id) - sequence.min_ns);
+        errors.add(found.lost_ns, truth, found.lost_error_ns);
+    }
+    check(errors);
+}
+
 TEST_CASE("the score of a sample is below that of the whole", "[sampling]") {
     const score::Report truth = analyze(whole(trees()));
     for (const char* name : {"a", "b", "c"}) {
@@ -272,16 +290,16 @@ TEST_CASE("weights are repetitions: distributions", "[sampling]") {
 
 TEST_CASE("the variance of several sequences in one tree is not below that of their sum", "[sampling]") {
     score::TreeSums sums(1);
-    sums.time(0, 0, 100);
-    sums.time(0, 1, 50);
-    sums.time(0, 1, 70);
+    sums.time(0, 0, 100, true);
+    sums.time(0, 1, 50, true);
+    sums.time(0, 1, 70, true);
     sums.end(4);
     REQUIRE(sums.group(0) != nullptr);
     REQUIRE(sums.group(1) != nullptr);
     CHECK(sums.group(2) == nullptr);
     const double together = 4 * 3 * (100.0 + 50 + 70) * (100 + 50 + 70);
     CHECK(sums.functions()[0].times.variance(0) == Approx(together));
-    CHECK(sums.group(0)->variance(0) + sums.group(1)->variance(0) >= together);
+    CHECK(sums.group(0)->outermost.variance(0) + sums.group(1)->outermost.variance(0) >= together);
 }
 
 }  // namespace rdam::test
