@@ -19,6 +19,10 @@ std::uint64_t subtract(std::uint64_t from, std::uint64_t amount) {
     return from > amount ? from - amount : 0;
 }
 
+std::uint64_t weight(std::uint8_t rate) {
+    return std::uint64_t{1} << rate;
+}
+
 double sane_ticks(double ticks) {
     return std::isfinite(ticks) && ticks > 0 && ticks < 1e9 ? ticks : 0;
 }
@@ -66,25 +70,25 @@ void Matcher::see(std::uint64_t tsc) {
     counts_.last = std::max(counts_.last, tsc);
 }
 
-std::uint64_t Matcher::weight_of(const trace::Event& event) const {
-    if (event.sampling != 0) return std::uint64_t{1} << (event.sampling - 1U);
-    return stack_.empty() ? 1 : stack_.back().weight;
+std::uint8_t Matcher::rate_of(const trace::Event& event) const {
+    if (event.sampling != 0) return static_cast<std::uint8_t>(event.sampling - 1);
+    return stack_.empty() ? std::uint8_t{0} : stack_.back().rate;
 }
 
-void Matcher::enter_tree(std::uint64_t weight) {
-    if (tree_weight_ > 1) sink_.tree_ended(tree_weight_);
-    tree_weight_ = weight;
+void Matcher::enter_tree(std::uint8_t rate) {
+    if (tree_rate_ > 0) sink_.tree_ended(weight(tree_rate_));
+    tree_rate_ = rate;
 }
 
 void Matcher::enter(const trace::Event& event, bool tail) {
     see(event.tsc);
-    const std::uint64_t weight = weight_of(event);
-    if (event.sampling != 0 || weight != tree_weight_) enter_tree(weight);
+    const std::uint8_t rate = rate_of(event);
+    if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
     PerOpen& open = open_[event.function];
     const Frame frame{.enter = event.tsc,
                       .paused_before = paused_until(event.tsc),
-                      .weight = weight,
                       .function = event.function,
+                      .rate = rate,
                       .tail = tail,
                       .outermost = open.calls == 0,
                       .ignored = ignored_[event.function]};
@@ -93,8 +97,8 @@ void Matcher::enter(const trace::Event& event, bool tail) {
     if (!frame.ignored) {
         ++counts_.calls;
         ++per_function_[event.function].calls;
-        per_function_[event.function].estimated += weight;
-        sink_.opened(event, weight);
+        per_function_[event.function].estimated += weight(rate);
+        sink_.opened(event, weight(rate));
     }
     stack_.push_back(frame);
 }
@@ -161,7 +165,7 @@ void Matcher::close_top(std::uint64_t tsc) {
     --open.calls;
     if (!frame.tail) --open.frames;
 
-    if (frame.weight != tree_weight_) enter_tree(frame.weight);
+    if (frame.rate != tree_rate_) enter_tree(frame.rate);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= kLongest;
     const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
     if (!frame.ignored) {
@@ -174,10 +178,10 @@ void Matcher::close_top(std::uint64_t tsc) {
                       .timed = timed,
                       .self_timed = timed && frame.self_known,
                       .duration = duration,
-                      .weight = frame.weight,
+                      .weight = weight(frame.rate),
                       .self = subtract(duration, frame.children)});
     }
-    if (stack_.empty()) return enter_tree(1);
+    if (stack_.empty()) return enter_tree(0);
 
     Frame& parent = stack_.back();
     const std::uint64_t shared = subtract(tsc, parent.enter);
@@ -204,7 +208,7 @@ std::uint64_t Matcher::abandon_down_to(std::size_t keep) {
         stack_.pop_back();
     }
     if (stack_.empty()) {
-        enter_tree(1);
+        enter_tree(0);
     } else {
         stack_.back().nested += nested;
         stack_.back().self_known = false;

@@ -76,12 +76,12 @@ class Matcher {
         std::uint64_t paused_before = 0;  ///< ticks of pause before `enter`
         std::uint64_t nested = 0;         ///< wrapped calls inside, at any depth
         std::uint64_t children = 0;       ///< their net durations, of the direct ones
-        std::uint64_t weight = 1;
         std::uint32_t function = 0;
-        bool tail = false;
-        bool outermost = true;
-        bool ignored = false;
-        bool self_known = true;
+        std::uint8_t rate = 0;  ///< weight 2^rate; bits, for a larger frame costs a tenth of the time
+        bool tail : 1 = false;
+        bool outermost : 1 = true;
+        bool ignored : 1 = false;
+        bool self_known : 1 = true;
     };
     struct PerOpen {
         std::uint32_t calls = 0;   ///< open calls of the function
@@ -100,8 +100,8 @@ class Matcher {
     std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;
     void see(std::uint64_t tsc);
-    std::uint64_t weight_of(const trace::Event& event) const;
-    void enter_tree(std::uint64_t weight);
+    std::uint8_t rate_of(const trace::Event& event) const;
+    void enter_tree(std::uint8_t rate);
 
     ProbeCost cost_;
     std::vector<bool> ignored_;
@@ -111,7 +111,7 @@ class Matcher {
     std::vector<FunctionCounts> per_function_;
     MatchCounts counts_;
     Interval last_pause_;
-    std::uint64_t tree_weight_ = 1;  ///< of what was not reported to the sink yet
+    std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
 };
 
 }  // namespace rdam::calls

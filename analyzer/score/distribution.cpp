@@ -32,7 +32,7 @@ std::uint64_t Distribution::middle_of(std::size_t bucket) {
     return low + ((std::uint64_t{1} << shift) - 1) / 2;
 }
 
-void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t times) {
+inline void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t times) {
     if (values_.empty()) first_bucket_ = bucket;
     if (bucket < first_bucket_) {
         values_.insert(values_.begin(), first_bucket_ - bucket, 0);
@@ -56,13 +56,14 @@ void Distribution::spill() {
 void Distribution::add(std::uint64_t value, std::uint64_t times) {
     if (!counts_in_buckets() && count_ + times > kExact) spill();
     count_ += times;
-    sum_ = saturating_sum(sum_, saturating_product(value, times));
+    sum_ = saturating_sum(sum_, times == 1 ? value : saturating_product(value, times));
     min_ = std::min(min_, value);
     max_ = std::max(max_, value);
     if (counts_in_buckets()) {
         count_in_bucket(bucket_of(value), times);
     } else {
-        values_.insert(values_.end(), times, value);
+        for (; times > 0; --times)
+            values_.push_back(value);
     }
 }
 

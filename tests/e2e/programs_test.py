@@ -88,6 +88,19 @@ class Programs(Recorded):
         self.assertGreater(len(results[0]), 200)
         self.assertGreater(self.wrapped_calls()["python3.11:PyObject_Call"], 100)
 
+    def test_everything_in_libc(self):
+        self.need("/usr/bin/python3", "sqlite3")
+        script = ("import json, re, subprocess, threading\n"
+                  "print(json.dumps({'a': [1, 2.5, {'b': re.sub('a', 'b', 'banana')}]}))\n"
+                  "print(subprocess.run(['sh', '-c', 'echo hi; exit 3'], capture_output=True))\n"
+                  "threads = [threading.Thread(target=lambda: [str(i) for i in range(1000)]) for _ in range(8)]\n"
+                  "[thread.start() for thread in threads]\n[thread.join() for thread in threads]\n")
+        counts = self.compare("libc.so.6:*", "/usr/bin/python3", "-c", script)
+        self.assertGreater(len(counts), 200)
+        self.compare("libc.so.6:*,libsqlite3.so.0:*", "sqlite3", ":memory:",
+                     "create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n where i < 500) "
+                     "insert into t select i, hex(i * 7919 % 1009) from n; select sum(a), min(b), max(b) from t;")
+
     def test_gcc(self):
         self.need("gcc")
         (self.folder / "source.c").write_text("".join(
