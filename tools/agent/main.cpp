@@ -82,6 +82,7 @@ void describe_clock(const shm::Control& control, const TickRate& rate, trace::Cl
     constexpr double kScale = 1.0 / 16;
     static constexpr const char* kSources[] = {"rdtscp", "rdtsc", "monotonic"};
     clock.source = kSources[std::min<std::size_t>(static_cast<std::size_t>(control.clock), 2)];
+    clock.ticks_per_second = rate.result();
     clock.start_tsc = rate.start_tsc();
     clock.start_unix_ns = rate.start_unix_ns();
     clock.probe_ticks = static_cast<double>(control.probe_ticks_x16) * kScale;
@@ -137,7 +138,6 @@ int run(int fd) {
     info.process.executable = process.executable;
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
-    info.clock.ticks_per_second = rate.result();
     if (const auto writable = check_writable(wishes.output); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;

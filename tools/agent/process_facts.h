@@ -34,7 +34,7 @@ std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint6
 trace::ProcessInfo describe_machine(std::uint32_t pid);
 
 /// Ticks per second of the time-stamp counter: the kernel's own figure where it tells (perf's mapping of an
-/// event), else measured between construction and result().
+/// event), else measured between construction and result(), which waits for two milliseconds to have passed.
 class TickRate {
   public:
     explicit TickRate(shm::Clock clock);
