@@ -12,6 +12,7 @@
 #include "tools/agent/answers.h"
 #include "tools/agent/plan_area.h"
 #include "tools/agent/process_facts.h"
+#include "wrappers/plan/cached_plan.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -187,6 +188,7 @@ Planning::Planning(const SharedMemory& shared, ProcessDescription& process, cons
       process_(process),
       wishes_(wishes),
       info_(info),
+      store_(plan_folder()),
       loaded_(process.objects.size(), true) {}
 
 Plan Planning::plan_objects(std::size_t first, bool late) {
@@ -202,7 +204,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.record_arguments = wishes_.arguments;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
     request.resolve_ifunc = [&](std::uint64_t resolver) { return late ? 0 : ask_ifunc(shared_, resolver); };
-    Plan plan = make_plan(request, Catalogue::builtin());
+    Plan plan = make_cached_plan(request, Catalogue::builtin(), store_);
     for (PlannedFunction& function : plan.functions)
         function.object += first;
     return plan;
