@@ -77,6 +77,9 @@ Prose record_prose() {
               "When the buffers are full: wait for room (the wait is marked and never scored), or drop "
               "events and "
               "count them. Default: wait."},
+             {"RDAM_CACHE",
+              "The folder in which plans are kept from one run to the next; 0: none. Default: "
+              "$XDG_CACHE_HOME/rdam, else ~/.cache/rdam."},
              {"RDAM_VERBOSE", "1: say more on standard error."}},
         .exit_status =
             {{"PROGRAM's",

@@ -1,27 +1,12 @@
 #include "wrappers/object/name_index.h"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 
 #include "wrappers/object/demangle.h"
 
 namespace rdam {
-namespace {
-
-constexpr std::size_t kPiece = 4;
-constexpr unsigned kHashBits = 18;
-
-std::size_t hash_of_piece(const char* text) {
-    std::uint32_t piece = 0;
-    std::memcpy(&piece, text, kPiece);
-    constexpr std::uint32_t kGoldenRatio = 2654435769U;
-    return (piece * kGoldenRatio) >> (32 - kHashBits);
-}
-
-}  // namespace
-
-NameIndex::NameIndex(const std::vector<Symbol>& symbols) : pieces_(std::size_t{1} << kHashBits) {
+NameIndex::NameIndex(const std::vector<Symbol>& symbols) {
     for (std::uint32_t index = 0; index < symbols.size(); ++index) {
         const Symbol& symbol = symbols[index];
         if (!symbol.is_code()) continue;
@@ -30,8 +15,7 @@ NameIndex::NameIndex(const std::vector<Symbol>& symbols) : pieces_(std::size_t{1
             clones_.push_back({parts.base, index});
         if (!looks_mangled(symbol.name)) continue;
         mangled_.push_back(index);
-        for (std::size_t at = 0; at + kPiece <= symbol.name.size(); ++at)
-            pieces_[hash_of_piece(symbol.name.data() + at)] = true;
+        pieces_.add(symbol.name);
     }
     std::sort(clones_.begin(), clones_.end(), [](const Clone& a, const Clone& b) {
         return std::tie(a.base, a.symbol) < std::tie(b.base, b.symbol);
@@ -49,10 +33,7 @@ std::span<const NameIndex::Clone> NameIndex::clones_of(std::string_view base) co
 }
 
 bool NameIndex::may_contain(std::string_view token) const {
-    if (mangled_.empty()) return false;
-    for (std::size_t at = 0; at + kPiece <= token.size(); ++at)
-        if (!pieces_[hash_of_piece(token.data() + at)]) return false;
-    return true;
+    return !mangled_.empty() && pieces_.may_contain(token);
 }
 
 }  // namespace rdam

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "wrappers/object/piece_filter.h"
 #include "wrappers/object/symbol.h"
 
 namespace rdam {
@@ -32,7 +33,7 @@ class NameIndex {
   private:
     std::vector<Clone> clones_;
     std::vector<std::uint32_t> mangled_;
-    std::vector<bool> pieces_;  // by hash, of all pieces of four characters in mangled names
+    PieceFilter pieces_;  // of the mangled names
 };
 
 }  // namespace rdam

@@ -6,12 +6,24 @@
 namespace rdam {
 namespace {
 
+/// The list may have been moved or come from elsewhere. Answers are in its order, each with its entry.
+void set_origins(std::vector<Answer>& answers, const std::vector<ListEntry>& list) {
+    auto entry = list.begin();
+    for (Answer& answer : answers) {
+        while (entry != list.end() && entry->text != answer.entry.text)
+            ++entry;
+        if (entry == list.end()) return;
+        answer.entry.origin = entry->origin;
+    }
+}
+
 std::optional<Plan> known_plan(const PlanRequest& request, const std::string& key, const PlanStore& store) {
     const auto bytes = store.load(key);
     if (!bytes) return std::nullopt;
     auto record = decode(*bytes);
     if (!record || record->key != key || !is_sound(record->plan, request.objects.size())) return std::nullopt;
     if (!are_unchanged(record->sources) || !are_confirmed(record->choices, request)) return std::nullopt;
+    set_origins(record->plan.answers, request.list.entries);
     return std::move(record->plan);
 }
 

@@ -60,7 +60,7 @@ void fields(Archive& archive, PlannedFunction& function) {
 
 template <class Archive>
 void fields(Archive& archive, ListEntry& entry) {
-    archive(entry.text, entry.scope, entry.name, entry.origin, entry.added_wait);
+    archive(entry.text, entry.scope, entry.name, entry.added_wait);
 }
 
 template <class Archive>

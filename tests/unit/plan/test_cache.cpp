@@ -123,12 +123,21 @@ TEST_CASE("a kept plan is used wherever the objects are loaded") {
     CHECK(folder.is_known(folder.request));
 }
 
+TEST_CASE("a list that has moved is the same list") {
+    Folder folder;
+    folder.keep_marked(folder.request);
+    folder.request.list = *rdam::parse_function_list("# moved\ntwin\nno_such_function\n", "elsewhere");
+    const Plan plan = folder.plan(folder.request);
+    CHECK(plan.answers.front().reason == kMark);
+    CHECK(plan.answers.front().entry.origin == "elsewhere:2");
+    CHECK(plan.answers.back().entry.origin == "elsewhere:3");
+}
+
 TEST_CASE("any other request is planned anew") {
     Folder folder;
     folder.keep_marked(folder.request);
     const std::vector<std::pair<std::string, std::function<void(PlanRequest&)>>> changes{
         {"list", [](auto& r) { r.list = *rdam::parse_function_list("twin\nno_such\n", "test"); }},
-        {"origin", [](auto& r) { r.list.entries[0].origin = "other:1"; }},
         {"mark", [](auto& r) { r.list.entries[1].added_wait = true; }},
         {"order of the list", [](auto& r) { std::swap(r.list.entries[0], r.list.entries[1]); }},
         {"arguments", [](auto& r) { r.record_arguments = false; }},
