@@ -1,5 +1,6 @@
 """What the end-to-end tests have in common: running rdam on real programs in a folder of their own."""
 
+import atexit
 import json
 import os
 import pathlib
@@ -13,6 +14,11 @@ LIBRDAM = os.environ["LIBRDAM"]
 PROGRAMS = pathlib.Path(os.environ["PROGRAMS"])
 TIMEOUT = 240
 
+# Plans are kept from test to test, as they are from run to run, but never where a person's own are.
+CACHE = tempfile.mkdtemp(prefix="rdam-e2e-cache-")
+os.environ["RDAM_CACHE"] = CACHE
+atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+
 
 class Case(unittest.TestCase):
     """A test in an empty folder, which is the current one of everything it runs."""
@@ -24,7 +30,8 @@ class Case(unittest.TestCase):
     def run_in_folder(self, *command, env=None, **options) -> subprocess.CompletedProcess:
         variables = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
         options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.run([str(word) for word in command], cwd=self.folder, env={**variables, **(env or {})},
+        return subprocess.run([str(word) for word in command], cwd=self.folder,
+                              env={**variables, "RDAM_CACHE": CACHE, **(env or {})},
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False, **options)
 
     def rdam(self, *arguments, **options) -> subprocess.CompletedProcess:

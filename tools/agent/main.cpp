@@ -83,6 +83,7 @@ void describe_clock(const shm::Control& control, const TickRate& rate, trace::Cl
     constexpr double kScale = 1.0 / 16;
     static constexpr const char* kSources[] = {"rdtscp", "rdtsc", "monotonic"};
     clock.source = kSources[std::min<std::size_t>(static_cast<std::size_t>(control.clock), 2)];
+    clock.ticks_per_second = rate.result();
     clock.start_tsc = rate.start_tsc();
     clock.start_unix_ns = rate.start_unix_ns();
     clock.probe_ticks = static_cast<double>(control.probe_ticks_x16) * kScale;

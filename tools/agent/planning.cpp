@@ -12,7 +12,7 @@
 #include "tools/agent/answers.h"
 #include "tools/agent/plan_area.h"
 #include "tools/agent/process_facts.h"
-#include "wrappers/plan/plan_cache.h"
+#include "wrappers/plan/cached_plan.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -189,6 +189,7 @@ Planning::Planning(const SharedMemory& shared, ProcessDescription& process, cons
       process_(process),
       wishes_(wishes),
       info_(info),
+      store_(plan_folder()),
       loaded_(process.objects.size(), true) {}
 
 Plan Planning::plan_objects(std::size_t first, bool late) {
@@ -204,8 +205,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     request.record_arguments = wishes_.arguments;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
     if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
-    const auto cache = PlanCache::from_environment();
-    Plan plan = cache ? cache->make(request, Catalogue::builtin()) : make_plan(request, Catalogue::builtin());
+    Plan plan = make_cached_plan(request, Catalogue::builtin(), store_);
     for (PlannedFunction& function : plan.functions)
         function.object += first;
     return plan;

@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/event.h"
 #include "tools/agent/shared_memory.h"
+#include "wrappers/plan/plan_store.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
@@ -51,6 +52,7 @@ class Planning {
     ProcessDescription& process_;
     const Wishes& wishes_;
     trace::TraceInfo& info_;
+    PlanStore store_;
     FunctionList list_;
     std::vector<bool> loaded_;  ///< by object
 };

@@ -87,6 +87,9 @@ Prose record_prose() {
               "recording every call would cost more, whole outermost call trees are sampled at random, and "
               "functions that are called too often even for that are switched off. Counts and lost time are "
               "then estimates, with a standard error. Default: everything is recorded."},
+             {"RDAM_CACHE",
+              "The folder in which plans are kept from one run to the next; 0: none. Default: "
+              "$XDG_CACHE_HOME/rdam, else ~/.cache/rdam."},
              {"RDAM_VERBOSE", "1: say more on standard error."}},
         .exit_status =
             {{"PROGRAM's",

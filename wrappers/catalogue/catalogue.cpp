@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <xxhash.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -126,6 +127,7 @@ Result<Catalogue> Catalogue::parse(std::string_view text, std::string_view origi
     catalogue.functions_ = std::move(parts->functions);
     catalogue.refused_globs_ = std::move(parts->refused_globs);
     catalogue.launchers_ = std::move(parts->launchers);
+    catalogue.fingerprint_ = XXH3_64bits(text.data(), text.size());
     return catalogue;
 }
 

@@ -54,7 +54,11 @@ class Catalogue {
     /// ….
     bool is_launcher(std::string_view program) const;
 
+    /// Differs where the text it was parsed from does.
+    std::uint64_t fingerprint() const { return fingerprint_; }
+
   private:
+    std::uint64_t fingerprint_ = 0;
     std::vector<CatalogueFunction> functions_;      // sorted by name
     std::vector<CatalogueFunction> refused_globs_;  // in the order of the file
     std::vector<std::string> launchers_;            // sorted

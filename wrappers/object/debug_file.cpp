@@ -38,6 +38,21 @@ std::optional<DebugLink> read_debug_link(const ElfImage& object) {
     return link;
 }
 
+/// Of the file that dwz moved what several debug files have in common to.
+struct SharedLink {
+    std::string name;  ///< absolute, or relative to the debug file's folder
+    std::string build_id;
+};
+
+std::optional<SharedLink> read_shared_link(const ElfImage& image) {
+    const auto section = find_section(image, ".gnu_debugaltlink");
+    if (!section) return std::nullopt;
+    const auto bytes = section_bytes(*section);
+    const std::string_view name = string_at(bytes, 0);
+    if (name.empty()) return std::nullopt;
+    return SharedLink{std::string{name}, to_hex(bytes.subspan(name.size() + 1))};
+}
+
 std::optional<std::uint32_t> crc_of_file(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return std::nullopt;
@@ -60,26 +75,25 @@ std::optional<ElfImage> open_if_exists(const fs::path& path) {
     return std::move(*image);
 }
 
-std::optional<fs::path> path_by_build_id(const std::string& build_id, const std::string& debug_root) {
-    if (build_id.size() < 3) return std::nullopt;
+fs::path place_by_build_id(const std::string& build_id, const std::string& debug_root) {
+    constexpr std::size_t kShortest = 3;
+    if (build_id.size() < kShortest) return {};
     return fs::path{debug_root} / ".build-id" / build_id.substr(0, 2) / (build_id.substr(2) + ".debug");
 }
 
-std::vector<fs::path> paths_by_link(const ElfImage& object, const DebugLink& link,
-                                    const std::string& debug_root) {
+std::vector<fs::path> places_by_link(const ElfImage& object, const DebugLink& link,
+                                     const std::string& debug_root) {
     std::error_code error;
     const fs::path real = fs::weakly_canonical(object.name(), error);
     const fs::path directory = error ? fs::path{object.name()}.parent_path() : real.parent_path();
-    std::vector<fs::path> paths{directory / link.name, directory / ".debug" / link.name,
-                                fs::path{debug_root} / directory.relative_path() / link.name};
-    std::erase(paths, real);
-    return paths;
+    std::vector<fs::path> places{directory / link.name, directory / ".debug" / link.name,
+                                 fs::path{debug_root} / directory.relative_path() / link.name};
+    std::erase(places, real);
+    return places;
 }
 
 std::optional<ElfImage> by_build_id(const std::string& build_id, const std::string& debug_root) {
-    const auto path = path_by_build_id(build_id, debug_root);
-    if (!path) return std::nullopt;
-    auto image = open_if_exists(*path);
+    auto image = open_if_exists(place_by_build_id(build_id, debug_root));
     if (!image || read_build_id(*image) != build_id) return std::nullopt;
     return image;
 }
@@ -88,7 +102,7 @@ std::optional<ElfImage> by_link(const ElfImage& object, const std::string& build
                                 const std::string& debug_root) {
     const auto link = read_debug_link(object);
     if (!link) return std::nullopt;
-    for (const fs::path& candidate : paths_by_link(object, *link, debug_root)) {
+    for (const fs::path& candidate : places_by_link(object, *link, debug_root)) {
         auto image = open_if_exists(candidate);
         if (!image) continue;
         const std::string its_id = read_build_id(*image);
@@ -107,15 +121,26 @@ std::optional<ElfImage> find_debug_file(const ElfImage& object, const std::strin
     return by_link(object, build_id, debug_root);
 }
 
-std::vector<std::string> debug_file_candidates(const ElfImage& object, const std::string& debug_root) {
-    std::vector<std::string> paths;
-    if (const auto path = path_by_build_id(read_build_id(object), debug_root))
-        paths.push_back(path->string());
-    if (const auto link = read_debug_link(object)) {
-        for (const fs::path& path : paths_by_link(object, *link, debug_root))
-            paths.push_back(path.string());
+std::vector<std::string> debug_places(const std::string& path, const std::string& debug_root) {
+    std::vector<std::string> places;
+    const auto add = [&](const fs::path& place) {
+        if (!place.empty()) places.push_back(place.string());
+    };
+    const auto object = ElfImage::open(path);
+    if (!object) return places;
+    const std::string build_id = read_build_id(*object);
+    add(place_by_build_id(build_id, debug_root));
+    if (const auto link = read_debug_link(*object))
+        for (const fs::path& place : places_by_link(*object, *link, debug_root))
+            add(place);
+    const auto debug = find_debug_file(*object, debug_root);
+    for (const ElfImage* image : {&*object, debug ? &*debug : nullptr}) {
+        const auto shared = image == nullptr ? std::nullopt : read_shared_link(*image);
+        if (!shared) continue;
+        add(place_by_build_id(shared->build_id, debug_root));
+        add(fs::path{image->name()}.parent_path() / shared->name);
     }
-    return paths;
+    return places;
 }
 
 std::optional<ElfImage> read_mini_debug(const ElfImage& object) {

@@ -3,12 +3,14 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "wrappers/object/demangle.h"
 
 namespace rdam {
 namespace {
 
+constexpr std::uint64_t kMostEntries = 20'000'000;
 constexpr int kDeepestNesting = 64;  // of scopes; a hostile file may nest for ever
 
 struct UnitRange {
@@ -66,6 +68,42 @@ void collect_functions(Dwarf_Die parent, int depth, std::vector<DwarfFunction>& 
     } while (dwarf_siblingof(&die, &die) == 0);
 }
 
+/// Collects the functions that are described as inlined.
+class InlinedReader {
+  public:
+    explicit InlinedReader(DwarfFile::InlinedFunctions& found) : found_{found} {}
+
+    void read(Dwarf_Die parent, std::size_t unit, int depth) {
+        Dwarf_Die die;
+        if (depth > kDeepestNesting || dwarf_child(&parent, &die) != 0) return;
+        do {
+            if (++entries_ > kMostEntries) {
+                found_.complete = false;
+                return;
+            }
+            const int tag = dwarf_tag(&die);
+            if (tag == DW_TAG_subprogram) {
+                note(die, unit);
+            } else if (tag == DW_TAG_namespace || tag == DW_TAG_module) {
+                read(die, unit, depth + 1);
+            }
+        } while (dwarf_siblingof(&die, &die) == 0);
+    }
+
+  private:
+    void note(Dwarf_Die& die, std::size_t unit) {
+        if (dwarf_hasattr(&die, DW_AT_inline) == 0) return;
+        Dwarf_Attribute attribute;
+        const char* name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_name, &attribute));
+        if (name == nullptr) return;
+        const auto hash = std::hash<std::string_view>{}(without_template_arguments(name));
+        found_.functions.push_back({hash, unit, die});
+    }
+
+    DwarfFile::InlinedFunctions& found_;
+    std::uint64_t entries_ = 0;
+};
+
 template <class Range>
 const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
     auto after =
@@ -86,6 +124,7 @@ struct DwarfFile::State {
     std::vector<Unit> units;
     std::vector<UnitRange> ranges;                                          // by begin
     std::unordered_map<std::size_t, std::vector<DwarfFunction>> functions;  // by unit; each by begin
+    std::optional<InlinedFunctions> inlined;
 
     State() = default;
     State(const State&) = delete;
@@ -143,6 +182,18 @@ const std::vector<DwarfFile::Unit>& DwarfFile::units() const {
     return state_->units;
 }
 
+const DwarfFile::InlinedFunctions& DwarfFile::inlined_functions() {
+    if (!state_->inlined) {
+        InlinedFunctions& found = state_->inlined.emplace();
+        InlinedReader reader{found};
+        for (std::size_t unit = 0; unit < state_->units.size(); ++unit)
+            reader.read(state_->units[unit].die, unit, 0);
+        std::stable_sort(found.functions.begin(), found.functions.end(),
+                         [](const Inlined& a, const Inlined& b) { return a.name_hash < b.name_hash; });
+    }
+    return *state_->inlined;
+}
+
 const DwarfFile::Unit* DwarfFile::unit_at(std::uint64_t address) {
     const UnitRange* range = covering(state_->ranges, address);
     return range == nullptr ? nullptr : &state_->units[range->unit];
@@ -179,6 +230,10 @@ std::string_view linkage_name_of(Dwarf_Die die) {
 
 std::string display_name_of(Dwarf_Die die) {
     return display_name(linkage_name_of(die));
+}
+
+std::string_view without_template_arguments(std::string_view name) {
+    return name.starts_with("operator") ? name : name.substr(0, name.find('<'));
 }
 
 std::string declaration_of(Dwarf_Die die) {

@@ -48,6 +48,19 @@ class DwarfFile {
     /// with this linkage name, if any has it.
     const DwarfFunction* function_starting_at(std::uint64_t address, std::string_view linkage_name);
 
+    /// A function that is described as compiled into others.
+    struct Inlined {
+        std::size_t name_hash = 0;  ///< of its plain name, without template arguments
+        std::size_t unit = 0;       ///< index into units()
+        Dwarf_Die die{};
+    };
+    struct InlinedFunctions {
+        std::vector<Inlined> functions;  ///< by name_hash; of one name in the order of the file
+        bool complete = true;            ///< false: too much to be read to its end
+    };
+    /// Read when first asked for.
+    const InlinedFunctions& inlined_functions();
+
   private:
     DwarfFile();
     struct State;
@@ -60,6 +73,9 @@ std::string_view linkage_name_of(Dwarf_Die die);
 
 /// "std::vector<int>::push_back" as display_name() gives it, from whatever names the DIE has.
 std::string display_name_of(Dwarf_Die die);
+
+/// `vector` of `vector<int>`.
+std::string_view without_template_arguments(std::string_view name);
 
 /// "file.c:12" of the declaration, without directories; empty: unknown.
 std::string declaration_of(Dwarf_Die die);

@@ -17,14 +17,6 @@ bool libelf_ready() {
     return kReady;
 }
 
-std::string to_hex(std::span<const std::uint8_t> bytes) {
-    std::string hex;
-    hex.reserve(bytes.size() * 2);
-    for (const std::uint8_t byte : bytes)
-        hex += fmt::format("{:02x}", byte);
-    return hex;
-}
-
 std::string build_id_in_notes(Elf_Data* data) {
     if (data == nullptr || data->d_buf == nullptr) return {};
     constexpr std::size_t kLongestBuildId = 64;
@@ -43,6 +35,14 @@ std::string build_id_in_notes(Elf_Data* data) {
 }
 
 }  // namespace
+
+std::string to_hex(std::span<const std::uint8_t> bytes) {
+    std::string hex;
+    hex.reserve(bytes.size() * 2);
+    for (const std::uint8_t byte : bytes)
+        hex += fmt::format("{:02x}", byte);
+    return hex;
+}
 
 Result<ElfImage> ElfImage::open(const std::string& path) {
     if (!libelf_ready()) return fail("libelf is older than the one rdam was built with: reinstall libelf1");

@@ -67,6 +67,8 @@ std::span<const std::uint8_t> section_bytes(const ElfSection& section);
 /// Program headers, in order.
 std::vector<GElf_Phdr> read_segments(const ElfImage& image);
 
+std::string to_hex(std::span<const std::uint8_t> bytes);
+
 /// The GNU build-id in lower-case hex; empty if there is none.
 std::string read_build_id(const ElfImage& image);
 

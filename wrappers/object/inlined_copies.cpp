@@ -3,6 +3,8 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,10 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostEntries = 20'000'000;
 constexpr int kDeepestNesting = 64;
-
-std::string_view without_template_arguments(std::string_view name) {
-    return name.starts_with("operator") ? name : name.substr(0, name.find('<'));
-}
 
 /// The variants of a constructor or destructor (C1, C2, …) have one description between them, called C4 or
 /// D4.
@@ -31,6 +29,13 @@ std::string unified_structor_name(std::string_view linkage_name) {
     return name;
 }
 
+/// What the debug information may call a function that a person gives this name.
+std::unordered_set<std::string> plain_names_of(std::string_view name) {
+    const std::string_view brief = name.substr(0, name.starts_with('(') ? name.npos : name.find('(', 1));
+    return {std::string{without_template_arguments(last_component(brief))},
+            std::string{without_template_arguments(last_component(display_name(name)))}};
+}
+
 class InlineSearch {
   public:
     InlineSearch(DwarfFile& dwarf, const std::vector<SourceFunction>& functions) : dwarf_{dwarf} {
@@ -42,26 +47,36 @@ class InlineSearch {
     }
 
     /// By the name a person gives: owns the functions that it finds.
-    InlineSearch(DwarfFile& dwarf, std::string_view name) : dwarf_{dwarf}, asked_{normalized_name(name)} {
-        const std::string_view brief = name.substr(0, name.starts_with('(') ? name.npos : name.find('(', 1));
-        plain_names_.insert(std::string{without_template_arguments(last_component(brief))});
-        plain_names_.insert(std::string{without_template_arguments(last_component(display_name(name)))});
-    }
+    InlineSearch(DwarfFile& dwarf, std::string_view name)
+        : dwarf_{dwarf}, asked_{normalized_name(name)}, plain_names_{plain_names_of(name)} {}
 
     std::map<SourceFunction, InlinedCopies> run() {
-        std::vector<const DwarfFile::Unit*> holders;
+        std::set<std::size_t> holding;
         bool across_units = false;
-        for (const DwarfFile::Unit& unit : dwarf_.units()) {
-            const std::size_t before = origins_.size();
-            find_origins(unit.die, 0);
-            if (origins_.size() == before) continue;
-            // With link-time optimisation the source is described in one unit and its copies are in another.
-            Dwarf_Die die = unit.die;
-            if (dwarf_hasattr(&die, DW_AT_low_pc) == 0 && dwarf_hasattr(&die, DW_AT_ranges) == 0) {
-                across_units = true;
+        const DwarfFile::InlinedFunctions& inlined = dwarf_.inlined_functions();
+        for (const std::string& name : plain_names_) {
+            const auto hash = std::hash<std::string_view>{}(name);
+            const auto by_hash = [](const DwarfFile::Inlined& function, std::size_t value) {
+                return function.name_hash < value;
+            };
+            auto function =
+                std::lower_bound(inlined.functions.begin(), inlined.functions.end(), hash, by_hash);
+            for (; function != inlined.functions.end() && function->name_hash == hash; ++function) {
+                const std::size_t before = origins_.size();
+                Dwarf_Die die = function->die;
+                note_origin(die);
+                if (origins_.size() == before) continue;
+                // With link-time optimisation the source is described in one unit and its copies are in
+                // another.
+                Dwarf_Die unit = dwarf_.units()[function->unit].die;
+                if (dwarf_hasattr(&unit, DW_AT_low_pc) == 0 && dwarf_hasattr(&unit, DW_AT_ranges) == 0)
+                    across_units = true;
+                holding.insert(function->unit);
             }
-            holders.push_back(&unit);
         }
+        std::vector<const DwarfFile::Unit*> holders;
+        for (const std::size_t unit : holding)
+            holders.push_back(&dwarf_.units()[unit]);
         if (across_units) {
             holders.clear();
             for (const DwarfFile::Unit& unit : dwarf_.units())
@@ -69,7 +84,7 @@ class InlineSearch {
         }
         for (const DwarfFile::Unit* unit : holders)
             find_copies(unit->die, nullptr, 0);
-        if (entries_ > kMostEntries) {
+        if (entries_ > kMostEntries || !inlined.complete) {
             for (auto& [function, copies] : found_)
                 copies.complete = false;
         }
@@ -77,29 +92,7 @@ class InlineSearch {
     }
 
   private:
-    bool is_plain_name(const char* name) const {
-        return plain_names_.contains(std::string{without_template_arguments(name)});
-    }
-
-    void find_origins(Dwarf_Die parent, int depth) {
-        Dwarf_Die die;
-        if (depth > kDeepestNesting || dwarf_child(&parent, &die) != 0) return;
-        do {
-            if (++entries_ > kMostEntries) return;
-            const int tag = dwarf_tag(&die);
-            if (tag == DW_TAG_subprogram) {
-                note_origin(die);
-            } else if (tag == DW_TAG_namespace || tag == DW_TAG_module) {
-                find_origins(die, depth + 1);
-            }
-        } while (dwarf_siblingof(&die, &die) == 0);
-    }
-
     void note_origin(Dwarf_Die& die) {
-        if (dwarf_hasattr(&die, DW_AT_inline) == 0) return;
-        Dwarf_Attribute attribute;
-        const char* name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_name, &attribute));
-        if (name == nullptr || !is_plain_name(name)) return;
         if (!asked_.empty()) return note_asked(die);
         const auto wanted = wanted_.find(unified_structor_name(linkage_name_of(die)));
         if (wanted == wanted_.end()) return;
@@ -190,6 +183,32 @@ std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
                                                             const std::vector<SourceFunction>& functions) {
     return functions.empty() ? std::map<SourceFunction, InlinedCopies>{}
                              : InlineSearch{dwarf, functions}.run();
+}
+
+DebugStrings::DebugStrings(const ObjectFile& object) {
+    // Reading a longer table takes as long as reading what it belongs to.
+    constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
+    const ElfImage* image = object.debug_image();
+    if (image == nullptr) return;
+    for (const ElfSection& section : read_sections(*image)) {
+        if (section.name == ".gnu_debugaltlink") return;
+        if (section.name != ".debug_str" || section.header.sh_size > kLargest) continue;
+        const auto bytes = section_bytes(section);
+        if (bytes.size() > kLargest) return;
+        text_ = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    pieces_.add(text_);
+}
+
+bool DebugStrings::may_name(std::string_view name) const {
+    // Shorter names stand where they are used.
+    constexpr std::size_t kShortest = 4;
+    if (text_.empty()) return true;
+    const auto plain_names = plain_names_of(name);
+    return std::any_of(plain_names.begin(), plain_names.end(), [&](const std::string& plain) {
+        return plain.size() < kShortest ||
+               (pieces_.may_contain(plain) && text_.find(plain) != std::string_view::npos);
+    });
 }
 
 std::map<SourceFunction, InlinedCopies> find_inlined_by_name(DwarfFile& dwarf, std::string_view name) {

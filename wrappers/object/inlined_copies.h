@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "wrappers/object/dwarf_file.h"
+#include "wrappers/object/piece_filter.h"
 
 namespace rdam {
 
@@ -29,11 +30,25 @@ struct SourceFunction {
     friend auto operator<=>(const SourceFunction&, const SourceFunction&) = default;
 };
 
-/// Searches the debug information once for the copies of all `functions`. Functions without any are not in
+/// Searches the debug information for the copies of all `functions`. Functions without any are not in
 /// the result. Only units that describe one of the functions as inlined are searched, and at most some ten
 /// million entries.
 std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
                                                             const std::vector<SourceFunction>& functions);
+
+/// The names in an object's debug information, which are read in a small part of the time that all of it
+/// takes.
+class DebugStrings {
+  public:
+    /// `object` must outlive the strings.
+    explicit DebugStrings(const ObjectFile& object);
+    /// False: find_inlined_by_name() finds nothing.
+    bool may_name(std::string_view name) const;
+
+  private:
+    std::string_view text_;  // empty: not known
+    PieceFilter pieces_;
+};
 
 /// The same for a function without code of its own, by the name a person gives it: linkage name, or demangled
 /// with or without parameter list. Only copies that were found count.

@@ -20,6 +20,7 @@ struct ObjectFile::State {
     std::vector<ElfSection> sections;
     std::vector<Symbol> symbols;
     std::vector<std::uint32_t> by_name;
+    NameIndex names;
     std::vector<std::string> imports;
     FrameTable frames;
 };
@@ -126,9 +127,13 @@ Result<ObjectFile> ObjectFile::build(ElfImage image, std::optional<ElfImage> deb
     std::stable_sort(state.by_name.begin(), state.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
         return state.symbols[a].name < state.symbols[b].name;
     });
+    state.names = NameIndex{state.symbols};
     return object;
 }
 
+const NameIndex& ObjectFile::names() const {
+    return state_->names;
+}
 const std::string& ObjectFile::path() const {
     return state_->image->name();
 }

@@ -12,6 +12,7 @@
 #include "wrappers/object/debug_file.h"
 #include "wrappers/object/elf_image.h"
 #include "wrappers/object/frame_table.h"
+#include "wrappers/object/name_index.h"
 #include "wrappers/object/symbol.h"
 #include "wrappers/support/result.h"
 
@@ -46,6 +47,8 @@ class ObjectFile {
     const std::vector<Symbol>& symbols() const;
     /// Indices into symbols() of those with this linkage name.
     std::span<const std::uint32_t> named(std::string_view linkage_name) const;
+    /// For names that are not linkage names.
+    const NameIndex& names() const;
     /// The symbols at exactly this address.
     std::span<const Symbol> at(std::uint64_t address) const;
     /// The code symbol that covers the address; where sizes are missing, the nearest one before it.

@@ -180,7 +180,8 @@ std::vector<Candidate> EntryResolver::search_inlined(const NameQuery& query,
     std::vector<Candidate> candidates;
     if (query.is_glob() || !query.version().empty()) return candidates;
     for (const std::size_t object : where) {
-        DwarfFile* dwarf = objects_.why_excluded(object).empty() ? objects_.dwarf(object) : nullptr;
+        if (!objects_.why_excluded(object).empty() || !objects_.may_describe(object, query.name())) continue;
+        DwarfFile* dwarf = objects_.dwarf(object);
         if (dwarf == nullptr) continue;
         for (const auto& [function, copies] : find_inlined_by_name(*dwarf, query.name())) {
             Candidate candidate{object, 0, function.name, {}, {}};

@@ -30,10 +30,6 @@ bool is_identifier(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-bool ends_before_suffix(std::string_view suffix) {
-    return suffix.find(".cold") == std::string_view::npos;
-}
-
 std::string lower_case(std::string_view text) {
     std::string result{text};
     for (char& c : result)
@@ -112,36 +108,58 @@ std::vector<SymbolMatch> NameQuery::by_fortran_name(const ObjectFile& object) co
                            MatchKind::fortran_name);
 }
 
-bool NameQuery::answers(const Symbol& symbol, MatchKind kind) const {
-    if (kind == MatchKind::clone) {
-        const CloneParts parts = split_clone(symbol.name);
-        if (parts.suffix.empty() || !ends_before_suffix(parts.suffix)) return false;
-        if (parts.base == name_) return true;
-        if (!looks_mangled(parts.base) || parts.base.find(token_) == std::string_view::npos) return false;
-        const DemangledName base = demangle(parts.base);
-        return normalized_ == normalized_name(base.brief) || normalized_ == normalized_name(base.signature) ||
-               normalized_ == normalized_name(base.full);
+/// Those of the whole name, or, of a mangled one, of what it says.
+std::vector<SymbolMatch> NameQuery::by_clone(const ObjectFile& object) const {
+    std::vector<SymbolMatch> matches;
+    const NameIndex& index = object.names();
+    for (const NameIndex::Clone& clone : index.clones_of(name_))
+        matches.push_back({clone.symbol, MatchKind::clone});
+    if (index.may_contain(token_)) {
+        for (const NameIndex::Clone& clone : index.clones()) {
+            if (clone.base == name_ || !looks_mangled(clone.base)) continue;
+            if (clone.base.find(token_) == std::string_view::npos) continue;
+            const DemangledName base = demangle(clone.base);
+            if (normalized_ == normalized_name(base.brief) ||
+                normalized_ == normalized_name(base.signature) || normalized_ == normalized_name(base.full))
+                matches.push_back({clone.symbol, MatchKind::clone});
+        }
     }
-    const bool is_glob = kind == MatchKind::glob;
-    if (is_glob && !ends_before_suffix(split_clone(symbol.name).suffix)) return false;
-    if (is_glob && glob_match(name_, symbol.name)) return true;
-    if (!looks_mangled(symbol.name) || symbol.name.find(token_) == std::string_view::npos) return false;
-    const DemangledName demangled = demangle(symbol.name);
+    std::sort(matches.begin(), matches.end(),
+              [](const SymbolMatch& a, const SymbolMatch& b) { return a.symbol < b.symbol; });
+    return matches;
+}
+
+bool NameQuery::is_demangled_as(std::string_view mangled, bool as_glob) const {
+    if (mangled.find(token_) == std::string_view::npos) return false;
+    const DemangledName demangled = demangle(mangled);
     for (const std::string* text :
          {&demangled.brief, &demangled.signature, &demangled.full, &demangled.hashed}) {
         if (text->empty()) continue;
-        if (is_glob ? glob_match(name_, *text) : normalized_ == normalized_name(*text)) return true;
+        if (as_glob ? glob_match(name_, *text) : normalized_ == normalized_name(*text)) return true;
     }
     return false;
 }
 
-std::vector<SymbolMatch> NameQuery::by_scan(const ObjectFile& object, MatchKind kind) const {
+std::vector<SymbolMatch> NameQuery::by_demangled_name(const ObjectFile& object) const {
+    std::vector<SymbolMatch> matches;
+    if (!object.names().may_contain(token_)) return matches;
+    for (const std::uint32_t index : object.names().mangled()) {
+        if (is_demangled_as(object.symbols()[index].name, false))
+            matches.push_back({index, MatchKind::demangled_name});
+    }
+    return matches;
+}
+
+std::vector<SymbolMatch> NameQuery::by_glob(const ObjectFile& object) const {
     std::vector<SymbolMatch> matches;
     const auto& symbols = object.symbols();
     for (std::uint32_t index = 0; index < symbols.size(); ++index) {
-        if (!symbols[index].is_code()) continue;
-        if (kind == MatchKind::glob && symbols[index].kind == SymbolKind::label) continue;
-        if (answers(symbols[index], kind)) matches.push_back({index, kind});
+        const Symbol& symbol = symbols[index];
+        if (!symbol.is_code() || symbol.kind == SymbolKind::label) continue;
+        if (split_clone(symbol.name).suffix.find(".cold") != std::string_view::npos) continue;
+        if (glob_match(name_, symbol.name) ||
+            (looks_mangled(symbol.name) && is_demangled_as(symbol.name, true)))
+            matches.push_back({index, MatchKind::glob});
     }
     return matches;
 }
@@ -156,10 +174,10 @@ std::vector<SymbolMatch> NameQuery::find_in(const ObjectFile& object) const {
     std::vector<SymbolMatch> data;
     std::swap(data, matches);
     if (version_.empty()) {
-        if (matches = by_scan(object, MatchKind::demangled_name); !matches.empty()) return matches;
+        if (matches = by_demangled_name(object); !matches.empty()) return matches;
         if (matches = by_fortran_name(object); !matches.empty()) return matches;
-        if (matches = by_scan(object, MatchKind::clone); !matches.empty()) return matches;
-        if (is_glob_) matches = by_scan(object, MatchKind::glob);
+        if (matches = by_clone(object); !matches.empty()) return matches;
+        if (is_glob_) matches = by_glob(object);
     }
     return matches.empty() ? data : matches;
 }

@@ -39,8 +39,10 @@ class NameQuery {
     std::vector<SymbolMatch> by_linkage_name(const ObjectFile& object, std::string_view name,
                                              MatchKind kind) const;
     std::vector<SymbolMatch> by_fortran_name(const ObjectFile& object) const;
-    std::vector<SymbolMatch> by_scan(const ObjectFile& object, MatchKind kind) const;
-    bool answers(const Symbol& symbol, MatchKind kind) const;
+    std::vector<SymbolMatch> by_demangled_name(const ObjectFile& object) const;
+    std::vector<SymbolMatch> by_clone(const ObjectFile& object) const;
+    std::vector<SymbolMatch> by_glob(const ObjectFile& object) const;
+    bool is_demangled_as(std::string_view mangled, bool as_glob) const;
 
     std::string name_;
     std::string version_;

@@ -89,6 +89,14 @@ DwarfFile* ObjectSet::dwarf(std::size_t index) {
     return entry.dwarf ? &*entry.dwarf : nullptr;
 }
 
+bool ObjectSet::may_describe(std::size_t index, std::string_view name) {
+    Entry& entry = entries_[index];
+    if (file(index) == nullptr) return false;
+    if (entry.dwarf_opened) return true;
+    if (!entry.strings) entry.strings.emplace(*entry.file);
+    return entry.strings->may_name(name);
+}
+
 const std::string& ObjectSet::why_excluded(std::size_t index) {
     open(index);
     return entries_[index].excluded;

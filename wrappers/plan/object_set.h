@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "wrappers/object/dwarf_file.h"
+#include "wrappers/object/inlined_copies.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
 
@@ -24,6 +25,8 @@ class ObjectSet {
     const ObjectFile* file(std::size_t index);
     /// nullptr: no debug information.
     DwarfFile* dwarf(std::size_t index);
+    /// Whether the debug information may describe a function of this name; it is not opened to find out.
+    bool may_describe(std::size_t index, std::string_view name);
     /// Why nothing in this object may be wrapped; empty: it may.
     const std::string& why_excluded(std::size_t index);
     std::string module_name(std::size_t index) const;
@@ -45,6 +48,7 @@ class ObjectSet {
         bool dwarf_opened = false;
         std::optional<ObjectFile> file;
         std::optional<DwarfFile> dwarf;
+        std::optional<DebugStrings> strings;
         std::string excluded;
         std::string real_name;
     };

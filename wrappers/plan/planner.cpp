@@ -157,6 +157,7 @@ Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
     } catch (const std::exception& error) {
         // Out of memory, in the main: nothing is wrapped, and every entry is told why.
         Plan plan;
+        plan.complete = false;
         for (const ListEntry& entry : request.list.entries) {
             plan.answers.push_back(
                 {entry, Verdict::refused, {}, fmt::format("planning failed: {}", error.what()), false, {}});

@@ -66,6 +66,7 @@ struct Answer {
 struct Plan {
     std::vector<PlannedFunction> functions;  ///< ordered by object, then address; no entry address twice
     std::vector<Answer> answers;
+    bool complete = true;  ///< false: planning broke off (memory), and another time there may be more to it
 };
 
 struct PlanRequest {

@@ -1,0 +1,42 @@
+// The folder in which finished plans are kept from one run to the next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdam {
+
+/// One file for each key. Nothing here is an error: what cannot be read is not there, and what cannot be
+/// written is not kept. A plan decides which code is patched, so folder and files must belong to us, and
+/// nobody else may be able to write to them.
+class PlanStore {
+  public:
+    static constexpr std::size_t kMostFiles = 200;
+    static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+    static constexpr std::uint64_t kLargestFile = std::uint64_t{16} << 20;
+
+    /// Empty: nothing is ever kept. The folder is made, for us alone, when there is something to keep.
+    explicit PlanStore(std::string folder) : folder_{std::move(folder)} {}
+
+    bool is_on() const { return !folder_.empty(); }
+    std::optional<std::vector<std::uint8_t>> load(std::string_view key) const;
+    /// Replaces the file in one step: another process sees the old or the new one. Takes away the files that
+    /// were not used for longest when there are too many.
+    void save(std::string_view key, std::span<const std::uint8_t> bytes) const;
+
+  private:
+    std::string file_for(std::string_view key) const;
+    bool is_ours() const;
+    void shrink() const;
+
+    std::string folder_;
+};
+
+/// RDAM_CACHE (empty or 0: none), else $XDG_CACHE_HOME/rdam, else $HOME/.cache/rdam; empty: none.
+std::string plan_folder();
+
+}  // namespace rdam
