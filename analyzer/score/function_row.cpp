@@ -82,7 +82,10 @@ void fill_sampling(const RowContext& context, const Distribution& all, double lo
     }
     const double calls = as_double(all.count());
     const double mean = calls > 0 ? as_double(all.sum()) / calls : 0;
-    row.sampled = row.occurrences != row.recorded;
+    // It may be that none of the trees that were drawn is in the trace: as if one were.
+    const std::uint8_t rate = context.info.functions[row.function].most_rate;
+    if (rate > 0) count = std::max(count, poisson_factor(std::uint64_t{1} << rate));
+    row.sampled = row.occurrences != row.recorded || rate > 0;
     row.occurrences_error = std::sqrt(count);
     row.lost_error_ns = std::sqrt(lost_variance) * context.ns_per_tick;
     row.mean_ns = mean * context.ns_per_tick;

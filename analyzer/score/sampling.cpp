@@ -3,14 +3,11 @@
 #include <algorithm>
 
 namespace rdam::score {
-namespace {
 
 double poisson_factor(std::uint64_t weight) {
     const auto w = static_cast<double>(weight);
     return w * (w - 1);
 }
-
-}  // namespace
 
 void Spread::add(std::uint64_t weight, std::uint64_t c, double d, double times) {
     const double factor = poisson_factor(weight) * times;

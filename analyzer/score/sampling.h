@@ -13,6 +13,9 @@
 
 namespace rdam::score {
 
+/// w(w − 1): a recorded tree's part of the variance of the estimated number of trees.
+double poisson_factor(std::uint64_t weight);
+
 /// Σ w(w−1)c², Σ w(w−1)cD, Σ w(w−1)D² over trees with c calls of total duration D: from these comes the
 /// variance of Σ w(D − m·c) for any m that is known only in the end.
 struct Spread {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/trace/schema.h"
+#include "libprobe/format/events.h"
 
 namespace rdam::trace {
 namespace {
@@ -271,6 +272,10 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
                 break;
             case F::switched_off:
                 in.fixed(to.switched_off);
+                break;
+            case F::most_rate:
+                in.number(to.most_rate);
+                if (to.most_rate > RDAM_MOST_RATE) throw Implausible{};
                 break;
             case F::inlined_copies:
                 in.number(to.inlined_copies);

@@ -60,6 +60,8 @@ struct FunctionInfo {
     std::uint16_t enter_words = 0;
     std::uint16_t leave_words = 0;
     std::uint64_t switched_off = 0;  ///< ticks: its calls after that are not recorded; 0: they are
+    std::uint8_t most_rate = 0;      ///< call trees that begin with it were recorded with probability
+                                     ///< 2^-most_rate at least; 0: all of them
     std::uint32_t inlined_copies = 0;
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one

@@ -67,6 +67,7 @@ enum class Function : protozero::pbf_tag_type {
     parameters = 12,
     result = 13,
     switched_off = 14,
+    most_rate = 15,
 };
 
 enum class Parameter : protozero::pbf_tag_type {

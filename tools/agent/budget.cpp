@@ -115,7 +115,7 @@ void Budget::reconsider(Thread& thread, double elapsed) {
     thread.pressure =
         kMemory * thread.pressure + (1 - kMemory) * (enough ? now : std::max(now, kInsufficient));
     if (enough) return;
-    if (thread.pressure <= 1) return sample_least(thread);
+    if (thread.pressure <= 1) return sample_least(thread, available, flush);
     thread.pressure = 0;
     while (switch_off_most_called(thread, own) && !sample(thread, available, flush)) {
     }
@@ -159,9 +159,13 @@ double Budget::pressure(const Thread& thread, double available) const {
     return unrecorded / (kForUnrecorded * available);
 }
 
-void Budget::sample_least(Thread& thread) {
-    for (std::uint32_t function = 0; function < thread.trees.size(); ++function)
-        if (thread.trees[function].count >= kFewTrees) thread.wanted[function] = rate_for(kLeastProbability);
+/// Trees that cost next to nothing are recorded whole all the same.
+void Budget::sample_least(Thread& thread, double available, double flush) const {
+    for (std::uint32_t function = 0; function < thread.trees.size(); ++function) {
+        const Trees& trees = thread.trees[function];
+        if (trees.count >= kFewTrees && cost_of_recorded(trees, flush) > kLeastProbability * available)
+            thread.wanted[function] = rate_for(kLeastProbability);
+    }
 }
 
 /// The function with the most calls in the window is as if it had not been called.

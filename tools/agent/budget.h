@@ -72,7 +72,7 @@ class Budget {
     bool sample(Thread& thread, double available, double flush);
     double pressure(const Thread& thread, double available) const;
     bool switch_off_most_called(Thread& thread, double own);
-    static void sample_least(Thread& thread);
+    void sample_least(Thread& thread, double available, double flush) const;
     bool apply();
 
     double share_;

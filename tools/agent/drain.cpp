@@ -251,8 +251,9 @@ void Drain::set_rates(std::uint64_t now) {
     for (std::uint32_t i = 0; i < functions; ++i) {
         const std::uint8_t rate = budget_->rate(i);
         control.rates[i].store(rate, std::memory_order_relaxed);
-        if (rate == RDAM_RATE_OFF && info_.functions[i].switched_off == 0)
-            info_.functions[i].switched_off = now;
+        trace::FunctionInfo& function = info_.functions[i];
+        if (rate != RDAM_RATE_OFF) function.most_rate = std::max(function.most_rate, rate);
+        if (rate == RDAM_RATE_OFF && function.switched_off == 0) function.switched_off = now;
     }
     control.rates_changed.fetch_add(1);
 }

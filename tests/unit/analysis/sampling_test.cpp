@@ -260,6 +260,23 @@ TEST_CASE("a frame that was left by a jump does not change the weights of later 
     CHECK(row(report, "b").occurrences_error == Approx(std::sqrt(3 * 2.0)));
 }
 
+TEST_CASE("a function whose trees were sampled is an estimate, should none of those be in the trace", "[sampling]") {
+    Recording recording(3);
+    recording.info.functions[kA].most_rate = 3;
+    ThreadRecording& thread = recording.thread(0, 10'000);
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        thread.tree(0).call(100 + i * 100, kA, 10);
+        thread.tree(0).call(150 + i * 100, kB, 10);
+    }
+    const score::Report report = analyze(recording);
+    CHECK(row(report, "a").occurrences == 5);
+    CHECK(row(report, "a").sampled);
+    CHECK(row(report, "a").lower_bound);
+    CHECK(row(report, "a").occurrences_error == Approx(std::sqrt(8 * 7.0)));
+    CHECK_FALSE(row(report, "b").sampled);
+    CHECK(row(report, "b").occurrences_error == 0);
+}
+
 TEST_CASE("weights are repetitions: distributions", "[sampling]") {
     std::mt19937_64 random(7);
     for (int round = 0; round < 200; ++round) {

@@ -130,6 +130,19 @@ TEST_CASE("where not recording is too expensive, the most called function is swi
     CHECK(budget.rate(2) == 0);
 }
 
+TEST_CASE("a rare function is recorded whole in the windows that decide about switching off too", "[budget]") {
+    Budget budget(0.10, kCosts, kWindow);
+    Program program(budget, 0, {{1, {.count = 100, .inside = 150}}, {2, {.count = 20}}}, 2e6);
+    program.run_window();
+    program.run_window();
+    CHECK(budget.rate(1) > 0);
+    CHECK(budget.rate(1) != RDAM_RATE_OFF);
+    for (int window = 0; window < 20; ++window) {
+        CHECK(budget.rate(2) == 0);
+        program.run_window();
+    }
+}
+
 TEST_CASE("a tree that does not end cannot be sampled: what it calls most is switched off", "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     budget.call(0, 1, true, 0);

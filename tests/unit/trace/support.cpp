@@ -103,6 +103,7 @@ std::vector<FunctionInfo> full_functions() {
     work.size = 42;
     work.inlined_copies = 3;
     work.switched_off = 0x1234567890;
+    work.most_rate = 7;
 
     FunctionInfo write;
     write.name = write.linkage_name = "write";
@@ -177,7 +178,7 @@ auto fields(const AnswerInfo& a) {
 }
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
-                    f.leave_words, f.inlined_copies, f.switched_off);
+                    f.leave_words, f.inlined_copies, f.switched_off, f.most_rate);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
