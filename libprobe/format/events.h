@@ -7,8 +7,8 @@
 //
 //   head = cpu << 52 | kind << 48 | words << 40 | rate << 32 | function + 1
 //
-// With a budget for overhead `rate` of an enter at which a call tree begins is RDAM_RATE_TREE + r: 2^-r was the
-// probability that it was recorded.
+// With a budget for overhead `rate` of an enter at which a call tree begins is RDAM_RATE_TREE + r: 2^-r was
+// the probability that it was recorded.
 //
 //   enter, tail_enter   tsc, head, return address, words…      24 + 8·words bytes
 //   leave, unwound      tsc, head, words…                      16 + 8·words bytes

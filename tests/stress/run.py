@@ -50,6 +50,7 @@ class Failure(Exception):
 
 def run(command, folder: pathlib.Path, **variables) -> subprocess.CompletedProcess:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
+    clean["RDAM_CACHE"] = "0"
     return subprocess.run([str(word) for word in command], cwd=folder, env={**clean, **variables}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <xxhash.h>
 #include <toml++/toml.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -260,7 +260,8 @@ TEST_CASE("a frame that was left by a jump does not change the weights of later 
     CHECK(row(report, "b").occurrences_error == Approx(std::sqrt(3 * 2.0)));
 }
 
-TEST_CASE("a function whose trees were sampled is an estimate, should none of those be in the trace", "[sampling]") {
+TEST_CASE("a function whose trees were sampled is an estimate, should none of those be in the trace",
+          "[sampling]") {
     Recording recording(3);
     recording.info.functions[kA].most_rate = 3;
     ThreadRecording& thread = recording.thread(0, 10'000);

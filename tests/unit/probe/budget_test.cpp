@@ -130,7 +130,8 @@ TEST_CASE("where not recording is too expensive, the most called function is swi
     CHECK(budget.rate(2) == 0);
 }
 
-TEST_CASE("a rare function is recorded whole in the windows that decide about switching off too", "[budget]") {
+TEST_CASE("a rare function is recorded whole in the windows that decide about switching off too",
+          "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     Program program(budget, 0, {{1, {.count = 100, .inside = 150}}, {2, {.count = 20}}}, 2e6);
     program.run_window();
