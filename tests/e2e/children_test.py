@@ -3,7 +3,7 @@
 
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, Case
+from harness import PROGRAMS, Case
 
 CHILDREN = PROGRAMS / "children"
 ROUNDS = 10

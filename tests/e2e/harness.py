@@ -32,7 +32,7 @@ class Case(unittest.TestCase):
         options.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run([str(word) for word in command], cwd=self.folder,
                               env={**variables, "RDAM_CACHE": CACHE, **(env or {})},
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False, **options)
+                              capture_output=True, timeout=TIMEOUT, check=False, **options)
 
     def rdam(self, *arguments, **options) -> subprocess.CompletedProcess:
         return self.run_in_folder(RDAM, *arguments, **options)

@@ -11,7 +11,6 @@ import unittest
 from harness import RDAM, Case
 
 
-
 class MainJob(Case):
     def hot_list(self, *program) -> str:
         sampled = self.run_in_folder("perf", "record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", "perf.data", "--", *program)

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import pathlib
 import re
 import shutil
 import socket
@@ -75,7 +74,8 @@ class Programs(Recorded):
             self.skipTest("Python's own tests (libpython3.11-testsuite) are not installed")
         modules = ["test_bisect", "test_heapq", "test_struct", "test_generators", "test_threading_local", "test_queue"]
         command = ("/usr/bin/python3", "-m", "test", "-v", *modules)
-        functions = LIBC + ",PyObject_Call,PyDict_GetItem,PyList_Append,_PyEval_EvalFrameDefault,PyErr_SetObject,PyEval_RestoreThread,PyEval_SaveThread"
+        functions = (LIBC + ",PyObject_Call,PyDict_GetItem,PyList_Append,_PyEval_EvalFrameDefault,PyErr_SetObject,"
+                     "PyEval_RestoreThread,PyEval_SaveThread")
         results = []
         for run in (self.run_in_folder(*command, env={"PYTHONDONTWRITEBYTECODE": "1"}),
                     self.rdam("record", "-f", functions, "--", *command, env={"PYTHONDONTWRITEBYTECODE": "1"})):

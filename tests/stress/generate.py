@@ -42,7 +42,8 @@ template <class T> static inline T hide(T t) { T volatile hidden = t; return hid
 static thread_local Hash cleaned;
 struct Cleanup { Hash h; ~Cleanup() { cleaned = mix(cleaned, h); } };
 
-template <class T> struct Make { KEEP static T of(Hash h) { return static_cast<T>(h >> 7); } KEEP static Hash hash(T t) { return static_cast<Hash>(t); } };
+template <class T> struct Make { KEEP static T of(Hash h) { return static_cast<T>(h >> 7); }
+    KEEP static Hash hash(T t) { return static_cast<Hash>(t); } };
 #define NUMBER(T) template <> struct Make<T> { KEEP static T of(Hash h) { return static_cast<T>(static_cast<long>(h >> 40)) / 8; } \
     KEEP static Hash hash(T t) { return static_cast<Hash>(static_cast<long>(t * 8)); } };
 NUMBER(float) NUMBER(double) NUMBER(long double)
@@ -57,7 +58,9 @@ template <> struct Make<const char*> { KEEP static const char* of(Hash h) { retu
     KEEP static Hash hash(const char* t) { return static_cast<Hash>(t[0]) * 31 + static_cast<Hash>(t[1]); } };
 #define BYTES(T) template <> struct Make<T> { KEEP static T of(Hash h) { T t; unsigned char b[sizeof(T)]; \
     for (unsigned i = 0; i < sizeof b; ++i) b[i] = static_cast<unsigned char>(h >> (i * 5 % 56)) & 0x3f; std::memcpy(&t, b, sizeof t); return t; } \
-    KEEP static Hash hash(const T& t) { unsigned char b[sizeof(T)]; std::memcpy(b, &t, sizeof b); Hash h = 0; for (unsigned char c : b) h = mix(h, c); return h; } };
+    KEEP static Hash hash(const T& t) { unsigned char b[sizeof(T)]; std::memcpy(b, &t, sizeof b); Hash h = 0;
+        for (unsigned char c : b) h = mix(h, c);
+        return h; } };
 BYTES(One) BYTES(Two) BYTES(Floats) BYTES(Doubles) BYTES(Mixed) BYTES(Large) BYTES(Odd) BYTES(Wide)
 #define OF(T, h) Make<T>::of(h)
 #define HASH(T, v) Make<T>::hash(v)
@@ -201,7 +204,8 @@ class Program:
         bases = "" if function.overrides is None else f" : {self.random.choice(['', 'Aside, '])}Class_{function.overrides.number}"
         name = f"Class_{function.number}"
         virtual, override = ("virtual ", "") if function.overrides is None else ("", " override")
-        return (f"struct {name}{bases} {{ Hash own_{function.number} = {function.number}; {virtual}{function.declaration(function.name)}{override}; }};\n"
+        return (f"struct {name}{bases} {{ Hash own_{function.number} = {function.number}; "
+                f"{virtual}{function.declaration(function.name)}{override}; }};\n"
                 f"static thread_local {name} object_{function.number};\n")
 
     def calls(self, function: Function, most: int) -> list[str]:
@@ -226,7 +230,7 @@ class Program:
         return [f"    {callee.result} (*volatile pointer)(int{types}) = {callee.name};", f"    if (d < {DEEPEST}) h = mix(h, {call});"]
 
     def body_variadic(self, function: Function) -> list[str]:
-        reads = [f"h = mix(h, static_cast<Hash>(va_arg(list, long)));" if i % 2 else "h = mix(h, HASH(double, va_arg(list, double)));"
+        reads = ["h = mix(h, static_cast<Hash>(va_arg(list, long)));" if i % 2 else "h = mix(h, HASH(double, va_arg(list, double)));"
                  for i in range(function.extra)]
         last = f"a{len(function.parameters) - 1}" if function.parameters else "d"
         return [f"    va_list list; va_start(list, {last});", *("    " + read for read in reads), "    va_end(list);"]

@@ -52,7 +52,7 @@ def run(command, folder: pathlib.Path, **variables) -> subprocess.CompletedProce
     clean = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
     clean["RDAM_CACHE"] = "0"
     return subprocess.run([str(word) for word in command], cwd=folder, env={**clean, **variables}, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+                          capture_output=True, timeout=TIMEOUT, check=False)
 
 
 def read_counts(path: pathlib.Path) -> dict[str, int]:
@@ -137,7 +137,7 @@ def main() -> int:
         folder = options.keep or pathlib.Path(temporary)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: attempt(folder / f"program{job[0]}", job[1][0], share, job[1][1]),
-                                    enumerate(zip(seeds, settings))))
+                                    enumerate(zip(seeds, settings, strict=True))))
     for good, text in results:
         print(("" if good else "FAILED ") + text)
     return 0 if all(good for good, _ in results) else 1

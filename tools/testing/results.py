@@ -9,13 +9,13 @@ import dataclasses
 import json
 import re
 
-CATCH_ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)", re.M)
-CATCH_COUNTS = re.compile(r"^test cases:\s*\d+(.*)$", re.M)
-CATCH_NOTHING = re.compile(r"^No tests ran", re.M)
+CATCH_ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)", re.MULTILINE)
+CATCH_COUNTS = re.compile(r"^test cases:\s*\d+(.*)$", re.MULTILINE)
+CATCH_NOTHING = re.compile(r"^No tests ran", re.MULTILINE)
 CATCH_COUNT = re.compile(r"(\d+) (passed|failed as expected|failed)")
-UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n+(?:OK|FAILED)(?: \((.*)\))?$", re.M)
+UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n+(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 # Catch2 breaks the text of a WARN into indented lines.
-SKIPPED = re.compile(r"^[ \t]*skipped: *(.*(?:\n[ \t]+\S.*)*)$", re.M)
+SKIPPED = re.compile(r"^[ \t]*skipped: *(.*(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
 UNITTEST_SKIPPED = re.compile(r"skipped=(\d+)")
 
 MESON_GOOD = {"OK", "EXPECTEDFAIL"}

@@ -44,14 +44,14 @@ def fish_mentions(command: str, name: str, text: str) -> bool:
 
 def section(command: str, text: str) -> str:
     """The part of a bash or zsh completion that is about one command."""
-    return "\n".join(re.findall(rf"^ {{8}}{command}\)\n(.*?)^ {{12}};;", text, re.M | re.S))
+    return "\n".join(re.findall(rf"^ {{8}}{command}\)\n(.*?)^ {{12}};;", text, re.MULTILINE | re.DOTALL))
 
 
 class Generated(unittest.TestCase):
     def test_there_are_commands(self):
         self.assertTrue(COMMANDS)
         listed = output(RDAM, "--help").partition("Commands:")[2]
-        self.assertEqual(sorted(re.findall(r"^  (\w+)", listed.partition("Options:")[0], re.M)), sorted(COMMANDS))
+        self.assertEqual(sorted(re.findall(r"^  (\w+)", listed.partition("Options:")[0], re.MULTILINE)), sorted(COMMANDS))
 
     def test_every_option_is_everywhere(self):
         for command in COMMANDS:
@@ -72,7 +72,7 @@ class Generated(unittest.TestCase):
                 continue
             with self.subTest(page=name):
                 reader = subprocess.run(["man", "--warnings", "-l", "-Tutf8", path], check=False, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                        capture_output=True)
                 self.assertEqual((reader.returncode, reader.stderr), (0, ""))
                 lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path], check=False, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

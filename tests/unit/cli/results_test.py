@@ -5,7 +5,7 @@ import sys
 import unittest
 
 sys.path.insert(0, sys.argv[1])
-import results  # noqa: E402
+import results
 
 
 def entry(result: str, stdout: str = "", stderr: str = "") -> dict:
