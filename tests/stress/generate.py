@@ -58,9 +58,8 @@ template <> struct Make<const char*> { KEEP static const char* of(Hash h) { retu
     KEEP static Hash hash(const char* t) { return static_cast<Hash>(t[0]) * 31 + static_cast<Hash>(t[1]); } };
 #define BYTES(T) template <> struct Make<T> { KEEP static T of(Hash h) { T t; unsigned char b[sizeof(T)]; \
     for (unsigned i = 0; i < sizeof b; ++i) b[i] = static_cast<unsigned char>(h >> (i * 5 % 56)) & 0x3f; std::memcpy(&t, b, sizeof t); return t; } \
-    KEEP static Hash hash(const T& t) { unsigned char b[sizeof(T)]; std::memcpy(b, &t, sizeof b); Hash h = 0;
-        for (unsigned char c : b) h = mix(h, c);
-        return h; } };
+    KEEP static Hash hash(const T& t) { unsigned char b[sizeof(T)]; std::memcpy(b, &t, sizeof b); \
+        Hash h = 0; for (unsigned char c : b) h = mix(h, c); return h; } };
 BYTES(One) BYTES(Two) BYTES(Floats) BYTES(Doubles) BYTES(Mixed) BYTES(Large) BYTES(Odd) BYTES(Wide)
 #define OF(T, h) Make<T>::of(h)
 #define HASH(T, v) Make<T>::hash(v)
