@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analyzer/trace/schema.h"
-#include "libprobe/format/events.h"
 
 namespace rdam::trace {
 namespace {
@@ -275,7 +274,7 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
                 break;
             case F::most_rate:
                 in.number(to.most_rate);
-                if (to.most_rate > RDAM_MOST_RATE) throw Implausible{};
+                if (to.most_rate > kMostSampling) throw Implausible{};
                 break;
             case F::inlined_copies:
                 in.number(to.inlined_copies);
