@@ -60,6 +60,8 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     for (const score::ThreadShare& part : row.threads) {
         out.push_back({{"tid", report.threads[part.thread].tid},
                        {"rdam", finite(part.rdam)},
+                       {"rdam_low", finite(part.rdam_low)},
+                       {"rdam_high", finite(part.rdam_high)},
                        {"occurrences", part.occurrences},
                        {"lost_ns", nanoseconds(part.lost_ns)}});
     }
@@ -72,6 +74,8 @@ Json sequences_json(const score::FunctionRow& row) {
         out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
                        {"name", sequence.name},
                        {"rdam", finite(sequence.rdam)},
+                       {"rdam_low", finite(sequence.rdam_low)},
+                       {"rdam_high", finite(sequence.rdam_high)},
                        {"occurrences", sequence.occurrences},
                        {"min_ns", nanoseconds(sequence.min_ns)},
                        {"lost_ns", nanoseconds(sequence.lost_ns)},
@@ -118,6 +122,7 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
 Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
+    if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;
 }
@@ -127,6 +132,8 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
     Json out{{"name", row.name},
              {"module", row.module},
              {"rdam", finite(row.rdam)},
+             {"rdam_low", finite(row.rdam_low)},
+             {"rdam_high", finite(row.rdam_high)},
              {"rdam_all", finite(row.rdam_all)},
              {"rdam_self", finite(row.rdam_self)},
              {"rdam_flat", finite(row.rdam_flat)},

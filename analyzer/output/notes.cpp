@@ -174,6 +174,14 @@ std::string lower_bound_advice() {
         score::kFewShare * 100, score::kFewOccurrences);
 }
 
+std::string minimum_alone_advice() {
+    return "A few calls (at most 1 %) were far faster than all the others, and most of the score is the "
+           "distance "
+           "to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key parameter that "
+           "tells "
+           "them apart.";
+}
+
 std::string sampled_advice() {
     return "Scores of samples are lower bounds: the estimate less two standard errors; and the fastest "
            "execution may not have been in the sample.";

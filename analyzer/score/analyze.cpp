@@ -95,7 +95,8 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .sequences = settings.sequences,
         .keys = {},
         .ignored = std::vector<bool>(info.functions.size()),
-        .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks}};
+        .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
+        .baseline = settings.baseline};
     auto keys = mining::make_keys(info, settings.keys, settings.no_keys);
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);

@@ -8,6 +8,14 @@ void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
     count += times;
     sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
     min = std::min(min, value);
+    if (all) all->add(value, times);
+}
+
+double SelfTimes::lost(const Baseline& baseline, std::uint64_t process_min) const {
+    if (count == 0) return 0;
+    if (all) return all->lost_above(all->percentile(baseline.fraction));
+    const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min) : min;
+    return static_cast<double>(sum - std::min(sum, Distribution::saturating_product(count, base)));
 }
 
 void CallerCounts::add(std::uint64_t caller, std::uint64_t times) {
@@ -64,7 +72,11 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
 
 void ThreadAnalysis::closed(const calls::Call& call) {
     const mining::GroupId group = builder_.close();
-    if (group >= groups_.size()) groups_.resize(group + 1);
+    if (group >= groups_.size()) {
+        groups_.resize(group + 1);
+        if (settings_.baseline.kind == Baseline::Kind::percentile)
+            groups_.back().self.all = std::make_unique<Distribution>();
+    }
     GroupTimes& times = groups_[group];
     if (call.self_timed) times.self.add(call.self, call.weight);
     if (!call.timed) return;

@@ -13,20 +13,22 @@
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/distribution.h"
+#include "analyzer/score/loss.h"
 #include "analyzer/score/sampling.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
 
-/// Count, sum and minimum of self times.
+/// Count, sum and minimum of self times; all of them only where a percentile is the baseline.
 struct SelfTimes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
     std::uint64_t min = UINT64_MAX;
+    std::unique_ptr<Distribution> all;
 
     void add(std::uint64_t value, std::uint64_t times);
-    /// Σ (value − min).
-    std::uint64_t lost() const { return count > 0 ? sum - Distribution::saturating_product(count, min) : 0; }
+    /// Σ max(value − base, 0) against `baseline`.
+    double lost(const Baseline& baseline, std::uint64_t process_min) const;
 };
 
 /// The scored calls of one sequence in one thread, durations in ticks.
@@ -59,6 +61,7 @@ struct ResolvedSettings {
     mining::KeyTable keys;
     std::vector<bool> ignored;  ///< by function
     calls::ProbeCost cost;
+    Baseline baseline = {};
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -40,7 +42,20 @@ struct Options {
     std::size_t top = 0;
     const CLI::Option* top_given = nullptr;
     std::string color = "auto";
+    std::string baseline = "thread";
 };
+
+std::optional<score::Baseline> parse_baseline(const std::string& text) {
+    using Kind = score::Baseline::Kind;
+    static const std::regex percentile("p([0-9]{1,2}([.][0-9]{1,6})?)");
+    if (text == "thread") return score::Baseline{};
+    if (text == "process") return score::Baseline{Kind::process};
+    std::smatch match;
+    if (!std::regex_match(text, match, percentile)) return std::nullopt;
+    const double percent = std::stod(match[1]);
+    if (percent > 50) return std::nullopt;
+    return score::Baseline{Kind::percentile, percent / 100};
+}
 
 bool wants_color(const std::string& choice) {
     if (choice != "auto") return choice == "always";
@@ -139,13 +154,29 @@ Run add_analyze(CLI::App& app) {
                  "Parameters of inner calls tell outer ones apart too");
     app.add_flag("--fold-loops", settings.sequences.fold_loops,
                  "How often a call is repeated makes no difference");
+    app.add_option(
+           "--baseline", options->baseline,
+           "What calls are compared with: the fastest of their thread, the fastest of the process, or a "
+           "low percentile of their thread's (p1)")
+        ->option_text("thread|process|pN [thread]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return parse_baseline(text) ? std::string{}
+                                            : text +
+                                                  " is neither thread nor process nor a percentile like p1 "
+                                                  "(p0 to p50)";
+            },
+            ""));
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
         ->check(CLI::Range(0, 1024));
     app.add_option("--color", options->color, "Use colors: auto, always or never")
         ->option_text("WHEN")
         ->check(CLI::IsMember({"auto", "always", "never"}));
-    return [options] { return run(*options); };
+    return [options] {
+        options->settings.baseline = *parse_baseline(options->baseline);
+        return run(*options);
+    };
 }
 
 }  // namespace rdam

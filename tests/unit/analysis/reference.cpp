@@ -251,7 +251,50 @@ ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFuncti
     return groups;
 }
 
-ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function) {
+using Least = std::map<std::string, std::uint64_t>;
+
+/// Over all threads, if they are to be compared with one another.
+struct ProcessLeast {
+    Least outermost, all, self;
+    std::uint64_t flat = UINT64_MAX;
+};
+
+ProcessLeast process_least(const std::vector<Thread>& threads, std::uint32_t function) {
+    ProcessLeast least;
+    const auto note = [](Least& to, const Groups& groups) {
+        for (const auto& [identity, durations] : groups) {
+            const std::uint64_t own = *std::ranges::min_element(durations);
+            const auto [entry, added] = to.emplace(identity, own);
+            if (!added) entry->second = std::min(entry->second, own);
+        }
+    };
+    for (const Thread& thread : threads) {
+        ReferenceFunction ignored;
+        const ThreadGroups groups = group(thread, function, ignored);
+        note(least.outermost, groups.outermost);
+        note(least.all, groups.all);
+        note(least.self, groups.self);
+        for (const std::uint64_t duration : groups.flat)
+            least.flat = std::min(least.flat, duration);
+    }
+    return least;
+}
+
+double lost_of(const std::vector<std::uint64_t>& durations, std::uint64_t base) {
+    double lost = 0;
+    for (const std::uint64_t duration : durations)
+        lost += static_cast<double>(duration - base);
+    return lost;
+}
+
+ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function,
+                                 bool process_baseline) {
+    const ProcessLeast least = process_baseline ? process_least(threads, function) : ProcessLeast{};
+    const auto lost_in = [&](const Least& of, const std::string& identity,
+                             const std::vector<std::uint64_t>& durations) {
+        return process_baseline ? lost_of(durations, of.at(identity)) : lost_of(durations);
+    };
+
     ReferenceFunction out;
     double all_lives = 0, self_lost = 0, time = 0, few_time = 0;
     std::map<std::string, ReferenceSequence> sequences;
@@ -261,7 +304,7 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
         const ThreadGroups groups = group(thread, function, out);
         double lost = 0;
         for (const auto& [identity, durations] : groups.outermost) {
-            lost += lost_of(durations);
+            lost += lost_in(least.outermost, identity, durations);
             double sum = 0;
             for (const std::uint64_t duration : durations)
                 sum += static_cast<double>(duration);
@@ -269,22 +312,23 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
             if (durations.size() < 30) few_time += sum;
         }
         for (const auto& [identity, durations] : groups.self)
-            self_lost += lost_of(durations);
+            self_lost += lost_in(least.self, identity, durations);
         for (const auto& [identity, durations] : groups.all) {
             ReferenceSequence& sequence = sequences[identity];
-            const std::uint64_t least = *std::ranges::min_element(durations);
-            sequence.min = sequence.occurrences == 0 ? least : std::min(sequence.min, least);
+            const std::uint64_t own = *std::ranges::min_element(durations);
+            sequence.min = sequence.occurrences == 0 ? own : std::min(sequence.min, own);
+            const double sequence_lost = lost_in(least.all, identity, durations);
             sequence.occurrences += durations.size();
-            sequence.lost += lost_of(durations);
-            if (!thread.short_lived)
-                sequence.rdam = std::max(sequence.rdam, lost_of(durations) / thread.life);
+            sequence.lost += sequence_lost;
+            if (!thread.short_lived) sequence.rdam = std::max(sequence.rdam, sequence_lost / thread.life);
             if (durations.size() >= 2) scored.insert(identity);
         }
         out.lost += lost;
         out.durations.insert(out.durations.end(), groups.flat.begin(), groups.flat.end());
         if (thread.short_lived) continue;
         out.rdam = std::max(out.rdam, lost / thread.life);
-        out.rdam_flat = std::max(out.rdam_flat, lost_of(groups.flat) / thread.life);
+        const double flat = process_baseline ? lost_of(groups.flat, least.flat) : lost_of(groups.flat);
+        out.rdam_flat = std::max(out.rdam_flat, flat / thread.life);
     }
     out.rdam_all = out.lost / all_lives;
     out.rdam_self = self_lost / all_lives;
@@ -304,7 +348,7 @@ std::map<std::string, ReferenceFunction> reference_scores(const Recording& recor
     std::map<std::string, ReferenceFunction> functions;
     for (std::uint32_t f = 0; f < recording.info.functions.size(); ++f) {
         if (settings.ignored[f]) continue;
-        ReferenceFunction function = judge_function(threads, f);
+        ReferenceFunction function = judge_function(threads, f, settings.process_baseline);
         if (function.occurrences > 0) functions[recording.info.functions[f].name] = std::move(function);
     }
     return functions;

@@ -38,6 +38,7 @@ struct ReferenceSettings {
     std::vector<bool> ignored;
     bool deep_keys = false;
     bool fold_loops = false;
+    bool process_baseline = false;
 };
 
 std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,
