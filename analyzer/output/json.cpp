@@ -167,14 +167,36 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
 
 }  // namespace
 
+namespace {
+
+Json patterns_json(const score::Report& report) {
+    Json out = Json::array();
+    for (const score::PatternRow& row : report.patterns) {
+        out.push_back({{"thread", report.threads[row.thread].tid},
+                       {"calls", row.calls},
+                       {"length", row.length},
+                       {"occurrences", row.occurrences},
+                       {"rdam", finite(row.rdam)},
+                       {"rdam_low", finite(row.rdam_low)},
+                       {"rdam_high", finite(row.rdam_high)},
+                       {"min_ns", nanoseconds(row.min_ns)},
+                       {"median_ns", nanoseconds(row.median_ns)},
+                       {"lost_ns", nanoseconds(row.lost_ns)},
+                       {"name", row.name}});
+    }
+    return out;
+}
+
+}  // namespace
+
 std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
     const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
     Json functions = Json::array();
     for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
         functions.push_back(function_json(report, report.functions[i], symbols, options));
     }
-    const Json out{
-        {"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    if (report.all_patterns) out["patterns"] = patterns_json(report);
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

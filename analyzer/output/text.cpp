@@ -40,6 +40,7 @@ class TextWriter {
         functions();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
+        patterns();
         stacks();
         return std::move(out_);
     }
@@ -194,6 +195,32 @@ class TextWriter {
             line(style_.faint(
                 fmt::format("  {} only once in a thread: no score",
                             counted(row.single_sequences, "sequence occurs", "sequences occur"))));
+        }
+    }
+
+    void patterns() {
+        if (!report_.all_patterns) return;
+        section("Patterns");
+        if (report_.patterns.empty()) return line("  none: no two neighbouring calls occur twice");
+        Table table{{{.title = "score"},
+                     {.title = "95 %"},
+                     {.title = "thread"},
+                     {.title = "pattern", .left = true, .widest = 100},
+                     {.title = "occurrences"},
+                     {.title = "min"},
+                     {.title = "median"},
+                     {.title = "lost"}}};
+        const std::size_t shown = std::min(report_.patterns.size(), options_.most_sequences);
+        for (const score::PatternRow& row : std::span{report_.patterns}.first(shown)) {
+            table.add({score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+                       fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
+                       grouped(row.occurrences), human_time(row.min_ns), human_time(row.median_ns),
+                       human_time(row.lost_ns)});
+        }
+        print_table(table);
+        if (shown < *report_.all_patterns) {
+            line(style_.faint(fmt::format("  … {} more{}", *report_.all_patterns - shown,
+                                          shown < report_.patterns.size() ? " (--json lists them)" : "")));
         }
     }
 

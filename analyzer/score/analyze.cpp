@@ -96,7 +96,12 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .keys = {},
         .ignored = std::vector<bool>(info.functions.size()),
         .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
-        .baseline = settings.baseline};
+        .baseline = settings.baseline,
+        .patterns = settings.patterns};
+    if (settings.patterns && info.process.max_overhead > 0)
+        return fail(
+            "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
+            "without --patterns, or record without a budget");
     auto keys = mining::make_keys(info, settings.keys, settings.no_keys);
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);
@@ -116,7 +121,8 @@ Result<Report> analyze(const trace::TraceReader& reader, const Settings& setting
     Crew crew{reader, *resolved};
     const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
     if (auto done = crew.run(jobs, options.progress); !done) return tl::unexpected{done.error()};
-    return make_report({reader.info(), reader.damage()}, *resolved, crew.analyses(), options.most_sequences);
+    return make_report({reader.info(), reader.damage()}, *resolved, crew.analyses(), options.most_sequences,
+                       options.most_patterns);
 }
 
 }  // namespace rdam::score

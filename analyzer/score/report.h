@@ -120,6 +120,22 @@ struct FunctionRow {
     std::vector<CallerRow> callers;      ///< commonest first
 };
 
+/// The names of no more calls of a pattern are listed.
+inline constexpr std::size_t kMostPatternCalls = 64;
+
+/// A pattern of one thread (analyzer/mining/pattern_miner.h). Patterns contain one another: their losses
+/// never add up.
+struct PatternRow {
+    std::size_t thread = 0;               ///< index into Report::threads
+    std::vector<std::string> calls = {};  ///< names of its functions, kMostPatternCalls at most
+    std::string name = {};                ///< `(lock unlock)×64`
+    std::uint64_t length = 0;             ///< in calls
+    std::uint64_t occurrences = 0;        ///< when it was made, those inside larger patterns included
+    double rdam = 0;                      ///< from its first event to its last, with the thread's T
+    double rdam_low = 0, rdam_high = 0;
+    double min_ns = 0, median_ns = 0, lost_ns = 0;
+};
+
 struct Report {
     trace::ProcessInfo process;
     double start_unix_ns = 0;
@@ -135,10 +151,12 @@ struct Report {
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
     trace::Damage damage;
     std::vector<std::string> remarks;
-    std::vector<trace::AnswerInfo> refused;  ///< entries of the list that were not wrapped
-    std::vector<std::string> never_called;   ///< wrapped functions without a call, `module:name`
-    std::vector<ThreadRow> threads;          ///< in the order of the trace
-    std::vector<FunctionRow> functions;      ///< highest rdam first; then lost_ns, name, module
+    std::vector<trace::AnswerInfo> refused;     ///< entries of the list that were not wrapped
+    std::vector<std::string> never_called;      ///< wrapped functions without a call, `module:name`
+    std::vector<ThreadRow> threads;             ///< in the order of the trace
+    std::vector<FunctionRow> functions;         ///< highest rdam first; then lost_ns, name, module
+    std::vector<PatternRow> patterns;           ///< if they were asked for; most lost time first
+    std::optional<std::uint64_t> all_patterns;  ///< how many there are; nothing: they were not asked for
 };
 
 /// What a report is made from, besides the events.
@@ -150,6 +168,7 @@ struct TraceFacts {
 /// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
 /// function.
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences);
+                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
+                   std::size_t most_patterns = 0);
 
 }  // namespace rdam::score

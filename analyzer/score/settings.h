@@ -15,6 +15,7 @@ struct Settings {
     std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
     std::vector<std::string> ignore = {};   ///< functions that are left out as if they had not been wrapped
     Baseline baseline = {};                 ///< what calls are compared with
+    bool patterns = false;                  ///< finds the patterns among siblings too
     unsigned jobs = 0;                      ///< threads that analyze; 0: as many as there are processors
 };
 

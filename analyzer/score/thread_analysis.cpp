@@ -49,7 +49,19 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       callers_(info.functions.size()),
-      sampling_(info.functions.size()) {}
+      sampling_(info.functions.size()) {
+    if (settings.patterns) patterns_ = std::make_unique<PatternTimes>(store_, settings.sequences.fold_loops);
+}
+
+void ThreadAnalysis::gap() {
+    matcher_.gap();
+    if (patterns_) patterns_->miner().gap();
+}
+
+void ThreadAnalysis::finish() {
+    matcher_.finish();
+    if (patterns_) patterns_->miner().finish();
+}
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
@@ -68,10 +80,13 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     if (enter.caller != 0) callers_[enter.function].add(enter.caller, weight);
     if (enter.stack != 0) ++stacks_[enter.stack - 1];
     if (weight > 1) sampling_.count(enter.function);
+    if (patterns_) patterns_->miner().open();
 }
 
 void ThreadAnalysis::closed(const calls::Call& call) {
     const mining::GroupId group = builder_.close();
+    if (patterns_)
+        patterns_->miner().close(store_.group(group).shape, matcher_.net_end(), call.duration, call.timed);
     if (group >= groups_.size()) {
         groups_.resize(group + 1);
         if (settings_.baseline.kind == Baseline::Kind::percentile)
@@ -94,6 +109,7 @@ void ThreadAnalysis::tree_ended(std::uint64_t weight) {
 }
 
 void ThreadAnalysis::abandoned(std::size_t count) {
+    if (patterns_) patterns_->miner().abandon(builder_.abandoned_shapes(count));
     builder_.abandon(count);
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/distribution.h"
 #include "analyzer/score/loss.h"
+#include "analyzer/score/pattern_times.h"
 #include "analyzer/score/sampling.h"
 #include "analyzer/trace/event.h"
 
@@ -62,6 +63,7 @@ struct ResolvedSettings {
     std::vector<bool> ignored;  ///< by function
     calls::ProbeCost cost;
     Baseline baseline = {};
+    bool patterns = false;
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
@@ -76,8 +78,8 @@ class ThreadAnalysis : private calls::CallSink {
     ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
 
     void consume(std::span<const trace::Event> events);
-    void gap() { matcher_.gap(); }
-    void finish() { matcher_.finish(); }
+    void gap();
+    void finish();
 
     const calls::MatchCounts& counts() const { return matcher_.counts(); }
     const std::vector<calls::FunctionCounts>& per_function() const { return matcher_.per_function(); }
@@ -86,6 +88,7 @@ class ThreadAnalysis : private calls::CallSink {
     const std::vector<CallerCounts>& callers() const { return callers_; }  ///< by function
     /// How often each stack was the one sampled; most were in no given thread.
     const tsl::robin_map<std::uint32_t, std::uint64_t>& stack_samples() const { return stacks_; }
+    const PatternTimes* patterns() const { return patterns_.get(); }  ///< nullptr: not asked for
     const TreeSums& sampling() const { return sampling_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t too_long() const { return builder_.too_long(); }
@@ -103,6 +106,7 @@ class ThreadAnalysis : private calls::CallSink {
     std::vector<GroupTimes> groups_;
     std::vector<CallerCounts> callers_;
     TreeSums sampling_;
+    std::unique_ptr<PatternTimes> patterns_;
     tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;
     std::vector<std::uint64_t> key_values_;  // scratch
     std::uint64_t events_ = 0;

@@ -141,6 +141,8 @@ Run add_analyze(CLI::App& app) {
             ->check(CLI::NonNegativeNumber);
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
+    app.add_flag("--patterns", settings.patterns,
+                 "Find the patterns among the calls of each thread, and score them as well");
     app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
         ->option_text("FUNCTION:PARAMETER")
         ->allow_extra_args(false);

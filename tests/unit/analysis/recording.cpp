@@ -124,7 +124,7 @@ score::Report analyze(const Recording& recording, const score::Settings& setting
         }
         analyses.back()->finish();
     }
-    return score::make_report({recording.info, {}}, names, analyses, most_sequences);
+    return score::make_report({recording.info, {}}, names, analyses, most_sequences, SIZE_MAX);
 }
 
 const score::FunctionRow& row(const score::Report& report, const std::string& name) {
