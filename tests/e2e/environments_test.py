@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -61,6 +62,38 @@ class Limits(Case):
         done = self.under(resource.RLIMIT_NOFILE, 4, 1024)
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(), {"work": 2000})
+
+
+class Memory(Case):
+    """Programs that have no more memory than they need themselves."""
+
+    COUNTS = {"work": 1000, "nested": 10_000}
+
+    def test_least_stack_of_a_thread(self):
+        # libc takes the thread-local storage, the recorder's too, from the thread's stack.
+        for size in (16384, 20000, 65536):
+            for options in ((), ("--stack-period", "1"), ("--max-overhead", "100000%")):
+                with self.subTest((size, options)):
+                    command = (PROGRAMS / "tight", "thread", str(size))
+                    plain = self.run_in_folder(*command)
+                    self.assertEqual(plain.returncode, 4)
+                    # What the recorder asks of libc is not the program's call.
+                    functions = ",".join(self.COUNTS) + ",pthread_attr_setstacksize,pthread_attr_getstack"
+                    done = self.rdam("record", "-f", functions, *options, "--", *command)
+                    self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+                    self.assertEqual(self.counts(), {**self.COUNTS, "pthread_attr_setstacksize": 1})
+
+    def test_all_memory_locked(self):
+        command = (PROGRAMS / "tight", "locked")
+        plain = self.run_in_folder(*command)
+        if plain.returncode == 77:
+            self.skipTest("this process may not lock its memory (mlockall)")
+        done = self.rdam("record", "--buffer", "1G", "-f", ",".join(self.COUNTS), "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.assertEqual(self.counts(), self.COUNTS)
+        resident = [int(re.search(r"resident: (\d+)", run.stderr.decode())[1]) for run in (plain, done)]
+        # In kilobytes: the buffers that are not in use stay out of memory.
+        self.assertLess(resident[1] - resident[0], 200_000)
 
 
 class Guarded(Case):
