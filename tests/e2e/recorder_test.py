@@ -80,6 +80,9 @@ class Ends(Case):
 
     def test_underscore_exit(self):
         self.check("_exit", 8)
+        said = self.rdam("analyze").stdout.decode()
+        self.assertIn("left by _exit() or killed", said)
+        self.assertNotIn("missing", said)
 
     def test_abort(self):
         self.check("abort", 128 + signal.SIGABRT)
