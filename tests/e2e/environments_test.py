@@ -83,6 +83,11 @@ class Memory(Case):
                     self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
                     self.assertEqual(self.counts(), {**self.COUNTS, "pthread_attr_setstacksize": 1})
 
+    def grows_by(self, plain, done) -> int:
+        """Kilobytes."""
+        resident = [int(re.search(r"resident: (\d+)", run.stderr.decode())[1]) for run in (plain, done)]
+        return resident[1] - resident[0]
+
     def test_all_memory_locked(self):
         command = (PROGRAMS / "tight", "locked")
         plain = self.run_in_folder(*command)
@@ -91,9 +96,34 @@ class Memory(Case):
         done = self.rdam("record", "--buffer", "1G", "-f", ",".join(self.COUNTS), "--", *command)
         self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
         self.assertEqual(self.counts(), self.COUNTS)
-        resident = [int(re.search(r"resident: (\d+)", run.stderr.decode())[1]) for run in (plain, done)]
-        # In kilobytes: the buffers that are not in use stay out of memory.
-        self.assertLess(resident[1] - resident[0], 200_000)
+        # The buffers that are not in use stay out of memory.
+        self.assertLess(self.grows_by(plain, done), 200_000)
+
+    def test_thousands_of_short_threads(self):
+        threads = 3000
+        command = (PROGRAMS / "tight", "threads", str(threads))
+        plain = self.run_in_folder(*command)
+        done = self.rdam("record", "--buffer", "2G", "-f", "work", "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        report = self.analyze()
+        self.assertEqual((report["functions"][0]["occurrences"], report["trace"]["dropped"]), (1000 * threads, 0))
+        # A buffer for each would be 768 MB.
+        self.assertLess(self.grows_by(plain, done), 200_000)
+
+    def test_detached_threads_alive_at_the_end(self):
+        command = (PROGRAMS / "tight", "detached", "20")
+        plain = self.run_in_folder(*command)
+        done = self.rdam("record", "-f", ",".join(self.COUNTS), "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.assertEqual(self.counts(), {name: 20 * count for name, count in self.COUNTS.items()})
+
+    def test_all_descriptors_closed(self):
+        command = (PROGRAMS / "tight", "closed")
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 4)
+        done = self.rdam("record", "-f", ",".join(self.COUNTS), "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.assertEqual([self.counts(trace) for trace in self.traces()], [self.COUNTS] * 2)
 
 
 class Guarded(Case):
