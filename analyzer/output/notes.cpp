@@ -33,8 +33,8 @@ void add_damage(const score::Report& report, std::vector<std::string>& out) {
 void add_losses(const score::Report& report, std::vector<std::string>& out) {
     if (!report.process.clean_end && !report.damage.no_index) {
         out.emplace_back(
-            "The program did not end in order (killed, or the recorder was); the last events may be "
-            "missing.");
+            "The program was left by _exit() or killed: what it had recorded is here, and calls that were "
+            "open have no end.");
     }
     if (report.dropped > 0) {
         out.push_back(
