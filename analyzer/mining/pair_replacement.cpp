@@ -2,6 +2,8 @@
 
 #include <tsl/robin_map.h>
 
+#include "analyzer/mining/large_vector.h"
+
 namespace rdam::mining {
 namespace {
 
@@ -124,7 +126,7 @@ class Replacement {
     }
 
     ReplacementSink& sink_;
-    std::vector<Node> nodes_;
+    LargeVector<Node> nodes_;
     std::vector<MetaEvent> metas_;
     tsl::robin_map<std::uint64_t, Occurrences, PairHash> pairs_;
 };

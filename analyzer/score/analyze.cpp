@@ -27,6 +27,7 @@ class Crew {
     }
 
     Result<void> run(unsigned jobs, const std::function<void(std::uint64_t)>& progress) {
+        jobs_ = jobs;
         working_ =
             std::clamp<unsigned>(jobs, 1, static_cast<unsigned>(std::max<std::size_t>(order_.size(), 1)));
         std::vector<std::jthread> workers;
@@ -47,7 +48,9 @@ class Crew {
         for (std::size_t i = next_++; i < order_.size(); i = next_++) {
             const std::uint32_t thread = order_[i];
             try {
-                if (auto read = analyze_thread(thread); !read) errors_[thread] = read.error();
+                // Those that have nothing left to do can decode for the others.
+                const bool ahead = order_.size() - i < jobs_;
+                if (auto read = analyze_thread(thread, ahead); !read) errors_[thread] = read.error();
             } catch (const std::exception& error) {
                 errors_[thread] = Error{fmt::format("thread {} of the trace: {}", thread, error.what())};
             }
@@ -57,14 +60,15 @@ class Crew {
         done_.notify_one();
     }
 
-    Result<void> analyze_thread(std::uint32_t thread) {
+    Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
         analyses_[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
         ThreadAnalysis& analysis = *analyses_[thread];
         const auto sink = [&](std::span<const trace::Event> events) {
             analysis.consume(events);
             events_.fetch_add(events.size(), std::memory_order_relaxed);
         };
-        auto read = reader_.read_thread(thread, sink, [&] { analysis.gap(); });
+        auto read = reader_.read_thread(
+            thread, sink, [&] { analysis.gap(); }, ahead);
         analysis.finish();
         return read;
     }
@@ -85,6 +89,7 @@ class Crew {
     std::atomic<std::uint64_t> events_ = 0;
     std::mutex mutex_;
     std::condition_variable done_;
+    unsigned jobs_ = 1;
     unsigned working_ = 0;
 };
 
