@@ -23,24 +23,33 @@ double nanoseconds(double value) {
 }
 
 Json trace_json(const score::Report& report) {
-    return {{"command", command_text(report.process.command)},
-            {"duration_ns", nanoseconds(report.duration_ns)},
-            {"events", report.events},
-            {"dropped", report.dropped},
-            {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
-            {"perturbation", finite(report.perturbation)},
-            {"arguments", report.process.command},
-            {"pid", report.process.pid},
-            {"host", report.process.host},
-            {"machine", report.process.machine},
-            {"version", report.process.rdam_version},
-            {"clean_end", report.process.clean_end},
-            {"calls", report.counts.calls},
-            {"paused_ns", nanoseconds(report.paused_ns)},
-            {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
-                              report.counts.abandoned_at_gap},
-            {"never_called", report.never_called},
-            {"notes", notes(report)}};
+    Json out{{"command", command_text(report.process.command)},
+             {"duration_ns", nanoseconds(report.duration_ns)},
+             {"events", report.events},
+             {"dropped", report.dropped},
+             {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
+             {"perturbation", finite(report.perturbation)},
+             {"arguments", report.process.command},
+             {"pid", report.process.pid},
+             {"host", report.process.host},
+             {"machine", report.process.machine},
+             {"version", report.process.rdam_version},
+             {"clean_end", report.process.clean_end},
+             {"calls", report.counts.calls},
+             {"paused_ns", nanoseconds(report.paused_ns)},
+             {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
+                               report.counts.abandoned_at_gap},
+             {"never_called", report.never_called},
+             {"notes", notes(report)}};
+    const score::LeftOut& left_out = report.left_out;
+    if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
+    if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
+    if (left_out.part) {
+        out["cut_off"] = left_out.cut_off;
+        out["threads_left_out"] = left_out.threads;
+        out["functions_left_out"] = left_out.functions;
+    }
+    return out;
 }
 
 Json threads_json(const score::Report& report) {

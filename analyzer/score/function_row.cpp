@@ -131,6 +131,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         few_time += as_double(threads[t].few_time);
         lost_variance += threads[t].lost_variance;
     }
+    row.rdam_low = row.rdam_high = row.rdam;
     fill_times(context, all, row);
     row.lost_ns = lost * context.ns_per_tick;
     row.rdam_all = share(lost, context.all_lives);

@@ -85,7 +85,8 @@ struct FunctionRow {
 
     double rdam = 0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads, short-lived
                       ///< ones left out, of Σ lost / T over the function's sequences, outermost calls only
-    double rdam_all = 0;  ///< lost_ns / Σ T of all threads
+    double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam
+    double rdam_all = 0;                 ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
             ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
@@ -116,6 +117,15 @@ struct FunctionRow {
     std::vector<CallerRow> callers;      ///< commonest first
 };
 
+/// What was left out because of score::Selection.
+struct LeftOut {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< the window that was asked for
+    std::uint64_t cut_off = 0;    ///< calls that reach over an end of the window: not scored
+    std::uint64_t threads = 0;    ///< not selected, or without a life in the window
+    std::uint64_t functions = 0;  ///< not selected, with calls
+    bool part = false;            ///< the report is about a part of the trace
+};
+
 struct Report {
     trace::ProcessInfo process;
     double start_unix_ns = 0;
@@ -130,6 +140,7 @@ struct Report {
     calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
     trace::Damage damage;
+    LeftOut left_out;
     std::vector<std::string> remarks;
     std::vector<trace::AnswerInfo> refused;  ///< entries of the list that were not wrapped
     std::vector<std::string> never_called;   ///< wrapped functions without a call, `module:name`
@@ -141,7 +152,14 @@ struct Report {
 struct TraceFacts {
     const trace::TraceInfo& info;
     trace::Damage damage;
+    std::optional<std::uint64_t> run_begin = {};  ///< ticks, where it is not the first thread's begin
 };
+
+/// `module:name`, or the name alone where no module is known.
+std::string qualified_name(const std::string& module, const std::string& name);
+
+/// 1 where the trace does not say.
+double nanoseconds_per_tick(const trace::ClockInfo& clock);
 
 /// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
 /// function.
