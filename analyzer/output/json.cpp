@@ -4,23 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 
 namespace rdam::output {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-double finite(double value) {
-    return std::isfinite(value) ? value : 0.0;
-}
-
-// A thousandth of a nanosecond is far below what a clock can tell; more digits only hide the number.
-double nanoseconds(double value) {
-    return std::round(finite(value) * 1000) / 1000;
-}
 
 Json trace_json(const score::Report& report) {
     Json out{{"command", command_text(report.process.command)},
@@ -51,6 +39,8 @@ Json trace_json(const score::Report& report) {
     }
     return out;
 }
+
+namespace {
 
 Json threads_json(const score::Report& report) {
     Json out = Json::array();
@@ -169,15 +159,21 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
 
 }  // namespace
 
-std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
     const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
     Json functions = Json::array();
     for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
         functions.push_back(function_json(report, report.functions[i], symbols, options));
     }
-    const Json out{
-        {"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
-    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return {{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+}
+
+std::string dump(const Json& json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+    return dump(report_json(report, symbols, options));
 }
 
 }  // namespace rdam::output
