@@ -95,7 +95,8 @@ void add_answers(const score::Report& report, std::vector<std::string>& out) {
     if (report.never_called.size() > kShown)
         names += fmt::format(" and {} more", report.never_called.size() - kShown);
     const bool sampled = std::ranges::any_of(report.functions, &score::FunctionRow::sampled);
-    out.push_back(fmt::format("Never called{}{}: {}.", report.left_out.part ? " in this part of the run" : "",
+    out.push_back(fmt::format("Never called{}{}: {}.",
+                              report.left_out.of_the_run() ? " in this part of the run" : "",
                               sampled ? ", or in none of the call trees that were recorded" : "", names));
 }
 

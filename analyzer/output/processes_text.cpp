@@ -16,6 +16,12 @@ namespace {
 /// Columns of scores beside each other; more do not fit a terminal.
 constexpr std::size_t kMostProcessColumns = 8;
 
+/// Without the program's folder.
+std::string short_command(std::vector<std::string> words) {
+    if (!words.empty()) words.front().erase(0, words.front().rfind('/') + 1);
+    return command_text(words);
+}
+
 class ProcessesWriter {
   public:
     ProcessesWriter(const Processes& processes, const TextOptions& options)
@@ -58,7 +64,7 @@ class ProcessesWriter {
         for (std::size_t i = 0; i < processes_.reports.size(); ++i) {
             const score::Report& report = processes_.reports[i];
             table.add({number(i), fmt::format("{}", report.process.pid),
-                       printable(command_text(report.process.command)), printable(processes_.files[i]),
+                       printable(short_command(report.process.command)), printable(processes_.files[i]),
                        human_time(report.duration_ns), grouped(report.threads.size()), grouped(report.events),
                        percent(report.perturbation) +
                            (processes_.overall.short_lived[i] ? " (short-lived: sets no score)" : "")});

@@ -124,6 +124,9 @@ struct LeftOut {
     std::uint64_t threads = 0;    ///< not selected, or without a life in the window
     std::uint64_t functions = 0;  ///< not selected, with calls
     bool part = false;            ///< the report is about a part of the trace
+
+    /// Calls were left out, not only rows of functions.
+    bool of_the_run() const { return since_ns || until_ns || threads > 0; }
 };
 
 struct Report {

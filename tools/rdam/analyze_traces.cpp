@@ -14,6 +14,7 @@
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/terminal.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam {
 namespace {
@@ -84,8 +85,8 @@ class SeveralTraces {
         if (arguments_.json) {
             json_.add(*report, *symbols);
         } else if (arguments_.threads || arguments_.sequences) {
-            texts_ += "\n" + std::to_string(reports_.size() + 1);
-            texts_ += ": " + output::to_text(*report, *symbols, text_options(arguments_));
+            texts_ += fmt::format("\n#{} {}\n", reports_.size() + 1, printable(file));
+            texts_ += output::to_text(*report, *symbols, text_options(arguments_));
         }
         shown_.push_back(file);
         reports_.push_back(std::move(*report));
