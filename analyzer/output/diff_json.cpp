@@ -23,7 +23,8 @@ Json row_json(const score::DiffRow& row) {
              {"module", row.module},
              {"file", row.file},
              {"verdict", verdict_name(row.verdict)},
-             {"change", finite(row.change)}};
+             {"change", finite(row.change)},
+             {"recorded_in_both", row.recorded_in_both}};
     if (row.a != nullptr) out["a"] = function_json(*row.a);
     if (row.b != nullptr) out["b"] = function_json(*row.b);
     return out;

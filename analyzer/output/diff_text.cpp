@@ -34,16 +34,16 @@ std::string count_text(const score::FunctionRow* row) {
            grouped(row->occurrences);
 }
 
-std::string verdict_text(score::Verdict verdict) {
-    switch (verdict) {
+std::string verdict_text(const score::DiffRow& row) {
+    switch (row.verdict) {
         case score::Verdict::same:
             return "~ same";
         case score::Verdict::only_a:
-            return "only in a";
+            return row.recorded_in_both ? "only in a" : "not recorded in b";
         case score::Verdict::only_b:
-            return "only in b";
+            return row.recorded_in_both ? "only in b" : "not recorded in a";
         default:
-            return verdict_name(verdict);
+            return verdict_name(row.verdict);
     }
 }
 
@@ -94,7 +94,7 @@ class DiffWriter {
                      {.title = "b"}}};
         for (const score::DiffRow& row : rows) {
             const std::string name = score::qualified_name(row.module, row.name);
-            table.add({fmt::format("{:+.3f}", row.change), verdict_text(row.verdict),
+            table.add({row.recorded_in_both ? fmt::format("{:+.3f}", row.change) : "-", verdict_text(row),
                        printable(name + (row.file.empty() ? "" : " (" + row.file + ")")), score_text(row.a),
                        score_text(row.b), lost_text(row.a), lost_text(row.b), median_text(row.a),
                        median_text(row.b), count_text(row.a), count_text(row.b)});

@@ -11,11 +11,20 @@
 namespace rdam::score {
 namespace {
 
+std::string program_of(const Report& report) {
+    const std::string& executable = report.process.executable;
+    return executable.substr(executable.rfind('/') + 1);
+}
+
 // A new build often has another file name; the module of the program itself is therefore the empty one.
 std::string module_of(const Report& report, const FunctionRow& row) {
-    const std::string& executable = report.process.executable;
-    const std::string program = executable.substr(executable.rfind('/') + 1);
-    return row.module == program ? std::string{} : row.module;
+    return row.module == program_of(report) ? std::string{} : row.module;
+}
+
+bool never_called(const Report& report, const FunctionIdentity& function) {
+    const std::string module = function.module.empty() ? program_of(report) : function.module;
+    return std::ranges::find(report.never_called, qualified_name(module, function.name)) !=
+           report.never_called.end();
 }
 
 Verdict judge(const DiffRow& row) {
@@ -51,7 +60,10 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         row.name = named.name;
         row.module = named.module;
         row.file = key.file;
-        row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
+        row.recorded_in_both =
+            (row.a != nullptr || never_called(a, key)) && (row.b != nullptr || never_called(b, key));
+        if (row.recorded_in_both)
+            row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
         row.verdict = judge(row);
         rows.push_back(std::move(row));
     }
