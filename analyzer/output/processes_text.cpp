@@ -46,10 +46,10 @@ class ProcessesWriter {
     static std::string number(std::size_t process) { return fmt::format("#{}", process + 1); }
 
     void header() {
-        const std::size_t runs = processes_.overall.runs;
-        line(style_.bold(fmt::format(
-            "{} of {}", counted(processes_.reports.size(), "process", "processes"),
-            runs == 1 ? std::string{"one run"} : counted(runs, "different run", "different runs"))));
+        std::string text = counted(processes_.reports.size(), "process", "processes");
+        if (processes_.overall.runs_named)
+            text += " of " + counted(processes_.overall.runs, "run", "different runs");
+        line(style_.bold(text));
     }
 
     void process_table() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -21,11 +22,21 @@ std::string module_of(const Report& report, const FunctionRow& row) {
     return row.module == program_of(report) ? std::string{} : row.module;
 }
 
-bool never_called(const Report& report, const FunctionIdentity& function) {
-    const std::string module = function.module.empty() ? program_of(report) : function.module;
-    return std::ranges::find(report.never_called, qualified_name(module, function.name)) !=
-           report.never_called.end();
-}
+/// Wrapped functions of a report that were never called.
+class NeverCalled {
+  public:
+    explicit NeverCalled(const Report& report)
+        : program_(program_of(report)), names_(report.never_called.begin(), report.never_called.end()) {}
+
+    bool contains(const FunctionIdentity& function) const {
+        const std::string& module = function.module.empty() ? program_ : function.module;
+        return names_.contains(qualified_name(module, function.name));
+    }
+
+  private:
+    std::string program_;
+    std::set<std::string> names_;
+};
 
 Verdict judge(const DiffRow& row) {
     if (row.b == nullptr) return Verdict::only_a;
@@ -54,6 +65,7 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
     };
     add(a, &DiffRow::a);
     add(b, &DiffRow::b);
+    const NeverCalled not_in_a{a}, not_in_b{b};
     std::vector<DiffRow> rows;
     for (auto& [key, row] : both) {
         const FunctionRow& named = row.b != nullptr ? *row.b : *row.a;
@@ -61,7 +73,7 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         row.module = named.module;
         row.file = key.file;
         row.recorded_in_both =
-            (row.a != nullptr || never_called(a, key)) && (row.b != nullptr || never_called(b, key));
+            (row.a != nullptr || not_in_a.contains(key)) && (row.b != nullptr || not_in_b.contains(key));
         if (row.recorded_in_both)
             row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
         row.verdict = judge(row);

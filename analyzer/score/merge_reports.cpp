@@ -66,6 +66,7 @@ OverallReport merge_reports(std::span<const Report> reports) {
     for (std::size_t i = 0; i < reports.size(); ++i) {
         const Report& report = reports[i];
         overall.short_lived.push_back(report.duration_ns < kShortLife * runs.longest(report, i));
+        overall.runs_named = overall.runs_named && !report.process.run.empty();
         overall.threads_ns += report.threads_ns;
         for (const FunctionRow& row : report.functions) {
             OverallFunction& function = functions[identities.of(row)];

@@ -37,6 +37,7 @@ struct OverallFunction {
 
 struct OverallReport {
     std::size_t runs = 0;           ///< ProcessInfo::run; a process that names none is a run of its own
+    bool runs_named = true;         ///< all processes name theirs
     double threads_ns = 0;          ///< Σ T
     std::vector<bool> short_lived;  ///< by process: under kShortLife of the longest-lived process of its run
     std::vector<OverallFunction> functions;  ///< highest rdam first; then lost_ns, name, module
