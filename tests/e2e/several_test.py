@@ -48,7 +48,7 @@ class Processes(Several):
         self.assertEqual(len(work["processes"]), 4)
         parts = [function(process, "work") for process in report["processes"]]
         self.assertAlmostEqual(work["lost_ns"], sum(part["lost_ns"] for part in parts), delta=1)
-        eligible = [part["rdam"] for part, process in zip(parts, report["processes"]) if not process["short_lived"]]
+        eligible = [part["rdam"] for part, process in zip(parts, report["processes"], strict=True) if not process["short_lived"]]
         self.assertEqual(work["rdam"], max(eligible))
         self.assertEqual([len(function(report, "dup")["processes"]), function(report, "dup")["occurrences"]], [1, 3])
 
@@ -151,7 +151,7 @@ class Parts(Several):
         whole = self.analyze()
         edges = [whole["trace"]["duration_ns"] * part / 7 for part in range(1, 7)]
         parts = [self.analyze("trace.bin", "--since", f"{begin}ns", "--until", f"{end}ns")
-                 for begin, end in zip([0, *edges], [*edges, 1e15])]
+                 for begin, end in zip([0, *edges], [*edges, 1e15], strict=True)]
         for name in ("work", "step"):
             found = [function(part, name) for part in parts]
             self.assertEqual(sum(each["occurrences"] for each in found), function(whole, name)["occurrences"])
