@@ -67,7 +67,8 @@ std::uint32_t chunk_count() {
     return static_cast<std::uint32_t>(chunks);
 }
 
-/// An address range aligned to the chunk size, because a slot's address tells where its chunk ends.
+/// An address range aligned to the chunk size, because a slot's address tells where its chunk ends. The
+/// chunks are not accessible before their first use.
 void* map_shared(int fd, std::uint64_t size) {
     const std::uint64_t room = size + shm::kChunkSize;
     const long reserved = sys::mmap(0, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -77,6 +78,9 @@ void* map_shared(int fd, std::uint64_t size) {
     const long mapped =
         sys::mmap(aligned, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
     if (sys::failed(mapped)) return nullptr;
+    // A program that locks its memory (mlockall) would be given all of it, gigabytes, at once.
+    sys::call(SYS_mprotect, static_cast<long>(aligned + shm::kChunksOffset),
+              static_cast<long>(size - shm::kChunksOffset), PROT_NONE);
     if (aligned > begin) sys::call(SYS_munmap, reserved, static_cast<long>(aligned - begin));
     if (begin + room > aligned + size)
         sys::call(SYS_munmap, static_cast<long>(aligned + size),

@@ -57,7 +57,9 @@ std::uint32_t take_fresh() {
     do {
         if (fresh >= control.chunks) return shm::kNone;
     } while (!control.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
-    if (sys::call(SYS_madvise, sys::word(&header(fresh)), shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
+    const long place = sys::word(&header(fresh));
+    if (sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE) != 0 ||
+        sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
         control.out_of_memory.store(1);
         // Not even its header is there to be looked at.
         std::uint32_t next = fresh + 1;

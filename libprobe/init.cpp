@@ -123,13 +123,21 @@ bool read_settings(char** environment) {
     return true;
 }
 
-/// The recorder itself calls pthread_setspecific: past the wrapper, if it has one.
-void past_wrappers() {
+template <typename Function>
+void past_wrapper(Function*& function) {
     for (std::uint32_t i = 0; i < globals.functions; ++i)
-        if (globals.addresses[i] == reinterpret_cast<std::uint64_t>(globals.set_specific) &&
-            rdam_functions[i].resume != nullptr)
-            globals.set_specific =
-                reinterpret_cast<int (*)(std::uint32_t, const void*)>(rdam_functions[i].resume);
+        if (globals.addresses[i] == reinterpret_cast<std::uint64_t>(function) &&
+            rdam_functions[i].resume != nullptr) {
+            function = reinterpret_cast<Function*>(rdam_functions[i].resume);
+            return;
+        }
+}
+
+/// What the recorder itself calls of libc must not be counted as the program's calls.
+void past_wrappers() {
+    past_wrapper(globals.set_specific);
+    past_wrapper(globals.get_stack);
+    past_wrapper(globals.set_stack_size);
 }
 
 /// With the agent connected: patches (the first time), measures and begins to record.
@@ -173,7 +181,7 @@ bool same_plan() {
 
 bool prepare(int argc, char** argv, char** environment) {
     if (!read_settings(environment) || !gather_request(argc, argv)) return false;
-    prepare_threads(find_next("pthread_create"), find_next("pthread_setspecific"));
+    prepare_threads();
     return connect_agent(false);
 }
 

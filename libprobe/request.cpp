@@ -7,6 +7,7 @@
 #include "libprobe/runtime.h"
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
+#include "libprobe/threads.h"
 
 namespace rdam::probe {
 namespace {
@@ -177,7 +178,11 @@ bool gather_request(int argc, char** argv) {
     arena.used = sizeof(shm::Request);
     shm::Request request;
     request.executable = read_executable();
-    dl_iterate_phdr(add_object, &request);
+    // The program may have one of its own that does not work before its constructors (ThreadSanitizer).
+    using Iterate = int(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+    auto* iterate = reinterpret_cast<Iterate*>(find_next("dl_iterate_phdr"));
+    if (iterate == nullptr) return false;
+    iterate(add_object, &request);
     initial_objects = object_count;
     request.objects = arena.add(objects, object_count * sizeof objects[0]);
     request.command = join_arguments(argc, argv);

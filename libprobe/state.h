@@ -126,8 +126,11 @@ struct Globals {
     bool patched = false;
     std::uint64_t addresses[shm::kMaxFunctions] =
         {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan
-    int (*set_specific)(std::uint32_t,
-                        const void*) = nullptr;  ///< pthread_setspecific, past its wrapper if it has one
+    // Of libc, past their wrappers if they have one: pthread_setspecific, pthread_attr_getstack,
+    // pthread_attr_setstacksize.
+    int (*set_specific)(std::uint32_t, const void*) = nullptr;
+    int (*get_stack)(const void*, void**, std::size_t*) = nullptr;
+    int (*set_stack_size)(void*, std::size_t) = nullptr;
     std::uint32_t thread_key = 0;
     bool has_thread_key = false;
 };

@@ -16,7 +16,7 @@ namespace rdam::probe {
 namespace {
 
 using Routine = void* (*)(void*);
-using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine, void*);
+using Create = int(pthread_t*, const pthread_attr_t*, Routine, void*);
 
 /// What a new thread has to run. A creator fills it, the new thread empties it; when all are on their way at
 /// once the thread is started without us.
@@ -26,9 +26,10 @@ struct Start {
     void* argument = nullptr;
 };
 constexpr std::uint32_t kStarts = 512;
+constexpr std::size_t kStackOfProbes = 16384;  ///< for frames between the program's own
 constinit Start starts[kStarts] = {};
 constinit std::atomic<std::uint32_t> start_hint;
-Create real_create = nullptr;
+Create* real_create = nullptr;
 
 Start* take_start() {
     const std::uint32_t hint = start_hint.fetch_add(1);
@@ -62,11 +63,36 @@ void thread_ends(void* data) {
     release_pairs(thread);
 }
 
+template <typename Function>
+void find(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(find_next(name));
+}
+
+void find_libc() {
+    find(globals.get_stack, "pthread_attr_getstack");
+    find(globals.set_stack_size, "pthread_attr_setstacksize");
+    find(real_create, "pthread_create");
+}
+
+/// libc puts the thread-local storage into the thread's stack, of which a program may have asked for no more
+/// than it needs itself. One that brings its own memory must have the room.
+const pthread_attr_t* with_room(const pthread_attr_t* given, pthread_attr_t& larger) {
+    static constexpr std::size_t kRoom = (sizeof(ThreadState) + kStackOfProbes + 4095) & ~std::size_t{4095};
+    void* place = nullptr;
+    std::size_t size = 0;
+    if (given == nullptr || globals.get_stack(given, &place, &size) != 0) return given;
+    // Without memory of the program's own the stack "ends" at address 0.
+    const bool is_own = reinterpret_cast<std::uint64_t>(place) + size != 0;
+    if (size == 0 || is_own) return given;
+    copy_bytes(&larger, given, sizeof larger);
+    return globals.set_stack_size(&larger, size + kRoom) == 0 ? &larger : given;
+}
+
 }  // namespace
 
-void prepare_threads(void* create, void* set_specific) {
-    real_create = reinterpret_cast<Create>(create);
-    globals.set_specific = reinterpret_cast<int (*)(std::uint32_t, const void*)>(set_specific);
+void prepare_threads() {
+    find_libc();
+    find(globals.set_specific, "pthread_setspecific");
     globals.has_thread_key = pthread_key_create(&globals.thread_key, thread_ends) == 0;
 }
 
@@ -77,7 +103,9 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      void* (*routine)(void*),
                                                                      void* argument) {
     using namespace rdam::probe;
-    if (real_create == nullptr) real_create = reinterpret_cast<Create>(find_next("pthread_create"));
+    if (real_create == nullptr) find_libc();
+    pthread_attr_t larger;
+    attributes = with_room(attributes, larger);
     Start* start = rdam_guard.active.load() != 0 ? take_start() : nullptr;
     if (start == nullptr) return real_create(thread, attributes, routine, argument);
     start->routine = routine;

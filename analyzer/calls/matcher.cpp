@@ -100,6 +100,7 @@ void Matcher::enter(const trace::Event& event, bool tail) {
         per_function_[event.function].estimated += weight(rate);
         sink_.opened(event, weight(rate));
     }
+    ++entered_;
     stack_.push_back(frame);
 }
 
@@ -158,7 +159,13 @@ std::uint64_t Matcher::net_duration(const Frame& frame, std::uint64_t tsc) const
     return subtract(subtract(tsc - frame.enter, paused), probe_ticks);
 }
 
+std::uint64_t Matcher::net_end() const {
+    const double probes = cost_.inner + cost_.total * static_cast<double>(entered_ - 1);
+    return subtract(subtract(closed_at_, paused_until(closed_at_)), static_cast<std::uint64_t>(probes + 0.5));
+}
+
 void Matcher::close_top(std::uint64_t tsc) {
+    closed_at_ = tsc;
     const Frame frame = stack_.back();
     stack_.pop_back();
     PerOpen& open = open_[frame.function];

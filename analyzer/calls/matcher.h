@@ -67,6 +67,10 @@ class Matcher {
     /// The thread's events end here: all open calls are abandoned.
     void finish();
 
+    /// While `closed` is told: the end of that call, on a clock that stands still while the recorder is at
+    /// work. There it began its duration before.
+    std::uint64_t net_end() const;
+
     const MatchCounts& counts() const { return counts_; }
     const std::vector<FunctionCounts>& per_function() const { return per_function_; }
 
@@ -111,7 +115,9 @@ class Matcher {
     std::vector<FunctionCounts> per_function_;
     MatchCounts counts_;
     Interval last_pause_;
-    std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
+    std::uint64_t entered_ = 0;    ///< calls of ignored functions included
+    std::uint64_t closed_at_ = 0;  ///< the latest leave
+    std::uint8_t tree_rate_ = 0;   ///< of what was not reported to the sink yet
 };
 
 }  // namespace rdam::calls

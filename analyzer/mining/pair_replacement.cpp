@@ -73,6 +73,7 @@ class Replacement {
         const std::uint64_t pair = pair_at(at);
         metas_.push_back({nodes_[at].symbol, nodes_[nodes_[at].next].symbol,
                           length_of(nodes_[at].symbol) + length_of(nodes_[nodes_[at].next].symbol), 0});
+        sink_.made(meta, metas_[meta].left, metas_[meta].right);
         for (std::uint32_t i = at; i != kNone;) {
             ++metas_[meta].occurrences;
             i = replace(i, meta);

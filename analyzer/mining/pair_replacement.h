@@ -29,10 +29,12 @@ struct MetaEvent {
 
 inline constexpr std::uint32_t kFirstMeta = std::uint32_t{1} << 31;
 
-/// Hears of every replacement, from left to right for each meta-event.
+/// Hears of every replacement, one meta-event after the other, from left to right.
 class ReplacementSink {
   public:
     virtual ~ReplacementSink() = default;
+    /// Before its occurrences are told.
+    virtual void made(std::uint32_t meta, std::uint32_t left, std::uint32_t right) = 0;
     /// Meta-event number `meta` now stands for elements `first` to `last` of the sequence.
     virtual void replaced(std::uint32_t meta, std::uint32_t first, std::uint32_t last) = 0;
 };

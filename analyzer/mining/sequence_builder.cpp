@@ -54,6 +54,13 @@ void SequenceBuilder::append(Run run) {
     runs_.push_back(run);
 }
 
+std::vector<ShapeId> SequenceBuilder::abandoned_shapes(std::size_t count) {
+    std::vector<ShapeId> shapes;
+    for (std::size_t i = open_.size() - count; i < open_.size(); ++i)
+        shapes.push_back(store_.abandoned(open_[i].function));
+    return shapes;
+}
+
 void SequenceBuilder::abandon(std::size_t count) {
     const std::size_t first = open_.size() - count;
     const std::size_t base = open_[first].first_run;

@@ -34,6 +34,9 @@ class SequenceBuilder {
     /// jump out of it cannot be told apart.
     void abandon(std::size_t count);
 
+    /// Of the `count` innermost open calls, outermost first: what they become then.
+    std::vector<ShapeId> abandoned_shapes(std::size_t count);
+
     /// Calls whose children were too many to be compared.
     std::uint64_t too_long() const { return too_long_; }
 

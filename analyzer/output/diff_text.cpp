@@ -14,10 +14,8 @@ namespace {
 
 std::string score_text(const score::FunctionRow* row) {
     if (row == nullptr) return "-";
-    std::string text = fmt::format("{}{:.3f}", row->lower_bound ? "≥" : "", row->rdam);
-    if (row->rdam_low < row->rdam_high)
-        text += fmt::format(" [{:.3f}–{:.3f}]", row->rdam_low, row->rdam_high);
-    return text;
+    const std::string text = fmt::format("{}{:.3f}", row->lower_bound ? "≥" : "", row->rdam);
+    return text + fmt::format(" [{:.3f}–{:.3f}]", row->rdam_low, row->rdam_high);
 }
 
 std::string lost_text(const score::FunctionRow* row) {

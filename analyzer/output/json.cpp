@@ -59,6 +59,8 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     for (const score::ThreadShare& part : row.threads) {
         out.push_back({{"tid", report.threads[part.thread].tid},
                        {"rdam", finite(part.rdam)},
+                       {"rdam_low", finite(part.rdam_low)},
+                       {"rdam_high", finite(part.rdam_high)},
                        {"occurrences", part.occurrences},
                        {"lost_ns", nanoseconds(part.lost_ns)}});
     }
@@ -71,6 +73,8 @@ Json sequences_json(const score::FunctionRow& row) {
         out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
                        {"name", sequence.name},
                        {"rdam", finite(sequence.rdam)},
+                       {"rdam_low", finite(sequence.rdam_low)},
+                       {"rdam_high", finite(sequence.rdam_high)},
                        {"occurrences", sequence.occurrences},
                        {"min_ns", nanoseconds(sequence.min_ns)},
                        {"lost_ns", nanoseconds(sequence.lost_ns)},
@@ -117,6 +121,7 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
 Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
+    if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;
 }
@@ -126,6 +131,8 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
     Json out{{"name", row.name},
              {"module", row.module},
              {"rdam", finite(row.rdam)},
+             {"rdam_low", finite(row.rdam_low)},
+             {"rdam_high", finite(row.rdam_high)},
              {"rdam_all", finite(row.rdam_all)},
              {"rdam_self", finite(row.rdam_self)},
              {"rdam_flat", finite(row.rdam_flat)},
@@ -159,13 +166,37 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
 
 }  // namespace
 
+namespace {
+
+Json patterns_json(const score::Report& report) {
+    Json out = Json::array();
+    for (const score::PatternRow& row : report.patterns) {
+        out.push_back({{"thread", report.threads[row.thread].tid},
+                       {"calls", row.calls},
+                       {"length", row.length},
+                       {"occurrences", row.occurrences},
+                       {"rdam", finite(row.rdam)},
+                       {"rdam_low", finite(row.rdam_low)},
+                       {"rdam_high", finite(row.rdam_high)},
+                       {"min_ns", nanoseconds(row.min_ns)},
+                       {"median_ns", nanoseconds(row.median_ns)},
+                       {"lost_ns", nanoseconds(row.lost_ns)},
+                       {"name", row.name}});
+    }
+    return out;
+}
+
+}  // namespace
+
 Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
     const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
     Json functions = Json::array();
     for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
         functions.push_back(function_json(report, report.functions[i], symbols, options));
     }
-    return {{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    if (report.all_patterns) out["patterns"] = patterns_json(report);
+    return out;
 }
 
 std::string dump(const Json& json) {

@@ -33,8 +33,8 @@ void add_damage(const score::Report& report, std::vector<std::string>& out) {
 void add_losses(const score::Report& report, std::vector<std::string>& out) {
     if (!report.process.clean_end && !report.damage.no_index) {
         out.emplace_back(
-            "The program did not end in order (killed, or the recorder was); the last events may be "
-            "missing.");
+            "The program was left by _exit() or killed: what it had recorded is here, and calls that were "
+            "open have no end.");
     }
     if (report.dropped > 0) {
         out.push_back(
@@ -196,6 +196,14 @@ std::string lower_bound_advice() {
         "fastest execution may have been disturbed too. Record a function called in the inner loop, or try "
         "--fold-loops.",
         score::kFewShare * 100, score::kFewOccurrences);
+}
+
+std::string minimum_alone_advice() {
+    return "A few calls (at most 1 %) were far faster than all the others, and most of the score is the "
+           "distance "
+           "to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key parameter that "
+           "tells "
+           "them apart.";
 }
 
 std::string sampled_advice() {

@@ -111,6 +111,7 @@ class ProcessesWriter {
             return;
         }
         Table table{{{.title = "score"},
+                     {.title = "95 %"},
                      {.title = "function", .left = true, .widest = 60},
                      {.title = "occurrences"},
                      {.title = "lost"},
@@ -119,7 +120,8 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({fmt::format("{}{:.3f}", row.lower_bound ? "≥" : "", row.rdam), name_of(row),
+            table.add({fmt::format("{}{:.3f}", row.lower_bound ? "≥" : "", row.rdam),
+                       fmt::format("{:.3f}–{:.3f}", row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
                                    grouped(row.occurrences)),
                        human_time(row.lost_ns), percent(row.rdam_all),
@@ -135,6 +137,7 @@ class ProcessesWriter {
             "score: the share of a thread's life lost, of the worst thread of all processes; {:.2f} and more "
             "is worth a look.",
             score::kWorthALook));
+        line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("of all time: lost / the lives of all threads.");
         line("processes: those that lost time / those that called it.");
         if (std::ranges::any_of(rows_, &score::OverallFunction::lower_bound))

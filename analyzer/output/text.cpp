@@ -18,6 +18,11 @@ std::string score_text(double score) {
     return fmt::format("{:.3f}", score);
 }
 
+/// The 95 % interval.
+std::string interval_text(double low, double high) {
+    return fmt::format("{:.3f}–{:.3f}", low, high);
+}
+
 std::string function_name(const score::FunctionRow& row) {
     return printable(row.module.empty() ? row.name : row.module + ":" + row.name);
 }
@@ -35,6 +40,7 @@ class TextWriter {
         functions();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
+        patterns();
         stacks();
         return std::move(out_);
     }
@@ -59,6 +65,7 @@ class TextWriter {
             return;
         }
         Table table{{{.title = "score"},
+                     {.title = "95 %"},
                      {.title = "function", .left = true, .widest = 60},
                      {.title = "occurrences"},
                      {.title = "min"},
@@ -78,9 +85,12 @@ class TextWriter {
             "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
             "worth a look.",
             score::kWorthALook));
+        line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("threads: those that lost time / those that called it.");
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
+        if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !row.lower_bound; }))
+            line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
     }
@@ -99,9 +109,10 @@ class TextWriter {
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({(row.lower_bound ? "≥" : "") + score_text(row.rdam), function_name(row), occurrences(row),
-                   time(row.min_ns), time(row.median_ns), time(row.p99_ns), time(row.lost_ns),
-                   fmt::format("{}/{}", affected, row.threads.size())});
+        const char* mark = row.lower_bound ? "≥" : row.minimum_alone ? "!" : "";
+        table.add({mark + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+                   function_name(row), occurrences(row), time(row.min_ns), time(row.median_ns),
+                   time(row.p99_ns), time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
     }
 
     void styled_rows(const std::vector<std::string>& lines) {
@@ -139,13 +150,15 @@ class TextWriter {
         for (const score::FunctionRow& row : rows_) {
             section(function_name(row) + ", by thread");
             Table table{{{.title = "score"},
+                         {.title = "95 %"},
                          {.title = "thread"},
                          {.title = "name", .left = true},
                          {.title = "occurrences"},
                          {.title = "lost"}}};
             for (const score::ThreadShare& part : row.threads) {
                 const score::ThreadRow& thread = report_.threads[part.thread];
-                table.add({score_text(part.rdam), fmt::format("{}", thread.tid), printable(thread.name),
+                table.add({score_text(part.rdam), interval_text(part.rdam_low, part.rdam_high),
+                           fmt::format("{}", thread.tid), printable(thread.name),
                            count(row, part.occurrences), human_time(part.lost_ns)});
             }
             print_table(table);
@@ -156,6 +169,7 @@ class TextWriter {
         for (const score::FunctionRow& row : rows_) {
             section(function_name(row) + ", by sequence");
             Table table{{{.title = "score"},
+                         {.title = "95 %"},
                          {.title = "sequence", .left = true, .widest = 100},
                          {.title = "occurrences"},
                          {.title = "min"},
@@ -164,9 +178,9 @@ class TextWriter {
                          {.title = "lost"}}};
             const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
-                table.add({score_text(part.rdam), printable(part.name), count(row, part.occurrences),
-                           human_time(part.min_ns), human_time(part.median_ns), human_time(part.p99_ns),
-                           human_time(part.lost_ns)});
+                table.add({score_text(part.rdam), interval_text(part.rdam_low, part.rdam_high),
+                           printable(part.name), count(row, part.occurrences), human_time(part.min_ns),
+                           human_time(part.median_ns), human_time(part.p99_ns), human_time(part.lost_ns)});
             }
             if (shown > 0) print_table(table);
             unlisted_sequences(row, shown);
@@ -181,6 +195,32 @@ class TextWriter {
             line(style_.faint(
                 fmt::format("  {} only once in a thread: no score",
                             counted(row.single_sequences, "sequence occurs", "sequences occur"))));
+        }
+    }
+
+    void patterns() {
+        if (!report_.all_patterns) return;
+        section("Patterns");
+        if (report_.patterns.empty()) return line("  none: no two neighbouring calls occur twice");
+        Table table{{{.title = "score"},
+                     {.title = "95 %"},
+                     {.title = "thread"},
+                     {.title = "pattern", .left = true, .widest = 100},
+                     {.title = "occurrences"},
+                     {.title = "min"},
+                     {.title = "median"},
+                     {.title = "lost"}}};
+        const std::size_t shown = std::min(report_.patterns.size(), options_.most_sequences);
+        for (const score::PatternRow& row : std::span{report_.patterns}.first(shown)) {
+            table.add({score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+                       fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
+                       grouped(row.occurrences), human_time(row.min_ns), human_time(row.median_ns),
+                       human_time(row.lost_ns)});
+        }
+        print_table(table);
+        if (shown < *report_.all_patterns) {
+            line(style_.faint(fmt::format("  … {} more{}", *report_.all_patterns - shown,
+                                          shown < report_.patterns.size() ? " (--json lists them)" : "")));
         }
     }
 

@@ -108,7 +108,13 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .sequences = settings.sequences,
         .keys = {},
         .ignored = std::vector<bool>(info.functions.size()),
-        .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks}};
+        .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
+        .baseline = settings.baseline,
+        .patterns = settings.patterns};
+    if (settings.patterns && info.process.max_overhead > 0)
+        return fail(
+            "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
+            "without --patterns, or record without a budget");
     auto keys = mining::make_keys(info, settings.keys, settings.no_keys);
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);
@@ -133,9 +139,9 @@ Result<Report> analyze(const trace::TraceReader& reader, const Settings& setting
     const TraceFacts facts{reader.info(), reader.damage()};
     SelectedThreads threads = crew.take();
     if (!settings.selection.asks_for_a_part())
-        return make_report(facts, *resolved, threads.analyses, options.most_sequences);
+        return make_report(facts, *resolved, threads.analyses, options.most_sequences, options.most_patterns);
     return make_report_of_part(facts, *resolved, settings.selection, *selection, std::move(threads),
-                               options.most_sequences);
+                               options.most_sequences, options.most_patterns);
 }
 
 }  // namespace rdam::score

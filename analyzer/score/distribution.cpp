@@ -53,12 +53,20 @@ void Distribution::spill() {
         count_in_bucket(bucket_of(value), 1);
 }
 
+inline void Distribution::note_extremes(std::uint64_t value, std::uint64_t times) {
+    if (value < second_) {
+        const bool lowest = value < min_;
+        second_ = !lowest ? value : (times > 1 ? value : min_);
+        if (lowest) min_ = value;
+    }
+    max_ = std::max(max_, value);
+}
+
 void Distribution::add(std::uint64_t value, std::uint64_t times) {
     if (!counts_in_buckets() && count_ + times > kExact) spill();
     count_ += times;
     sum_ = saturating_sum(sum_, times == 1 ? value : saturating_product(value, times));
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
+    note_extremes(value, times);
     if (counts_in_buckets()) {
         count_in_bucket(bucket_of(value), times);
     } else {
@@ -76,11 +84,43 @@ void Distribution::merge(const Distribution& other) {
     if (!counts_in_buckets()) spill();
     count_ += other.count_;
     sum_ = saturating_sum(sum_, other.sum_);
-    min_ = std::min(min_, other.min_);
+    note_extremes(other.min_, 1);
+    note_extremes(other.second_, 1);
     max_ = std::max(max_, other.max_);
     for (std::size_t i = 0; i < other.values_.size(); ++i) {
         if (other.values_[i] > 0) count_in_bucket(other.first_bucket_ + i, other.values_[i]);
     }
+}
+
+template <class Use>
+void Distribution::for_each(const Use& use) const {
+    if (!counts_in_buckets()) {
+        for (const std::uint64_t value : values_)
+            use(value, std::uint64_t{1});
+        return;
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (values_[i] > 0) use(std::clamp(middle_of(first_bucket_ + i), min_, max_), values_[i]);
+}
+
+double Distribution::lost_above(std::uint64_t base) const {
+    if (base <= min()) return static_cast<double>(sum_ - std::min(sum_, saturating_product(count_, base)));
+    double lost = 0;
+    for_each([&](std::uint64_t value, std::uint64_t times) {
+        if (value > base) lost += static_cast<double>(value - base) * static_cast<double>(times);
+    });
+    return lost;
+}
+
+double Distribution::variance() const {
+    if (count_ == 0) return 0;
+    const double mean = static_cast<double>(sum_) / static_cast<double>(count_);
+    double squares = 0;
+    for_each([&](std::uint64_t value, std::uint64_t times) {
+        const double deviation = static_cast<double>(value) - mean;
+        squares += deviation * deviation * static_cast<double>(times);
+    });
+    return squares / static_cast<double>(count_);
 }
 
 std::uint64_t Distribution::percentile(double fraction) const {

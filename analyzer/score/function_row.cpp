@@ -9,36 +9,49 @@ namespace {
 
 /// The function in one thread.
 struct Sums {
-    std::uint64_t lost = 0;
-    std::uint64_t self_lost = 0;
+    Loss loss;
+    double self_lost = 0;
     std::uint64_t time = 0;      ///< Σ of the outermost calls' durations
     std::uint64_t few_time = 0;  ///< those in sequences with few occurrences
-    std::uint64_t count = 0;
-    std::uint64_t min = UINT64_MAX;
-    double lost_variance = 0;
-
-    std::uint64_t flat_lost() const {
-        return count > 0 ? time - std::min(time, Distribution::saturating_product(count, min)) : 0;
-    }
+    Distribution flat;           ///< all of them
+    double sampling_variance = 0;
 };
 
 double as_double(std::uint64_t value) {
     return static_cast<double>(value);
 }
 
-void add_group(Sums& sums, const ThreadGroup& group) {
+/// The least of a group over all threads.
+struct ProcessMinimum {
+    std::uint64_t outermost = UINT64_MAX;
+    std::uint64_t self = UINT64_MAX;
+};
+
+ProcessMinimum process_minimum(const std::vector<ThreadGroup>& parts) {
+    ProcessMinimum min;
+    for (const ThreadGroup& part : parts) {
+        if (part.times->outermost.count() > 0)
+            min.outermost = std::min(min.outermost, part.times->outermost.min());
+        min.self = std::min(min.self, part.times->self.min);
+    }
+    return min;
+}
+
+void add_group(const Baseline& baseline, const ProcessMinimum& min, const ThreadGroup& group, Sums& sums) {
     const Distribution& calls = group.times->outermost;
-    sums.self_lost = Distribution::saturating_sum(sums.self_lost, group.times->self.lost());
+    sums.self_lost += group.times->self.lost(baseline, min.self);
     if (calls.count() == 0) return;
-    sums.lost = Distribution::saturating_sum(sums.lost, calls.lost());
+    const std::uint64_t base = base_of(baseline, calls, min.outermost);
+    sums.loss.add(calls, base, baseline.kind != Baseline::Kind::percentile);
     sums.time = Distribution::saturating_sum(sums.time, calls.sum());
     const std::uint64_t unrecorded = group.sampling != nullptr ? group.sampling->outermost.unrecorded : 0;
     if (calls.count() - unrecorded < kFewOccurrences)
         sums.few_time = Distribution::saturating_sum(sums.few_time, calls.sum());
-    sums.count += calls.count();
-    sums.min = std::min(sums.min, calls.min());
-    if (group.sampling != nullptr)
-        sums.lost_variance += group.sampling->outermost.variance(as_double(calls.min()));
+    sums.flat.merge(calls);
+    if (group.sampling == nullptr) return;
+    const double variance = group.sampling->outermost.variance(as_double(base));
+    sums.sampling_variance += variance;
+    sums.loss.add_variance(variance);
 }
 
 void fill_times(const RowContext& context, const Distribution& all, FunctionRow& row) {
@@ -49,20 +62,28 @@ void fill_times(const RowContext& context, const Distribution& all, FunctionRow&
     row.max_ns = as_double(all.max()) * context.ns_per_tick;
 }
 
-void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, FunctionRow& row) {
+void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, std::uint64_t flat_min,
+                 FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function()[row.function];
     if (counts.calls == 0) return;
     const double life = as_double(context.lives[thread]);
+    const Loss& loss = sums.loss;
     const ThreadShare entry{.thread = thread,
-                            .rdam = share(lower_bound(as_double(sums.lost), sums.lost_variance), life),
+                            .rdam = share(lower_bound(loss.lost(), sums.sampling_variance), life),
+                            .rdam_low = share(loss.low(), life),
+                            .rdam_high = share(loss.high(), life),
                             .occurrences = counts.estimated,
-                            .lost_ns = as_double(sums.lost) * context.ns_per_tick};
+                            .lost_ns = loss.lost() * context.ns_per_tick};
     if (!context.short_lived[thread]) {
         if (entry.rdam >= row.rdam) {
             row.rdam = entry.rdam;
-            row.rdam_error = life > 0 ? std::sqrt(sums.lost_variance) / life : 0;
+            row.rdam_low = entry.rdam_low;
+            row.rdam_high = entry.rdam_high;
+            row.minimum_alone = loss.minimum_stands_alone();
+            row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;
         }
-        row.rdam_flat = std::max(row.rdam_flat, share(as_double(sums.flat_lost()), life));
+        const double flat = sums.flat.lost_above(base_of(context.settings.baseline, sums.flat, flat_min));
+        row.rdam_flat = std::max(row.rdam_flat, share(flat, life));
     }
     row.occurrences += counts.estimated;
     row.recorded += counts.calls;
@@ -117,21 +138,21 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     std::vector<Sums> threads(context.threads.size());
     Distribution all;
     for (const mining::GroupId group : context.merged.of_function[function]) {
+        const ProcessMinimum min = process_minimum(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
-            add_group(threads[part.thread], part);
+            add_group(context.settings.baseline, min, part, threads[part.thread]);
             all.merge(part.times->outermost);
         }
     }
     double lost = 0, self_lost = 0, time = 0, few_time = 0, lost_variance = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        fill_thread(context, t, threads[t], row);
-        lost += as_double(threads[t].lost);
-        self_lost += as_double(threads[t].self_lost);
+        fill_thread(context, t, threads[t], all.min(), row);
+        lost += threads[t].loss.lost();
+        self_lost += threads[t].self_lost;
         time += as_double(threads[t].time);
         few_time += as_double(threads[t].few_time);
-        lost_variance += threads[t].lost_variance;
+        lost_variance += threads[t].sampling_variance;
     }
-    row.rdam_low = row.rdam_high = row.rdam;
     fill_times(context, all, row);
     row.lost_ns = lost * context.ns_per_tick;
     row.rdam_all = share(lost, context.all_lives);

@@ -38,6 +38,9 @@ void add_sequence_rows(const RowContext& context, FunctionRow& row);
 /// Fills its stacks and callers.
 void add_stack_rows(const RowContext& context, FunctionRow& row);
 
+/// Fills the patterns of `report`.
+void add_pattern_rows(const RowContext& context, std::size_t most, Report& report);
+
 /// lost / life within 0…1; 0 where there is no life.
 double share(double lost, double life);
 

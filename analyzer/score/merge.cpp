@@ -28,11 +28,10 @@ mining::ShapeId translate(const mining::SequenceStore& from, const mining::Shape
 std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
                                            std::span<const std::unique_ptr<ThreadAnalysis>> threads) {
     auto merged = std::make_unique<MergedGroups>(functions);
-    std::vector<mining::ShapeId> numbers;
     std::vector<mining::Run> runs;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const mining::SequenceStore& store = threads[t]->sequences();
-        numbers.clear();
+        std::vector<mining::ShapeId>& numbers = merged->shape_numbers.emplace_back();
         for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
             numbers.push_back(translate(store, store.shape(id), numbers, merged->store, runs));
         }

@@ -23,6 +23,7 @@ struct MergedGroups {
     mining::SequenceStore store;
     std::vector<std::vector<ThreadGroup>> threads;  ///< by group; in the order of the threads
     std::vector<std::vector<mining::GroupId>> of_function;
+    std::vector<std::vector<mining::ShapeId>> shape_numbers;  ///< by thread and its own number
 };
 
 /// The numbers depend on the order of `threads` alone. Refers to the analyses, which must outlive the result.

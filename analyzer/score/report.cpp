@@ -118,7 +118,8 @@ double nanoseconds_per_tick(const trace::ClockInfo& clock) {
 }
 
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences) {
+                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
+                   std::size_t most_patterns) {
     Report report;
     const double ns_per_tick = nanoseconds_per_tick(facts.info.clock);
     const Lives lives = measure_lives(facts.info, threads);
@@ -152,6 +153,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);
     });
+    if (settings.patterns) add_pattern_rows(context, most_patterns, report);
     return report;
 }
 

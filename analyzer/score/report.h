@@ -19,6 +19,7 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_store.h"
+#include "analyzer/score/loss.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/reader.h"
@@ -27,9 +28,8 @@ namespace rdam::score {
 
 /// Threads that lived for less than this share of the run do not set the scores of a function.
 inline constexpr double kShortLife = 0.01;
-/// A minimum of fewer occurrences is not trusted (`lower_bound`) …
-inline constexpr std::uint64_t kFewOccurrences = 30;
-/// … once such sequences hold more than this share of the function's time.
+/// A minimum of fewer than kFewOccurrences is not trusted (`lower_bound`) once such sequences hold more than
+/// this share of the function's time.
 inline constexpr double kFewShare = 0.10;
 /// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
 /// samples.
@@ -49,8 +49,9 @@ struct ThreadRow {
 };
 
 struct ThreadShare {
-    std::size_t thread = 0;  ///< index into Report::threads
-    double rdam = 0;         ///< with this thread's T
+    std::size_t thread = 0;              ///< index into Report::threads
+    double rdam = 0;                     ///< with this thread's T
+    double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
 };
@@ -60,7 +61,8 @@ struct ThreadShare {
 struct SequenceRow {
     std::uint64_t id = 0;  ///< mining::lasting_ids
     std::string name;
-    double rdam = 0;  ///< highest over the threads that are not short-lived
+    double rdam = 0;                     ///< highest over the threads that are not short-lived
+    double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
     double lost_ns = 0;  ///< Σ over threads, each against its own minimum
@@ -85,7 +87,7 @@ struct FunctionRow {
 
     double rdam = 0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads, short-lived
                       ///< ones left out, of Σ lost / T over the function's sequences, outermost calls only
-    double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam
+    double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam, within 0…1 (analyzer/score/loss.h)
     double rdam_all = 0;                 ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
@@ -108,6 +110,7 @@ struct FunctionRow {
     std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
     bool lower_bound = false;      ///< that, or the minimum is that of a sample
+    bool minimum_alone = false;    ///< a few calls are far faster than all the others (analyzer/score/loss.h)
 
     std::vector<ThreadShare> threads;    ///< those that called it, highest score first
     std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
@@ -129,6 +132,22 @@ struct LeftOut {
     bool of_the_run() const { return since_ns || until_ns || threads > 0; }
 };
 
+/// The names of no more calls of a pattern are listed.
+inline constexpr std::size_t kMostPatternCalls = 64;
+
+/// A pattern of one thread (analyzer/mining/pattern_miner.h). Patterns contain one another: their losses
+/// never add up.
+struct PatternRow {
+    std::size_t thread = 0;               ///< index into Report::threads
+    std::vector<std::string> calls = {};  ///< names of its functions, kMostPatternCalls at most
+    std::string name = {};                ///< `(lock unlock)×64`
+    std::uint64_t length = 0;             ///< in calls
+    std::uint64_t occurrences = 0;        ///< when it was made, those inside larger patterns included
+    double rdam = 0;                      ///< from its first event to its last, with the thread's T
+    double rdam_low = 0, rdam_high = 0;
+    double min_ns = 0, median_ns = 0, lost_ns = 0;
+};
+
 struct Report {
     trace::ProcessInfo process;
     double start_unix_ns = 0;
@@ -145,10 +164,12 @@ struct Report {
     trace::Damage damage;
     LeftOut left_out;
     std::vector<std::string> remarks;
-    std::vector<trace::AnswerInfo> refused;  ///< entries of the list that were not wrapped
-    std::vector<std::string> never_called;   ///< wrapped functions without a call, `module:name`
-    std::vector<ThreadRow> threads;          ///< in the order of the trace
-    std::vector<FunctionRow> functions;      ///< highest rdam first; then lost_ns, name, module
+    std::vector<trace::AnswerInfo> refused;     ///< entries of the list that were not wrapped
+    std::vector<std::string> never_called;      ///< wrapped functions without a call, `module:name`
+    std::vector<ThreadRow> threads;             ///< in the order of the trace
+    std::vector<FunctionRow> functions;         ///< highest rdam first; then lost_ns, name, module
+    std::vector<PatternRow> patterns;           ///< if they were asked for; most lost time first
+    std::optional<std::uint64_t> all_patterns;  ///< how many there are; nothing: they were not asked for
 };
 
 /// What a report is made from, besides the events.
@@ -167,6 +188,7 @@ double nanoseconds_per_tick(const trace::ClockInfo& clock);
 /// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
 /// function.
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences);
+                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
+                   std::size_t most_patterns = 0);
 
 }  // namespace rdam::score

@@ -162,7 +162,7 @@ Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const 
 
 Report make_report_of_part(const TraceFacts& facts, const ResolvedSettings& settings, const Selection& asked,
                            const ResolvedSelection& selection, SelectedThreads threads,
-                           std::size_t most_sequences) {
+                           std::size_t most_sequences, std::size_t most_patterns) {
     trace::TraceInfo info = facts.info;
     info.threads.clear();
     std::vector<std::unique_ptr<ThreadAnalysis>> analyses;
@@ -175,8 +175,8 @@ Report make_report_of_part(const TraceFacts& facts, const ResolvedSettings& sett
         analyses.push_back(std::move(threads.analyses[t]));
         windows.push_back(std::move(threads.windows[t]));
     }
-    Report report =
-        make_report({info, facts.damage, selection.run_begin}, settings, analyses, most_sequences);
+    Report report = make_report({info, facts.damage, selection.run_begin}, settings, analyses, most_sequences,
+                                most_patterns);
     report.left_out.part = true;
     report.left_out.since_ns = asked.since_ns;
     report.left_out.until_ns = asked.until_ns;

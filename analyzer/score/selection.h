@@ -37,6 +37,6 @@ struct SelectedThreads {
 /// none there are left out.
 Report make_report_of_part(const TraceFacts& facts, const ResolvedSettings& settings, const Selection& asked,
                            const ResolvedSelection& selection, SelectedThreads threads,
-                           std::size_t most_sequences);
+                           std::size_t most_sequences, std::size_t most_patterns);
 
 }  // namespace rdam::score

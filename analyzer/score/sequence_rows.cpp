@@ -11,45 +11,80 @@ struct Candidate {
     mining::GroupId group = 0;
     std::uint64_t id = 0;
     double rdam = 0;
+    std::size_t thread = SIZE_MAX;  ///< that has set it
     double lost = 0;
     std::uint64_t occurrences = 0;
     bool scored = false;
 };
 
-struct Totals {
-    std::uint64_t count = 0;
-    std::uint64_t sum = 0;
-    std::uint64_t min = UINT64_MAX;
+/// All calls of a group in a thread, recursive ones included; in most groups there are none of those, and
+/// nothing is copied.
+class AllCalls {
+  public:
+    explicit AllCalls(const GroupTimes& times) : all_{&times.outermost} {
+        if (!times.inner) return;
+        merged_ = times.outermost;
+        merged_.merge(*times.inner);
+        all_ = &merged_;
+    }
+    AllCalls(const AllCalls&) = delete;
+    AllCalls& operator=(const AllCalls&) = delete;
+    const Distribution& operator*() const { return *all_; }
+    const Distribution* operator->() const { return all_; }
 
-    void add(const Distribution& calls) {
-        if (calls.count() == 0) return;
-        count += calls.count();
-        sum = Distribution::saturating_sum(sum, calls.sum());
-        min = std::min(min, calls.min());
-    }
-    double lost() const {
-        if (count == 0) return 0;
-        return static_cast<double>(sum - std::min(sum, Distribution::saturating_product(count, min)));
-    }
+  private:
+    Distribution merged_;
+    const Distribution* all_;
 };
+
+std::uint64_t process_minimum(const std::vector<ThreadGroup>& parts) {
+    std::uint64_t least = UINT64_MAX;
+    for (const ThreadGroup& part : parts) {
+        if (part.times->outermost.count() > 0) least = std::min(least, part.times->outermost.min());
+        if (part.times->inner) least = std::min(least, part.times->inner->min());
+    }
+    return least;
+}
 
 Candidate weigh(const RowContext& context, mining::GroupId group) {
     Candidate candidate{.group = group, .id = context.ids[group]};
+    const Baseline& baseline = context.settings.baseline;
+    const std::uint64_t least = process_minimum(context.merged.threads[group]);
     for (const ThreadGroup& part : context.merged.threads[group]) {
-        Totals totals;
-        totals.add(part.times->outermost);
-        if (part.times->inner) totals.add(*part.times->inner);
-        candidate.occurrences += totals.count;
-        candidate.lost += totals.lost();
+        const AllCalls calls{*part.times};
         const Spread sampling = part.sampling != nullptr ? part.sampling->all : Spread{};
-        candidate.scored = candidate.scored || totals.count - sampling.unrecorded >= 2;
-        if (!context.short_lived[part.thread]) {
-            const auto life = static_cast<double>(context.lives[part.thread]);
-            const double variance = sampling.variance(static_cast<double>(totals.min));
-            candidate.rdam = std::max(candidate.rdam, share(lower_bound(totals.lost(), variance), life));
-        }
+        const std::uint64_t base = base_of(baseline, *calls, least);
+        const double lost = calls->lost_above(base);
+        candidate.occurrences += calls->count();
+        candidate.lost += lost;
+        candidate.scored = candidate.scored || calls->count() - sampling.unrecorded >= 2;
+        if (context.short_lived[part.thread]) continue;
+        const auto life = static_cast<double>(context.lives[part.thread]);
+        const double variance = sampling.variance(static_cast<double>(base));
+        const double rdam = share(lower_bound(lost, variance), life);
+        if (rdam < candidate.rdam) continue;
+        candidate.rdam = rdam;
+        candidate.thread = part.thread;
     }
     return candidate;
+}
+
+/// The interval of the thread that has set the score.
+void fill_interval(const RowContext& context, const Candidate& candidate, SequenceRow& row) {
+    const Baseline& baseline = context.settings.baseline;
+    for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
+        if (part.thread != candidate.thread) continue;
+        const AllCalls calls{*part.times};
+        const std::uint64_t base =
+            base_of(baseline, *calls, process_minimum(context.merged.threads[candidate.group]));
+        Loss loss;
+        loss.add(*calls, base, baseline.kind != Baseline::Kind::percentile);
+        if (part.sampling != nullptr)
+            loss.add_variance(part.sampling->all.variance(static_cast<double>(base)));
+        const auto life = static_cast<double>(context.lives[part.thread]);
+        row.rdam_low = share(loss.low(), life);
+        row.rdam_high = share(loss.high(), life);
+    }
 }
 
 SequenceRow describe(const RowContext& context, const Candidate& candidate) {
@@ -59,16 +94,18 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate) {
         if (part.times->inner) all.merge(*part.times->inner);
     }
     const auto ns = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * context.ns_per_tick; };
-    return {.id = candidate.id,
-            .name = mining::sequence_name(context.merged.store, candidate.group, context.info,
-                                          context.settings.keys),
-            .rdam = candidate.rdam,
-            .occurrences = candidate.occurrences,
-            .min_ns = ns(all.min()),
-            .median_ns = ns(all.percentile(0.5)),
-            .p99_ns = ns(all.percentile(0.99)),
-            .max_ns = ns(all.max()),
-            .lost_ns = candidate.lost * context.ns_per_tick};
+    SequenceRow row{.id = candidate.id,
+                    .name = mining::sequence_name(context.merged.store, candidate.group, context.info,
+                                                  context.settings.keys),
+                    .rdam = candidate.rdam,
+                    .occurrences = candidate.occurrences,
+                    .min_ns = ns(all.min()),
+                    .median_ns = ns(all.percentile(0.5)),
+                    .p99_ns = ns(all.percentile(0.99)),
+                    .max_ns = ns(all.max()),
+                    .lost_ns = candidate.lost * context.ns_per_tick};
+    fill_interval(context, candidate, row);
+    return row;
 }
 
 }  // namespace

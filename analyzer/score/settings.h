@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/loss.h"
 
 namespace rdam::score {
 
@@ -30,6 +31,8 @@ struct Settings {
     std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
     std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
     std::vector<std::string> ignore = {};   ///< functions that are left out as if they had not been wrapped
+    Baseline baseline = {};                 ///< what calls are compared with
+    bool patterns = false;                  ///< finds the patterns among siblings too
     Selection selection = {};
     unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };

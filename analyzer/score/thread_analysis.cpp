@@ -8,6 +8,14 @@ void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
     count += times;
     sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
     min = std::min(min, value);
+    if (all) all->add(value, times);
+}
+
+double SelfTimes::lost(const Baseline& baseline, std::uint64_t process_min) const {
+    if (count == 0) return 0;
+    if (all) return all->lost_above(all->percentile(baseline.fraction));
+    const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min) : min;
+    return static_cast<double>(sum - std::min(sum, Distribution::saturating_product(count, base)));
 }
 
 void CallerCounts::add(std::uint64_t caller, std::uint64_t times) {
@@ -41,7 +49,19 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       callers_(info.functions.size()),
-      sampling_(info.functions.size()) {}
+      sampling_(info.functions.size()) {
+    if (settings.patterns) patterns_ = std::make_unique<PatternTimes>(store_, settings.sequences.fold_loops);
+}
+
+void ThreadAnalysis::gap() {
+    matcher_.gap();
+    if (patterns_) patterns_->miner().gap();
+}
+
+void ThreadAnalysis::finish() {
+    matcher_.finish();
+    if (patterns_) patterns_->miner().finish();
+}
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
@@ -60,11 +80,18 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     if (enter.caller != 0) callers_[enter.function].add(enter.caller, weight);
     if (enter.stack != 0) ++stacks_[enter.stack - 1];
     if (weight > 1) sampling_.count(enter.function);
+    if (patterns_) patterns_->miner().open();
 }
 
 void ThreadAnalysis::closed(const calls::Call& call) {
     const mining::GroupId group = builder_.close();
-    if (group >= groups_.size()) groups_.resize(group + 1);
+    if (patterns_)
+        patterns_->miner().close(store_.group(group).shape, matcher_.net_end(), call.duration, call.timed);
+    if (group >= groups_.size()) {
+        groups_.resize(group + 1);
+        if (settings_.baseline.kind == Baseline::Kind::percentile)
+            groups_.back().self.all = std::make_unique<Distribution>();
+    }
     GroupTimes& times = groups_[group];
     if (call.self_timed) times.self.add(call.self, call.weight);
     if (!call.timed) return;
@@ -82,6 +109,7 @@ void ThreadAnalysis::tree_ended(std::uint64_t weight) {
 }
 
 void ThreadAnalysis::abandoned(std::size_t count) {
+    if (patterns_) patterns_->miner().abandon(builder_.abandoned_shapes(count));
     builder_.abandon(count);
 }
 

@@ -13,20 +13,23 @@
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/distribution.h"
+#include "analyzer/score/loss.h"
+#include "analyzer/score/pattern_times.h"
 #include "analyzer/score/sampling.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
 
-/// Count, sum and minimum of self times.
+/// Count, sum and minimum of self times; all of them only where a percentile is the baseline.
 struct SelfTimes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
     std::uint64_t min = UINT64_MAX;
+    std::unique_ptr<Distribution> all;
 
     void add(std::uint64_t value, std::uint64_t times);
-    /// Σ (value − min).
-    std::uint64_t lost() const { return count > 0 ? sum - Distribution::saturating_product(count, min) : 0; }
+    /// Σ max(value − base, 0) against `baseline`.
+    double lost(const Baseline& baseline, std::uint64_t process_min) const;
 };
 
 /// The scored calls of one sequence in one thread, durations in ticks.
@@ -59,6 +62,8 @@ struct ResolvedSettings {
     mining::KeyTable keys;
     std::vector<bool> ignored;  ///< by function
     calls::ProbeCost cost;
+    Baseline baseline = {};
+    bool patterns = false;
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
@@ -73,8 +78,8 @@ class ThreadAnalysis : private calls::CallSink {
     ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
 
     void consume(std::span<const trace::Event> events);
-    void gap() { matcher_.gap(); }
-    void finish() { matcher_.finish(); }
+    void gap();
+    void finish();
 
     const calls::MatchCounts& counts() const { return matcher_.counts(); }
     const std::vector<calls::FunctionCounts>& per_function() const { return matcher_.per_function(); }
@@ -83,6 +88,7 @@ class ThreadAnalysis : private calls::CallSink {
     const std::vector<CallerCounts>& callers() const { return callers_; }  ///< by function
     /// How often each stack was the one sampled; most were in no given thread.
     const tsl::robin_map<std::uint32_t, std::uint64_t>& stack_samples() const { return stacks_; }
+    const PatternTimes* patterns() const { return patterns_.get(); }  ///< nullptr: not asked for
     const TreeSums& sampling() const { return sampling_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t too_long() const { return builder_.too_long(); }
@@ -100,6 +106,7 @@ class ThreadAnalysis : private calls::CallSink {
     std::vector<GroupTimes> groups_;
     std::vector<CallerCounts> callers_;
     TreeSums sampling_;
+    std::unique_ptr<PatternTimes> patterns_;
     tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;
     std::vector<std::uint64_t> key_values_;  // scratch
     std::uint64_t events_ = 0;

@@ -123,7 +123,7 @@ struct ProcessInfo {
     std::uint32_t processors = 0;
     std::uint32_t stack_period = 0;
     double max_overhead = 0;  ///< the budget, as a share of each thread's own time; 0: none
-    bool clean_end = false;   ///< false: killed, or the agent was
+    bool clean_end = false;   ///< false: left by _exit() or killed, or the agent was
 };
 
 /// All but the events.

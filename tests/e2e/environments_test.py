@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -61,6 +62,68 @@ class Limits(Case):
         done = self.under(resource.RLIMIT_NOFILE, 4, 1024)
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(), {"work": 2000})
+
+
+class Memory(Case):
+    """Programs that have no more memory than they need themselves."""
+
+    COUNTS = {"work": 1000, "nested": 10_000}
+
+    def test_least_stack_of_a_thread(self):
+        # libc takes the thread-local storage, the recorder's too, from the thread's stack.
+        for size in (16384, 20000, 65536):
+            for options in ((), ("--stack-period", "1"), ("--max-overhead", "100000%")):
+                with self.subTest((size, options)):
+                    command = (PROGRAMS / "tight", "thread", str(size))
+                    plain = self.run_in_folder(*command)
+                    self.assertEqual(plain.returncode, 4)
+                    # What the recorder asks of libc is not the program's call.
+                    functions = ",".join(self.COUNTS) + ",pthread_attr_setstacksize,pthread_attr_getstack"
+                    done = self.rdam("record", "-f", functions, *options, "--", *command)
+                    self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+                    self.assertEqual(self.counts(), {**self.COUNTS, "pthread_attr_setstacksize": 1})
+
+    def grows_by(self, plain, done) -> int:
+        """Kilobytes."""
+        resident = [int(re.search(r"resident: (\d+)", run.stderr.decode())[1]) for run in (plain, done)]
+        return resident[1] - resident[0]
+
+    def test_all_memory_locked(self):
+        command = (PROGRAMS / "tight", "locked")
+        plain = self.run_in_folder(*command)
+        if plain.returncode == 77:
+            self.skipTest("this process may not lock its memory (mlockall)")
+        done = self.rdam("record", "--buffer", "1G", "-f", ",".join(self.COUNTS), "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.assertEqual(self.counts(), self.COUNTS)
+        # The buffers that are not in use stay out of memory.
+        self.assertLess(self.grows_by(plain, done), 200_000)
+
+    def test_thousands_of_short_threads(self):
+        threads = 3000
+        command = (PROGRAMS / "tight", "threads", str(threads))
+        plain = self.run_in_folder(*command)
+        done = self.rdam("record", "--buffer", "2G", "-f", "work", "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        report = self.analyze()
+        self.assertEqual((report["functions"][0]["occurrences"], report["trace"]["dropped"]), (1000 * threads, 0))
+        # A buffer for each would be 768 MB.
+        self.assertLess(self.grows_by(plain, done), 200_000)
+
+    def test_detached_threads_alive_at_the_end(self):
+        command = (PROGRAMS / "tight", "detached", "20")
+        plain = self.run_in_folder(*command)
+        done = self.rdam("record", "-f", ",".join(self.COUNTS), "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.assertEqual(self.counts(), {name: 20 * count for name, count in self.COUNTS.items()})
+
+    def test_all_descriptors_closed(self):
+        command = (PROGRAMS / "tight", "closed")
+        plain = self.run_in_folder(*command)
+        self.assertEqual(plain.returncode, 4)
+        done = self.rdam("record", "-f", ",".join(self.COUNTS), "--", *command)
+        self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
+        self.assertEqual([self.counts(trace) for trace in self.traces()], [self.COUNTS] * 2)
 
 
 class Guarded(Case):

@@ -2,6 +2,7 @@
 """Programs do under the recorder what they do without it, and every call is counted."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -80,6 +81,9 @@ class Ends(Case):
 
     def test_underscore_exit(self):
         self.check("_exit", 8)
+        said = self.rdam("analyze").stdout.decode()
+        self.assertIn("left by _exit() or killed", said)
+        self.assertNotIn("missing", said)
 
     def test_abort(self):
         self.check("abort", 128 + signal.SIGABRT)
@@ -147,6 +151,24 @@ class Processes(Case):
         done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 100; {PROGRAMS}/counts 1 200; exit 9")
         self.assertEqual(done.returncode, 9, done.stderr.decode())
         self.assertEqual(sorted(self.counts(name)["work"] for name in self.traces()), [100, 200])
+
+    def test_plain_preload_overwrites_nothing_of_its_own_run(self):
+        counts = PROGRAMS / "counts"
+        # `timeout` takes its first lock behind the program's end.
+        for command in (f"timeout 100 {counts} 1 100", f"sh -c '{counts} 1 100; {counts} 1 200; exit 3'"):
+            with self.subTest(command):
+                expected = [100] if command.startswith("timeout") else [100, 200]
+                done = self.preload("work,pthread_mutex_lock", *shlex.split(command))
+                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                work = [self.counts(name).get("work") for name in self.traces()]
+                self.assertEqual(sorted(count for count in work if count), expected)
+                for name in self.traces():
+                    (self.folder / name).unlink()
+        # The next run is another one.
+        for calls in ("100", "200"):
+            self.preload("work", counts, "1", calls)
+            self.assertEqual(self.traces(), ["trace.bin"])
+            self.assertEqual(self.counts(), {"work": int(calls)})
 
     def test_what_the_program_starts_may_have_nothing_on_the_list(self):
         done = self.rdam("record", "-f", "work", "--", "env", "sh", "-c", "true && exit 4")

@@ -28,16 +28,30 @@ bool is_ancestor(const trace::ProcessInfo& other, std::uint32_t pid) {
     return false;
 }
 
+/// When the run began to which `process` belongs, in ticks: its first ancestor of an unbroken line that was
+/// started under the recorder.
+std::uint64_t begin_of_run(const trace::ProcessInfo& process) {
+    std::uint64_t begin = process.start_ticks;
+    auto stat = read_stat(process.pid);
+    for (int depth = 0; depth < 64 && stat && stat->parent > 0 && is_recorded(stat->parent); ++depth) {
+        stat = read_stat(stat->parent);
+        if (stat) begin = stat->start_ticks;
+    }
+    return begin;
+}
+
 /// A trace that this run has already written: by the same process before an exec, by the parent of a fork,
-/// or, under `rdam record`, by any process with the same run name. Anything else of that name is an older
-/// run's and gives way.
+/// under `rdam record` by any process with the same run name, else by any that has begun since this run has:
+/// a child that ended before its parent's first event, a program that the same shell started before. Anything
+/// else of that name is an older run's and gives way.
 bool of_same_run(const std::string& path, const trace::ProcessInfo& process) {
     const auto reader = trace::TraceReader::open(path);
     if (!reader) return false;
     const trace::ProcessInfo& other = reader->info().process;
     if (other.boot_id != process.boot_id || other.host != process.host) return false;
     if (!process.run.empty() && other.run == process.run) return true;
-    return is_ancestor(other, process.pid);
+    if (is_ancestor(other, process.pid)) return true;
+    return process.run.empty() && other.run.empty() && other.start_ticks >= begin_of_run(process);
 }
 
 std::string numbered(const std::string& wanted, std::uint32_t pid, int number) {

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,18 @@ namespace {
 constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
+
+std::optional<score::Baseline> parse_baseline(const std::string& text) {
+    using Kind = score::Baseline::Kind;
+    static const std::regex percentile("p([0-9]{1,2}([.][0-9]{1,6})?)");
+    if (text == "thread") return score::Baseline{};
+    if (text == "process") return score::Baseline{Kind::process};
+    std::smatch match;
+    if (!std::regex_match(text, match, percentile)) return std::nullopt;
+    const double percent = std::stod(match[1]);
+    if (percent > 50) return std::nullopt;
+    return score::Baseline{Kind::percentile, percent / 100};
+}
 
 bool wants_color(const std::string& choice) {
     if (choice != "auto") return choice == "always";
@@ -110,6 +124,8 @@ Run add_analyze(CLI::App& app) {
             ->check(CLI::NonNegativeNumber);
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
+    app.add_flag("--patterns", settings.patterns,
+                 "Find the patterns among the calls of each thread, and score them as well");
     app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
         ->option_text("FUNCTION:PARAMETER")
         ->allow_extra_args(false);
@@ -126,6 +142,19 @@ Run add_analyze(CLI::App& app) {
                  "Parameters of inner calls tell outer ones apart too");
     app.add_flag("--fold-loops", settings.sequences.fold_loops,
                  "How often a call is repeated makes no difference");
+    app.add_option(
+           "--baseline", options->baseline,
+           "What calls are compared with: the fastest of their thread, the fastest of the process, or a "
+           "low percentile of their thread's (p1)")
+        ->option_text("thread|process|pN [thread]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return parse_baseline(text) ? std::string{}
+                                            : text +
+                                                  " is neither thread nor process nor a percentile like p1 "
+                                                  "(p0 to p50)";
+            },
+            ""));
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
         ->check(CLI::Range(0, 1024));
@@ -133,7 +162,10 @@ Run add_analyze(CLI::App& app) {
         ->option_text("WHEN")
         ->check(CLI::IsMember({"auto", "always", "never"}));
     app.callback([options] { check_usage(*options); });
-    return [options] { return run(*options); };
+    return [options] {
+        options->settings.baseline = *parse_baseline(options->baseline);
+        return run(*options);
+    };
 }
 
 }  // namespace rdam

@@ -28,6 +28,7 @@ struct AnalyzeArguments {
     std::size_t top = 0;
     const CLI::Option* top_given = nullptr;
     std::string color = "auto";
+    std::string baseline = "thread";
 };
 
 /// Opens it, and says so on stderr if its recorder has to be waited for.

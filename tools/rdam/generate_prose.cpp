@@ -146,6 +146,13 @@ Prose analyze_prose() {
              "lower bound: more than 10 % of the function's time is in sequences that were seen fewer than "
              "30 times, "
              "so that their minimum may hide interference. Record a function of an inner loop then.",
+             "95 %: the interval in which the score would lie in 95 of 100 runs with as many calls, if calls "
+             "are "
+             "independent of each other. It reaches up further than down where the two fastest calls lie "
+             "apart, "
+             "because the fastest possible one may not have been seen. ! marks a score that rests on a few "
+             "calls "
+             "far below the rest.",
              "With rdam record --max-overhead, functions that are called often are sampled: ~ marks counts "
              "that are estimates. Their standard errors are in a note and in the JSON; the score is the "
              "estimate less two of them.",

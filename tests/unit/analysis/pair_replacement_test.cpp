@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/unit/analysis/reference_patterns.h"
+
 namespace rdam::test {
 namespace {
 
@@ -36,63 +38,38 @@ bool operator==(const Outcome& a, const Outcome& b) {
 
 class Collector : public mining::ReplacementSink {
   public:
+    void made(std::uint32_t meta, std::uint32_t left, std::uint32_t right) override {
+        if (meta != made_.size()) wrong = true;
+        made_.emplace_back(left, right);
+    }
     void replaced(std::uint32_t meta, std::uint32_t first, std::uint32_t last) override {
+        if (meta + 1 != made_.size()) wrong = true;
         occurrences.push_back({meta, first, last});
     }
+    bool wrong = false;
     std::vector<Occurrence> occurrences;
+
+  private:
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> made_;
 };
 
 Outcome fast(const Symbols& symbols) {
     Collector collector;
     Outcome outcome;
     outcome.metas = mining::replace_pairs(symbols, collector);
-    outcome.occurrences = std::move(collector.occurrences);
+    if (!collector.wrong) outcome.occurrences = std::move(collector.occurrences);
     return outcome;
-}
-
-struct Piece {
-    std::uint32_t symbol = 0;
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
-};
-
-bool is_pair(const std::vector<Piece>& row, std::size_t i, std::uint32_t left, std::uint32_t right) {
-    return i + 1 < row.size() && row[i].symbol == left && row[i + 1].symbol == right;
 }
 
 Outcome by_the_letter(const Symbols& symbols) {
     Outcome outcome;
-    std::vector<Piece> row;
-    for (std::uint32_t i = 0; i < symbols.size(); ++i)
-        row.push_back({symbols[i], i, i});
-    for (std::size_t at = 0; at + 1 < row.size();) {
-        const std::uint32_t left = row[at].symbol;
-        const std::uint32_t right = row[at + 1].symbol;
-        std::uint32_t count = 0;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            if (!is_pair(row, i, left, right)) continue;
-            ++count;
-            ++i;
-        }
-        if (count < 2) {
-            ++at;
-            continue;
-        }
+    for (const LetterPattern& pattern : replace_pairs_by_the_letter(symbols)) {
         const auto meta = static_cast<std::uint32_t>(outcome.metas.size());
-        std::vector<Piece> shorter;
-        std::uint32_t length = 0;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            if (!is_pair(row, i, left, right)) {
-                shorter.push_back(row[i]);
-                continue;
-            }
-            shorter.push_back({mining::kFirstMeta + meta, row[i].first, row[i + 1].last});
-            length = row[i + 1].last - row[i].first + 1;
-            outcome.occurrences.push_back({meta, row[i].first, row[i + 1].last});
-            ++i;
-        }
-        outcome.metas.push_back({left, right, length, count});
-        row = std::move(shorter);
+        const auto& [first, last] = pattern.occurrences.front();
+        outcome.metas.push_back({pattern.left, pattern.right, last - first + 1,
+                                 static_cast<std::uint32_t>(pattern.occurrences.size())});
+        for (const auto& each : pattern.occurrences)
+            outcome.occurrences.push_back({meta, each.first, each.second});
     }
     return outcome;
 }

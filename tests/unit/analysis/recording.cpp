@@ -138,9 +138,9 @@ score::Report analyze(const Recording& recording, const score::Settings& setting
     }
     const score::TraceFacts facts{recording.info, {}};
     if (!settings.selection.asks_for_a_part())
-        return score::make_report(facts, names, out.analyses, most_sequences);
+        return score::make_report(facts, names, out.analyses, most_sequences, SIZE_MAX);
     return score::make_report_of_part(facts, names, settings.selection, *selection, std::move(out),
-                                      most_sequences);
+                                      most_sequences, SIZE_MAX);
 }
 
 const score::FunctionRow& row(const score::Report& report, const std::string& name) {

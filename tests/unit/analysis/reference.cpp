@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <set>
+#include <utility>
+
+#include "tests/unit/analysis/reference_patterns.h"
 
 namespace rdam::test {
 namespace {
@@ -11,7 +15,7 @@ namespace {
 struct Node {
     std::uint32_t function = 0;
     std::uint64_t begin = 0, end = 0;
-    bool tail = false, ended = false;
+    bool tail = false, ended = false, gap_before = false;
     std::vector<std::uint64_t> words;
     Node* parent = nullptr;
     std::vector<std::unique_ptr<Node>> children;
@@ -29,7 +33,10 @@ class TreeMaker {
   public:
     explicit TreeMaker(Tree& tree) : tree_(tree), innermost_(&tree.root) {}
 
-    void gap() { innermost_ = &tree_.root; }
+    void gap() {
+        innermost_ = &tree_.root;
+        after_gap_ = true;
+    }
 
     void add(const trace::Event& event) {
         if (event.kind == trace::EventKind::pause) {
@@ -51,6 +58,7 @@ class TreeMaker {
         node->tail = event.kind == trace::EventKind::tail_enter;
         node->words.assign(event.words.begin(), event.words.end());
         node->parent = innermost_;
+        node->gap_before = std::exchange(after_gap_, false);
         innermost_->children.push_back(std::move(node));
         innermost_ = innermost_->children.back().get();
     }
@@ -75,6 +83,7 @@ class TreeMaker {
 
     Tree& tree_;
     Node* innermost_;
+    bool after_gap_ = false;
 };
 
 struct Scored {
@@ -93,8 +102,119 @@ class Judge {
     }
 
     std::vector<Scored> calls;
+    std::map<std::string, ReferencePattern> patterns;
+
+    /// Of the top level, and of the children of every call.
+    void find_patterns() {
+        find_patterns_among(tree_.root);
+        visit_patterns(tree_.root);
+    }
 
   private:
+    struct Element {
+        std::string identity;
+        std::uint32_t function = 0;
+        std::uint64_t begin = 0, end = 0;
+        bool timed = false;
+    };
+
+    void find_patterns_among(const Node& parent) {
+        std::vector<Element> row;
+        for (const auto& child : parent.children) {
+            if (child->gap_before) find_patterns_in(std::exchange(row, {}));
+            list_element(*child, row);
+        }
+        find_patterns_in(row);
+    }
+
+    void visit_patterns(const Node& node) {
+        for (const auto& child : node.children) {
+            if (!ignored(*child) && child->ended) find_patterns_among(*child);
+            visit_patterns(*child);
+        }
+    }
+
+    void find_patterns_in(const std::vector<Element>& row) {
+        std::map<std::string, std::uint32_t> numbers;
+        std::vector<std::uint32_t> symbols;
+        for (const Element& element : row)
+            symbols.push_back(
+                numbers.emplace(element.identity, static_cast<std::uint32_t>(numbers.size())).first->second);
+        for (const LetterPattern& pattern : replace_pairs_by_the_letter(symbols)) {
+            for (const auto& [first, last] : pattern.occurrences) {
+                std::string name;
+                bool timed = true;
+                for (std::uint32_t i = first; i <= last; ++i) {
+                    name += row[i].identity + " ";
+                    timed = timed && row[i].timed;
+                }
+                ReferencePattern& found = patterns[name];
+                found.functions.clear();
+                for (std::uint32_t i = first; i <= last; ++i)
+                    found.functions.push_back(row[i].function);
+                ++found.occurrences;
+                if (!timed) continue;
+                found.durations.push_back(row[last].end > row[first].begin ? row[last].end - row[first].begin
+                                                                           : 0);
+            }
+        }
+    }
+
+    void list_element(const Node& node, std::vector<Element>& row) const {
+        const bool hidden = ignored(node);
+        if (!hidden) {
+            const bool timed = node.ended && node.end >= node.begin;
+            const std::uint64_t end = timed ? net_end(node) : 0;
+            const Element element{
+                node.ended ? identity(node, settings_.deep_keys) : "!" + std::to_string(node.function),
+                node.function, timed ? end - net(node) : 0, end, timed};
+            if (settings_.fold_loops && !row.empty() && row.back().identity == element.identity) {
+                row.back().end = element.end;
+                row.back().timed = row.back().timed && element.timed;
+            } else {
+                row.push_back(element);
+            }
+        }
+        if (!hidden && node.ended) return;
+        for (const auto& child : node.children)
+            list_element(*child, row);
+    }
+
+    std::uint64_t net_end(const Node& node) const {
+        std::uint64_t paused = 0;
+        std::uint64_t done = 0;
+        for (const auto& [begin, end] : tree_.pauses) {
+            const std::uint64_t from = std::max(begin, done);
+            const std::uint64_t to = std::min(end, node.end);
+            if (from < to) {
+                paused += to - from;
+                done = to;
+            }
+        }
+        const auto entered = static_cast<double>(entered_before(tree_.root, node) + descendants(node));
+        const double probes = clock_.probe_inner_ticks + clock_.probe_ticks * entered;
+        return node.end - paused - static_cast<std::uint64_t>(std::floor(probes + 0.5));
+    }
+
+    /// In the order of events, which is that of the tree.
+    std::uint64_t entered_before(const Node& root, const Node& node) const {
+        std::uint64_t count = 0;
+        bool found = false;
+        const std::function<void(const Node&)> walk = [&](const Node& at) {
+            for (const auto& child : at.children) {
+                if (found) return;
+                if (child.get() == &node) {
+                    found = true;
+                    return;
+                }
+                ++count;
+                walk(*child);
+            }
+        };
+        walk(root);
+        return count;
+    }
+
     bool ignored(const Node& node) const { return settings_.ignored[node.function]; }
 
     void visit(const Node& node) {
@@ -206,17 +326,24 @@ double lost_of(const std::vector<std::uint64_t>& values) {
     return lost;
 }
 
+/// The nodes know its root by address.
+std::unique_ptr<Tree> tree_of(const ThreadRecording& thread) {
+    auto tree = std::make_unique<Tree>();
+    TreeMaker maker{*tree};
+    for (const auto& piece : thread.pieces()) {
+        if (piece.gap_before) maker.gap();
+        for (const trace::Event& event : piece.events)
+            maker.add(event);
+    }
+    return tree;
+}
+
 std::vector<Thread> judge_threads(const Recording& recording, const ReferenceSettings& settings) {
     std::vector<Thread> threads;
     std::uint64_t run_begin = UINT64_MAX, run_end = 0;
     for (std::size_t t = 0; t < recording.threads.size(); ++t) {
-        Tree tree;
-        TreeMaker maker{tree};
-        for (const auto& piece : recording.threads[t].pieces()) {
-            if (piece.gap_before) maker.gap();
-            for (const trace::Event& event : piece.events)
-                maker.add(event);
-        }
+        const auto made = tree_of(recording.threads[t]);
+        const Tree& tree = *made;
         const std::uint64_t begin = std::min(recording.info.threads[t].start, tree.first);
         const std::uint64_t end = std::max(recording.info.threads[t].end, tree.last);
         run_begin = std::min(run_begin, begin);
@@ -251,7 +378,50 @@ ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFuncti
     return groups;
 }
 
-ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function) {
+using Least = std::map<std::string, std::uint64_t>;
+
+/// Over all threads, if they are to be compared with one another.
+struct ProcessLeast {
+    Least outermost, all, self;
+    std::uint64_t flat = UINT64_MAX;
+};
+
+ProcessLeast process_least(const std::vector<Thread>& threads, std::uint32_t function) {
+    ProcessLeast least;
+    const auto note = [](Least& to, const Groups& groups) {
+        for (const auto& [identity, durations] : groups) {
+            const std::uint64_t own = *std::ranges::min_element(durations);
+            const auto [entry, added] = to.emplace(identity, own);
+            if (!added) entry->second = std::min(entry->second, own);
+        }
+    };
+    for (const Thread& thread : threads) {
+        ReferenceFunction ignored;
+        const ThreadGroups groups = group(thread, function, ignored);
+        note(least.outermost, groups.outermost);
+        note(least.all, groups.all);
+        note(least.self, groups.self);
+        for (const std::uint64_t duration : groups.flat)
+            least.flat = std::min(least.flat, duration);
+    }
+    return least;
+}
+
+double lost_of(const std::vector<std::uint64_t>& durations, std::uint64_t base) {
+    double lost = 0;
+    for (const std::uint64_t duration : durations)
+        lost += static_cast<double>(duration - base);
+    return lost;
+}
+
+ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function,
+                                 bool process_baseline) {
+    const ProcessLeast least = process_baseline ? process_least(threads, function) : ProcessLeast{};
+    const auto lost_in = [&](const Least& of, const std::string& identity,
+                             const std::vector<std::uint64_t>& durations) {
+        return process_baseline ? lost_of(durations, of.at(identity)) : lost_of(durations);
+    };
+
     ReferenceFunction out;
     double all_lives = 0, self_lost = 0, time = 0, few_time = 0;
     std::map<std::string, ReferenceSequence> sequences;
@@ -261,7 +431,7 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
         const ThreadGroups groups = group(thread, function, out);
         double lost = 0;
         for (const auto& [identity, durations] : groups.outermost) {
-            lost += lost_of(durations);
+            lost += lost_in(least.outermost, identity, durations);
             double sum = 0;
             for (const std::uint64_t duration : durations)
                 sum += static_cast<double>(duration);
@@ -269,22 +439,23 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
             if (durations.size() < 30) few_time += sum;
         }
         for (const auto& [identity, durations] : groups.self)
-            self_lost += lost_of(durations);
+            self_lost += lost_in(least.self, identity, durations);
         for (const auto& [identity, durations] : groups.all) {
             ReferenceSequence& sequence = sequences[identity];
-            const std::uint64_t least = *std::ranges::min_element(durations);
-            sequence.min = sequence.occurrences == 0 ? least : std::min(sequence.min, least);
+            const std::uint64_t own = *std::ranges::min_element(durations);
+            sequence.min = sequence.occurrences == 0 ? own : std::min(sequence.min, own);
+            const double sequence_lost = lost_in(least.all, identity, durations);
             sequence.occurrences += durations.size();
-            sequence.lost += lost_of(durations);
-            if (!thread.short_lived)
-                sequence.rdam = std::max(sequence.rdam, lost_of(durations) / thread.life);
+            sequence.lost += sequence_lost;
+            if (!thread.short_lived) sequence.rdam = std::max(sequence.rdam, sequence_lost / thread.life);
             if (durations.size() >= 2) scored.insert(identity);
         }
         out.lost += lost;
         out.durations.insert(out.durations.end(), groups.flat.begin(), groups.flat.end());
         if (thread.short_lived) continue;
         out.rdam = std::max(out.rdam, lost / thread.life);
-        out.rdam_flat = std::max(out.rdam_flat, lost_of(groups.flat) / thread.life);
+        const double flat = process_baseline ? lost_of(groups.flat, least.flat) : lost_of(groups.flat);
+        out.rdam_flat = std::max(out.rdam_flat, flat / thread.life);
     }
     out.rdam_all = out.lost / all_lives;
     out.rdam_self = self_lost / all_lives;
@@ -298,13 +469,27 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
 
 }  // namespace
 
+std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Recording& recording,
+                                                                        const ReferenceSettings& settings) {
+    std::vector<std::map<std::string, ReferencePattern>> threads;
+    for (const ThreadRecording& thread : recording.threads) {
+        const auto tree = tree_of(thread);
+        Judge judge{*tree, recording, settings};
+        judge.find_patterns();
+        for (auto& [name, pattern] : judge.patterns)
+            std::ranges::sort(pattern.durations);
+        threads.push_back(std::move(judge.patterns));
+    }
+    return threads;
+}
+
 std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,
                                                           const ReferenceSettings& settings) {
     const std::vector<Thread> threads = judge_threads(recording, settings);
     std::map<std::string, ReferenceFunction> functions;
     for (std::uint32_t f = 0; f < recording.info.functions.size(); ++f) {
         if (settings.ignored[f]) continue;
-        ReferenceFunction function = judge_function(threads, f);
+        ReferenceFunction function = judge_function(threads, f, settings.process_baseline);
         if (function.occurrences > 0) functions[recording.info.functions[f].name] = std::move(function);
     }
     return functions;

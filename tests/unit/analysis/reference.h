@@ -38,7 +38,18 @@ struct ReferenceSettings {
     std::vector<bool> ignored;
     bool deep_keys = false;
     bool fold_loops = false;
+    bool process_baseline = false;
 };
+
+struct ReferencePattern {
+    std::vector<std::uint32_t> functions;  ///< of its calls
+    std::uint64_t occurrences = 0;
+    std::vector<std::uint64_t> durations;  ///< sorted; of those of which all calls are timed
+};
+
+/// For each thread, by the identities of the calls, each followed by a space.
+std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Recording& recording,
+                                                                        const ReferenceSettings& settings);
 
 std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,
                                                           const ReferenceSettings& settings);

@@ -38,6 +38,8 @@ Case random_case(std::mt19937_64& random, std::size_t functions) {
     }
     out.settings.sequences.deep_keys = out.reference.deep_keys = random() % 4 == 0;
     out.settings.sequences.fold_loops = out.reference.fold_loops = random() % 4 == 0;
+    out.reference.process_baseline = random() % 3 == 0;
+    if (out.reference.process_baseline) out.settings.baseline.kind = score::Baseline::Kind::process;
     return out;
 }
 

@@ -68,6 +68,27 @@ TEST_CASE("a name that is free, or an older run's, is taken", "[output]") {
     CHECK(fs::file_size(path) == 0);
 }
 
+TEST_CASE("without the name of a run, what began before this process is an older run's", "[output]") {
+    const Folder folder;
+    const std::string path = folder / "trace.bin";
+    trace::ProcessInfo other = this_process();
+    other.pid += 1;
+    SECTION("a child that has ended") {
+        leave_trace(path, other);
+        CHECK(name_for(path, this_process()) != path);
+    }
+    SECTION("before") {
+        other.start_ticks -= 1;
+        leave_trace(path, other);
+        CHECK(name_for(path, this_process()) == path);
+    }
+    SECTION("a run of `rdam record` meanwhile") {
+        other.run = "another run";
+        leave_trace(path, other);
+        CHECK(name_for(path, this_process()) == path);
+    }
+}
+
 TEST_CASE("a file that is no trace gives way", "[output]") {
     const Folder folder;
     std::ofstream(folder / "trace.bin") << "something else";

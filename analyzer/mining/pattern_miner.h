@@ -1,0 +1,80 @@
+// The patterns among the siblings of one thread: the calls at its top level, and the children of each
+// distinct sequence (docs/design.md §5).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/mining/pattern_store.h"
+
+namespace rdam::mining {
+
+/// A call among its siblings. Times are on a clock that stands still while the recorder is at work.
+struct Sibling {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    ShapeId shape = 0;
+    bool timed = true;  ///< false: it was never seen to end, or at an impossible time
+};
+
+class PatternTimesSink {
+  public:
+    virtual ~PatternTimesSink() = default;
+    /// An occurrence, from the beginning of its first call to the end of its last one. `timed`: all of its
+    /// calls are.
+    virtual void occurred(PatternId pattern, std::uint64_t duration, bool timed) = 0;
+};
+
+/// Memory: 24 bytes for each sibling in the lists that are open, 20 and a hash of its pairs more while one is
+/// mined; what is found in a distinct sequence is kept, up to kMostKept occurrences in all, and found anew
+/// each time beyond. Not thread-safe.
+class PatternMiner {
+  public:
+    static constexpr std::size_t kMostKept = std::size_t{1} << 24;
+
+    PatternMiner(const SequenceStore& sequences, bool fold_loops, PatternTimesSink& sink);
+
+    void open() { open_.push_back(siblings_.size()); }
+    /// The innermost open call has ended.
+    void close(ShapeId shape, std::uint64_t end, std::uint64_t duration, bool timed);
+    /// The `count` innermost open calls never ended; `shapes` are those of abandoned calls of their
+    /// functions, outermost first. As SequenceBuilder::abandon().
+    void abandon(std::span<const ShapeId> shapes);
+    /// Calls are missing at the top level.
+    void gap();
+    void finish();
+
+    const PatternStore& patterns() const { return store_; }
+
+  private:
+    struct Occurrence {
+        PatternId pattern = 0;
+        std::uint32_t first = 0;
+        std::uint32_t last = 0;
+    };
+    struct Kept {
+        std::uint64_t first = 0;
+        std::uint32_t count = 0;
+        bool known = false;
+    };
+
+    void append(const Sibling& sibling);
+    void tell_patterns(ShapeId shape, std::span<const Sibling> children);
+    void tell(const Occurrence& each, std::span<const Sibling> list, bool all_timed);
+    void mine(std::span<const Sibling> list, Kept* kept);
+    void mine_top();
+
+    const SequenceStore& sequences_;
+    bool fold_loops_;
+    PatternTimesSink& sink_;
+    PatternStore store_;
+    std::vector<std::size_t> open_;  // the first child of each
+    std::vector<Sibling> siblings_;  // of all open lists, one after the other; the top level's come first
+    std::vector<Occurrence> kept_;
+    std::vector<Kept> of_shape_;
+    std::vector<Sibling> lost_;           // scratch
+    std::vector<std::uint32_t> symbols_;  // scratch
+};
+
+}  // namespace rdam::mining

@@ -1,0 +1,55 @@
+#include "analyzer/score/loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rdam::score {
+namespace {
+
+constexpr double kNormal95 = 1.96;
+constexpr double kExponential95 = 2.995732;  // ln 20
+constexpr double kFastest = 0.01;
+
+double as_double(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+}  // namespace
+
+std::uint64_t base_of(const Baseline& baseline, const Distribution& calls, std::uint64_t process_min) {
+    switch (baseline.kind) {
+        case Baseline::Kind::process:
+            return std::min(process_min, calls.min());
+        case Baseline::Kind::percentile:
+            return calls.percentile(baseline.fraction);
+        case Baseline::Kind::thread:
+            break;
+    }
+    return calls.min();
+}
+
+void Loss::add(const Distribution& calls, std::uint64_t base, bool base_is_minimum) {
+    if (calls.count() == 0) return;
+    const double count = as_double(calls.count());
+    const double lost = calls.lost_above(base);
+    lost_ += lost;
+    variance_ += count * calls.variance();
+    if (!base_is_minimum) return;
+    if (calls.count() >= kFewOccurrences && base == calls.min()) {
+        judged_ += lost;
+        robust_ += calls.lost_above(std::max(calls.second(), calls.percentile(kFastest)));
+    }
+    const double gap =
+        calls.count() > 1 ? as_double(calls.second() - calls.min()) * kExponential95 : as_double(base);
+    slack_ += count * std::min(gap, as_double(base));
+}
+
+double Loss::low() const {
+    return std::max(lost_ - kNormal95 * std::sqrt(variance_), 0.0);
+}
+
+double Loss::high() const {
+    return lost_ + kNormal95 * std::sqrt(variance_) + slack_;
+}
+
+}  // namespace rdam::score

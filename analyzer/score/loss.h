@@ -1,0 +1,58 @@
+// What a group of calls lost, and how sure that is.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/score/distribution.h"
+
+namespace rdam::score {
+
+/// A minimum of fewer occurrences is not trusted (`lower_bound`).
+inline constexpr std::uint64_t kFewOccurrences = 30;
+
+/// What the calls of a sequence in a thread are compared with.
+struct Baseline {
+    enum class Kind : std::uint8_t {
+        thread,      ///< the fastest of them
+        process,     ///< the fastest in any thread
+        percentile,  ///< the `fraction` percentile of them: faster calls have lost nothing
+    };
+    Kind kind = Kind::thread;
+    double fraction = 0;
+};
+
+/// `process_min`: the least over all threads.
+std::uint64_t base_of(const Baseline& baseline, const Distribution& calls, std::uint64_t process_min);
+
+/// Σ over groups, in ticks.
+///
+/// The interval is about other runs of as many calls, taken to be independent: 95 % of them would come to
+/// something within it. Two things vary. The sum: each group of n calls adds n times the variance of a call
+/// (the normal approximation of a sum). And the baseline, if it is a minimum: that of n calls lies above what
+/// is possible, by an amount that is distributed like the gap between the two fastest calls, exponentially
+/// (Rényi, On the theory of order statistics, 1953: the spacings at the end of any density that is positive
+/// there); so nothing is taken off below, and above the gap is added ln 20 times to each call, as long as a
+/// baseline is not below 0. The lone call of its group is taken to have lost anything up to its whole time.
+class Loss {
+  public:
+    void add(const Distribution& calls, std::uint64_t base, bool base_is_minimum = true);
+    /// Of an estimate from a sample.
+    void add_variance(double variance) { variance_ += variance; }
+
+    double lost() const { return lost_; }
+    double low() const;
+    double high() const;
+    /// Without the fastest 1 % of each group's calls, the fastest one at least, less than half of the time
+    /// would count as lost: those few are not what the rest could have been, but early returns or calls cut
+    /// short. Groups of fewer than kFewOccurrences are not judged.
+    bool minimum_stands_alone() const { return judged_ > lost_ / 2 && robust_ < judged_ / 2; }
+
+  private:
+    double lost_ = 0;
+    double judged_ = 0;  ///< in groups that are large enough
+    double robust_ = 0;  ///< in those, against the 1st percentile, and not the fastest call
+    double variance_ = 0;
+    double slack_ = 0;  ///< by which the minima may be too high
+};
+
+}  // namespace rdam::score

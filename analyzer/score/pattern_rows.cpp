@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <tuple>
+
+#include "analyzer/score/function_row.h"
+
+namespace rdam::score {
+namespace {
+
+/// By content, with the merged numbers of shapes.
+struct Content {
+    std::uint64_t hash = 0;
+    std::uint64_t length = 0;
+
+    friend bool operator==(const Content&, const Content&) = default;
+};
+
+struct ContentHash {
+    std::size_t operator()(const Content& content) const { return content.hash ^ content.length; }
+};
+
+using ProcessMinima = tsl::robin_map<Content, std::uint64_t, ContentHash>;
+
+std::vector<Content> contents_of(const mining::PatternStore& store,
+                                 const std::vector<mining::ShapeId>& numbers) {
+    std::vector<Content> contents;
+    for (const std::uint64_t hash : store.hashes(numbers))
+        contents.push_back({hash, store[static_cast<mining::PatternId>(contents.size())].length});
+    return contents;
+}
+
+ProcessMinima process_minima(const RowContext& context) {
+    ProcessMinima minima;
+    if (context.settings.baseline.kind != Baseline::Kind::process) return minima;
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        const PatternTimes& patterns = *context.threads[t]->patterns();
+        const auto contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
+        for (std::size_t i = 0; i < contents.size(); ++i) {
+            const Distribution& times = patterns.calls()[i].times;
+            if (times.count() == 0) continue;
+            const auto [entry, added] = minima.emplace(contents[i], times.min());
+            if (!added) entry.value() = std::min(entry->second, times.min());
+        }
+    }
+    return minima;
+}
+
+struct Candidate {
+    std::size_t thread = 0;
+    mining::PatternId pattern = 0;
+    std::uint64_t base = 0;
+    double lost = 0;
+};
+
+std::vector<Candidate> candidates(const RowContext& context) {
+    const ProcessMinima minima = process_minima(context);
+    std::vector<Candidate> all;
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        const PatternTimes& patterns = *context.threads[t]->patterns();
+        std::vector<Content> contents;
+        if (!minima.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
+        for (mining::PatternId id = 0; id < patterns.calls().size(); ++id) {
+            const Distribution& times = patterns.calls()[id].times;
+            const auto least = contents.empty() ? minima.end() : minima.find(contents[id]);
+            const std::uint64_t base = base_of(context.settings.baseline, times,
+                                               least != minima.end() ? least->second : times.min());
+            all.push_back({t, id, base, times.lost_above(base)});
+        }
+    }
+    return all;
+}
+
+const std::string& function_name(const RowContext& context, const mining::SequenceStore& store,
+                                 mining::ShapeId shape) {
+    return context.info.functions[store.shape(shape).function].name;
+}
+
+PatternRow describe(const RowContext& context, const Candidate& candidate) {
+    const ThreadAnalysis& thread = *context.threads[candidate.thread];
+    const PatternTimes& patterns = *thread.patterns();
+    const PatternCalls& calls = patterns.calls()[candidate.pattern];
+    const auto life = static_cast<double>(context.lives[candidate.thread]);
+    const auto ns = [&](double ticks) { return ticks * context.ns_per_tick; };
+    Loss loss;
+    loss.add(calls.times, candidate.base, context.settings.baseline.kind != Baseline::Kind::percentile);
+    PatternRow row{.thread = candidate.thread,
+                   .length = patterns.patterns()[candidate.pattern].length,
+                   .occurrences = calls.occurrences,
+                   .rdam = share(loss.lost(), life),
+                   .rdam_low = share(loss.low(), life),
+                   .rdam_high = share(loss.high(), life),
+                   .min_ns = ns(static_cast<double>(calls.times.min())),
+                   .median_ns = ns(static_cast<double>(calls.times.percentile(0.5))),
+                   .lost_ns = ns(loss.lost())};
+    for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMostPatternCalls))
+        row.calls.push_back(function_name(context, thread.sequences(), shape));
+    row.name = mining::pattern_name(patterns.patterns(), candidate.pattern, [&](mining::ShapeId shape) {
+        return function_name(context, thread.sequences(), shape);
+    });
+    return row;
+}
+
+}  // namespace
+
+void add_pattern_rows(const RowContext& context, std::size_t most, Report& report) {
+    std::vector<Candidate> all = candidates(context);
+    report.all_patterns = all.size();
+    std::ranges::sort(all, [](const Candidate& a, const Candidate& b) {
+        return std::tie(b.lost, a.thread, a.pattern) < std::tie(a.lost, b.thread, b.pattern);
+    });
+    all.resize(std::min(all.size(), most));
+    for (const Candidate& candidate : all)
+        report.patterns.push_back(describe(context, candidate));
+}
+
+}  // namespace rdam::score

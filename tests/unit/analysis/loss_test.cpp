@@ -1,0 +1,176 @@
+// Baselines, and how sure a loss is.
+#include "analyzer/score/loss.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+using score::Baseline;
+using score::Distribution;
+using score::Loss;
+
+Distribution distribution(std::initializer_list<std::uint64_t> values) {
+    Distribution out;
+    for (const std::uint64_t value : values)
+        out.add(value);
+    return out;
+}
+
+Loss loss_of(const Distribution& calls) {
+    Loss loss;
+    loss.add(calls, calls.min());
+    return loss;
+}
+
+}  // namespace
+
+TEST_CASE("the two fastest calls", "[loss]") {
+    CHECK(distribution({}).second() == 0);
+    CHECK(distribution({7}).second() == 7);
+    CHECK(distribution({7, 5}).second() == 7);
+    CHECK(distribution({5, 7, 5}).second() == 5);
+    CHECK(distribution({9, 7, 8, 5}).second() == 7);
+    std::mt19937 random{5};
+    for (int round = 0; round < 500; ++round) {
+        std::vector<std::uint64_t> values(2 + random() % 60);
+        Distribution all;
+        Distribution halves[2];
+        for (std::uint64_t& value : values) {
+            value = random() % 100;
+            all.add(value);
+            halves[random() % 2].add(value);
+        }
+        halves[0].merge(halves[1]);
+        std::ranges::sort(values);
+        CHECK(all.min() == values[0]);
+        CHECK(all.second() == values[1]);
+        CHECK(halves[0].second() == values[1]);
+    }
+}
+
+TEST_CASE("the same value several times", "[loss]") {
+    Distribution calls;
+    calls.add(10);
+    calls.add(5, 3);
+    CHECK(calls.second() == 5);
+    calls.add(4, 1);
+    CHECK(calls.second() == 5);
+}
+
+TEST_CASE("variances and losses are those of the values", "[loss]") {
+    std::mt19937 random{6};
+    for (const std::size_t count : {1U, 2U, 30U, 5000U}) {
+        Distribution calls;
+        std::vector<double> values;
+        for (std::size_t i = 0; i < count; ++i) {
+            values.push_back(static_cast<double>(1000 + random() % 4000));
+            calls.add(static_cast<std::uint64_t>(values.back()));
+        }
+        double sum = 0, squares = 0, above = 0;
+        for (const double value : values)
+            sum += value;
+        for (const double value : values) {
+            squares += std::pow(value - sum / static_cast<double>(count), 2);
+            above += std::max(value - 2000, 0.0);
+        }
+        CHECK(calls.variance() == Approx(squares / static_cast<double>(count)).epsilon(0.01).margin(1e-6));
+        CHECK(calls.lost_above(2000) == Approx(above).epsilon(0.01));
+        CHECK(calls.lost_above(calls.min()) == static_cast<double>(calls.lost()));
+        CHECK(calls.lost_above(0) == sum);
+    }
+}
+
+TEST_CASE("baselines", "[loss]") {
+    const Distribution calls = distribution({10, 20, 30, 40, 50, 60, 70, 80, 90, 100});
+    CHECK(base_of({}, calls, 3) == 10);
+    CHECK(base_of({Baseline::Kind::process}, calls, 3) == 3);
+    CHECK(base_of({Baseline::Kind::percentile, 0.2}, calls, 3) == 20);
+    Loss loss;
+    loss.add(calls, 20, false);
+    CHECK(loss.lost() == 360);
+}
+
+TEST_CASE("95 of 100 intervals contain what is lost on average", "[loss]") {
+    std::mt19937_64 random{7};
+    constexpr double kBase = 1000;
+    constexpr double kMean = 300;
+    constexpr int kRounds = 1000;
+    for (const int calls : {10, 100, 3000}) {
+        int inside = 0;
+        for (int round = 0; round < kRounds; ++round) {
+            std::exponential_distribution<double> disturbance{1 / kMean};
+            Distribution durations;
+            for (int i = 0; i < calls; ++i)
+                durations.add(static_cast<std::uint64_t>(std::lround(kBase + disturbance(random))));
+            const Loss loss = loss_of(durations);
+            const double truth = kMean * calls;
+            if (loss.low() <= truth && truth <= loss.high()) ++inside;
+        }
+        // The normal approximation is poor for the skewed sum of ten.
+        CHECK(inside >= (calls < 100 ? 0.88 : 0.93) * kRounds);
+    }
+}
+
+TEST_CASE("the only call of its kind may have lost anything", "[loss]") {
+    const Loss loss = loss_of(distribution({500}));
+    CHECK(loss.lost() == 0);
+    CHECK(loss.low() == 0);
+    CHECK(loss.high() == 500);
+}
+
+TEST_CASE("a minimum that stands alone", "[loss]") {
+    Distribution steady;
+    for (std::uint64_t i = 0; i < 400; ++i)
+        steady.add(1000 + i);
+    CHECK_FALSE(loss_of(steady).minimum_stands_alone());
+    Distribution early_return = steady;
+    early_return.add(5);
+    early_return.add(6);
+    CHECK(loss_of(early_return).minimum_stands_alone());
+    Distribution few = distribution({5, 1000, 1001, 1002});
+    CHECK_FALSE(loss_of(few).minimum_stands_alone());
+}
+
+TEST_CASE("the interval of a function is that of the thread that sets its score", "[loss]") {
+    Recording recording(1);
+    for (std::uint64_t number = 0; number < 2; ++number) {
+        ThreadRecording& thread = recording.thread(100, 100'100);
+        for (std::uint64_t i = 0; i < 100; ++i)
+            thread.call(100 + i * 900, 0, 100 + (i % 10) * (number + 1) * 10);
+    }
+    const score::Report report = analyze(recording);
+    REQUIRE(report.functions.size() == 1);
+    const score::FunctionRow& row = report.functions.front();
+    CHECK(row.rdam == Approx(100 * 90 / 100'000.0));
+    CHECK(row.rdam_low < row.rdam);
+    CHECK(row.rdam_high > row.rdam);
+    CHECK(row.rdam_low == row.threads[0].rdam_low);
+    CHECK(row.rdam_high == row.threads[0].rdam_high);
+    // 100 times the variance of 0, 20, … 180.
+    CHECK(row.rdam - row.rdam_low == Approx(1.96 * std::sqrt(100 * 3300.0) / 100'000).epsilon(0.01));
+}
+
+TEST_CASE("a percentile as baseline, of self times too", "[loss]") {
+    Recording recording(2);
+    ThreadRecording& thread = recording.thread(100, 100'100);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+        thread.enter(100 + i * 1000, 0);
+        thread.call(110 + i * 1000, 1, 50);
+        thread.leave(200 + i * 1000 + i, 0);
+    }
+    score::Settings settings;
+    settings.baseline = {Baseline::Kind::percentile, 0.5};
+    const score::Report report = analyze(recording, settings);
+    const score::FunctionRow& outer = report.functions.front();
+    REQUIRE(outer.name == "a");
+    // The median of 100 … 119 is 109: 1 + 2 + … + 10 are lost.
+    CHECK(outer.lost_ns == Approx(55));
+    CHECK(outer.rdam_self == Approx(55.0 / 100'000));
+}
+
+}  // namespace rdam::test
