@@ -31,6 +31,16 @@ std::vector<std::string> each_once(const std::vector<std::string>& files) {
     return once;
 }
 
+/// What is shown of one process and not of all: a run may have thousands of processes.
+void forget_details(score::Report& report) {
+    for (score::FunctionRow& row : report.functions) {
+        row.sequences = {};
+        row.stacks = {};
+        row.callers = {};
+    }
+    report.patterns = {};
+}
+
 /// One trace after the other: what is kept of each is its report and what is printed of it.
 class SeveralTraces {
   public:
@@ -84,10 +94,11 @@ class SeveralTraces {
         const auto symbols = output::make_symbols(reader->info());
         if (arguments_.json) {
             json_.add(*report, *symbols);
-        } else if (arguments_.threads || arguments_.sequences) {
+        } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns) {
             texts_ += fmt::format("\n#{} {}\n", reports_.size() + 1, printable(file));
             texts_ += output::to_text(*report, *symbols, text_options(arguments_));
         }
+        forget_details(*report);
         shown_.push_back(file);
         reports_.push_back(std::move(*report));
     }
@@ -117,7 +128,9 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
-    score::SharedSettings settings{arguments.settings};
+    score::Settings asked = arguments.settings;
+    asked.patterns = false;  // they have no names by which those of one trace could be found in the other
+    score::SharedSettings settings{std::move(asked)};
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};

@@ -158,7 +158,8 @@ Prose analyze_prose() {
              "estimate less two of them.",
              "Of several traces (of the processes or MPI ranks of a run) the functions are shown over all, "
              "with "
-             "the score in each process; with --threads or --sequences each process's own report follows. A "
+             "the score in each process; with --threads, --sequences or --patterns each process's own report "
+             "follows. A "
              "trace that cannot be read is said, the others are analyzed, and the exit status is 1.",
              "--since and --until count from the start of the run. Calls that do not lie wholly between them "
              "are "
