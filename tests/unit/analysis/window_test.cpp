@@ -111,6 +111,20 @@ TEST_CASE("calls that do not lie wholly inside the window are cut off", "[window
     }
 }
 
+TEST_CASE("what the recorder took outside of the window does not count", "[window]") {
+    Recording recording{1};
+    recording.thread(1000, 2000)
+        .pause(1090, 1120)  // reaches into it
+        .enter(1150, kA)
+        .pause(1160, 1170)
+        .leave(1200, kA)
+        .pause(1280, 1330)
+        .pause(1400, 1500);
+    const score::Report report = analyze(recording, window(100, 300));
+    CHECK(report.paused_ns == 20 + 10 + 20);
+    CHECK(row(report, "a").min_ns == 40);
+}
+
 TEST_CASE("a window that holds the whole run changes nothing", "[window]") {
     std::mt19937_64 random{11};
     for (int round = 0; round < 200; ++round) {
