@@ -1,5 +1,6 @@
 #include "libprobe/chunks.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kParked = RDAM_CHUNK_LIMIT + 1;  ///< a cursor that belongs to no chunk
 constexpr long kWaitMilliseconds = 100;
+constexpr std::uint32_t kMostUnsure = 50;
 
 shm::ChunkHeader& header(std::uint32_t chunk) {
     return *reinterpret_cast<shm::ChunkHeader*>(reinterpret_cast<char*>(globals.control) +
@@ -110,7 +112,15 @@ void hand_over(ThreadState& thread) {
 
 bool agent_alive() {
     const long fd = sys::call(SYS_pidfd_open, globals.control->agent_pid.load());
-    if (sys::failed(fd)) return false;
+    if (sys::failed(fd)) {
+        // No descriptor is left, or the call is forbidden: a signal that is none may tell, but not of a
+        // zombie.
+        if (fd == -ESRCH || sys::call(SYS_kill, globals.control->agent_pid.load(), 0) == -ESRCH) return false;
+        if (globals.unsure.fetch_add(1) < kMostUnsure) return true;
+        globals.control->gave_up.store(1);
+        return false;
+    }
+    globals.unsure.store(0);
     pollfd wait{static_cast<int>(fd), POLLIN, 0};
     const long ready = sys::call(SYS_poll, sys::word(&wait), 1, 0);
     sys::call(SYS_close, fd);

@@ -18,6 +18,10 @@
 #include "libprobe/threads.h"
 
 extern "C" {
+// glibc's pthread_atfork() is linked into its callers, with start-up files that librdam.so has none of.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): glibc's name.
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* object);
+
 constinit __attribute__((visibility("hidden")))
 rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions] = {};
 constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
@@ -133,6 +137,12 @@ void past_wrapper(Function*& function) {
         }
 }
 
+/// A function that is switched off would never wake the recorder in a fork child, whose budget is its own.
+void switch_on_in_child() {
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        if ((rdam_functions[i].rate & RDAM_RATE_OFF) != 0) rdam_functions[i].rate = 0;
+}
+
 /// What the recorder itself calls of libc must not be counted as the program's calls.
 void past_wrappers() {
     past_wrapper(globals.set_specific);
@@ -150,6 +160,8 @@ void begin_recording() {
         past_wrappers();
         watch_libraries();
         watch_children();
+        if (globals.settings.max_overhead_ppm != 0)
+            __register_atfork(nullptr, nullptr, switch_on_in_child, nullptr);
         globals.patched = true;
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);

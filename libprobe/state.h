@@ -123,6 +123,7 @@ struct Globals {
     std::uint64_t shared_size = 0;
     std::uint32_t functions = 0;
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
+    std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
     bool patched = false;
     std::uint64_t addresses[shm::kMaxFunctions] =
         {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan

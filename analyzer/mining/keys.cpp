@@ -33,6 +33,13 @@ std::string lower(std::string_view text) {
     return out;
 }
 
+/// The name of a manual probe's value is its expression, `i % 4`, spaced as compilers like.
+std::string without_blanks(std::string_view text) {
+    std::string out{text};
+    std::erase_if(out, [](unsigned char c) { return std::isspace(c) != 0; });
+    return out;
+}
+
 std::string similar_names(const trace::TraceInfo& info, std::string_view name) {
     const std::string wanted =
         lower(name.substr(name.rfind(':') == std::string_view::npos ? 0 : name.rfind(':') + 1));
@@ -62,7 +69,7 @@ Result<std::vector<std::size_t>> find_parameters(const trace::FunctionInfo& func
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
         const std::string& candidate = function.parameters[i].name;
         known += (i == 0 ? "" : ", ") + candidate;
-        if (name == "*" || name == candidate) found.push_back(i);
+        if (name == "*" || without_blanks(name) == without_blanks(candidate)) found.push_back(i);
     }
     if (found.empty()) {
         return fail("{} has no recorded parameter {}; it has {}", function.name, name,

@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -136,6 +136,8 @@ struct Control {
     std::atomic<std::uint32_t> agent_sleeps;
     std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
     std::atomic<std::uint32_t> out_of_memory;  ///< no further chunk could be had from the machine
+    std::atomic<std::uint32_t> gave_up;        ///< 1: the process no longer records, because it could not
+                                               ///< find out whether the agent is alive
     alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in
                                                          ///< the high half
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits

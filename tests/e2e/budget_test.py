@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """A budget for overhead: samples of call trees, estimates, functions that are switched off."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -67,6 +68,14 @@ class Budget(Case):
         self.assertEqual(found["endless"]["recorded"], 1)
         self.assertNotIn("switched_off_ns", found["endless"])
         self.assertTrue(any("leaf" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
+
+    def test_a_fork_child_has_a_budget_of_its_own(self):
+        _, report = self.run_sampled("5%", functions=("leaf",), arguments=("forks", "20000000"))
+        self.assertIn("switched_off_ns", report["functions"][0])
+        child = next(self.folder.glob("trace.*.bin"))
+        done = self.rdam("analyze", "--json", child)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual([(f["name"], f["occurrences"]) for f in json.loads(done.stdout)["functions"]], [("leaf", 50)])
 
     def test_within_the_budget_everything_is_recorded(self):
         done = self.rdam("record", "-o", "trace.bin", "--max-overhead", "100000%", "-f", ",".join(FUNCTIONS), "--",

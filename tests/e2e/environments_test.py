@@ -138,6 +138,27 @@ class Guarded(Case):
         self.assertEqual((counts["work"], counts["step"]), (2000, 6000))
 
 
+class Forbidden(Case):
+    """A program that forbids itself nearly all system calls (seccomp) runs on; what is not recorded is said."""
+
+    CALLS = 300_000
+
+    def run_forbidding(self, **variables):
+        plain = self.run_in_folder(PROGRAMS / "forbids", self.CALLS)
+        if plain.returncode == 77:
+            self.skipTest("no seccomp filter can be set here")
+        done = self.preload("work", PROGRAMS / "forbids", self.CALLS, **variables)
+        self.assertEqual((done.returncode, done.stdout), (3, plain.stdout), done.stderr.decode())
+        return self.analyze()
+
+    def test_what_fits_is_recorded_and_the_rest_is_told(self):
+        report = self.run_forbidding()
+        recorded = report["functions"][0]["occurrences"]
+        self.assertGreater(recorded, 0)
+        self.assertLess(recorded, self.CALLS)
+        self.assertTrue(any("system calls" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
+
+
 class Chroot(Case):
     """A folder with a program, its libraries and rdam: no /proc, no /dev, no /tmp."""
 

@@ -22,7 +22,11 @@ std::string line(const Answer& answer) {
         case Verdict::not_found:
             break;
     }
-    return fmt::format("rdam: '{}': not found{}{}\n", entry, why.empty() ? "" : ": ", why);
+    // A list's name that was mistyped looks like this.
+    const bool may_be_file = answer.entry.scope.empty() && answer.entry.name.find('.') != std::string::npos &&
+                             answer.entry.origin == "RDAM_FUNCTIONS";
+    return fmt::format("rdam: '{}': not found{}{}{}\n", entry, may_be_file ? ", and no such file" : "",
+                       why.empty() ? "" : ": ", why);
 }
 
 bool worth_saying(const Answer& answer, const Wishes& wishes) {

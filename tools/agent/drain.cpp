@@ -465,6 +465,11 @@ std::string Drain::finish(bool clean_end, bool tell_none) {
             "{} events of threads that share their storage with a process they have made (clone) are not in "
             "the trace",
             lent));
+    if (shared_.control().gave_up.load() != 0)
+        info_.remarks.emplace_back(
+            "the end of the run is not in the trace: system calls that the recorder needs fail in the "
+            "program; allow "
+            "pidfd_open, poll and futex where they are forbidden (seccomp), or give more with RDAM_BUFFER");
     if (budget_ && budget_->exceeded())
         info_.remarks.emplace_back(
             "the budget for overhead could not be kept: functions that are switched off still cost more; "

@@ -25,6 +25,8 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kIdleMilliseconds = 100;
+constexpr int kFirstMilliseconds = 5;
+constexpr int kFirstLooks = 200;
 constexpr int kHeldMilliseconds = 10;
 
 enum class End : std::uint32_t { none, exited, replaced };
@@ -42,9 +44,11 @@ class Watch {
         const std::uint32_t pid = control_.pid;
         const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
         const auto first = read_stat(pid);
-        for (;;) {
+        // A program that becomes another one soon is likely to be short.
+        for (int looks = 0;; ++looks) {
             pollfd wait{fd, POLLIN, 0};
-            if (fd < 0 || poll(&wait, 1, kIdleMilliseconds) > 0) return finish(End::exited);
+            const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
+            if (fd < 0 || poll(&wait, 1, patience) > 0) return finish(End::exited);
             const auto now = read_stat(pid);
             if (first && now && now->stack_start != first->stack_start) return finish(End::replaced);
         }

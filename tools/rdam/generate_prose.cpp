@@ -101,7 +101,7 @@ Prose record_prose() {
         .examples =
             {{"rdam record -f hot.txt -- ./app --threads 4", "Record the functions that rdam hot has found:"},
              {"rdam record -f pthread_mutex_lock,write -- ./app", "Record two functions by name:"},
-             {"RDAM_FUNCTIONS=hot.txt LD_PRELOAD=/usr/local/lib/librdam.so ./app",
+             {"RDAM_FUNCTIONS=hot.txt LD_PRELOAD=librdam.so ./app",
               "The same without rdam record, for a program that a script starts (the library's directory "
               "depends on the installation):"}},
     };

@@ -2,6 +2,10 @@
 // ones that are left by exceptions and by longjmp. Prints how often each function was entered.
 //   sampled ROUNDS          two threads
 //   sampled endless CALLS   one tree that never ends, and tiny calls in it
+//   sampled forks CALLS     the same, and then a child with a few calls of its own
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <csetjmp>
 #include <cstdarg>
@@ -118,7 +122,28 @@ long run(long rounds, Counts& result) {
 
 }  // namespace
 
+/// A child calls `leaf` as often as this.
+constexpr long kInChild = 50;
+
+int in_child(long calls) {
+    const pid_t child = fork();
+    if (child == 0) {
+        long sum = 0;
+        for (long i = 0; i < calls; ++i)
+            sum += leaf(i);
+        std::exit(sum == 0 ? 1 : 0);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+}
+
 int main(int count, char** words) {
+    if (count > 2 && std::strcmp(words[1], "forks") == 0) {
+        const long sum = endless(std::atol(words[2]));
+        std::printf("%ld leaf %lu\n", sum, counts.leaf);
+        std::fflush(stdout);
+        return in_child(kInChild);
+    }
     if (count > 2 && std::strcmp(words[1], "endless") == 0) {
         const long sum = endless(std::atol(words[2]));
         std::printf("%ld leaf %lu\n", sum, counts.leaf);
