@@ -14,7 +14,11 @@ namespace {
 
 std::string score_text(const score::FunctionRow* row) {
     if (row == nullptr) return "-";
-    const std::string text = fmt::format("{}{:.3f}", row->lower_bound ? "≥" : "", row->rdam);
+    const std::string text = fmt::format("{}{:.3f}",
+                                         row->lower_bound     ? "≥"
+                                         : row->minimum_alone ? "!"
+                                                              : "",
+                                         row->rdam);
     return text + fmt::format(" [{:.3f}–{:.3f}]", row->rdam_low, row->rdam_high);
 }
 
@@ -110,6 +114,12 @@ class DiffWriter {
             "overlap; "
             "~ same: they do.");
         line("lost: the share of all threads' lives that was lost in the function.");
+        const auto has_mark = [](const score::FunctionRow* side) {
+            return side != nullptr && (side->lower_bound || side->minimum_alone);
+        };
+        if (std::ranges::any_of(
+                rows, [&](const score::DiffRow& row) { return has_mark(row.a) || has_mark(row.b); }))
+            line("≥, !: a score with a reservation; the report of that trace alone says which.");
     }
 
     std::string styled(const score::DiffRow& row, const std::string& text) const {

@@ -41,6 +41,7 @@ Json function_json(const score::OverallFunction& function, std::span<const score
             {"sampled", function.sampled},
             {"lost_ns", nanoseconds(function.lost_ns)},
             {"lower_bound", function.lower_bound},
+            {"minimum_alone", function.minimum_alone},
             {"processes", processes}};
 }
 

@@ -120,7 +120,11 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({fmt::format("{}{:.3f}", row.lower_bound ? "≥" : "", row.rdam),
+            table.add({fmt::format("{}{:.3f}",
+                                   row.lower_bound     ? "≥"
+                                   : row.minimum_alone ? "!"
+                                                       : "",
+                                   row.rdam),
                        fmt::format("{:.3f}–{:.3f}", row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
                                    grouped(row.occurrences)),
@@ -140,8 +144,10 @@ class ProcessesWriter {
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("of all time: lost / the lives of all threads.");
         line("processes: those that lost time / those that called it.");
-        if (std::ranges::any_of(rows_, &score::OverallFunction::lower_bound))
-            line("≥: a lower bound; the process's own report says why (--threads shows it).");
+        const bool marked =
+            std::ranges::any_of(rows_, [](const auto& row) { return row.lower_bound || row.minimum_alone; });
+        if (marked)
+            line("≥, !: a score with a reservation; the process's own report (--threads) says which.");
     }
 
     void styled_rows(const std::vector<std::string>& lines) {

@@ -32,6 +32,7 @@ struct OverallFunction {
     bool sampled = false;                 ///< in some process
     bool switched_off = false;            ///< likewise
     bool lower_bound = false;             ///< in the process that sets rdam
+    bool minimum_alone = false;           ///< likewise
     std::vector<ProcessShare> processes;  ///< those that called it, highest score first
 };
 
