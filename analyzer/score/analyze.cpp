@@ -6,24 +6,27 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <thread>
+#include <utility>
+
+#include "analyzer/score/selection.h"
 
 namespace rdam::score {
 namespace {
 
-/// Hands out the threads of the trace, longest first, to those who analyze.
+/// Hands out the selected threads of the trace, longest first, to those who analyze.
 class Crew {
   public:
-    Crew(const trace::TraceReader& reader, const ResolvedSettings& settings)
-        : reader_(reader), settings_(settings) {
-        order_.resize(reader.info().threads.size());
-        std::iota(order_.begin(), order_.end(), 0U);
+    Crew(const trace::TraceReader& reader, const ResolvedSettings& settings,
+         const ResolvedSelection& selection)
+        : reader_(reader), settings_(settings), window_(selection.window), order_(selection.threads) {
         std::ranges::stable_sort(order_, std::ranges::greater{},
                                  [&](std::uint32_t t) { return reader.events_of(t); });
-        analyses_.resize(order_.size());
-        errors_.resize(order_.size());
+        const std::size_t threads = reader.info().threads.size();
+        out_.analyses.resize(threads);
+        out_.windows.resize(threads);
+        errors_.resize(threads);
     }
 
     Result<void> run(unsigned jobs, const std::function<void(std::uint64_t)>& progress) {
@@ -41,7 +44,8 @@ class Crew {
         return {};
     }
 
-    std::span<const std::unique_ptr<ThreadAnalysis>> analyses() const { return analyses_; }
+    /// After run().
+    SelectedThreads take() { return std::move(out_); }
 
   private:
     void work() {
@@ -61,14 +65,21 @@ class Crew {
     }
 
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
-        analyses_[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
-        ThreadAnalysis& analysis = *analyses_[thread];
+        out_.analyses[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
+        ThreadAnalysis& analysis = *out_.analyses[thread];
+        if (window_) {
+            out_.windows[thread] =
+                std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);
+        }
+        EventWindow* const window = out_.windows[thread].get();
         const auto sink = [&](std::span<const trace::Event> events) {
-            analysis.consume(events);
+            analysis.consume(window != nullptr ? window->inside(events) : events);
             events_.fetch_add(events.size(), std::memory_order_relaxed);
         };
-        auto read = reader_.read_thread(
-            thread, sink, [&] { analysis.gap(); }, ahead);
+        const auto gap = [&] {
+            if (window == nullptr || window->gap()) analysis.gap();
+        };
+        auto read = reader_.read_thread(thread, sink, gap, ahead);
         analysis.finish();
         return read;
     }
@@ -82,8 +93,9 @@ class Crew {
 
     const trace::TraceReader& reader_;
     const ResolvedSettings& settings_;
+    std::optional<TickRange> window_;
     std::vector<std::uint32_t> order_;
-    std::vector<std::unique_ptr<ThreadAnalysis>> analyses_;
+    SelectedThreads out_;
     std::vector<std::optional<Error>> errors_;  // by thread
     std::atomic<std::size_t> next_ = 0;
     std::atomic<std::uint64_t> events_ = 0;
@@ -123,11 +135,17 @@ Result<Report> analyze(const trace::TraceReader& reader, const Settings& setting
                        const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
-    Crew crew{reader, *resolved};
+    const auto selection = resolve_selection(reader.info(), settings.selection);
+    if (!selection) return tl::unexpected{selection.error()};
+    Crew crew{reader, *resolved, *selection};
     const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
     if (auto done = crew.run(jobs, options.progress); !done) return tl::unexpected{done.error()};
-    return make_report({reader.info(), reader.damage()}, *resolved, crew.analyses(), options.most_sequences,
-                       options.most_patterns);
+    const TraceFacts facts{reader.info(), reader.damage()};
+    SelectedThreads threads = crew.take();
+    if (!settings.selection.asks_for_a_part())
+        return make_report(facts, *resolved, threads.analyses, options.most_sequences, options.most_patterns);
+    return make_report_of_part(facts, *resolved, settings.selection, *selection, std::move(threads),
+                               options.most_sequences, options.most_patterns);
 }
 
 }  // namespace rdam::score

@@ -27,11 +27,6 @@ Life life_of(const trace::ThreadInfo& thread, const calls::MatchCounts& counts) 
     return {std::min(begin, counts.first), std::max({begin, end, counts.last})};
 }
 
-double nanoseconds_per_tick(const trace::ClockInfo& clock) {
-    const double rate = clock.ticks_per_second;
-    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
-}
-
 void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.calls += counts.calls;
     sum.abandoned_by_jump += counts.abandoned_by_jump;
@@ -113,6 +108,15 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
 
 }  // namespace
 
+std::string qualified_name(const std::string& module, const std::string& name) {
+    return module.empty() ? name : module + ":" + name;
+}
+
+double nanoseconds_per_tick(const trace::ClockInfo& clock) {
+    const double rate = clock.ticks_per_second;
+    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
+}
+
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
                    std::size_t most_patterns) {
@@ -133,7 +137,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                        .short_lived = lives.short_lived,
                        .all_lives = lives.all,
                        .ns_per_tick = ns_per_tick,
-                       .run_begin = lives.begin,
+                       .run_begin = facts.run_begin.value_or(lives.begin),
                        .most_sequences = most_sequences};
     count_stacks(context);
     for (std::uint32_t f = 0; f < facts.info.functions.size(); ++f) {
@@ -142,8 +146,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
             report.functions.push_back(std::move(row));
         } else if (!settings.ignored[f]) {
             const trace::FunctionInfo& function = facts.info.functions[f];
-            report.never_called.push_back(function.module.empty() ? function.name
-                                                                  : function.module + ":" + function.name);
+            report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }
     std::ranges::sort(report.functions, [](const FunctionRow& a, const FunctionRow& b) {

@@ -156,6 +156,18 @@ Prose analyze_prose() {
              "With rdam record --max-overhead, functions that are called often are sampled: ~ marks counts "
              "that are estimates. Their standard errors are in a note and in the JSON; the score is the "
              "estimate less two of them.",
+             "Of several traces (of the processes or MPI ranks of a run) the functions are shown over all, "
+             "with "
+             "the score in each process; with --threads, --sequences or --patterns each process's own report "
+             "follows. A "
+             "trace that cannot be read is said, the others are analyzed, and the exit status is 1.",
+             "--since and --until count from the start of the run. Calls that do not lie wholly between them "
+             "are "
+             "not scored. --function chooses what is shown; the other functions are still recorded calls by "
+             "which sequences are told apart (--ignore is the opposite: as if they had not been recorded).",
+             "With --diff two traces are compared: a function got better or worse if the 95 % intervals of "
+             "its "
+             "two scores do not overlap.",
              "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
              "trace "
              "that is still being written is waited for."},
@@ -163,7 +175,12 @@ Prose analyze_prose() {
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"rdam analyze trace.bin", "The table of scores:"},
                      {"rdam analyze --json trace.bin | jq '.functions[] | {name, rdam}'",
-                      "The same for a script:"}},
+                      "The same for a script:"},
+                     {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
+                     {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
+                      "Half a second of some threads:"},
+                     {"rdam analyze --diff before.bin after.bin",
+                      "What a change of the program has changed:"}},
     };
 }
 
