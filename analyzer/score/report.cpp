@@ -1,12 +1,12 @@
 #include "analyzer/score/report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/function_row.h"
 #include "analyzer/score/merge.h"
+#include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::score {
@@ -25,11 +25,6 @@ Life life_of(const trace::ThreadInfo& thread, const calls::MatchCounts& counts) 
     const std::uint64_t end = thread.end != 0 ? thread.end : counts.last;
     if (!has_events) return thread.start != 0 && end > begin ? Life{begin, end} : Life{};
     return {std::min(begin, counts.first), std::max({begin, end, counts.last})};
-}
-
-double nanoseconds_per_tick(const trace::ClockInfo& clock) {
-    const double rate = clock.ticks_per_second;
-    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
 }
 
 void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
@@ -116,7 +111,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences) {
     Report report;
-    const double ns_per_tick = nanoseconds_per_tick(facts.info.clock);
+    const double ns_per_tick = trace::nanoseconds_per_tick(facts.info.clock);
     const Lives lives = measure_lives(facts.info, threads);
     describe_threads(facts, lives, ns_per_tick, threads, report);
     describe_run(facts, settings, lives, ns_per_tick, report);

@@ -7,9 +7,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +20,8 @@
 #include "analyzer/output/text.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/command.h"
+#include "tools/rdam/progress_line.h"
+#include "tools/rdam/sequence_options.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {
@@ -51,35 +51,8 @@ bool wants_color(const std::string& choice) {
     return !plain && isatty(STDOUT_FILENO) == 1;
 }
 
-/// One line on stderr that is written over, for those who wait longer than two seconds before a terminal.
-class ProgressLine {
-  public:
-    explicit ProgressLine(std::uint64_t total) : total_(total) {}
-    ~ProgressLine() {
-        if (shown_) fmt::print(stderr, "\r\x1b[K");
-    }
-    ProgressLine(const ProgressLine&) = delete;
-    ProgressLine& operator=(const ProgressLine&) = delete;
-    ProgressLine(ProgressLine&&) = delete;
-    ProgressLine& operator=(ProgressLine&&) = delete;
-
-    void update(std::uint64_t events) {
-        if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds{2}) return;
-        const double share = total_ > 0 ? static_cast<double>(events) / static_cast<double>(total_) : 1.0;
-        fmt::print(stderr, "\rrdam: analyzing, {:.0f} %\x1b[K", std::min(share, 1.0) * 100);
-        std::fflush(stderr);
-        shown_ = true;
-    }
-
-  private:
-    std::uint64_t total_;
-    bool terminal_ = isatty(STDERR_FILENO) == 1;
-    bool shown_ = false;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 Result<score::Report> make_report(const trace::TraceReader& reader, const Options& options) {
-    ProgressLine progress{reader.events()};
+    ProgressLine progress{"analyzing", reader.events()};
     return score::analyze(
         reader, options.settings,
         {.most_sequences = options.sequences && options.json ? kAllSequences : kListedSequences,
@@ -126,19 +99,7 @@ Run add_analyze(CLI::App& app) {
             ->check(CLI::NonNegativeNumber);
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
-    app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
-        ->option_text("FUNCTION:PARAMETER")
-        ->allow_extra_args(false);
-    app.add_option("--no-key", settings.no_keys, "Compare calls whatever the value of this parameter")
-        ->option_text("FUNCTION:PARAMETER")
-        ->allow_extra_args(false);
-    app.add_option("--ignore", settings.ignore, "Leave a function out, as if it had not been recorded")
-        ->option_text("FUNCTION")
-        ->allow_extra_args(false);
-    app.add_flag("--deep-keys", settings.sequences.deep_keys,
-                 "Parameters of inner calls tell outer ones apart too");
-    app.add_flag("--fold-loops", settings.sequences.fold_loops,
-                 "How often a call is repeated makes no difference");
+    add_sequence_options(app, settings);
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
         ->check(CLI::Range(0, 1024));
