@@ -41,18 +41,6 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
     return {};
 }
 
-void finish(Tables& tables) {
-    for (NpyFile* column : tables.calls.columns())
-        column->finish();
-    for (NpyFile* column : tables.sequences.columns())
-        column->finish();
-    for (const auto& table : tables.values) {
-        if (!table) continue;
-        for (const ValueTable::Value& value : table->values())
-            value.file->finish();
-    }
-}
-
 Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& options,
                       const score::ResolvedSettings& settings, Folder& folder) {
     for (const char* room : kRooms) {
@@ -62,7 +50,7 @@ Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& opt
     Contents contents{.tables = tables, .time = time_scale(reader.info()), .first_call = {}};
     if (auto written = write_threads(reader, settings, options.progress, contents); !written)
         return tl::unexpected{written.error()};
-    finish(tables);
+    tables.finish();
     if (folder.error()) return tl::unexpected{*folder.error()};
     // Last, so that a folder without it is known for half an export.
     if (auto written = write_contents(contents, reader, options); !written)

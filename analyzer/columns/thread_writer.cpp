@@ -18,6 +18,18 @@ std::int32_t cpu_of(const trace::Event& event) {
 Tables::Tables(Folder& in, const trace::TraceInfo& info)
     : folder(in), calls(in), sequences(in), values(info.functions.size()) {}
 
+void Tables::finish() {
+    for (NpyFile* column : calls.columns())
+        column->finish();
+    for (NpyFile* column : sequences.columns())
+        column->finish();
+    for (const auto& table : values) {
+        if (!table) continue;
+        for (const ValueTable::Value& value : table->values())
+            value.file->finish();
+    }
+}
+
 std::int64_t TimeScale::since_origin(std::uint64_t tsc) const {
     constexpr double kFarthest = 9.2e18;
     const double ticks =

@@ -18,6 +18,8 @@ namespace rdam::columns {
 /// The tables, and by function those that have values (null: no call yet, or nothing was recorded of them).
 struct Tables {
     Tables(Folder& folder, const trace::TraceInfo& info);
+    /// The files are whole after that, unless `folder` says otherwise.
+    void finish();
 
     Folder& folder;
     CallTable calls;
