@@ -176,7 +176,7 @@ Prose export_prose() {
              "The Python module rdam, installed with this program, opens a trace or a folder and hands out "
              "the "
              "columns as arrays: rdam.open('trace.bin').calls['duration'].",
-             "Memory does not grow with the number of calls. A folder takes about 80 bytes a call besides "
+             "Memory does not grow with the number of calls. A folder takes about 70 bytes a call besides "
              "parameters and return values; for a Parquet file there must be room for it beside the file "
              "meanwhile."},
         .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."}},

@@ -325,4 +325,46 @@ TEST_CASE("columns of random traces say what their analysis says", "[rows]") {
     }
 }
 
+TEST_CASE("no events whatever make rows that do not fit together", "[rows]") {
+    std::mt19937_64 random{5};
+    const std::uint64_t extremes[] = {0, 1, UINT64_MAX, std::uint64_t{1} << 63, 1000, 2000};
+    const auto number = [&] {
+        return random() % 2 == 0 ? extremes[random() % 6] : random() >> (random() % 64);
+    };
+    for (int round = 0; round < 300; ++round) {
+        Recording recording{3, 1};
+        recording.info.clock.ticks_per_second =
+            round % 4 == 0 ? std::nan("") : 1e-3 * std::pow(10, round % 16);
+        give_result(recording, kB, ValueKind::pointer, 8);
+        ThreadRecording& thread = recording.thread(number(), number());
+        std::vector<std::uint64_t> words{number()};
+        for (int i = 0; i < 80; ++i) {
+            trace::Event event;
+            event.tsc = number();
+            event.until = number();
+            event.function = static_cast<std::uint32_t>(random() % 3);
+            event.cpu = static_cast<std::uint16_t>(random());
+            event.sampling = static_cast<std::uint8_t>(random() % (trace::kMostSampling + 2));
+            event.kind = static_cast<trace::EventKind>(random() % 4);
+            event.unwound = random() % 4 == 0;
+            event.words = words;
+            thread.copy({&event, 1}, event.sampling);
+        }
+        const Written written{recording};
+        const auto parent = written.column<std::int64_t>("calls/parent");
+        const auto duration = written.column<double>("calls/duration");
+        const auto weight = written.column<std::uint32_t>("calls/weight");
+        const auto sequence = written.column<std::int64_t>("calls/sequence");
+        const auto sequences =
+            static_cast<std::int64_t>(written.column<std::uint64_t>("sequences/id").size());
+        REQUIRE(duration.size() == parent.size());
+        for (std::size_t i = 0; i < parent.size(); ++i) {
+            CHECK((parent[i] >= -1 && parent[i] < static_cast<std::int64_t>(i)));
+            CHECK((sequence[i] >= -1 && sequence[i] < sequences));
+            CHECK((std::isnan(duration[i]) || (duration[i] >= 0 && std::isfinite(duration[i]))));
+            CHECK(weight[i] >= 1);
+        }
+    }
+}
+
 }  // namespace rdam::test
