@@ -23,7 +23,8 @@ TimeScale time_scale(const trace::TraceInfo& info) {
 }
 
 Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,
-                           const std::function<void(std::uint64_t)>& progress, Contents& contents) {
+                           const std::function<bool(std::uint64_t)>& progress, Contents& contents) {
+    Folder& folder = contents.tables.folder;
     std::uint64_t events = 0;
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
         contents.first_call.push_back(contents.tables.calls.rows());
@@ -31,12 +32,12 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
         const auto sink = [&](std::span<const trace::Event> some) {
             writer.consume(some);
             events += some.size();
-            if (progress) progress(events);
+            if (progress && !progress(events)) folder.stop();
         };
         auto read = reader.read_thread(thread, sink, [&] { writer.gap(); });
         if (!read) return read;
         writer.finish();
-        if (contents.tables.folder.error()) return tl::unexpected{*contents.tables.folder.error()};
+        if (folder.error()) return tl::unexpected{*folder.error()};
     }
     return {};
 }

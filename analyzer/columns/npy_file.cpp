@@ -46,6 +46,10 @@ void Folder::failed(const std::string& file, int error_number) {
                                std::strerror(error_number))};
 }
 
+void Folder::stop() {
+    if (!error_) error_ = Error{fmt::format("{}: stopped before it was whole", path_.string())};
+}
+
 bool Folder::keep_descriptor() {
     return kept_++ < kMostDescriptors;
 }

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from harness import CACHE, PROGRAMS, RDAM, Case
@@ -251,6 +252,32 @@ class Places(Columns):
         (self.folder / "own").mkdir()
         self.refused("--columns", "own", words=("rdam: own/",), preexec_fn=little_room, restore_signals=False)
         self.assertEqual(list((self.folder / "own").iterdir()), [])
+
+    def interrupt(self, columns: str, begun: str, env: dict[str, str]) -> int:
+        """Sends SIGINT once `begun` (a glob) is there; how the command ended."""
+        process = subprocess.Popen([RDAM, "export", "--columns", columns], cwd=self.folder, stderr=subprocess.PIPE,
+                                   env={**os.environ, **env})
+        while process.poll() is None and not list(self.folder.glob(begun)):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        return process.returncode
+
+    def test_an_interrupted_export_leaves_nothing(self):
+        self.record("orders", 2, 1_000_000, functions=SHOP)
+        python = python_with("pyarrow", "numpy")
+        cases = [("c", "c/calls", {})]
+        if python:
+            cases.append(("c.parquet", "c.parquet.*/calls", {"RDAM_PYTHON": python}))
+        for columns, begun, env in cases:
+            # It may be done before the signal comes, on a machine that is busy elsewhere.
+            for _ in range(10):
+                status = self.interrupt(columns, begun, env)
+                if status != 0 and not (self.folder / columns).exists():
+                    break
+                self.run_in_folder("rm", "-rf", columns)
+            self.assertEqual((columns, status), (columns, -signal.SIGINT))
+            self.assertEqual(self.left_in_folder(), ["trace.bin"])
 
     def test_memory_does_not_grow_with_the_calls(self):
         used = []

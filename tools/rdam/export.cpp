@@ -13,6 +13,7 @@
 
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/command.h"
+#include "tools/rdam/interruption.h"
 #include "tools/rdam/parquet.h"
 #include "tools/rdam/progress_line.h"
 #include "tools/rdam/sequence_options.h"
@@ -74,7 +75,10 @@ Result<columns::Exported> write_folder(const trace::TraceReader& reader, const O
     return columns::export_columns(reader, folder,
                                    {.settings = options.settings,
                                     .trace = error ? options.trace : trace.lexically_normal().string(),
-                                    .progress = [&](std::uint64_t events) { progress.update(events); }});
+                                    .progress = [&](std::uint64_t events) {
+                                        progress.update(events);
+                                        return !Interruption::came();
+                                    }});
 }
 
 Result<columns::Exported> write_file(const trace::TraceReader& reader, const Options& options) {
@@ -94,6 +98,7 @@ Result<int> run(const Options& options) {
     };
     const auto reader = trace::TraceReader::open(options.trace, waiting);
     if (!reader) return tl::unexpected{reader.error()};
+    const Interruption interruption;
     const auto exported = options.columns.ends_with(".parquet")
                               ? write_file(*reader, options)
                               : write_folder(*reader, options, options.columns);

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 
@@ -124,6 +125,8 @@ def write(folder: str, file: str):
 
 
 def main(arguments: list[str]) -> int:
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda *_: sys.exit(1))  # through write(), which tidies up
     try:
         write(*arguments)
     except (Error, OSError, pyarrow.ArrowException) as error:
