@@ -422,6 +422,12 @@ class Parquet(Columns):
         script = "import pyarrow.parquet as p; t = p.read_table('none.parquet'); print(t.num_rows, 'duration' in t.column_names)"
         self.assertEqual(self.run_in_folder(self.python, "-c", script).stdout, b"0 True\n")
 
+    def test_modules_that_lie_around_are_not_taken(self):
+        self.record("orders", 1, 10, functions=SHOP)
+        for name in ("rdam.py", "numpy.py", "pyarrow.py"):
+            (self.folder / name).write_text("raise SystemExit('not this one')\n")
+        self.export("calls.parquet", env={"RDAM_PYTHON": self.python})
+
     def test_a_file_is_replaced_once_the_new_one_is_whole(self):
         self.record("orders", 1, 10, functions=SHOP)
         env = {"RDAM_PYTHON": self.python}

@@ -45,7 +45,9 @@ Result<ChildOutput> run_python(const std::string& file, const std::vector<std::s
         *module + (before != nullptr && *before != '\0' ? std::string{":"} + before : "");
     std::vector<std::string> command{python()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    auto ran = run_child(command, {"PYTHONPATH=" + path, "PYTHONDONTWRITEBYTECODE=1"}, kMostOutput);
+    // Modules that lie where the user works are none of ours.
+    auto ran = run_child(command, {"PYTHONPATH=" + path, "PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1"},
+                         kMostOutput);
     if (ran) return ran;
     return fail("{}: takes Python with pyarrow: {}; name one in RDAM_PYTHON, or a folder instead of the file",
                 file, ran.error().message);
@@ -59,8 +61,7 @@ Result<void> check_parquet(const std::string& file) {
     if (ran->exit_code == 0) return {};
     return fail(
         "{}: takes pyarrow and numpy, and {} has not both ({}): 'pip install pyarrow numpy', name another "
-        "Python in "
-        "RDAM_PYTHON, or a folder instead of the file",
+        "Python in RDAM_PYTHON, or a folder instead of the file",
         file, python(), last_line(ran->err));
 }
 
