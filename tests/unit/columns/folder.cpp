@@ -36,7 +36,7 @@ std::vector<std::byte> read_npy(const std::filesystem::path& path, columns::Elem
     CHECK(header ==
           fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type.name, elements));
     std::vector<std::byte> bytes(all.size() - begin);
-    std::memcpy(bytes.data(), all.data() + begin, bytes.size());
+    if (!bytes.empty()) std::memcpy(bytes.data(), all.data() + begin, bytes.size());
     return bytes;
 }
 
