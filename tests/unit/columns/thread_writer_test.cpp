@@ -249,7 +249,9 @@ TEST_CASE("a result is there if its call returned", "[values]") {
     Recording recording{3};
     give_result(recording, kA, ValueKind::signed_integer, 8);
     give_result(recording, kB, ValueKind::signed_integer, 8);
-    give_result(recording, kC, ValueKind::signed_integer, 4);
+    const bool of_other_kind = GENERATE(false, true);
+    give_result(recording, kC, of_other_kind ? ValueKind::floating : ValueKind::signed_integer,
+                of_other_kind ? 8 : 4);
     const std::uint64_t words[] = {42};
     // a returns; a is left by an exception; a, b and c in one frame, c by a tail call of b, b by one of a; a
     // again with b; a jump out of a third a.
