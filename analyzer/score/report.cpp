@@ -1,12 +1,12 @@
 #include "analyzer/score/report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/function_row.h"
 #include "analyzer/score/merge.h"
+#include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::score {
@@ -121,7 +121,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
                    std::size_t most_patterns) {
     Report report;
-    const double ns_per_tick = nanoseconds_per_tick(facts.info.clock);
+    const double ns_per_tick = trace::nanoseconds_per_tick(facts.info.clock);
     const Lives lives = measure_lives(facts.info, threads);
     describe_threads(facts, lives, ns_per_tick, threads, report);
     describe_run(facts, settings, lives, ns_per_tick, report);

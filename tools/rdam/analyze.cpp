@@ -24,6 +24,7 @@
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/progress_line.h"
+#include "tools/rdam/sequence_options.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {
@@ -90,7 +91,7 @@ Result<trace::TraceReader> open_trace(const std::string& path) {
 
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
                                 const AnalyzeArguments& arguments) {
-    ProgressLine progress{reader.events()};
+    ProgressLine progress{"analyzing", reader.events()};
     return score::analyze(
         reader, settings,
         {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
@@ -126,22 +127,10 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
     app.add_flag("--patterns", settings.patterns,
                  "Find the patterns among the calls of each thread, and score them as well");
-    app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
-        ->option_text("FUNCTION:PARAMETER")
-        ->allow_extra_args(false);
-    app.add_option("--no-key", settings.no_keys, "Compare calls whatever the value of this parameter")
-        ->option_text("FUNCTION:PARAMETER")
-        ->allow_extra_args(false);
-    app.add_option("--ignore", settings.ignore, "Leave a function out, as if it had not been recorded")
-        ->option_text("FUNCTION")
-        ->allow_extra_args(false);
+    add_sequence_options(app, settings);
     add_selection_options(app, settings.selection);
     app.add_flag("--diff", options->diff,
                  "Say what is better or worse in the second trace than in the first");
-    app.add_flag("--deep-keys", settings.sequences.deep_keys,
-                 "Parameters of inner calls tell outer ones apart too");
-    app.add_flag("--fold-loops", settings.sequences.fold_loops,
-                 "How often a call is repeated makes no difference");
     app.add_option(
            "--baseline", options->baseline,
            "What calls are compared with: the fastest of their thread, the fastest of the process, or a "

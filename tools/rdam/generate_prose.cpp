@@ -184,12 +184,41 @@ Prose analyze_prose() {
     };
 }
 
+Prose export_prose() {
+    return {
+        .description =
+            {"Writes the calls of a trace as columns, one row for each call: thread, function, start, "
+             "duration, "
+             "processor at enter and at leave, caller, sequence, and the parameters and return values of "
+             "each "
+             "function. docs/columns.md of rdam says what each column means.",
+             "DIR becomes a folder with a file in numpy's format for each column, which numpy maps into "
+             "memory "
+             "without reading it, and columns.json, which names them. It must not exist, or be empty. A name "
+             "that ends in .parquet becomes one Parquet file, for pandas, Polars, DuckDB and others; pyarrow "
+             "writes it, which the Python that is used must have.",
+             "The Python module rdam, installed with this program, opens a trace or a folder and hands out "
+             "the "
+             "columns as arrays: rdam.open('trace.bin').calls['duration'].",
+             "Memory does not grow with the number of calls. A folder takes about 70 bytes a call besides "
+             "parameters and return values; for a Parquet file there must be room for it beside the file "
+             "meanwhile."},
+        .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."}},
+        .exit_status = {kDone, kBadInput, kUsage},
+        .examples = {{"rdam export --columns columns trace.bin", "A folder for numpy:"},
+                     {"rdam export --columns calls.parquet trace.bin\n"
+                      "duckdb -c \"SELECT function, sum(duration) FROM 'calls.parquet' GROUP BY 1\"",
+                      "A file for DuckDB:"}},
+    };
+}
+
 }  // namespace
 
 Prose prose_for(std::string_view command) {
     if (command == "record") return record_prose();
     if (command == "hot") return hot_prose();
     if (command == "analyze") return analyze_prose();
+    if (command == "export") return export_prose();
     return rdam_prose();
 }
 
