@@ -80,7 +80,7 @@ class Replacement {
             ++metas_[meta].occurrences;
             i = replace(i, meta);
         }
-        pairs_.erase(pair);
+        forget(pair);
     }
 
     /// Returns the next occurrence of the pair.
@@ -107,7 +107,7 @@ class Replacement {
     }
 
     void append(std::uint32_t i) {
-        Occurrences& all = pairs_[pair_at(i)];
+        Occurrences& all = occurrences_of(pair_at(i));
         nodes_[i].prev_same = all.last;
         nodes_[i].next_same = kNone;
         (all.last == kNone ? all.first : nodes_[all.last].next_same) = i;
@@ -117,7 +117,7 @@ class Replacement {
     void unlink(std::uint32_t i) {
         const Node& node = nodes_[i];
         if (node.prev_same == kNone || node.next_same == kNone) {
-            Occurrences& all = pairs_.find(pair_at(i)).value();
+            Occurrences& all = occurrences_of(pair_at(i));
             if (node.prev_same == kNone) all.first = node.next_same;
             if (node.next_same == kNone) all.last = node.prev_same;
         }
@@ -125,10 +125,37 @@ class Replacement {
         if (node.next_same != kNone) nodes_[node.next_same].prev_same = node.prev_same;
     }
 
+    /// Runs ask for the same pair again and again.
+    Occurrences& occurrences_of(std::uint64_t pair) {
+        if (pair != latest_pair_ || latest_ == kNone) {
+            const auto next = unused_.empty() ? static_cast<std::uint32_t>(lists_.size()) : unused_.back();
+            const auto [entry, added] = pairs_.emplace(pair, next);
+            latest_pair_ = pair;
+            latest_ = entry->second;
+            if (added && unused_.empty())
+                lists_.emplace_back();
+            else if (added)
+                unused_.pop_back();
+        }
+        return lists_[latest_];
+    }
+
+    void forget(std::uint64_t pair) {
+        const auto entry = pairs_.find(pair);
+        lists_[entry->second] = {};
+        unused_.push_back(entry->second);
+        pairs_.erase(entry);
+        latest_ = kNone;
+    }
+
     ReplacementSink& sink_;
     LargeVector<Node> nodes_;
     std::vector<MetaEvent> metas_;
-    tsl::robin_map<std::uint64_t, Occurrences, PairHash> pairs_;
+    tsl::robin_map<std::uint64_t, std::uint32_t, PairHash> pairs_;  // where in lists_
+    std::vector<Occurrences> lists_;
+    std::vector<std::uint32_t> unused_;  // places in lists_
+    std::uint64_t latest_pair_ = 0;
+    std::uint32_t latest_ = kNone;
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ struct ResolvedSettings {
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
-class ThreadAnalysis : private calls::CallSink {
+class ThreadAnalysis final : private calls::CallSink {
   public:
     /// `info` and `settings` must outlive it.
     ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
@@ -94,6 +94,8 @@ class ThreadAnalysis : private calls::CallSink {
     std::uint64_t too_long() const { return builder_.too_long(); }
 
   private:
+    friend calls::BasicMatcher<ThreadAnalysis>;
+
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
@@ -102,7 +104,7 @@ class ThreadAnalysis : private calls::CallSink {
     const ResolvedSettings& settings_;
     mining::SequenceStore store_;
     mining::SequenceBuilder builder_;
-    calls::Matcher matcher_;
+    calls::BasicMatcher<ThreadAnalysis> matcher_;
     std::vector<GroupTimes> groups_;
     std::vector<CallerCounts> callers_;
     TreeSums sampling_;
