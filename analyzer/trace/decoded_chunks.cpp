@@ -21,7 +21,7 @@ DecodedChunks::~DecodedChunks() {
         const std::lock_guard guard{mutex_};
         stopped_ = true;
     }
-    changed_.notify_all();
+    room_.notify_one();
     worker_.join();
 }
 
@@ -34,15 +34,18 @@ void DecodedChunks::run() {
     for (std::size_t chunk = 0; chunk < count_; ++chunk) {
         {
             std::unique_lock lock{mutex_};
-            changed_.wait(lock, [&] { return stopped_ || chunk < released_ + kAhead; });
+            full_ = chunk >= released_ + kAhead;
+            room_.wait(lock, [&] { return stopped_ || !full_; });
             if (stopped_) return;
         }
         decode(chunk);
+        bool awaited = false;
         {
             const std::lock_guard guard{mutex_};
+            awaited = asked_for_ == decoded_;
             decoded_ = chunk + 1;
         }
-        changed_.notify_all();
+        if (awaited) ready_.notify_one();
     }
 }
 
@@ -54,8 +57,12 @@ const DecodedChunks::Chunk& DecodedChunks::next() {
     }
     std::unique_lock lock{mutex_};
     released_ = chunk;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return decoded_ > chunk; });
+    asked_for_ = chunk;
+    if (full_ && (decoded_ <= released_ + kAhead / 2)) {
+        full_ = false;
+        room_.notify_one();
+    }
+    ready_.wait(lock, [&] { return decoded_ > chunk; });
     return chunks_[chunk % kAhead];
 }
 

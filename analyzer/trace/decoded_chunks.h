@@ -38,7 +38,7 @@ class DecodedChunks {
     const Chunk& next();
 
   private:
-    static constexpr std::size_t kAhead = 4;
+    static constexpr std::size_t kAhead = 12;
 
     void run();
     void decode(std::size_t chunk);
@@ -48,10 +48,14 @@ class DecodedChunks {
     std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number
     std::size_t asked_ = 0;             // the caller's
     std::mutex mutex_;
-    std::condition_variable changed_;
-    std::size_t decoded_ = 0;   // guarded: those before it are done
-    std::size_t released_ = 0;  // guarded: those before it are no longer looked at
-    bool stopped_ = false;      // guarded
+    std::condition_variable
+        room_;  // for kAhead / 2 chunks: whoever is woken for each one sleeps half of the time
+    std::condition_variable ready_;
+    std::size_t decoded_ = 0;    // guarded: those before it are done
+    std::size_t asked_for_ = 0;  // guarded: the one that the caller wants now
+    std::size_t released_ = 0;   // guarded: those before it are no longer looked at
+    bool stopped_ = false;       // guarded
+    bool full_ = false;          // guarded: the worker sleeps
     std::thread worker_;
 };
 

@@ -19,6 +19,7 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
+#include "analyzer/output/symbols_ahead.h"
 #include "analyzer/output/text.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/analyze.h"
@@ -58,9 +59,12 @@ bool wants_color(const std::string& choice) {
 Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto reader = open_trace(arguments.traces.front());
     if (!reader) return tl::unexpected{reader.error()};
+    const auto symbols = output::make_symbols(reader->info());
+    std::optional<output::SymbolsAhead> ahead;
+    if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
     const auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
-    const auto symbols = output::make_symbols(reader->info());
+    ahead.reset();
     const std::string text = arguments.json ? output::to_json(*report, *symbols, {.top = arguments.top})
                                             : output::to_text(*report, *symbols, text_options(arguments));
     if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
