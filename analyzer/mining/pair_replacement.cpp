@@ -89,8 +89,9 @@ class Replacement {
         const std::uint32_t second = node.next;
         if (node.prev != kNone) unlink(node.prev);
         if (nodes_[second].next != kNone) unlink(second);
+        // The list of the pair that is being replaced is forgotten in the end.
         const std::uint32_t following = node.next_same;
-        unlink(i);
+        if (following != kNone) nodes_[following].prev_same = kNone;
         node.symbol = kFirstMeta + meta;
         node.next = nodes_[second].next;
         if (node.next != kNone) nodes_[node.next].prev = i;

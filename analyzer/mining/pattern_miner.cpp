@@ -1,6 +1,7 @@
 #include "analyzer/mining/pattern_miner.h"
 
 #include <algorithm>
+#include <new>
 
 namespace rdam::mining {
 namespace {
@@ -29,6 +30,16 @@ class Numbering : public ReplacementSink {
 
 PatternMiner::PatternMiner(const SequenceStore& sequences, bool fold_loops, PatternTimesSink& sink)
     : sequences_{sequences}, fold_loops_{fold_loops}, sink_{sink} {}
+
+void PatternMiner::expect(std::uint64_t siblings) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+    try {
+        siblings_.shapes.reserve(std::min(siblings, kMost));
+        siblings_.times.reserve(std::min(siblings, kMost));
+    } catch (const std::bad_alloc&) {
+        // Addresses are scarce (ulimit -v): then it grows.
+    }
+}
 
 void PatternMiner::close(ShapeId shape, std::uint64_t end, std::uint64_t duration, bool timed) {
     const std::size_t first = open_.back();

@@ -67,6 +67,7 @@ class Crew {
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
         out_.analyses[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
         ThreadAnalysis& analysis = *out_.analyses[thread];
+        analysis.expect(reader_.events_of(thread));
         if (window_) {
             out_.windows[thread] =
                 std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);

@@ -77,6 +77,10 @@ class ThreadAnalysis final : private calls::CallSink {
     ThreadAnalysis(ThreadAnalysis&&) = delete;
     ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
 
+    /// How many events there may be.
+    void expect(std::uint64_t events) {
+        if (patterns_) patterns_->miner().expect(events / 2);
+    }
     void consume(std::span<const trace::Event> events);
     void gap();
     void finish();
