@@ -22,7 +22,7 @@ double nanoseconds(double value) {
     return std::round(finite(value) * 1000) / 1000;
 }
 
-Json trace_json(const score::Report& report) {
+Json trace_json(const score::Report& report, const Symbols& symbols) {
     return {{"command", command_text(report.process.command)},
             {"duration_ns", nanoseconds(report.duration_ns)},
             {"events", report.events},
@@ -40,7 +40,7 @@ Json trace_json(const score::Report& report) {
             {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                               report.counts.abandoned_at_gap},
             {"never_called", report.never_called},
-            {"notes", notes(report)}};
+            {"notes", notes(report, symbols)}};
 }
 
 Json threads_json(const score::Report& report) {
@@ -93,19 +93,23 @@ Json frames_json(std::uint64_t return_address, Symbols& symbols) {
     return out;
 }
 
+Json stack_json(const score::StackRow& stack, Symbols& symbols) {
+    Json frames = Json::array();
+    for (const std::uint64_t address : stack.frames) {
+        for (auto& frame : frames_json(address, symbols))
+            frames.push_back(frame);
+    }
+    return {{"count", stack.samples},
+            {"frames", frames},
+            {"calls_estimated", std::llround(finite(stack.calls))},
+            {"truncated", stack.truncated}};
+}
+
 Json stacks_json(const score::FunctionRow& row, Symbols& symbols, std::size_t most) {
     Json out = Json::array();
     for (const score::StackRow& stack : row.stacks) {
         if (out.size() == most) break;
-        Json frames = Json::array();
-        for (const std::uint64_t address : stack.frames) {
-            for (auto& frame : frames_json(address, symbols))
-                frames.push_back(frame);
-        }
-        out.push_back({{"count", stack.samples},
-                       {"frames", frames},
-                       {"calls_estimated", std::llround(finite(stack.calls))},
-                       {"truncated", stack.truncated}});
+        out.push_back(stack_json(stack, symbols));
     }
     return out;
 }
@@ -114,7 +118,17 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
     Json out = Json::array();
     for (const score::CallerRow& caller : row.callers) {
         if (out.size() == most) break;
-        out.push_back({{"count", caller.calls}, {"frames", frames_json(caller.address, symbols)}});
+        Json stacks = Json::array();
+        for (const score::StackRow& stack : row.stacks) {
+            if (stack.caller != caller.address) continue;
+            if (stacks.size() == most) break;
+            stacks.push_back(stack_json(stack, symbols));
+        }
+        out.push_back({{"count", caller.calls},
+                       {"frames", frames_json(caller.address, symbols)},
+                       {"lost_ns", nanoseconds(caller.lost_ns)},
+                       {"share", finite(caller.share)},
+                       {"stacks", stacks}});
     }
     return out;
 }
@@ -195,7 +209,8 @@ std::string to_json(const score::Report& report, Symbols& symbols, const JsonOpt
     for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
         functions.push_back(function_json(report, report.functions[i], symbols, options));
     }
-    Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    Json out{
+        {"trace", trace_json(report, symbols)}, {"threads", threads_json(report)}, {"functions", functions}};
     if (report.all_patterns) out["patterns"] = patterns_json(report);
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

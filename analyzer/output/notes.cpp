@@ -141,6 +141,13 @@ std::vector<std::string> notes(const score::Report& report) {
     return out;
 }
 
+std::vector<std::string> notes(const score::Report& report, const Symbols& symbols) {
+    std::vector<std::string> out = notes(report);
+    const std::vector<std::string> remarks = symbols.remarks();
+    out.insert(out.end(), remarks.begin(), remarks.end());
+    return out;
+}
+
 std::string recording_cost(const score::Report& report) {
     std::string text =
         fmt::format("recording cost {} of the threads' time ({} calls × {})", percent(report.perturbation),

@@ -1,6 +1,7 @@
 #include "analyzer/output/symbols.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <optional>
@@ -64,13 +65,15 @@ namespace {
 /// Opens each object once, when the first address in it is asked for.
 class FileSymbols : public Symbols {
   public:
-    explicit FileSymbols(const trace::TraceInfo& info) : trace_(info) {}
+    explicit FileSymbols(const trace::TraceInfo& info) : info_(info), trace_(info) {}
 
     std::vector<StackFrame> frames(std::uint64_t return_address) override {
         const auto known = known_.find(return_address);
         if (known != known_.end()) return known->second;
         return known_.emplace(return_address, look_up(return_address)).first->second;
     }
+
+    std::vector<std::string> remarks() const override { return remarks_; }
 
   private:
     std::vector<StackFrame> look_up(std::uint64_t return_address) {
@@ -101,14 +104,35 @@ class FileSymbols : public Symbols {
         const auto [entry, added] = symbolizers_.try_emplace(&object);
         if (added) {
             auto opened = Symbolizer::open(object.path, object.build_id);
-            if (opened) entry->second.emplace(std::move(*opened));
+            if (opened) {
+                if (object.build_id.empty()) check_age(object.path);
+                entry->second.emplace(std::move(*opened));
+            } else if (object.path.starts_with('/')) {  // the kernel's own objects have no file
+                remarks_.push_back(fmt::format(
+                    "{}; call stacks show offsets in it, and names and lines once the file that ran is back.",
+                    opened.error().message));
+            }
         }
         return entry->second ? &*entry->second : nullptr;
     }
 
+    void check_age(const std::string& path) {
+        struct stat status = {};
+        if (info_.clock.start_unix_ns == 0 || ::stat(path.c_str(), &status) != 0) return;
+        const std::uint64_t seconds = info_.clock.start_unix_ns / 1'000'000'000;
+        if (status.st_mtim.tv_sec < 0 || static_cast<std::uint64_t>(status.st_mtim.tv_sec) <= seconds) return;
+        remarks_.push_back(
+            fmt::format("{}: was modified after the recording began and has no build-id to tell whether it "
+                        "is the file that "
+                        "ran; names and lines in call stacks may be wrong (link with -Wl,--build-id).",
+                        path));
+    }
+
+    const trace::TraceInfo& info_;
     TraceSymbols trace_;
     std::map<const trace::ObjectInfo*, std::optional<Symbolizer>> symbolizers_;  // none: not to be had
     std::map<std::uint64_t, std::vector<StackFrame>> known_;
+    std::vector<std::string> remarks_;
 };
 
 }  // namespace
