@@ -202,7 +202,8 @@ TEST_CASE("callers stand by what they carry, each with its stacks", "[output][go
 
 TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
     score::Report report = analyze(troubled_program());
-    report.damage = {.no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
+    report.damage = {
+        .bad_header = true, .no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
     check_golden("troubled.txt", text_of(report, {.threads = true}));
     check_golden("troubled.json", json_of(report));
 }
