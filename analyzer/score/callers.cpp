@@ -1,7 +1,5 @@
 #include "analyzer/score/callers.h"
 
-#include <algorithm>
-
 #include "analyzer/score/distribution.h"
 
 namespace rdam::score {
@@ -14,24 +12,14 @@ void CallerEntry::add(std::uint64_t duration, std::uint64_t times, bool is_outer
 }
 
 CallerEntry& CallerTable::find(std::uint64_t caller) {
-    constexpr std::size_t kFew = 8;
-    if (entries_.size() <= kFew) {
-        const auto found = std::ranges::find(entries_, caller, &CallerEntry::caller);
-        last_ = static_cast<std::size_t>(found - entries_.begin());
-    } else {
-        const auto found = index_->find(caller);
-        last_ = found != index_->end() ? found->second : entries_.size();
+    if (few_ < kFew) {
+        entries_[few_].caller = caller;
+        return entries_[few_++];
     }
-    if (last_ == entries_.size()) {
-        entries_.push_back({.caller = caller});
-        if (entries_.size() == kFew + 1) {
-            index_ = std::make_unique<tsl::robin_map<std::uint64_t, std::size_t>>();
-            for (std::size_t i = 0; i < kFew; ++i)
-                index_->emplace(entries_[i].caller, i);
-        }
-        if (entries_.size() > kFew) index_->emplace(caller, last_);
-    }
-    return entries_[last_];
+    if (!index_) index_ = std::make_unique<decltype(index_)::element_type>();
+    const auto [place, added] = index_->emplace(caller, more_.size());
+    if (added) more_.push_back({.caller = caller});
+    return more_[place->second];
 }
 
 }  // namespace rdam::score

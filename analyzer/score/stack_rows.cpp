@@ -30,11 +30,10 @@ void add_lost(const Baseline& baseline, const GroupTimes& times, std::uint64_t l
             entry.sum - std::min(entry.sum, Distribution::saturating_product(entry.outermost, base)));
     };
     double all = 0;
-    for (const CallerEntry& entry : times.callers->entries())
-        all += above(entry);
+    times.callers->for_each([&](const CallerEntry& entry) { all += above(entry); });
     if (all == 0) return;
-    for (const CallerEntry& entry : times.callers->entries())
-        callers[entry.caller].lost += lost * (above(entry) / all);
+    times.callers->for_each(
+        [&](const CallerEntry& entry) { callers[entry.caller].lost += lost * (above(entry) / all); });
 }
 
 void add_calls(const GroupTimes& times, CallerMap& callers) {
@@ -42,8 +41,7 @@ void add_calls(const GroupTimes& times, CallerMap& callers) {
         callers[times.caller].calls += times.outermost.count() + (times.inner ? times.inner->count() : 0);
         return;
     }
-    for (const CallerEntry& entry : times.callers->entries())
-        callers[entry.caller].calls += entry.calls;
+    times.callers->for_each([&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
 }
 
 std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
@@ -57,8 +55,8 @@ std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRo
         }
     }
     for (const auto& thread : context.threads) {
-        for (const CallerEntry& entry : thread->untimed_callers()[row.function].entries())
-            callers[entry.caller].calls += entry.calls;
+        thread->untimed_callers()[row.function].for_each(
+            [&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
     }
     callers.erase(0);
     std::vector<CallerRow> rows;
