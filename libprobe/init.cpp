@@ -137,8 +137,24 @@ void past_wrapper(Function*& function) {
         }
 }
 
-/// A function that is switched off would never wake the recorder in a fork child, whose budget is its own.
-void switch_on_in_child() {
+/// What a thread knows of its process is its parent's after fork: the chunk is not even mapped.
+void forget_parent(ThreadState& thread) {
+    park(thread);
+    thread.slot = nullptr;
+    thread.ended = false;
+    thread.end_rounds = 0;
+    thread.tree = 0;
+    thread.vfork_cursor = 0;
+    thread.lent = false;
+    release_pairs(thread);
+    zero_bytes(thread.pairs, sizeof thread.pairs);
+}
+
+/// In the thread that was forked. The recorder may be started by another one, which cannot reach this one's
+/// data. A function that is switched off would never wake the recorder: the child's budget is its own.
+void begin_child() {
+    const sys::BlockSignals blocked;
+    forget_parent(rdam_thread);
     for (std::uint32_t i = 0; i < globals.functions; ++i)
         if ((rdam_functions[i].rate & RDAM_RATE_OFF) != 0) rdam_functions[i].rate = 0;
 }
@@ -160,12 +176,10 @@ void begin_recording() {
         past_wrappers();
         watch_libraries();
         watch_children();
-        if (globals.settings.max_overhead_ppm != 0)
-            __register_atfork(nullptr, nullptr, switch_on_in_child, nullptr);
+        __register_atfork(nullptr, nullptr, begin_child, nullptr);
         globals.patched = true;
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
-    rdam_guard.initialised.store(1);
     if (!begin_thread(thread, read_clock())) return;
     thread.tree = 0;
     take_all_rates();
@@ -198,7 +212,7 @@ bool prepare(int argc, char** argv, char** environment) {
 }
 
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
-    rdam_guard.initialised.store(1);
+    rdam_guard.initialised.store(kSettled);
     if (is_unwanted_child(environment)) return;
     if (!prepare(argc, argv, environment)) {
         if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
@@ -219,27 +233,39 @@ __attribute__((destructor)) void end() {
     wait_for_agent_end();
 }
 
+/// By a child of a raw clone the thread's data has not been forgotten yet.
+bool start_as_first() {
+    forget_parent(rdam_thread);
+    globals.control = nullptr;
+    if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan())
+        return false;
+    forget_region_lock();
+    copy_regions();
+    begin_recording();
+    return rdam_guard.active.load() != 0;
+}
+
 }  // namespace
 
 bool start_in_fork_child() {
     std::uint32_t expected = 0;
-    if (!rdam_guard.initialised.compare_exchange_strong(expected, 1) || globals.settings.children == 0)
-        return false;
-    ThreadState& thread = rdam_thread;
-    globals.control = nullptr;
-    park(thread);
-    thread.slot = nullptr;
-    thread.ended = false;
-    thread.end_rounds = 0;
-    thread.vfork_cursor = 0;
-    thread.lent = false;
-    release_pairs(thread);
-    zero_bytes(thread.pairs, sizeof thread.pairs);
-    if (!globals.patched || !connect_agent(true)) return false;
-    if (!same_plan()) return false;
-    forget_region_lock();
-    copy_regions();
-    begin_recording();
+    if (!rdam_guard.initialised.compare_exchange_strong(expected, 2 * sys::gettid())) return false;
+    const bool started = start_as_first();
+    rdam_guard.initialised.store(kSettled);
+    constexpr int kAll = 0x7fffffff;
+    sys::futex_wake(&rdam_guard.initialised, kAll);
+    return started;
+}
+
+bool await_start() {
+    // Not for good: the starting thread calls into libc, which may need a lock that this one holds.
+    constexpr int kMostWaits = 100;
+    constexpr long kMilliseconds = 100;
+    for (int i = 0; i < kMostWaits; ++i) {
+        const std::uint32_t state = rdam_guard.initialised.load();
+        if (state == kSettled || state == 2 * sys::gettid()) break;
+        sys::futex_wait(&rdam_guard.initialised, state, kMilliseconds);
+    }
     return rdam_guard.active.load() != 0;
 }
 

@@ -10,6 +10,10 @@ namespace rdam::probe {
 /// signals blocked, at the child's first event. False: nothing is recorded in this process.
 bool start_in_fork_child();
 
+/// For a thread of a fork child that finds another one at that: waits until it is done. False: nothing is
+/// recorded in this process, or this thread is the one that starts it.
+bool await_start();
+
 /// Gives back what slow.cpp has mapped for a thread that ends.
 void release_pairs(ThreadState& thread);
 

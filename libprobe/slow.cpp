@@ -280,8 +280,12 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uin
 }
 
 std::uint64_t rdam_slow_inactive(FunctionEntry*, std::uint64_t) {
-    if (rdam_guard.initialised.load() != 0) return 0;
-    if (rdam::probe::in_shared_child(rdam_thread)) return 0;
-    const rdam::sys::BlockSignals blocked;
-    return rdam::probe::start_in_fork_child() ? 1 : 0;
+    using namespace rdam::probe;
+    if (rdam_guard.initialised.load() == kSettled) return rdam_guard.active.load();
+    if (in_shared_child(rdam_thread)) return 0;
+    {
+        const rdam::sys::BlockSignals blocked;
+        if (start_in_fork_child()) return 1;
+    }
+    return await_start() ? 1 : 0;
 }

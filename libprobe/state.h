@@ -93,12 +93,15 @@ struct ThreadState {
     bool lent = false;  ///< another task runs on this memory for good: neither is recorded
 };
 
+inline constexpr std::uint32_t kSettled = 1;
+
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
 /// not inherited.
 struct alignas(4096) Guard {
     std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
     std::atomic<std::uint32_t>
-        initialised;                   ///< 0 in a fork child (when the recorder has been started at all)
+        initialised;  ///< 0 in a fork child (when the recorder has been started at all); kSettled; else
+                      ///< 2 × the tid of the thread that is about to start the recorder in a fork child
     std::atomic<std::uint32_t> lends;  ///< a thread has lent its memory to a child since the last fork
     std::uint8_t rest[4096 - 12] = {};
 };

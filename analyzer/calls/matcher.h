@@ -49,17 +49,20 @@ struct MatchCounts {
     std::uint64_t stray_tail_enters = 0;  ///< no frame was open: ignored
     std::uint64_t bad_clock = 0;          ///< calls that ended at an impossible time
     std::uint64_t bad_pauses = 0;         ///< ended before they began: ignored
+    std::uint64_t pauses = 0;             ///< pause events
     std::uint64_t paused = 0;             ///< ticks during which the recorder held the thread
     std::uint64_t first = UINT64_MAX;  ///< lowest time-stamp of an enter or leave; UINT64_MAX: there was none
     std::uint64_t last = 0;            ///< highest
 };
 
-class Matcher {
+/// `Sink` has the functions of CallSink, virtual or not.
+template <class Sink>
+class BasicMatcher {
   public:
     /// Event::function must be below `functions`. Calls of functions whose entry in `ignored` is true (it may
     /// be shorter than `functions`) are as if they had never been wrapped, except that the cost of their
     /// probes is still taken out. `sink` must outlive the matcher.
-    Matcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, CallSink& sink);
+    BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink);
 
     void consume(std::span<const trace::Event> events);
     /// Events are missing here: all open calls are abandoned.
@@ -108,8 +111,9 @@ class Matcher {
     void enter_tree(std::uint8_t rate);
 
     ProbeCost cost_;
+    std::uint64_t inner_ticks_ = 0;  ///< cost_.inner, rounded
     std::vector<bool> ignored_;
-    CallSink& sink_;
+    Sink& sink_;
     std::vector<Frame> stack_;
     std::vector<PerOpen> open_;
     std::vector<FunctionCounts> per_function_;
@@ -119,5 +123,9 @@ class Matcher {
     std::uint64_t closed_at_ = 0;  ///< the latest leave
     std::uint8_t tree_rate_ = 0;   ///< of what was not reported to the sink yet
 };
+
+/// The one for any sink.
+using Matcher = BasicMatcher<CallSink>;
+extern template class BasicMatcher<CallSink>;
 
 }  // namespace rdam::calls

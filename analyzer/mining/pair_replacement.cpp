@@ -2,6 +2,8 @@
 
 #include <tsl/robin_map.h>
 
+#include "analyzer/mining/large_vector.h"
+
 namespace rdam::mining {
 namespace {
 
@@ -78,7 +80,7 @@ class Replacement {
             ++metas_[meta].occurrences;
             i = replace(i, meta);
         }
-        pairs_.erase(pair);
+        forget(pair);
     }
 
     /// Returns the next occurrence of the pair.
@@ -87,8 +89,9 @@ class Replacement {
         const std::uint32_t second = node.next;
         if (node.prev != kNone) unlink(node.prev);
         if (nodes_[second].next != kNone) unlink(second);
+        // The list of the pair that is being replaced is forgotten in the end.
         const std::uint32_t following = node.next_same;
-        unlink(i);
+        if (following != kNone) nodes_[following].prev_same = kNone;
         node.symbol = kFirstMeta + meta;
         node.next = nodes_[second].next;
         if (node.next != kNone) nodes_[node.next].prev = i;
@@ -105,7 +108,7 @@ class Replacement {
     }
 
     void append(std::uint32_t i) {
-        Occurrences& all = pairs_[pair_at(i)];
+        Occurrences& all = occurrences_of(pair_at(i));
         nodes_[i].prev_same = all.last;
         nodes_[i].next_same = kNone;
         (all.last == kNone ? all.first : nodes_[all.last].next_same) = i;
@@ -115,7 +118,7 @@ class Replacement {
     void unlink(std::uint32_t i) {
         const Node& node = nodes_[i];
         if (node.prev_same == kNone || node.next_same == kNone) {
-            Occurrences& all = pairs_.find(pair_at(i)).value();
+            Occurrences& all = occurrences_of(pair_at(i));
             if (node.prev_same == kNone) all.first = node.next_same;
             if (node.next_same == kNone) all.last = node.prev_same;
         }
@@ -123,10 +126,37 @@ class Replacement {
         if (node.next_same != kNone) nodes_[node.next_same].prev_same = node.prev_same;
     }
 
+    /// Runs ask for the same pair again and again.
+    Occurrences& occurrences_of(std::uint64_t pair) {
+        if (pair != latest_pair_ || latest_ == kNone) {
+            const auto next = unused_.empty() ? static_cast<std::uint32_t>(lists_.size()) : unused_.back();
+            const auto [entry, added] = pairs_.emplace(pair, next);
+            latest_pair_ = pair;
+            latest_ = entry->second;
+            if (added && unused_.empty())
+                lists_.emplace_back();
+            else if (added)
+                unused_.pop_back();
+        }
+        return lists_[latest_];
+    }
+
+    void forget(std::uint64_t pair) {
+        const auto entry = pairs_.find(pair);
+        lists_[entry->second] = {};
+        unused_.push_back(entry->second);
+        pairs_.erase(entry);
+        latest_ = kNone;
+    }
+
     ReplacementSink& sink_;
-    std::vector<Node> nodes_;
+    LargeVector<Node> nodes_;
     std::vector<MetaEvent> metas_;
-    tsl::robin_map<std::uint64_t, Occurrences, PairHash> pairs_;
+    tsl::robin_map<std::uint64_t, std::uint32_t, PairHash> pairs_;  // where in lists_
+    std::vector<Occurrences> lists_;
+    std::vector<std::uint32_t> unused_;  // places in lists_
+    std::uint64_t latest_pair_ = 0;
+    std::uint32_t latest_ = kNone;
 };
 
 }  // namespace

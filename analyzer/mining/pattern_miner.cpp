@@ -1,6 +1,7 @@
 #include "analyzer/mining/pattern_miner.h"
 
 #include <algorithm>
+#include <new>
 
 namespace rdam::mining {
 namespace {
@@ -30,72 +31,88 @@ class Numbering : public ReplacementSink {
 PatternMiner::PatternMiner(const SequenceStore& sequences, bool fold_loops, PatternTimesSink& sink)
     : sequences_{sequences}, fold_loops_{fold_loops}, sink_{sink} {}
 
+void PatternMiner::expect(std::uint64_t siblings) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+    try {
+        siblings_.shapes.reserve(std::min(siblings, kMost));
+        siblings_.times.reserve(std::min(siblings, kMost));
+    } catch (const std::bad_alloc&) {
+        // Addresses are scarce (ulimit -v): then it grows.
+    }
+}
+
 void PatternMiner::close(ShapeId shape, std::uint64_t end, std::uint64_t duration, bool timed) {
     const std::size_t first = open_.back();
     open_.pop_back();
-    tell_patterns(shape, std::span{siblings_}.subspan(first));
+    tell_patterns(shape, first);
     siblings_.resize(first);
-    append({end - std::min(end, duration), end, shape, timed});
+    append(shape, timed ? Time{end - std::min(end, duration), end} : Time{});
 }
 
-void PatternMiner::append(const Sibling& sibling) {
+void PatternMiner::append(ShapeId shape, const Time& time) {
     const std::size_t first = open_.empty() ? 0 : open_.back();
-    if (fold_loops_ && siblings_.size() > first && siblings_.back().shape == sibling.shape) {
-        siblings_.back().end = sibling.end;
-        siblings_.back().timed = siblings_.back().timed && sibling.timed;
+    if (fold_loops_ && siblings_.size() > first && siblings_.shapes.back() == shape) {
+        Time& last = siblings_.times.back();
+        last.end = last.known() ? time.end : kUnknown;
         return;
     }
     // A longer list cannot be mined at once: at the top level what is in its pieces is found.
     if (open_.empty() && siblings_.size() + 1 == kFirstMeta) mine_top();
-    siblings_.push_back(sibling);
+    siblings_.shapes.push_back(shape);
+    siblings_.times.push_back(time);
 }
 
-void PatternMiner::tell_patterns(ShapeId shape, std::span<const Sibling> children) {
+PatternMiner::List PatternMiner::list_from(std::size_t first) const {
+    List list{std::span{siblings_.shapes}.subspan(first), std::span{siblings_.times}.subspan(first)};
+    list.all_known = std::ranges::all_of(list.times, &Time::known);
+    return list;
+}
+
+void PatternMiner::tell_patterns(ShapeId shape, std::size_t first_child) {
     constexpr std::size_t kFewest = 4;  // ab ab, aa aa
-    if (children.size() < kFewest) return;
-    if (sequences_.shape(shape).kind != ShapeKind::complete) return mine(children, nullptr);
+    if (siblings_.size() - first_child < kFewest) return;
+    if (sequences_.shape(shape).kind != ShapeKind::complete) return mine(list_from(first_child), nullptr);
     if (shape >= of_shape_.size()) of_shape_.resize(sequences_.shapes());
     Kept& kept = of_shape_[shape];
-    // There are fewer occurrences than children.
-    if (!kept.known) return mine(children, kept_.size() + children.size() <= kMostKept ? &kept : nullptr);
+    if (!kept.known) {
+        // There are fewer occurrences than children.
+        const bool fits = kept_.size() + siblings_.size() - first_child <= kMostKept;
+        return mine(list_from(first_child), fits ? &kept : nullptr);
+    }
     if (kept.count == 0) return;
-    const bool all_timed = std::ranges::all_of(children, &Sibling::timed);
+    const List list = list_from(first_child);
     for (const Occurrence& each : std::span{kept_}.subspan(kept.first, kept.count))
-        tell(each, children, all_timed);
+        tell(each, list);
 }
 
-void PatternMiner::tell(const Occurrence& each, std::span<const Sibling> list, bool all_timed) {
-    const auto part = list.subspan(each.first, each.last - each.first + 1);
-    const bool timed = all_timed || std::ranges::all_of(part, &Sibling::timed);
-    const std::uint64_t begin = part.front().begin;
-    const std::uint64_t end = part.back().end;
-    sink_.occurred(each.pattern, end > begin ? end - begin : 0, timed);
+void PatternMiner::tell(const Occurrence& each, const List& list) {
+    const auto times = list.times.subspan(each.first, each.last - each.first + 1);
+    const bool known = list.all_known || std::ranges::all_of(times, &Time::known);
+    const std::uint64_t begin = times.front().begin;
+    const std::uint64_t end = times.back().end;
+    sink_.occurred(each.pattern, known && end > begin ? end - begin : 0, known);
 }
 
 /// What is found is told, and kept if there is room for it.
-void PatternMiner::mine(std::span<const Sibling> list, Kept* kept) {
+void PatternMiner::mine(const List& list, Kept* kept) {
     class Teller : public Numbering {
       public:
-        Teller(PatternMiner& miner, std::span<const Sibling> siblings, Kept* to_keep)
+        Teller(PatternMiner& miner, const List& siblings, Kept* to_keep)
             : Numbering{miner.store_}, miner_{miner}, list_{siblings}, kept_{to_keep} {}
         void replaced(std::uint32_t, std::uint32_t first, std::uint32_t last) override {
             const Occurrence occurrence{latest(), first, last};
-            miner_.tell(occurrence, list_, all_timed_);
+            miner_.tell(occurrence, list_);
             if (kept_ != nullptr) miner_.kept_.push_back(occurrence);
         }
 
       private:
         PatternMiner& miner_;
-        std::span<const Sibling> list_;
+        const List& list_;
         Kept* kept_;
-        bool all_timed_ = std::ranges::all_of(list_, &Sibling::timed);
     };
-    symbols_.clear();
-    for (const Sibling& sibling : list)
-        symbols_.push_back(sibling.shape);
     const std::size_t first = kept_.size();
     Teller teller{*this, list, kept};
-    replace_pairs(symbols_, teller);
+    replace_pairs(list.shapes, teller);
     if (kept != nullptr) *kept = {first, static_cast<std::uint32_t>(kept_.size() - first), true};
 }
 
@@ -103,14 +120,16 @@ void PatternMiner::abandon(std::span<const ShapeId> shapes) {
     const std::vector<std::size_t> lost(open_.end() - static_cast<std::ptrdiff_t>(shapes.size()),
                                         open_.end());
     const std::size_t base = lost.front();
-    lost_.assign(siblings_.begin() + static_cast<std::ptrdiff_t>(base), siblings_.end());
+    const List list = list_from(base);
+    const std::vector<ShapeId> their_shapes(list.shapes.begin(), list.shapes.end());
+    const std::vector<Time> their_times(list.times.begin(), list.times.end());
     open_.resize(open_.size() - shapes.size());
     siblings_.resize(base);
     for (std::size_t i = 0; i < lost.size(); ++i) {
-        append({0, 0, shapes[i], false});
-        const std::size_t end = i + 1 < lost.size() ? lost[i + 1] - base : lost_.size();
+        append(shapes[i], {});
+        const std::size_t end = i + 1 < lost.size() ? lost[i + 1] - base : their_shapes.size();
         for (std::size_t j = lost[i] - base; j < end; ++j)
-            append(lost_[j]);
+            append(their_shapes[j], their_times[j]);
     }
 }
 
@@ -123,8 +142,8 @@ void PatternMiner::finish() {
 }
 
 void PatternMiner::mine_top() {
-    mine(siblings_, nullptr);
-    siblings_.clear();
+    mine(list_from(0), nullptr);
+    siblings_.resize(0);
 }
 
 }  // namespace rdam::mining

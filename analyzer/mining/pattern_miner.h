@@ -6,17 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/mining/large_vector.h"
 #include "analyzer/mining/pattern_store.h"
 
 namespace rdam::mining {
-
-/// A call among its siblings. Times are on a clock that stands still while the recorder is at work.
-struct Sibling {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    ShapeId shape = 0;
-    bool timed = true;  ///< false: it was never seen to end, or at an impossible time
-};
 
 class PatternTimesSink {
   public:
@@ -26,7 +19,7 @@ class PatternTimesSink {
     virtual void occurred(PatternId pattern, std::uint64_t duration, bool timed) = 0;
 };
 
-/// Memory: 24 bytes for each sibling in the lists that are open, 20 and a hash of its pairs more while one is
+/// Memory: 20 bytes for each sibling in the lists that are open, 20 and a hash of its pairs more while one is
 /// mined; what is found in a distinct sequence is kept, up to kMostKept occurrences in all, and found anew
 /// each time beyond. Not thread-safe.
 class PatternMiner {
@@ -34,6 +27,10 @@ class PatternMiner {
     static constexpr std::size_t kMostKept = std::size_t{1} << 24;
 
     PatternMiner(const SequenceStore& sequences, bool fold_loops, PatternTimesSink& sink);
+
+    /// There may be so many siblings at the top level: a list that grows step by step is copied, and its memory
+    /// put in place, twice. Takes addresses, not memory.
+    void expect(std::uint64_t siblings);
 
     void open() { open_.push_back(siblings_.size()); }
     /// The innermost open call has ended.
@@ -48,6 +45,32 @@ class PatternMiner {
     const PatternStore& patterns() const { return store_; }
 
   private:
+    /// When a call began and ended, on a clock that stands still while the recorder is at work.
+    struct Time {
+        std::uint64_t begin = 0;
+        std::uint64_t end = kUnknown;
+
+        bool known() const { return end != kUnknown; }
+    };
+    static constexpr std::uint64_t kUnknown = UINT64_MAX;
+
+    /// Of all open lists, one after the other; the top level's comes first.
+    struct Siblings {
+        LargeVector<ShapeId> shapes;
+        LargeVector<Time> times;
+
+        std::size_t size() const { return shapes.size(); }
+        void resize(std::size_t size) {
+            shapes.resize(size);
+            times.resize(size);
+        }
+    };
+    struct List {
+        std::span<const ShapeId> shapes;
+        std::span<const Time> times;
+        bool all_known = true;
+    };
+
     struct Occurrence {
         PatternId pattern = 0;
         std::uint32_t first = 0;
@@ -59,10 +82,11 @@ class PatternMiner {
         bool known = false;
     };
 
-    void append(const Sibling& sibling);
-    void tell_patterns(ShapeId shape, std::span<const Sibling> children);
-    void tell(const Occurrence& each, std::span<const Sibling> list, bool all_timed);
-    void mine(std::span<const Sibling> list, Kept* kept);
+    void append(ShapeId shape, const Time& time);
+    List list_from(std::size_t first) const;
+    void tell_patterns(ShapeId shape, std::size_t first_child);
+    void tell(const Occurrence& each, const List& list);
+    void mine(const List& list, Kept* kept);
     void mine_top();
 
     const SequenceStore& sequences_;
@@ -70,11 +94,9 @@ class PatternMiner {
     PatternTimesSink& sink_;
     PatternStore store_;
     std::vector<std::size_t> open_;  // the first child of each
-    std::vector<Sibling> siblings_;  // of all open lists, one after the other; the top level's come first
+    Siblings siblings_;
     std::vector<Occurrence> kept_;
     std::vector<Kept> of_shape_;
-    std::vector<Sibling> lost_;           // scratch
-    std::vector<std::uint32_t> symbols_;  // scratch
 };
 
 }  // namespace rdam::mining

@@ -109,6 +109,13 @@ std::string sequence_name(const SequenceStore& store, GroupId group, const trace
     return writer.take();
 }
 
+std::string shape_name(const SequenceStore& store, ShapeId shape, const trace::TraceInfo& info,
+                       const KeyTable& keys) {
+    NameWriter writer{store, info, keys};
+    writer.write_shape(store.shape(shape), {}, 0);
+    return writer.take();
+}
+
 std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info) {
     std::vector<std::uint64_t> function_ids;
     for (const trace::FunctionInfo& function : info.functions) {

@@ -19,6 +19,10 @@ std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t va
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,
                           const KeyTable& keys);
 
+/// The same of a shape, which has no keys unless they are deep.
+std::string shape_name(const SequenceStore& store, ShapeId shape, const trace::TraceInfo& info,
+                       const KeyTable& keys);
+
 /// One number for each group that depends on names and values alone, not on the order in which a run happened
 /// to meet them: the same sequence has the same number in the next recording, unless a key is an address.
 std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info);

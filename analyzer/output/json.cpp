@@ -4,44 +4,43 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 
 namespace rdam::output {
+
+Json trace_json(const score::Report& report) {
+    Json out{{"command", command_text(report.process.command)},
+             {"duration_ns", nanoseconds(report.duration_ns)},
+             {"events", report.events},
+             {"dropped", report.dropped},
+             {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
+             {"perturbation", finite(report.perturbation)},
+             {"arguments", report.process.command},
+             {"pid", report.process.pid},
+             {"host", report.process.host},
+             {"machine", report.process.machine},
+             {"version", report.process.rdam_version},
+             {"clean_end", report.process.clean_end},
+             {"calls", report.counts.calls},
+             {"paused_ns", nanoseconds(report.paused_ns)},
+             {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
+                               report.counts.abandoned_at_gap},
+             {"never_called", report.never_called},
+             {"notes", notes(report)}};
+    const score::LeftOut& left_out = report.left_out;
+    if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
+    if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
+    if (left_out.part) {
+        out["cut_off"] = left_out.cut_off;
+        out["threads_left_out"] = left_out.threads;
+        out["functions_left_out"] = left_out.functions;
+    }
+    return out;
+}
+
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-double finite(double value) {
-    return std::isfinite(value) ? value : 0.0;
-}
-
-// A thousandth of a nanosecond is far below what a clock can tell; more digits only hide the number.
-double nanoseconds(double value) {
-    return std::round(finite(value) * 1000) / 1000;
-}
-
-Json trace_json(const score::Report& report, const Symbols& symbols) {
-    return {{"command", command_text(report.process.command)},
-            {"duration_ns", nanoseconds(report.duration_ns)},
-            {"events", report.events},
-            {"dropped", report.dropped},
-            {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
-            {"perturbation", finite(report.perturbation)},
-            {"arguments", report.process.command},
-            {"pid", report.process.pid},
-            {"host", report.process.host},
-            {"machine", report.process.machine},
-            {"version", report.process.rdam_version},
-            {"clean_end", report.process.clean_end},
-            {"calls", report.counts.calls},
-            {"paused_ns", nanoseconds(report.paused_ns)},
-            {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
-                              report.counts.abandoned_at_gap},
-            {"never_called", report.never_called},
-            {"notes", notes(report, symbols)}};
-}
 
 Json threads_json(const score::Report& report) {
     Json out = Json::array();
@@ -203,16 +202,24 @@ Json patterns_json(const score::Report& report) {
 
 }  // namespace
 
-std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
     const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
     Json functions = Json::array();
     for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
         functions.push_back(function_json(report, report.functions[i], symbols, options));
     }
-    Json out{
-        {"trace", trace_json(report, symbols)}, {"threads", threads_json(report)}, {"functions", functions}};
+    Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
     if (report.all_patterns) out["patterns"] = patterns_json(report);
-    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return out;
+}
+
+std::string dump(const Json& json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
+    return dump(report_json(report, symbols, options));
 }
 
 }  // namespace rdam::output

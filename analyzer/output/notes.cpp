@@ -97,7 +97,8 @@ void add_answers(const score::Report& report, std::vector<std::string>& out) {
     if (report.never_called.size() > kShown)
         names += fmt::format(" and {} more", report.never_called.size() - kShown);
     const bool sampled = std::ranges::any_of(report.functions, &score::FunctionRow::sampled);
-    out.push_back(fmt::format("Never called{}: {}.",
+    out.push_back(fmt::format("Never called{}{}: {}.",
+                              report.left_out.of_the_run() ? " in this part of the run" : "",
                               sampled ? ", or in none of the call trees that were recorded" : "", names));
 }
 
@@ -130,10 +131,33 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
                         budget, names));
 }
 
+std::string window_text(const score::LeftOut& left_out) {
+    if (!left_out.until_ns) return fmt::format("from {} on", human_time(*left_out.since_ns));
+    if (!left_out.since_ns) return fmt::format("up to {}", human_time(*left_out.until_ns));
+    return fmt::format("from {} to {}", human_time(*left_out.since_ns), human_time(*left_out.until_ns));
+}
+
+void add_left_out(const score::LeftOut& left_out, std::vector<std::string>& out) {
+    std::string text;
+    if (left_out.since_ns || left_out.until_ns) text = fmt::format("the run {}", window_text(left_out));
+    const auto add = [&](std::uint64_t count, const char* one, const char* many) {
+        if (count == 0) return;
+        text += fmt::format("{}{} left out", text.empty() ? "" : ", ", counted(count, one, many));
+    };
+    add(left_out.threads, "thread", "threads");
+    add(left_out.functions, "function", "functions");
+    if (!text.empty()) out.push_back(fmt::format("A part of the trace is shown: {}.", text));
+    if (left_out.cut_off > 0) {
+        out.push_back(fmt::format("{} over an end of that time: not scored.",
+                                  counted(left_out.cut_off, "call reaches", "calls reach")));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const score::Report& report) {
     std::vector<std::string> out;
+    add_left_out(report.left_out, out);
     add_damage(report, out);
     add_losses(report, out);
     add_unscored(report, out);

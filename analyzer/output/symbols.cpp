@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include "wrappers/object/symbolizer.h"
 
@@ -68,14 +69,27 @@ class FileSymbols : public Symbols {
     explicit FileSymbols(const trace::TraceInfo& info) : info_(info), trace_(info) {}
 
     std::vector<StackFrame> frames(std::uint64_t return_address) override {
+        if (const trace::ObjectInfo* object = trace_.object_at(return_address - 1)) wanted_.insert(object);
+        return known(return_address);
+    }
+
+    void prepare(std::uint64_t return_address) override { known(return_address); }
+
+    std::vector<std::string> remarks() const override {
+        std::vector<std::string> out;
+        for (const auto& [object, remark] : remarks_) {
+            if (wanted_.contains(object)) out.push_back(remark);
+        }
+        return out;
+    }
+
+  private:
+    const std::vector<StackFrame>& known(std::uint64_t return_address) {
         const auto known = known_.find(return_address);
         if (known != known_.end()) return known->second;
         return known_.emplace(return_address, look_up(return_address)).first->second;
     }
 
-    std::vector<std::string> remarks() const override { return remarks_; }
-
-  private:
     std::vector<StackFrame> look_up(std::uint64_t return_address) {
         std::vector<StackFrame> fallback = trace_.frames(return_address);
         const trace::ObjectInfo* object = trace_.object_at(return_address - 1);
@@ -105,34 +119,37 @@ class FileSymbols : public Symbols {
         if (added) {
             auto opened = Symbolizer::open(object.path, object.build_id);
             if (opened) {
-                if (object.build_id.empty()) check_age(object.path);
+                if (object.build_id.empty()) check_age(object);
                 entry->second.emplace(std::move(*opened));
             } else if (object.path.starts_with('/')) {  // the kernel's own objects have no file
-                remarks_.push_back(fmt::format(
-                    "{}; call stacks show offsets in it, and names and lines once the file that ran is back.",
-                    opened.error().message));
+                remarks_.emplace(&object, fmt::format("{}; call stacks show offsets in it, and names and "
+                                                      "lines once the file that ran is back.",
+                                                      opened.error().message));
             }
         }
         return entry->second ? &*entry->second : nullptr;
     }
 
-    void check_age(const std::string& path) {
+    void check_age(const trace::ObjectInfo& object) {
         struct stat status = {};
-        if (info_.clock.start_unix_ns == 0 || ::stat(path.c_str(), &status) != 0) return;
+        if (info_.clock.start_unix_ns == 0 || ::stat(object.path.c_str(), &status) != 0) return;
         const std::uint64_t seconds = info_.clock.start_unix_ns / 1'000'000'000;
         if (status.st_mtim.tv_sec < 0 || static_cast<std::uint64_t>(status.st_mtim.tv_sec) <= seconds) return;
-        remarks_.push_back(
-            fmt::format("{}: was modified after the recording began and has no build-id to tell whether it "
-                        "is the file that "
-                        "ran; names and lines in call stacks may be wrong (link with -Wl,--build-id).",
-                        path));
+        remarks_.emplace(
+            &object,
+            fmt::format(
+                "{}: was modified after the recording began and has no build-id to tell whether it is "
+                "the file that ran; names and lines in call stacks may be wrong (link with "
+                "-Wl,--build-id).",
+                object.path));
     }
 
     const trace::TraceInfo& info_;
     TraceSymbols trace_;
     std::map<const trace::ObjectInfo*, std::optional<Symbolizer>> symbolizers_;  // none: not to be had
     std::map<std::uint64_t, std::vector<StackFrame>> known_;
-    std::vector<std::string> remarks_;
+    std::map<const trace::ObjectInfo*, std::string> remarks_;  // objects lie in the trace's order
+    std::set<const trace::ObjectInfo*> wanted_;
 };
 
 }  // namespace

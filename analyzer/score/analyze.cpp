@@ -6,27 +6,31 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <thread>
+#include <utility>
+
+#include "analyzer/score/selection.h"
 
 namespace rdam::score {
 namespace {
 
-/// Hands out the threads of the trace, longest first, to those who analyze.
+/// Hands out the selected threads of the trace, longest first, to those who analyze.
 class Crew {
   public:
-    Crew(const trace::TraceReader& reader, const ResolvedSettings& settings)
-        : reader_(reader), settings_(settings) {
-        order_.resize(reader.info().threads.size());
-        std::iota(order_.begin(), order_.end(), 0U);
+    Crew(const trace::TraceReader& reader, const ResolvedSettings& settings,
+         const ResolvedSelection& selection)
+        : reader_(reader), settings_(settings), window_(selection.window), order_(selection.threads) {
         std::ranges::stable_sort(order_, std::ranges::greater{},
                                  [&](std::uint32_t t) { return reader.events_of(t); });
-        analyses_.resize(order_.size());
-        errors_.resize(order_.size());
+        const std::size_t threads = reader.info().threads.size();
+        out_.analyses.resize(threads);
+        out_.windows.resize(threads);
+        errors_.resize(threads);
     }
 
     Result<void> run(unsigned jobs, const std::function<void(std::uint64_t)>& progress) {
+        jobs_ = jobs;
         working_ =
             std::clamp<unsigned>(jobs, 1, static_cast<unsigned>(std::max<std::size_t>(order_.size(), 1)));
         std::vector<std::jthread> workers;
@@ -40,14 +44,17 @@ class Crew {
         return {};
     }
 
-    std::span<const std::unique_ptr<ThreadAnalysis>> analyses() const { return analyses_; }
+    /// After run().
+    SelectedThreads take() { return std::move(out_); }
 
   private:
     void work() {
         for (std::size_t i = next_++; i < order_.size(); i = next_++) {
             const std::uint32_t thread = order_[i];
             try {
-                if (auto read = analyze_thread(thread); !read) errors_[thread] = read.error();
+                // Those that have nothing left to do can decode for the others.
+                const bool ahead = order_.size() - i < jobs_;
+                if (auto read = analyze_thread(thread, ahead); !read) errors_[thread] = read.error();
             } catch (const std::exception& error) {
                 errors_[thread] = Error{fmt::format("thread {} of the trace: {}", thread, error.what())};
             }
@@ -57,14 +64,23 @@ class Crew {
         done_.notify_one();
     }
 
-    Result<void> analyze_thread(std::uint32_t thread) {
-        analyses_[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
-        ThreadAnalysis& analysis = *analyses_[thread];
+    Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
+        out_.analyses[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
+        ThreadAnalysis& analysis = *out_.analyses[thread];
+        analysis.expect(reader_.events_of(thread));
+        if (window_) {
+            out_.windows[thread] =
+                std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);
+        }
+        EventWindow* const window = out_.windows[thread].get();
         const auto sink = [&](std::span<const trace::Event> events) {
-            analysis.consume(events);
+            analysis.consume(window != nullptr ? window->inside(events) : events);
             events_.fetch_add(events.size(), std::memory_order_relaxed);
         };
-        auto read = reader_.read_thread(thread, sink, [&] { analysis.gap(); });
+        const auto gap = [&] {
+            if (window == nullptr || window->gap()) analysis.gap();
+        };
+        auto read = reader_.read_thread(thread, sink, gap, ahead);
         analysis.finish();
         return read;
     }
@@ -78,13 +94,15 @@ class Crew {
 
     const trace::TraceReader& reader_;
     const ResolvedSettings& settings_;
+    std::optional<TickRange> window_;
     std::vector<std::uint32_t> order_;
-    std::vector<std::unique_ptr<ThreadAnalysis>> analyses_;
+    SelectedThreads out_;
     std::vector<std::optional<Error>> errors_;  // by thread
     std::atomic<std::size_t> next_ = 0;
     std::atomic<std::uint64_t> events_ = 0;
     std::mutex mutex_;
     std::condition_variable done_;
+    unsigned jobs_ = 1;
     unsigned working_ = 0;
 };
 
@@ -118,11 +136,17 @@ Result<Report> analyze(const trace::TraceReader& reader, const Settings& setting
                        const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
-    Crew crew{reader, *resolved};
+    const auto selection = resolve_selection(reader.info(), settings.selection);
+    if (!selection) return tl::unexpected{selection.error()};
+    Crew crew{reader, *resolved, *selection};
     const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
     if (auto done = crew.run(jobs, options.progress); !done) return tl::unexpected{done.error()};
-    return make_report({reader.info(), reader.damage()}, *resolved, crew.analyses(), options.most_sequences,
-                       options.most_patterns);
+    const TraceFacts facts{reader.info(), reader.damage()};
+    SelectedThreads threads = crew.take();
+    if (!settings.selection.asks_for_a_part())
+        return make_report(facts, *resolved, threads.analyses, options.most_sequences, options.most_patterns);
+    return make_report_of_part(facts, *resolved, settings.selection, *selection, std::move(threads),
+                               options.most_sequences, options.most_patterns);
 }
 
 }  // namespace rdam::score

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/function_row.h"
 
 namespace rdam::score {
@@ -94,7 +95,7 @@ PatternRow describe(const RowContext& context, const Candidate& candidate) {
     for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMostPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences(), shape));
     row.name = mining::pattern_name(patterns.patterns(), candidate.pattern, [&](mining::ShapeId shape) {
-        return function_name(context, thread.sequences(), shape);
+        return mining::shape_name(thread.sequences(), shape, context.info, context.settings.keys);
     });
     return row;
 }

@@ -1,12 +1,12 @@
 #include "analyzer/score/report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/function_row.h"
 #include "analyzer/score/merge.h"
+#include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::score {
@@ -25,11 +25,6 @@ Life life_of(const trace::ThreadInfo& thread, const calls::MatchCounts& counts) 
     const std::uint64_t end = thread.end != 0 ? thread.end : counts.last;
     if (!has_events) return thread.start != 0 && end > begin ? Life{begin, end} : Life{};
     return {std::min(begin, counts.first), std::max({begin, end, counts.last})};
-}
-
-double nanoseconds_per_tick(const trace::ClockInfo& clock) {
-    const double rate = clock.ticks_per_second;
-    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
 }
 
 void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
@@ -113,11 +108,20 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
 
 }  // namespace
 
+std::string qualified_name(const std::string& module, const std::string& name) {
+    return module.empty() ? name : module + ":" + name;
+}
+
+double nanoseconds_per_tick(const trace::ClockInfo& clock) {
+    const double rate = clock.ticks_per_second;
+    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
+}
+
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
                    std::size_t most_patterns) {
     Report report;
-    const double ns_per_tick = nanoseconds_per_tick(facts.info.clock);
+    const double ns_per_tick = trace::nanoseconds_per_tick(facts.info.clock);
     const Lives lives = measure_lives(facts.info, threads);
     describe_threads(facts, lives, ns_per_tick, threads, report);
     describe_run(facts, settings, lives, ns_per_tick, report);
@@ -133,7 +137,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                        .short_lived = lives.short_lived,
                        .all_lives = lives.all,
                        .ns_per_tick = ns_per_tick,
-                       .run_begin = lives.begin,
+                       .run_begin = facts.run_begin.value_or(lives.begin),
                        .most_sequences = most_sequences};
     count_stacks(context);
     for (std::uint32_t f = 0; f < facts.info.functions.size(); ++f) {
@@ -142,8 +146,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
             report.functions.push_back(std::move(row));
         } else if (!settings.ignored[f]) {
             const trace::FunctionInfo& function = facts.info.functions[f];
-            report.never_called.push_back(function.module.empty() ? function.name
-                                                                  : function.module + ":" + function.name);
+            report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }
     std::ranges::sort(report.functions, [](const FunctionRow& a, const FunctionRow& b) {

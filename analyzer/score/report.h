@@ -125,6 +125,18 @@ struct FunctionRow {
     std::vector<CallerRow> callers;      ///< most lost time first, then most calls
 };
 
+/// What was left out because of score::Selection.
+struct LeftOut {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< the window that was asked for
+    std::uint64_t cut_off = 0;    ///< calls that reach over an end of the window: not scored
+    std::uint64_t threads = 0;    ///< not selected, or without a life in the window
+    std::uint64_t functions = 0;  ///< not selected, with calls
+    bool part = false;            ///< the report is about a part of the trace
+
+    /// Calls were left out, not only rows of functions.
+    bool of_the_run() const { return since_ns || until_ns || threads > 0; }
+};
+
 /// The names of no more calls of a pattern are listed.
 inline constexpr std::size_t kMostPatternCalls = 64;
 
@@ -155,6 +167,7 @@ struct Report {
     calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
     trace::Damage damage;
+    LeftOut left_out;
     std::vector<std::string> remarks;
     std::vector<trace::AnswerInfo> refused;     ///< entries of the list that were not wrapped
     std::vector<std::string> never_called;      ///< wrapped functions without a call, `module:name`
@@ -168,7 +181,14 @@ struct Report {
 struct TraceFacts {
     const trace::TraceInfo& info;
     trace::Damage damage;
+    std::optional<std::uint64_t> run_begin = {};  ///< ticks, where it is not the first thread's begin
 };
+
+/// `module:name`, or the name alone where no module is known.
+std::string qualified_name(const std::string& module, const std::string& name);
+
+/// 1 where the trace does not say.
+double nanoseconds_per_tick(const trace::ClockInfo& clock);
 
 /// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
 /// function.

@@ -1,6 +1,8 @@
 // What a user may change about an analysis.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,21 @@
 
 namespace rdam::score {
 
+/// Which part of a trace is looked at.
+struct Selection {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< from the run's start
+    std::uint64_t run_start_unix_ns = 0;    ///< of the run's first process; 0: this process is the first
+    std::vector<std::string> threads = {};  ///< tids, or globs of names; empty: all
+    std::vector<std::string> functions =
+        {};  ///< `name`, `module:name` or globs of them: the ones that the report
+             ///< shows; the others still tell sequences apart. Empty: all
+
+    bool may_miss = false;  ///< a name that the trace lacks is no error: another trace of several has it
+
+    bool has_window() const { return since_ns || until_ns; }
+    bool asks_for_a_part() const { return has_window() || !threads.empty() || !functions.empty(); }
+};
+
 struct Settings {
     mining::SequenceOptions sequences = {};
     std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
@@ -16,7 +33,8 @@ struct Settings {
     std::vector<std::string> ignore = {};   ///< functions that are left out as if they had not been wrapped
     Baseline baseline = {};                 ///< what calls are compared with
     bool patterns = false;                  ///< finds the patterns among siblings too
-    unsigned jobs = 0;                      ///< threads that analyze; 0: as many as there are processors
+    Selection selection = {};
+    unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };
 
 }  // namespace rdam::score

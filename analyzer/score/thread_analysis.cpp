@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/calls/matcher_impl.h"
+
 namespace rdam::score {
 
 void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
@@ -58,9 +60,9 @@ void ThreadAnalysis::finish() {
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
-    events_ += static_cast<std::uint64_t>(std::ranges::count_if(
-        events, [](const trace::Event& event) { return event.kind != trace::EventKind::pause; }));
+    const std::uint64_t pauses = matcher_.counts().pauses;
     matcher_.consume(events);
+    events_ += events.size() - (matcher_.counts().pauses - pauses);
 }
 
 void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {

@@ -56,7 +56,7 @@ struct ResolvedSettings {
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
-class ThreadAnalysis : private calls::CallSink {
+class ThreadAnalysis final : private calls::CallSink {
   public:
     /// `info` and `settings` must outlive it.
     ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
@@ -66,6 +66,10 @@ class ThreadAnalysis : private calls::CallSink {
     ThreadAnalysis(ThreadAnalysis&&) = delete;
     ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
 
+    /// How many events there may be.
+    void expect(std::uint64_t events) {
+        if (patterns_) patterns_->miner().expect(events / 2);
+    }
     void consume(std::span<const trace::Event> events);
     void gap();
     void finish();
@@ -84,6 +88,8 @@ class ThreadAnalysis : private calls::CallSink {
     std::uint64_t too_long() const { return builder_.too_long(); }
 
   private:
+    friend calls::BasicMatcher<ThreadAnalysis>;
+
     struct OpenCall {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
@@ -98,7 +104,7 @@ class ThreadAnalysis : private calls::CallSink {
     const ResolvedSettings& settings_;
     mining::SequenceStore store_;
     mining::SequenceBuilder builder_;
-    calls::Matcher matcher_;
+    calls::BasicMatcher<ThreadAnalysis> matcher_;
     std::vector<GroupTimes> groups_;
     std::vector<OpenCall> open_;
     std::vector<CallerTable> untimed_callers_;

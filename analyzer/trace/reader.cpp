@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/trace/chunk_list.h"
+#include "analyzer/trace/decoded_chunks.h"
 #include "analyzer/trace/decoder.h"
 #include "analyzer/trace/description.h"
 #include "analyzer/trace/file_input.h"
@@ -184,18 +185,21 @@ std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
 
 Result<void> TraceReader::read_thread(std::uint32_t thread,
                                       const std::function<void(std::span<const Event>)>& sink,
-                                      const std::function<void()>& gap) const {
+                                      const std::function<void()>& gap, bool ahead) const {
     if (thread >= state_->threads.size())
         return fail("{} has {} threads, not one of index {}", state_->path, state_->threads.size(), thread);
     if (state_->threads[thread].chunks.empty()) return {};
-    ChunkLoader loader;
-    ChunkDecoder decoder;
-    for (State::Chunk& chunk : state_->threads[thread].chunks) {
+    std::vector<State::Chunk>& chunks = state_->threads[thread].chunks;
+    DecodedChunks decoded{chunks.size(), ahead,
+                          [&](std::size_t i, ChunkLoader& loader, ChunkDecoder& decoder) {
+                              return state_->decode(chunks[i], loader, decoder);
+                          }};
+    for (State::Chunk& chunk : chunks) {
         if (chunk.gap_before) gap();
-        const auto good = state_->decode(chunk, loader, decoder);
-        if (!good) return tl::unexpected(good.error());
-        if (*good) {
-            sink(decoder.events());
+        const DecodedChunks::Chunk& next = decoded.next();
+        if (!next.good) return tl::unexpected(next.good.error());
+        if (*next.good) {
+            sink(next.decoder.events());
         } else {
             state_->count_bad(chunk);
             gap();

@@ -48,8 +48,9 @@ class TraceReader {
     /// Guarantees for each event: function < info().functions.size(), words.size() == the function's
     /// enter_words or leave_words, stack <= info().stacks.size(). Different threads may be read at the same
     /// time.
+    /// With `ahead` a second thread of the caller's process decodes the chunks that come next.
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
-                             const std::function<void()>& gap) const;
+                             const std::function<void()>& gap, bool ahead = false) const;
 
   private:
     TraceReader();

@@ -116,6 +116,33 @@ class OwnMemory(Processes):
         self.assertEqual(children, [{"work": 7, "plugin_work": 12}] * 3)
 
 
+class Threads(Processes):
+    """A fork child in which not the forked thread, or several at once, make the first call."""
+
+    CALLS = 5000
+
+    def check(self, kind: str, *calls: int):
+        for _ in range(5):
+            done = self.rdam("record", "-f", "work", "--", PROGRAMS / "fork_threads", kind, str(self.CALLS))
+            self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), done.stderr.decode())
+            child, = set(self.traces()) - {"trace.bin"}
+            report = self.analyze(child)
+            self.assertEqual(sorted(thread["events"] for thread in report["threads"]), [2 * n for n in calls])
+            self.assertEqual(self.counts(), {"work": self.CALLS})
+            for name in ("trace.bin", child):
+                self.assertFalse([note for note in self.analyze(name)["trace"]["notes"] if "never written" in note])
+                (self.folder / name).unlink()
+
+    def test_another_thread_first(self):
+        self.check("second", self.CALLS, self.CALLS)
+
+    def test_another_thread_alone(self):
+        self.check("only", self.CALLS)
+
+    def test_all_at_once(self):
+        self.check("race", *[self.CALLS] * 4)
+
+
 class Programs(Processes):
     """Programs that start others in ways of their own."""
 

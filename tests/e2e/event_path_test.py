@@ -55,8 +55,8 @@ class Counted(Case):
         made = self.system_calls("plain", calls)
         changes = calls * (24 + 16) // CHUNK
         self.assertEqual(set(made) - {"rt_sigprocmask", "mprotect", "madvise", "futex"}, set())
-        # Signals blocked and let through; the pages of a chunk that is new, made accessible and put in place; the agent woken if it sleeps. The slack is
-        # for chunks that the warm-up has begun.
+        # Signals blocked and let through; the pages of a chunk that is new, made accessible and put in place; the agent woken if it
+        # sleeps. The slack is for chunks that the warm-up has begun.
         self.assertLessEqual(abs(made.count("rt_sigprocmask") - 2 * changes), 2)
         self.assertLessEqual(made.count("madvise"), changes + 1)
         self.assertEqual(made.count("mprotect"), made.count("madvise"))

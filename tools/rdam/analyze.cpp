@@ -7,9 +7,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,9 +19,13 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
+#include "analyzer/output/symbols_ahead.h"
 #include "analyzer/output/text.h"
 #include "analyzer/trace/reader.h"
+#include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
+#include "tools/rdam/progress_line.h"
+#include "tools/rdam/sequence_options.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {
@@ -32,18 +34,6 @@ namespace {
 constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
-
-struct Options {
-    std::string trace = "trace.bin";
-    score::Settings settings;
-    bool json = false;
-    bool threads = false;
-    bool sequences = false;
-    std::size_t top = 0;
-    const CLI::Option* top_given = nullptr;
-    std::string color = "auto";
-    std::string baseline = "thread";
-};
 
 std::optional<score::Baseline> parse_baseline(const std::string& text) {
     using Kind = score::Baseline::Kind;
@@ -66,74 +56,72 @@ bool wants_color(const std::string& choice) {
     return !plain && isatty(STDOUT_FILENO) == 1;
 }
 
-/// One line on stderr that is written over, for those who wait longer than two seconds before a terminal.
-class ProgressLine {
-  public:
-    explicit ProgressLine(std::uint64_t total) : total_(total) {}
-    ~ProgressLine() {
-        if (shown_) fmt::print(stderr, "\r\x1b[K");
-    }
-    ProgressLine(const ProgressLine&) = delete;
-    ProgressLine& operator=(const ProgressLine&) = delete;
-    ProgressLine(ProgressLine&&) = delete;
-    ProgressLine& operator=(ProgressLine&&) = delete;
-
-    void update(std::uint64_t events) {
-        if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds{2}) return;
-        const double share = total_ > 0 ? static_cast<double>(events) / static_cast<double>(total_) : 1.0;
-        fmt::print(stderr, "\rrdam: analyzing, {:.0f} %\x1b[K", std::min(share, 1.0) * 100);
-        std::fflush(stderr);
-        shown_ = true;
-    }
-
-  private:
-    std::uint64_t total_;
-    bool terminal_ = isatty(STDERR_FILENO) == 1;
-    bool shown_ = false;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-Result<score::Report> make_report(const trace::TraceReader& reader, const Options& options) {
-    ProgressLine progress{reader.events()};
-    return score::analyze(
-        reader, options.settings,
-        {.most_sequences = options.sequences && options.json ? kAllSequences : kListedSequences,
-         .progress = [&](std::uint64_t events) { progress.update(events); }});
-}
-
-std::string format(const score::Report& report, const trace::TraceInfo& info, const Options& options) {
-    const auto symbols = output::make_symbols(info);
-    const bool top_given = options.top_given->count() > 0;
-    if (options.json) return output::to_json(report, *symbols, {.top = options.top});
-    return output::to_text(report, *symbols,
-                           {.top = top_given ? options.top : kTopOfTable,
-                            .threads = options.threads,
-                            .sequences = options.sequences,
-                            .color = wants_color(options.color)});
-}
-
-Result<int> run(const Options& options) {
-    const auto waiting = [&] {
-        fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(options.trace));
-    };
-    const auto reader = trace::TraceReader::open(options.trace, waiting);
+Result<int> analyze_one(const AnalyzeArguments& arguments) {
+    const auto reader = open_trace(arguments.traces.front());
     if (!reader) return tl::unexpected{reader.error()};
-    const auto report = make_report(*reader, options);
+    const auto symbols = output::make_symbols(reader->info());
+    std::optional<output::SymbolsAhead> ahead;
+    if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
+    const auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
-    const std::string text = format(*report, reader->info(), options);
-    const bool written =
-        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written)
-        return fail("standard output: {}; write to a file or a place that has room", std::strerror(errno));
+    ahead.reset();
+    const std::string text = arguments.json ? output::to_json(*report, *symbols, {.top = arguments.top})
+                                            : output::to_text(*report, *symbols, text_options(arguments));
+    if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
     return kExitDone;
+}
+
+Result<int> run(AnalyzeArguments arguments) {
+    if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
+    if (arguments.diff) return analyze_difference(arguments);
+    return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
+}
+
+/// What no single option can tell.
+void check_usage(const AnalyzeArguments& arguments) {
+    if (arguments.diff && arguments.traces.size() != 2)
+        throw CLI::ValidationError("--diff", "compares two traces, the older one first");
+    const score::Selection& selection = arguments.settings.selection;
+    if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
+        throw CLI::ValidationError("--until", "must be later than --since");
 }
 
 }  // namespace
 
+Result<trace::TraceReader> open_trace(const std::string& path) {
+    return trace::TraceReader::open(
+        path, [&] { fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(path)); });
+}
+
+Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
+                                const AnalyzeArguments& arguments) {
+    ProgressLine progress{"analyzing", reader.events()};
+    return score::analyze(
+        reader, settings,
+        {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
+         .progress = [&](std::uint64_t events) { progress.update(events); }});
+}
+
+output::TextOptions text_options(const AnalyzeArguments& arguments) {
+    return {.top = arguments.top_given->count() > 0 ? arguments.top : kTopOfTable,
+            .threads = arguments.threads,
+            .sequences = arguments.sequences,
+            .color = wants_color(arguments.color)};
+}
+
+Result<void> print_result(const std::string& text) {
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written)
+        return fail("standard output: {}; write to a file or a place that has room", std::strerror(errno));
+    return {};
+}
+
 Run add_analyze(CLI::App& app) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<AnalyzeArguments>();
     score::Settings& settings = options->settings;
-    app.add_option("trace", options->trace, "The trace to analyze")->option_text("TRACE [trace.bin]");
+    app.add_option("trace", options->traces, "The traces to analyze: of one process, or of several")
+        ->option_text("TRACE [trace.bin]");
     app.add_flag("--json", options->json, "Print JSON");
     options->top_given =
         app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
@@ -143,19 +131,10 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
     app.add_flag("--patterns", settings.patterns,
                  "Find the patterns among the calls of each thread, and score them as well");
-    app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
-        ->option_text("FUNCTION:PARAMETER")
-        ->allow_extra_args(false);
-    app.add_option("--no-key", settings.no_keys, "Compare calls whatever the value of this parameter")
-        ->option_text("FUNCTION:PARAMETER")
-        ->allow_extra_args(false);
-    app.add_option("--ignore", settings.ignore, "Leave a function out, as if it had not been recorded")
-        ->option_text("FUNCTION")
-        ->allow_extra_args(false);
-    app.add_flag("--deep-keys", settings.sequences.deep_keys,
-                 "Parameters of inner calls tell outer ones apart too");
-    app.add_flag("--fold-loops", settings.sequences.fold_loops,
-                 "How often a call is repeated makes no difference");
+    add_sequence_options(app, settings);
+    add_selection_options(app, settings.selection);
+    app.add_flag("--diff", options->diff,
+                 "Say what is better or worse in the second trace than in the first");
     app.add_option(
            "--baseline", options->baseline,
            "What calls are compared with: the fastest of their thread, the fastest of the process, or a "
@@ -175,6 +154,7 @@ Run add_analyze(CLI::App& app) {
     app.add_option("--color", options->color, "Use colors: auto, always or never")
         ->option_text("WHEN")
         ->check(CLI::IsMember({"auto", "always", "never"}));
+    app.callback([options] { check_usage(*options); });
     return [options] {
         options->settings.baseline = *parse_baseline(options->baseline);
         return run(*options);

@@ -25,5 +25,6 @@ using Run = std::function<Result<int>()>;
 Run add_record(CLI::App& app);
 Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);
+Run add_export(CLI::App& app);
 
 }  // namespace rdam

@@ -156,6 +156,18 @@ Prose analyze_prose() {
              "With rdam record --max-overhead, functions that are called often are sampled: ~ marks counts "
              "that are estimates. Their standard errors are in a note and in the JSON; the score is the "
              "estimate less two of them.",
+             "Of several traces (of the processes or MPI ranks of a run) the functions are shown over all, "
+             "with "
+             "the score in each process; with --threads, --sequences or --patterns each process's own report "
+             "follows. A "
+             "trace that cannot be read is said, the others are analyzed, and the exit status is 1.",
+             "--since and --until count from the start of the run. Calls that do not lie wholly between them "
+             "are "
+             "not scored. --function chooses what is shown; the other functions are still recorded calls by "
+             "which sequences are told apart (--ignore is the opposite: as if they had not been recorded).",
+             "With --diff two traces are compared: a function got better or worse if the 95 % intervals of "
+             "its "
+             "two scores do not overlap.",
              "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
              "trace "
              "that is still being written is waited for."},
@@ -163,7 +175,40 @@ Prose analyze_prose() {
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"rdam analyze trace.bin", "The table of scores:"},
                      {"rdam analyze --json trace.bin | jq '.functions[] | {name, rdam}'",
-                      "The same for a script:"}},
+                      "The same for a script:"},
+                     {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
+                     {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
+                      "Half a second of some threads:"},
+                     {"rdam analyze --diff before.bin after.bin",
+                      "What a change of the program has changed:"}},
+    };
+}
+
+Prose export_prose() {
+    return {
+        .description =
+            {"Writes the calls of a trace as columns, one row for each call: thread, function, start, "
+             "duration, "
+             "processor at enter and at leave, caller, sequence, and the parameters and return values of "
+             "each "
+             "function. docs/columns.md of rdam says what each column means.",
+             "DIR becomes a folder with a file in numpy's format for each column, which numpy maps into "
+             "memory "
+             "without reading it, and columns.json, which names them. It must not exist, or be empty. A name "
+             "that ends in .parquet becomes one Parquet file, for pandas, Polars, DuckDB and others; pyarrow "
+             "writes it, which the Python that is used must have.",
+             "The Python module rdam, installed with this program, opens a trace or a folder and hands out "
+             "the "
+             "columns as arrays: rdam.open('trace.bin').calls['duration'].",
+             "Memory does not grow with the number of calls. A folder takes about 70 bytes a call besides "
+             "parameters and return values; for a Parquet file there must be room for it beside the file "
+             "meanwhile."},
+        .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."}},
+        .exit_status = {kDone, kBadInput, kUsage},
+        .examples = {{"rdam export --columns columns trace.bin", "A folder for numpy:"},
+                     {"rdam export --columns calls.parquet trace.bin\n"
+                      "duckdb -c \"SELECT function, sum(duration) FROM 'calls.parquet' GROUP BY 1\"",
+                      "A file for DuckDB:"}},
     };
 }
 
@@ -173,6 +218,7 @@ Prose prose_for(std::string_view command) {
     if (command == "record") return record_prose();
     if (command == "hot") return hot_prose();
     if (command == "analyze") return analyze_prose();
+    if (command == "export") return export_prose();
     return rdam_prose();
 }
 

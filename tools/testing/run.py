@@ -116,7 +116,7 @@ def parse_arguments() -> argparse.Namespace:
 
 # Of the tests that a sanitizer can watch, those of the code that reads or moves what strangers made: the whole set takes
 # an instrumented build of everything, which is `tools/test --sanitize address,undefined`.
-UNDER_SANITIZERS = ["trace", "relocate", "analysis"]
+UNDER_SANITIZERS = ["trace", "relocate", "analysis", "columns"]
 
 
 def main() -> int:

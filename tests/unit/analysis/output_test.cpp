@@ -1,19 +1,15 @@
-// What people and programs read. Expected outputs are the files in golden/. When a change of them is meant:
-//     RDAM_REBASE=1 build/tests/unit/analysis/analysis_test '[golden]'
-// writes them anew, to be read in `git diff`.
+// What people and programs read. Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/units.h"
+#include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
 #include "wrappers/plan/planner.h"
 
@@ -154,22 +150,6 @@ Recording troubled_program() {
     thread.enter(1200, 0, {}, 0x1b).leave(1190, 0).enter(1300, 1).gap().enter(1400, 1);
     thread.pause(1500, 1400).tail_enter(1510, 0);
     return recording;
-}
-
-std::string golden_path(const std::string& name) {
-    return std::string{RDAM_GOLDEN} + "/" + name;
-}
-
-void check_golden(const std::string& name, const std::string& found) {
-    if (std::getenv("RDAM_REBASE") != nullptr) {
-        std::ofstream{golden_path(name), std::ios::binary} << found;
-        return;
-    }
-    std::ifstream file{golden_path(name), std::ios::binary};
-    REQUIRE(file);
-    std::stringstream expected;
-    expected << file.rdbuf();
-    CHECK(found == expected.str());
 }
 
 std::string text_of(const score::Report& report, const output::TextOptions& options = {}) {

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
+#include "analyzer/score/selection.h"
+
 namespace rdam::test {
 
 void ThreadRecording::add(trace::Event event, std::vector<std::uint64_t> words) {
@@ -115,16 +117,30 @@ score::ResolvedSettings resolved(const Recording& recording, const score::Settin
 score::Report analyze(const Recording& recording, const score::Settings& settings,
                       std::size_t most_sequences) {
     const score::ResolvedSettings names = resolved(recording, settings);
-    std::vector<std::unique_ptr<score::ThreadAnalysis>> analyses;
-    for (const ThreadRecording& thread : recording.threads) {
-        analyses.push_back(std::make_unique<score::ThreadAnalysis>(recording.info, names));
-        for (const ThreadRecording::Piece& piece : thread.pieces()) {
-            if (piece.gap_before) analyses.back()->gap();
-            analyses.back()->consume(piece.events);
+    const auto selection = score::resolve_selection(recording.info, settings.selection);
+    if (!selection) FAIL(selection.error().message);
+    score::SelectedThreads out;
+    out.analyses.resize(recording.threads.size());
+    out.windows.resize(recording.threads.size());
+    for (const std::uint32_t t : selection->threads) {
+        const auto& analysis = out.analyses[t] =
+            std::make_unique<score::ThreadAnalysis>(recording.info, names);
+        if (selection->window) {
+            out.windows[t] = std::make_unique<score::EventWindow>(
+                *selection->window, recording.info.functions.size(), names.ignored);
         }
-        analyses.back()->finish();
+        const auto& window = out.windows[t];
+        for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+            if (piece.gap_before && (!window || window->gap())) analysis->gap();
+            analysis->consume(window ? window->inside(piece.events) : std::span{piece.events});
+        }
+        analysis->finish();
     }
-    return score::make_report({recording.info, {}}, names, analyses, most_sequences, SIZE_MAX);
+    const score::TraceFacts facts{recording.info, {}};
+    if (!settings.selection.asks_for_a_part())
+        return score::make_report(facts, names, out.analyses, most_sequences, SIZE_MAX);
+    return score::make_report_of_part(facts, names, settings.selection, *selection, std::move(out),
+                                      most_sequences, SIZE_MAX);
 }
 
 const score::FunctionRow& row(const score::Report& report, const std::string& name) {

@@ -1,0 +1,252 @@
+// What BasicMatcher does, for those who use it with a sink of their own.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analyzer/calls/matcher.h"
+
+namespace rdam::calls {
+namespace detail {
+
+// Twelve years at 3 GHz: no call lasts that long, a time-stamp is wrong.
+inline constexpr std::uint64_t kLongest = std::uint64_t{1} << 60;
+
+// A pause can lie before calls that were entered, in slot order, ahead of it: signal handlers take their
+// slots between the taking of a slot and the reading of its clock. More than these few nested ones make no
+// sense, and a limit keeps a made-up trace from costing quadratic time.
+inline constexpr std::size_t kReordered = 16;
+
+inline std::uint64_t subtract(std::uint64_t from, std::uint64_t amount) {
+    return from > amount ? from - amount : 0;
+}
+
+inline std::uint64_t weight(std::uint8_t rate) {
+    return std::uint64_t{1} << rate;
+}
+
+inline double sane_ticks(double ticks) {
+    return std::isfinite(ticks) && ticks > 0 && ticks < 1e9 ? ticks : 0;
+}
+
+}  // namespace detail
+
+template <class Sink>
+BasicMatcher<Sink>::BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink)
+    : cost_{.total = detail::sane_ticks(cost.total), .inner = detail::sane_ticks(cost.inner)},
+      ignored_(std::move(ignored)),
+      sink_(sink),
+      open_(functions),
+      per_function_(functions) {
+    inner_ticks_ = static_cast<std::uint64_t>(cost_.inner + 0.5);
+    ignored_.resize(functions);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::consume(std::span<const trace::Event> events) {
+    for (const trace::Event& event : events) {
+        switch (event.kind) {
+            case trace::EventKind::enter:
+                enter(event, false);
+                break;
+            case trace::EventKind::tail_enter:
+                tail_enter(event);
+                break;
+            case trace::EventKind::leave:
+                leave(event);
+                break;
+            case trace::EventKind::pause:
+                pause(event);
+                break;
+        }
+    }
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::gap() {
+    counts_.abandoned_at_gap += abandon_down_to(0);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::finish() {
+    counts_.abandoned_at_end += abandon_down_to(0);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::see(std::uint64_t tsc) {
+    counts_.first = std::min(counts_.first, tsc);
+    counts_.last = std::max(counts_.last, tsc);
+}
+
+template <class Sink>
+std::uint8_t BasicMatcher<Sink>::rate_of(const trace::Event& event) const {
+    if (event.sampling != 0) return static_cast<std::uint8_t>(event.sampling - 1);
+    return stack_.empty() ? std::uint8_t{0} : stack_.back().rate;
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::enter_tree(std::uint8_t rate) {
+    if (tree_rate_ > 0) sink_.tree_ended(detail::weight(tree_rate_));
+    tree_rate_ = rate;
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
+    see(event.tsc);
+    const std::uint8_t rate = rate_of(event);
+    if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
+    PerOpen& open = open_[event.function];
+    const Frame frame{.enter = event.tsc,
+                      .paused_before = paused_until(event.tsc),
+                      .function = event.function,
+                      .rate = rate,
+                      .tail = tail,
+                      .outermost = open.calls == 0,
+                      .ignored = ignored_[event.function]};
+    ++open.calls;
+    if (!tail) ++open.frames;
+    if (!frame.ignored) {
+        ++counts_.calls;
+        ++per_function_[event.function].calls;
+        per_function_[event.function].estimated += detail::weight(rate);
+        sink_.opened(event, detail::weight(rate));
+    }
+    ++entered_;
+    stack_.push_back(frame);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::tail_enter(const trace::Event& event) {
+    if (stack_.empty()) {
+        ++counts_.stray_tail_enters;
+        return;
+    }
+    if (stack_.back().tail) close_top(event.tsc);
+    enter(event, true);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::leave(const trace::Event& event) {
+    see(event.tsc);
+    if (open_[event.function].frames == 0) {
+        ++counts_.unmatched_leaves;
+        return;
+    }
+    std::size_t opener = stack_.size() - 1;
+    while (stack_[opener].tail || stack_[opener].function != event.function)
+        --opener;
+    const bool tail_above = opener + 1 < stack_.size() && stack_[opener + 1].tail;
+    const std::size_t keep = opener + (tail_above ? 2 : 1);
+    if (keep < stack_.size()) counts_.abandoned_by_jump += abandon_down_to(keep);
+    if (tail_above) close_top(event.tsc);
+    close_top(event.tsc);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::pause(const trace::Event& event) {
+    ++counts_.pauses;
+    if (event.until < event.tsc || event.until - event.tsc > detail::kLongest) {
+        ++counts_.bad_pauses;
+        return;
+    }
+    const std::uint64_t begin = std::max(event.tsc, last_pause_.end);
+    const std::uint64_t end = event.until;
+    if (begin >= end) return;
+    const std::size_t lowest = stack_.size() > detail::kReordered ? stack_.size() - detail::kReordered : 0;
+    for (std::size_t i = stack_.size(); i-- > lowest && stack_[i].enter > begin;) {
+        stack_[i].paused_before += std::min(end, stack_[i].enter) - begin;
+    }
+    counts_.paused += end - begin;
+    last_pause_ = {begin == last_pause_.end ? last_pause_.begin : begin, end};
+}
+
+// Pauses that touch have become one, and only the last one can reach beyond `tsc`, slots being nearly in the
+// order of time.
+template <class Sink>
+std::uint64_t BasicMatcher<Sink>::paused_until(std::uint64_t tsc) const {
+    if (tsc >= last_pause_.end) return counts_.paused;
+    return counts_.paused - (last_pause_.end - std::max(tsc, last_pause_.begin));
+}
+
+template <class Sink>
+std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t tsc) const {
+    const std::uint64_t paused = detail::subtract(paused_until(tsc), frame.paused_before);
+    std::uint64_t probe_ticks = inner_ticks_;
+    if (frame.nested > 0) {
+        const double probes = cost_.inner + cost_.total * static_cast<double>(frame.nested);
+        probe_ticks = static_cast<std::uint64_t>(std::min(probes + 0.5, 1e18));
+    }
+    return detail::subtract(detail::subtract(tsc - frame.enter, paused), probe_ticks);
+}
+
+template <class Sink>
+std::uint64_t BasicMatcher<Sink>::net_end() const {
+    const double probes = cost_.inner + cost_.total * static_cast<double>(entered_ - 1);
+    return detail::subtract(detail::subtract(closed_at_, paused_until(closed_at_)),
+                            static_cast<std::uint64_t>(probes + 0.5));
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::close_top(std::uint64_t tsc) {
+    closed_at_ = tsc;
+    const Frame frame = stack_.back();
+    stack_.pop_back();
+    PerOpen& open = open_[frame.function];
+    --open.calls;
+    if (!frame.tail) --open.frames;
+
+    if (frame.rate != tree_rate_) enter_tree(frame.rate);
+    const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest;
+    const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
+    if (!frame.ignored) {
+        if (!timed) {
+            ++counts_.bad_clock;
+            ++per_function_[frame.function].bad_clock;
+        }
+        sink_.closed({.function = frame.function,
+                      .outermost = frame.outermost,
+                      .timed = timed,
+                      .self_timed = timed && frame.self_known,
+                      .duration = duration,
+                      .weight = detail::weight(frame.rate),
+                      .self = detail::subtract(duration, frame.children)});
+    }
+    if (stack_.empty()) return enter_tree(0);
+
+    Frame& parent = stack_.back();
+    const std::uint64_t shared = detail::subtract(tsc, parent.enter);
+    parent.self_known = parent.self_known && (frame.ignored ? frame.self_known : timed);
+    if (shared == 0 && timed)
+        return;  // a signal handler that ran before its slot's neighbour had read the clock
+    parent.nested += frame.nested + 1;
+    parent.children += frame.ignored ? frame.children : std::min(duration, shared);
+}
+
+template <class Sink>
+std::uint64_t BasicMatcher<Sink>::abandon_down_to(std::size_t keep) {
+    std::uint64_t nested = 0;
+    std::uint64_t visible = 0;
+    while (stack_.size() > keep) {
+        const Frame& frame = stack_.back();
+        PerOpen& open = open_[frame.function];
+        --open.calls;
+        if (!frame.tail) --open.frames;
+        nested += frame.nested + 1;
+        if (!frame.ignored) {
+            ++visible;
+            ++per_function_[frame.function].abandoned;
+        }
+        stack_.pop_back();
+    }
+    if (stack_.empty()) {
+        enter_tree(0);
+    } else {
+        stack_.back().nested += nested;
+        stack_.back().self_known = false;
+    }
+    if (visible > 0) sink_.abandoned(visible);
+    return visible;
+}
+
+}  // namespace rdam::calls

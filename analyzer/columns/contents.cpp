@@ -1,0 +1,159 @@
+#include "analyzer/columns/contents.h"
+
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::columns {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+Json table_json(std::uint64_t rows, const std::vector<NpyFile*>& columns) {
+    Json files = Json::object();
+    for (const NpyFile* column : columns) {
+        const std::filesystem::path path{column->name()};
+        files[path.stem().string()] = column->name();
+    }
+    return {{"rows", rows}, {"columns", files}};
+}
+
+const char* kind_name(std::uint8_t kind) {
+    switch (static_cast<ValueKind>(kind)) {
+        case ValueKind::signed_integer:
+            return "signed";
+        case ValueKind::pointer:
+            return "pointer";
+        case ValueKind::boolean:
+            return "boolean";
+        case ValueKind::floating:
+            return "floating";
+        case ValueKind::enumeration:
+            return "enumeration";
+        case ValueKind::unsigned_integer:
+            break;
+    }
+    return "unsigned";
+}
+
+Json values_json(const ValueTable& table) {
+    Json columns = Json::array();
+    for (const ValueTable::Value& value : table.values()) {
+        Json column{{"name", value.name}, {"file", value.file->name()}};
+        if (value.parameter != nullptr) {
+            column["kind"] = kind_name(value.parameter->kind);
+            column["size"] = value.parameter->size;
+            column["type"] = value.parameter->type;
+            column["key"] = value.parameter->key;
+        }
+        columns.push_back(std::move(column));
+    }
+    return {{"rows", table.rows()}, {"columns", columns}};
+}
+
+Json functions_json(const Contents& contents, const trace::TraceInfo& info) {
+    Json out = Json::array();
+    for (std::size_t i = 0; i < info.functions.size(); ++i) {
+        const trace::FunctionInfo& function = info.functions[i];
+        Json row{{"name", function.name},     {"linkage_name", function.linkage_name},
+                 {"module", function.module}, {"source", function.source},
+                 {"object", function.object}, {"address", function.address}};
+        if (const auto& table = contents.tables.values[i]) row["values"] = values_json(*table);
+        out.push_back(std::move(row));
+    }
+    return out;
+}
+
+Json threads_json(const Contents& contents, const trace::TraceInfo& info) {
+    Json out = Json::array();
+    for (std::size_t i = 0; i < info.threads.size(); ++i) {
+        const trace::ThreadInfo& thread = info.threads[i];
+        const std::uint64_t first = contents.first_call[i];
+        const std::uint64_t behind =
+            i + 1 < contents.first_call.size() ? contents.first_call[i + 1] : contents.tables.calls.rows();
+        const auto time = [&](std::uint64_t tsc) {
+            return tsc == 0 ? Json(nullptr) : Json(contents.time.since_origin(tsc));
+        };
+        out.push_back({{"tid", thread.tid},
+                       {"name", thread.name},
+                       {"start", time(thread.start)},
+                       {"end", time(thread.end)},
+                       {"dropped", thread.dropped},
+                       {"first_call", first},
+                       {"calls", behind - first}});
+    }
+    return out;
+}
+
+Json objects_json(const trace::TraceInfo& info) {
+    Json out = Json::array();
+    for (const trace::ObjectInfo& object : info.objects)
+        out.push_back({{"path", object.path},
+                       {"build_id", object.build_id},
+                       {"base", object.base},
+                       {"end", object.end}});
+    return out;
+}
+
+Json run_json(const Contents& contents, const trace::TraceInfo& info, const ExportOptions& options) {
+    const double after_start = static_cast<double>(contents.time.since_origin(info.clock.start_tsc));
+    const double start_unix_ns = static_cast<double>(info.clock.start_unix_ns) - after_start;
+    return {{"file", options.trace},
+            {"command", info.process.command},
+            {"pid", info.process.pid},
+            {"host", info.process.host},
+            {"machine", info.process.machine},
+            {"version", info.process.rdam_version},
+            {"start_unix_ns", std::llround(std::isfinite(start_unix_ns) ? start_unix_ns : 0)},
+            {"clean_end", info.process.clean_end},
+            {"dropped", info.dropped}};
+}
+
+Json settings_json(const score::Settings& settings) {
+    return {{"key", settings.keys},
+            {"no_key", settings.no_keys},
+            {"ignore", settings.ignore},
+            {"deep_keys", settings.sequences.deep_keys},
+            {"fold_loops", settings.sequences.fold_loops}};
+}
+
+Json damage_json(const trace::Damage& damage) {
+    return {{"no_index", damage.no_index},
+            {"bad_chunks", damage.bad_chunks},
+            {"missing_chunks", damage.missing_chunks},
+            {"skipped_bytes", damage.skipped_bytes}};
+}
+
+}  // namespace
+
+Result<void> write_contents(const Contents& contents, const trace::TraceReader& reader,
+                            const ExportOptions& options) {
+    const trace::TraceInfo& info = reader.info();
+    Tables& tables = contents.tables;
+    const Json out{{"format", "rdam columns"},
+                   {"version", kVersion},
+                   {"trace", run_json(contents, info, options)},
+                   {"settings", settings_json(options.settings)},
+                   {"damage", damage_json(reader.damage())},
+                   {"end", kEndNames},
+                   {"tables",
+                    {{"calls", table_json(tables.calls.rows(), tables.calls.columns())},
+                     {"sequences", table_json(tables.sequences.rows(), tables.sequences.columns())}}},
+                   {"threads", threads_json(contents, info)},
+                   {"functions", functions_json(contents, info)},
+                   {"objects", objects_json(info)}};
+    const std::filesystem::path path = tables.folder.path() / kContentsFile;
+    std::ofstream file(path);
+    file << out.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    file.close();
+    if (!file)
+        return fail("{}: {}; make room there, or name another place", path.string(), std::strerror(errno));
+    return {};
+}
+
+}  // namespace rdam::columns

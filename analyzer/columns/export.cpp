@@ -1,0 +1,75 @@
+#include "analyzer/columns/export.h"
+
+#include <algorithm>
+
+#include "analyzer/columns/contents.h"
+#include "analyzer/columns/thread_writer.h"
+#include "analyzer/score/analyze.h"
+#include "analyzer/trace/clock.h"
+
+namespace rdam::columns {
+namespace {
+
+constexpr std::array kRooms = {"calls", "sequences", "values"};
+
+/// The run begins with its first thread. A thread whose start was lost does not tell.
+TimeScale time_scale(const trace::TraceInfo& info) {
+    std::uint64_t first = UINT64_MAX;
+    for (const trace::ThreadInfo& thread : info.threads) {
+        if (thread.start != 0) first = std::min(first, thread.start);
+    }
+    return {.origin = first != UINT64_MAX ? first : info.clock.start_tsc,
+            .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
+}
+
+Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,
+                           const std::function<bool(std::uint64_t)>& progress, Contents& contents) {
+    Folder& folder = contents.tables.folder;
+    std::uint64_t events = 0;
+    for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
+        contents.first_call.push_back(contents.tables.calls.rows());
+        ThreadWriter writer{thread, reader.info(), settings, contents.time, contents.tables};
+        const auto sink = [&](std::span<const trace::Event> some) {
+            writer.consume(some);
+            events += some.size();
+            if (progress && !progress(events)) folder.stop();
+        };
+        auto read = reader.read_thread(thread, sink, [&] { writer.gap(); });
+        if (!read) return read;
+        writer.finish();
+        if (folder.error()) return tl::unexpected{*folder.error()};
+    }
+    return {};
+}
+
+Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& options,
+                      const score::ResolvedSettings& settings, Folder& folder) {
+    for (const char* room : kRooms) {
+        if (auto made = folder.make_room(room); !made) return tl::unexpected{made.error()};
+    }
+    Tables tables{folder, reader.info()};
+    Contents contents{.tables = tables, .time = time_scale(reader.info()), .first_call = {}};
+    if (auto written = write_threads(reader, settings, options.progress, contents); !written)
+        return tl::unexpected{written.error()};
+    tables.finish();
+    if (folder.error()) return tl::unexpected{*folder.error()};
+    // Last, so that a folder without it is known for half an export.
+    if (auto written = write_contents(contents, reader, options); !written)
+        return tl::unexpected{written.error()};
+    return Exported{.calls = tables.calls.rows(), .sequences = tables.sequences.rows()};
+}
+
+}  // namespace
+
+Result<Exported> export_columns(const trace::TraceReader& reader, const std::string& folder,
+                                const ExportOptions& options) {
+    const auto settings = score::resolve(reader.info(), options.settings);
+    if (!settings) return tl::unexpected{settings.error()};
+    auto place = Folder::create(folder);
+    if (!place) return tl::unexpected{place.error()};
+    auto exported = fill(reader, options, *settings, *place);
+    if (!exported) place->discard();
+    return exported;
+}
+
+}  // namespace rdam::columns

@@ -1,0 +1,113 @@
+// The tables of an export and their columns. What they mean: docs/columns.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/columns/npy_file.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::columns {
+
+/// How a call ended. The numbers are those of the column.
+enum class End : std::uint8_t {
+    returned,
+    unwound,  ///< by an exception, a cancellation or the thread's end
+    tail,     ///< went on as another function: a tail call
+    unseen,   ///< left by a jump, still open at the end, or where events are missing
+};
+inline constexpr std::array kEndNames = {"returned", "unwound", "tail", "unseen"};
+
+/// What is known of a call when it begins, and when it has ended.
+struct CallBegin {
+    std::uint32_t thread = 0;
+    std::uint32_t function = 0;
+    std::int64_t start_ns = 0;
+    std::int32_t cpu = -1;
+    std::uint64_t caller = 0;
+    std::int64_t parent = -1;
+    std::uint32_t weight = 1;
+};
+struct CallEnd {
+    double duration_ns = 0;  ///< NaN: not known
+    double self_ns = 0;
+    std::int32_t cpu = -1;
+    std::int64_t sequence = -1;
+    End end = End::returned;
+    bool outermost = false;
+};
+
+class CallTable {
+  public:
+    explicit CallTable(Folder& folder);
+    std::uint64_t rows() const { return thread_.size(); }
+    void append(const CallBegin& call);
+    void end(std::uint64_t row, const CallEnd& call);
+    std::vector<NpyFile*> columns();
+
+  private:
+    Column<std::uint32_t> thread_, function_;
+    Column<std::int64_t> start_;
+    Column<double> duration_, self_;
+    Column<std::int32_t> cpu_enter_, cpu_leave_;
+    Column<std::uint64_t> caller_;
+    Column<std::int64_t> parent_, sequence_;
+    Column<std::uint32_t> weight_;
+    Column<std::uint8_t> end_;
+    Column<bool> outermost_;
+};
+
+/// Parameters and return values of the calls of one function.
+class ValueTable {
+  public:
+    /// A value's column and, but for the table's own, the parameter or result that it holds.
+    struct Value {
+        std::string name;
+        std::unique_ptr<NpyFile> file;
+        const trace::ParameterInfo* parameter = nullptr;
+    };
+
+    /// `info` must outlive it.
+    ValueTable(Folder& folder, std::uint32_t function, const trace::FunctionInfo& info);
+    std::uint64_t rows() const { return call_->size(); }
+    void append(std::uint64_t call, std::span<const std::uint64_t> words);
+    void returned(std::uint64_t row, std::span<const std::uint64_t> words);
+    const std::vector<Value>& values() const { return values_; }
+
+  private:
+    std::string unused_name(const std::string& wanted) const;
+
+    std::vector<Value> values_;
+    NpyFile* call_ = nullptr;
+    NpyFile* return_ = nullptr;  // null: there is no result
+    NpyFile* returned_ = nullptr;
+    std::size_t parameters_ = 0;  // values_[1] to values_[parameters_]
+};
+
+struct SequenceRow {
+    std::uint32_t thread = 0;
+    std::uint32_t function = 0;
+    std::uint64_t id = 0;  ///< mining::lasting_ids
+    std::uint64_t calls = 0;
+    std::string name;
+};
+
+class SequenceTable {
+  public:
+    explicit SequenceTable(Folder& folder);
+    std::uint64_t rows() const { return id_.size(); }
+    void append(const SequenceRow& row);
+    std::vector<NpyFile*> columns();
+
+  private:
+    Column<std::uint32_t> thread_, function_;
+    Column<std::uint64_t> id_, calls_;
+    Column<std::int64_t> name_end_;
+    Column<std::uint8_t> name_;
+};
+
+}  // namespace rdam::columns

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "analyzer/output/diff.h"
+#include "analyzer/output/json_parts.h"
+
+namespace rdam::output {
+namespace {
+
+Json function_json(const score::FunctionRow& row) {
+    return {{"rdam", finite(row.rdam)},
+            {"rdam_low", finite(row.rdam_low)},
+            {"rdam_high", finite(row.rdam_high)},
+            {"rdam_all", finite(row.rdam_all)},
+            {"occurrences", row.occurrences},
+            {"median_ns", nanoseconds(row.median_ns)},
+            {"lost_ns", nanoseconds(row.lost_ns)},
+            {"sampled", row.sampled},
+            {"lower_bound", row.lower_bound}};
+}
+
+Json row_json(const score::DiffRow& row) {
+    Json out{{"name", row.name},
+             {"module", row.module},
+             {"file", row.file},
+             {"verdict", verdict_name(row.verdict)},
+             {"change", finite(row.change)},
+             {"recorded_in_both", row.recorded_in_both}};
+    if (row.a != nullptr) out["a"] = function_json(*row.a);
+    if (row.b != nullptr) out["b"] = function_json(*row.b);
+    return out;
+}
+
+Json side_json(const DiffSide& side) {
+    Json out{{"file", side.file}};
+    out.update(trace_json(side.report));
+    return out;
+}
+
+}  // namespace
+
+const char* verdict_name(score::Verdict verdict) {
+    switch (verdict) {
+        case score::Verdict::better:
+            return "better";
+        case score::Verdict::worse:
+            return "worse";
+        case score::Verdict::only_a:
+            return "only_a";
+        case score::Verdict::only_b:
+            return "only_b";
+        case score::Verdict::same:
+            break;
+    }
+    return "same";
+}
+
+std::string diff_json(const Diff& diff, std::size_t top) {
+    const std::size_t shown = top == 0 ? diff.rows.size() : std::min(top, diff.rows.size());
+    Json rows = Json::array();
+    for (const score::DiffRow& row : diff.rows.first(shown))
+        rows.push_back(row_json(row));
+    return dump({{"a", side_json(diff.a)}, {"b", side_json(diff.b)}, {"diff", rows}});
+}
+
+}  // namespace rdam::output

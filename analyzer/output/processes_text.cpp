@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "analyzer/output/notes.h"
+#include "analyzer/output/processes.h"
+#include "analyzer/output/table.h"
+#include "analyzer/output/units.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+/// Columns of scores beside each other; more do not fit a terminal.
+constexpr std::size_t kMostProcessColumns = 8;
+
+/// Without the program's folder.
+std::string short_command(std::vector<std::string> words) {
+    if (!words.empty()) words.front().erase(0, words.front().rfind('/') + 1);
+    return command_text(words);
+}
+
+class ProcessesWriter {
+  public:
+    ProcessesWriter(const Processes& processes, const TextOptions& options)
+        : processes_(processes), options_(options), style_(options.color) {
+        const auto& all = processes.overall.functions;
+        rows_ = std::span{all}.first(options.top == 0 ? all.size() : std::min(options.top, all.size()));
+    }
+
+    std::string write() {
+        header();
+        process_table();
+        notes_of_all();
+        line();
+        functions();
+        if (!rows_.empty()) scores();
+        return std::move(out_);
+    }
+
+  private:
+    void line(std::string_view text = {}) { out_.append(text).append("\n"); }
+
+    static std::string number(std::size_t process) { return fmt::format("#{}", process + 1); }
+
+    void header() {
+        std::string text = counted(processes_.reports.size(), "process", "processes");
+        if (processes_.overall.runs_named)
+            text += " of " + counted(processes_.overall.runs, "run", "different runs");
+        line(style_.bold(text));
+    }
+
+    void process_table() {
+        Table table{{{.title = "process"},
+                     {.title = "pid"},
+                     {.title = "command", .left = true, .widest = 40},
+                     {.title = "trace", .left = true, .widest = 40},
+                     {.title = "life"},
+                     {.title = "threads"},
+                     {.title = "events"},
+                     {.title = "recording cost"}}};
+        for (std::size_t i = 0; i < processes_.reports.size(); ++i) {
+            const score::Report& report = processes_.reports[i];
+            table.add({number(i), fmt::format("{}", report.process.pid),
+                       printable(short_command(report.process.command)), printable(processes_.files[i]),
+                       human_time(report.duration_ns), grouped(report.threads.size()), grouped(report.events),
+                       percent(report.perturbation) +
+                           (processes_.overall.short_lived[i] ? " (short-lived: sets no score)" : "")});
+        }
+        for (const std::string& text : table.lines(1))
+            line(text);
+    }
+
+    /// What several processes have in common is said once.
+    void notes_of_all() {
+        std::vector<std::string> order;
+        std::map<std::string, std::vector<std::size_t>> of;
+        for (std::size_t i = 0; i < processes_.reports.size(); ++i) {
+            for (const std::string& note : notes(processes_.reports[i])) {
+                if (of[note].empty()) order.push_back(note);
+                of[note].push_back(i);
+            }
+        }
+        for (const std::string& note : order)
+            line(style_.notable(fmt::format("note: {}: {}", which(of[note]), printable(note))));
+        for (const UnreadableTrace& trace : processes_.unreadable)
+            line(
+                style_.notable("note: " + printable(trace.file) + " is left out: " + printable(trace.error)));
+    }
+
+    std::string which(const std::vector<std::size_t>& processes) const {
+        constexpr std::size_t kShown = 4;
+        if (processes.size() == processes_.reports.size()) return "all";
+        std::string text;
+        for (std::size_t i = 0; i < std::min(kShown, processes.size()); ++i)
+            text += (i == 0 ? "" : ", ") + number(processes[i]);
+        if (processes.size() > kShown) text += fmt::format(" and {} more", processes.size() - kShown);
+        return text;
+    }
+
+    static std::string name_of(const score::OverallFunction& row) {
+        return printable(score::qualified_name(row.module, row.name) +
+                         (row.file.empty() ? "" : " (" + row.file + ")"));
+    }
+
+    void functions() {
+        if (rows_.empty()) {
+            line("No call of a wrapped function was recorded.");
+            return;
+        }
+        Table table{{{.title = "score"},
+                     {.title = "95 %"},
+                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "occurrences"},
+                     {.title = "lost"},
+                     {.title = "of all time"},
+                     {.title = "processes"}}};
+        for (const score::OverallFunction& row : rows_) {
+            const auto affected =
+                std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
+            table.add({fmt::format("{}{:.3f}",
+                                   row.lower_bound     ? "≥"
+                                   : row.minimum_alone ? "!"
+                                                       : "",
+                                   row.rdam),
+                       fmt::format("{:.3f}–{:.3f}", row.rdam_low, row.rdam_high), name_of(row),
+                       fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
+                                   grouped(row.occurrences)),
+                       human_time(row.lost_ns), percent(row.rdam_all),
+                       fmt::format("{}/{}", affected, row.processes.size())});
+        }
+        styled_rows(table.lines(1));
+        if (rows_.size() < processes_.overall.functions.size()) {
+            line(style_.faint(fmt::format(" … {} more (--top 0 shows all)",
+                                          processes_.overall.functions.size() - rows_.size())));
+        }
+        line();
+        line(fmt::format(
+            "score: the share of a thread's life lost, of the worst thread of all processes; {:.2f} and more "
+            "is worth a look.",
+            score::kWorthALook));
+        line("95 %: where the scores of 95 of 100 such runs would lie.");
+        line("of all time: lost / the lives of all threads.");
+        line("processes: those that lost time / those that called it.");
+        const bool marked =
+            std::ranges::any_of(rows_, [](const auto& row) { return row.lower_bound || row.minimum_alone; });
+        if (marked)
+            line("≥, !: a score with a reservation; the process's own report (--threads) says which.");
+    }
+
+    void styled_rows(const std::vector<std::string>& lines) {
+        line(style_.bold(lines.front()));
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const std::string& text = lines[i + 1];
+            if (rows_[i].rdam >= score::kWorthALook) {
+                line(style_.alarming(text));
+            } else {
+                line(rows_[i].rdam >= score::kWorthALook / 4 ? style_.notable(text) : text);
+            }
+        }
+    }
+
+    /// All of them, or those with the highest scores, in their order.
+    std::vector<std::size_t> columns() const {
+        std::vector<double> highest(processes_.reports.size());
+        for (const score::OverallFunction& row : rows_) {
+            for (const score::ProcessShare& part : row.processes)
+                highest[part.process] = std::max(highest[part.process], part.rdam);
+        }
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < highest.size(); ++i)
+            order.push_back(i);
+        std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return highest[i]; });
+        order.resize(std::min(order.size(), kMostProcessColumns));
+        std::ranges::sort(order);
+        return order;
+    }
+
+    void scores() {
+        const std::vector<std::size_t> shown = columns();
+        const std::size_t more = processes_.reports.size() - shown.size();
+        line();
+        line(style_.bold(more == 0 ? std::string{"Score in each process"}
+                                   : fmt::format("Score in the {} processes with the highest ones ({} more: "
+                                                 "--json has them)",
+                                                 shown.size(), more)));
+        std::vector<Column> titles{{.title = "function", .left = true, .widest = 60}};
+        for (const std::size_t process : shown)
+            titles.push_back({.title = number(process)});
+        Table table{std::move(titles)};
+        for (const score::OverallFunction& row : rows_) {
+            std::vector<std::string> cells{name_of(row)};
+            for (const std::size_t process : shown) {
+                const auto part = std::ranges::find(row.processes, process, &score::ProcessShare::process);
+                cells.push_back(part == row.processes.end() ? "-" : fmt::format("{:.3f}", part->rdam));
+            }
+            table.add(std::move(cells));
+        }
+        for (const std::string& text : table.lines(2))
+            line(text);
+    }
+
+    const Processes& processes_;
+    const TextOptions& options_;
+    Style style_;
+    std::span<const score::OverallFunction> rows_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string processes_text(const Processes& processes, const TextOptions& options) {
+    return ProcessesWriter{processes, options}.write();
+}
+
+}  // namespace rdam::output

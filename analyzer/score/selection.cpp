@@ -1,0 +1,192 @@
+#include "analyzer/score/selection.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "analyzer/mining/keys.h"
+#include "wrappers/list/function_list.h"
+#include "wrappers/list/name_text.h"
+
+namespace rdam::score {
+namespace {
+
+bool matches(const trace::FunctionInfo& function, std::string_view pattern) {
+    const auto is_name = [&](std::string_view glob) {
+        return glob_match(glob, function.name) || glob_match(glob, function.linkage_name);
+    };
+    if (is_name(pattern)) return true;
+    const std::size_t colon = find_scope_colon(pattern);
+    return colon != std::string_view::npos && glob_match(pattern.substr(0, colon), function.module) &&
+           is_name(pattern.substr(colon + 1));
+}
+
+Result<void> show_functions(const trace::TraceInfo& info, const Selection& selection,
+                            std::vector<bool>& shown) {
+    for (const std::string& pattern : selection.functions) {
+        // The literal name first, here as in a list: `operator*` is one.
+        const auto named = mining::find_functions(info, pattern);
+        bool found = named.has_value();
+        if (named) {
+            for (const std::uint32_t function : *named)
+                shown[function] = true;
+        } else {
+            for (std::size_t f = 0; f < info.functions.size(); ++f) {
+                if (!matches(info.functions[f], pattern)) continue;
+                shown[f] = true;
+                found = true;
+            }
+        }
+        if (!found && !selection.may_miss) return tl::unexpected{named.error()};
+    }
+    return {};
+}
+
+bool matches(const trace::ThreadInfo& thread, std::string_view pattern) {
+    return std::to_string(thread.tid) == pattern || glob_match(pattern, thread.name);
+}
+
+std::string some_threads(const trace::TraceInfo& info) {
+    constexpr std::size_t kShown = 5;
+    std::string text;
+    for (std::size_t t = 0; t < std::min(kShown, info.threads.size()); ++t)
+        text += fmt::format("{}{} ({})", t == 0 ? "" : ", ", info.threads[t].tid, info.threads[t].name);
+    if (info.threads.size() > kShown) text += fmt::format(" and {} more", info.threads.size() - kShown);
+    return text.empty() ? "none" : text;
+}
+
+Result<std::vector<std::uint32_t>> find_threads(const trace::TraceInfo& info, const Selection& selection) {
+    std::vector<bool> wanted(info.threads.size(), selection.threads.empty());
+    for (const std::string& pattern : selection.threads) {
+        bool found = false;
+        for (std::size_t t = 0; t < info.threads.size(); ++t) {
+            if (!matches(info.threads[t], pattern)) continue;
+            wanted[t] = found = true;
+        }
+        if (!found && !selection.may_miss) {
+            return fail("{}: the trace has no thread with this tid or name; it has {}", pattern,
+                        some_threads(info));
+        }
+    }
+    std::vector<std::uint32_t> threads;
+    for (std::uint32_t t = 0; t < wanted.size(); ++t) {
+        if (wanted[t]) threads.push_back(t);
+    }
+    return threads;
+}
+
+std::uint64_t first_begin(const trace::TraceInfo& info) {
+    std::uint64_t begin = UINT64_MAX;
+    for (const trace::ThreadInfo& thread : info.threads) {
+        if (thread.start != 0) begin = std::min(begin, thread.start);
+    }
+    return begin == UINT64_MAX ? info.clock.start_tsc : begin;
+}
+
+/// t + ticks, within what a time-stamp can be.
+std::uint64_t moved(std::uint64_t t, double ticks) {
+    constexpr double kMost = 1.8e19;
+    if (ticks < 0) return t - std::min(t, static_cast<std::uint64_t>(std::min(-ticks, kMost)));
+    const auto forward = static_cast<std::uint64_t>(std::min(ticks, kMost));
+    return forward > UINT64_MAX - t ? UINT64_MAX : t + forward;
+}
+
+TickRange window_of(const trace::TraceInfo& info, const Selection& selection) {
+    const double ns_per_tick = nanoseconds_per_tick(info.clock);
+    const std::uint64_t own_start = start_unix_ns(info);
+    // The run is that much older than the process.
+    const double age =
+        selection.run_start_unix_ns == 0
+            ? 0
+            : static_cast<double>(static_cast<std::int64_t>(own_start - selection.run_start_unix_ns));
+    const std::uint64_t begin = first_begin(info);
+    const auto tick = [&](double ns) { return moved(begin, std::round((ns - age) / ns_per_tick)); };
+    TickRange range;
+    if (selection.since_ns) range.begin = tick(*selection.since_ns);
+    if (selection.until_ns) range.end = tick(*selection.until_ns);
+    return range;
+}
+
+/// The thread with the part of its life that lies in the window; empty: none does.
+std::optional<trace::ThreadInfo> clipped(trace::ThreadInfo thread, const TickRange& range,
+                                         const EventWindow& window) {
+    const bool over =
+        thread.end != 0 ? thread.end <= range.begin : thread.start < range.begin && !window.reaches_begin();
+    if (over || thread.start >= range.end) return std::nullopt;
+    if (thread.start < range.begin && (thread.start != 0 || window.begins_before()))
+        thread.start = range.begin;
+    if (thread.end > range.end || (thread.end == 0 && window.reaches_end())) thread.end = range.end;
+    return thread;
+}
+
+/// Moves what the report calls abandoned for no other reason than the window.
+void count_cut_off(const ThreadAnalysis& analysis, const EventWindow& window, Report& report) {
+    report.left_out.cut_off += window.cut_at_begin();
+    if (!window.reaches_end()) return;
+    report.left_out.cut_off += analysis.counts().abandoned_at_end;
+    report.counts.abandoned_at_end -= analysis.counts().abandoned_at_end;
+}
+
+void keep_functions(const trace::TraceInfo& info, const std::vector<bool>& shown, Report& report) {
+    report.left_out.functions = static_cast<std::uint64_t>(
+        std::erase_if(report.functions, [&](const FunctionRow& row) { return !shown[row.function]; }));
+    std::set<std::string> names;
+    for (std::size_t f = 0; f < shown.size(); ++f) {
+        if (shown[f]) names.insert(qualified_name(info.functions[f].module, info.functions[f].name));
+    }
+    std::erase_if(report.never_called, [&](const std::string& name) { return !names.contains(name); });
+}
+
+}  // namespace
+
+std::uint64_t start_unix_ns(const trace::TraceInfo& info) {
+    const auto ticks = static_cast<std::int64_t>(first_begin(info) - info.clock.start_tsc);
+    return info.clock.start_unix_ns + static_cast<std::uint64_t>(std::llround(
+                                          static_cast<double>(ticks) * nanoseconds_per_tick(info.clock)));
+}
+
+Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const Selection& selection) {
+    ResolvedSelection resolved;
+    if (selection.has_window()) resolved.window = window_of(info, selection);
+    auto threads = find_threads(info, selection);
+    if (!threads) return tl::unexpected{threads.error()};
+    resolved.threads = std::move(*threads);
+    resolved.shown.assign(info.functions.size(), selection.functions.empty());
+    if (auto found = show_functions(info, selection, resolved.shown); !found)
+        return tl::unexpected{found.error()};
+    resolved.run_begin = first_begin(info);
+    return resolved;
+}
+
+Report make_report_of_part(const TraceFacts& facts, const ResolvedSettings& settings, const Selection& asked,
+                           const ResolvedSelection& selection, SelectedThreads threads,
+                           std::size_t most_sequences, std::size_t most_patterns) {
+    trace::TraceInfo info = facts.info;
+    info.threads.clear();
+    std::vector<std::unique_ptr<ThreadAnalysis>> analyses;
+    std::vector<std::unique_ptr<EventWindow>> windows;
+    for (const std::uint32_t t : selection.threads) {
+        std::optional<trace::ThreadInfo> thread = facts.info.threads[t];
+        if (selection.window) thread = clipped(*thread, *selection.window, *threads.windows[t]);
+        if (!thread) continue;
+        info.threads.push_back(std::move(*thread));
+        analyses.push_back(std::move(threads.analyses[t]));
+        windows.push_back(std::move(threads.windows[t]));
+    }
+    Report report = make_report({info, facts.damage, selection.run_begin}, settings, analyses, most_sequences,
+                                most_patterns);
+    report.left_out.part = true;
+    report.left_out.since_ns = asked.since_ns;
+    report.left_out.until_ns = asked.until_ns;
+    report.left_out.threads = facts.info.threads.size() - info.threads.size();
+    if (selection.window) {
+        for (std::size_t t = 0; t < analyses.size(); ++t)
+            count_cut_off(*analyses[t], *windows[t], report);
+    }
+    keep_functions(info, selection.shown, report);
+    return report;
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,42 @@
+// Settings for several traces at once: what one of them lacks another may have.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/score/settings.h"
+#include "analyzer/trace/event.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::score {
+
+class SharedSettings {
+  public:
+    explicit SharedSettings(Settings settings);
+
+    /// Tells it of a trace that will be analyzed.
+    void look_at(const trace::TraceInfo& info);
+
+    /// After all traces. Error: a name that none of them has; it is the first trace's.
+    Result<void> all_found() const;
+
+    /// The settings without the names that this trace lacks.
+    Settings for_trace(const trace::TraceInfo& info) const;
+
+  private:
+    struct Name {
+        std::vector<std::string> Settings::*list;       ///< null: one of the selection's
+        std::vector<std::string> Selection::*selected;  ///< null: one of the settings'
+        std::string text;
+        bool found = false;
+        std::optional<Error> error = {};
+    };
+
+    static Result<void> find(const Name& name, const trace::TraceInfo& info);
+
+    Settings settings_;
+    std::vector<Name> names_;
+};
+
+}  // namespace rdam::score

@@ -1,0 +1,73 @@
+// A part of a run: which events of a thread lie inside it, and which calls do not wholly.
+//
+// A call whose enter lies before the window or whose leave lies behind it is *cut off*: its own events that
+// lie inside are left out with it (those of a call that begins inside stay: it is counted as one that was not
+// seen to end), and so are tail calls within a frame that began before. What such a call contains is judged
+// for itself: inner calls that lie wholly inside are passed on, with the weight of their sampled call tree,
+// as if nothing were around them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::score {
+
+/// Ticks, begin ≤ t < end.
+struct TickRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = UINT64_MAX;
+
+    bool contains(std::uint64_t t) const { return t >= begin && t < end; }
+};
+
+/// Of one thread. Time per event is constant (amortized); memory grows with the nesting.
+class EventWindow {
+  public:
+    /// Event::function must be below `functions`. Calls of functions in `ignored` (it may be shorter) do not
+    /// count as cut off.
+    EventWindow(TickRange range, std::size_t functions, std::vector<bool> ignored);
+
+    /// What of `events` is to be analyzed. Valid until the next call, and as long as `events`.
+    std::span<const trace::Event> inside(std::span<const trace::Event> events);
+
+    /// Events are missing here. Returns whether the analysis is to know.
+    bool gap();
+
+    /// Calls that began before the window and were open when it began. Those open at its end are the ones
+    /// that the matcher sees abandoned at the end, if `reaches_end()`.
+    std::uint64_t cut_at_begin() const { return cut_at_begin_; }
+    bool begins_before() const { return begins_before_; }  ///< there was an event before the window
+    bool reaches_begin() const { return reaches_begin_; }  ///< there was one in it or behind it
+    bool reaches_end() const { return reaches_end_; }      ///< there was one behind it
+
+  private:
+    struct Frame {
+        std::uint32_t function = 0;
+        std::uint8_t sampling = 0;  ///< as Event::sampling, of its tree
+        bool tail = false;
+        bool passed_on = false;
+    };
+
+    void see(std::uint64_t tsc);
+    bool passes(trace::Event& event);
+    bool enter(trace::Event& event);
+    bool tail_enter(trace::Event& event);
+    bool leave(const trace::Event& event);
+    bool clip_pause(trace::Event& event) const;
+    void pop();
+
+    TickRange range_;
+    std::vector<bool> ignored_;
+    std::vector<Frame> stack_;
+    std::vector<std::uint32_t> open_frames_;  ///< by function; tail calls have none
+    std::vector<trace::Event> kept_;
+    std::uint64_t cut_at_begin_ = 0;
+    bool begins_before_ = false;
+    bool reaches_begin_ = false;
+    bool reaches_end_ = false;
+};
+
+}  // namespace rdam::score

@@ -1,0 +1,37 @@
+"""Interpreters for the Python module rdam, and the module itself."""
+
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from harness import RDAM
+
+# Where the build tree has the module.
+MODULE = pathlib.Path(RDAM).resolve().parent.parent / "python"
+
+
+def candidates() -> list[str]:
+    """The one that tools/setup has given packages, and this one."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path(os.environ.get("HOME", "/tmp")) / ".cache"
+    own = os.environ.get("RDAM_TEST_PYTHON") or pathlib.Path(cache) / "rdam-test-python"
+    return [str(pathlib.Path(own) / "bin/python3"), sys.executable]
+
+
+@functools.cache
+def python_with(*modules: str) -> str | None:
+    """An interpreter that can import all of them."""
+    for python in candidates():
+        if os.access(python, os.X_OK):
+            found = subprocess.run([python, "-c", f"import {', '.join(modules)}"], check=False, capture_output=True)
+            if found.returncode == 0:
+                return python
+    return None
+
+
+def skip(case: unittest.TestCase, reason: str):
+    """In words that tools/test repeats at its end."""
+    print("skipped:", reason, flush=True)
+    case.skipTest(reason)

@@ -1,0 +1,241 @@
+// Several traces at once, and two that are compared: what comes of their reports, and how it is printed.
+// Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
+#include "analyzer/output/processes.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/diff.h"
+#include "analyzer/score/compare_reports.h"
+#include "analyzer/score/merge_reports.h"
+#include "analyzer/score/shared_settings.h"
+#include "tests/unit/analysis/golden.h"
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kSolve = 0, kSend = 1, kOnce = 2;
+
+/// A process of a made-up run of 1 ms in which every tenth call of `solve` takes `extra` ns longer.
+Recording process(std::uint32_t pid, const std::string& run, std::uint64_t extra) {
+    Recording recording{3};
+    trace::TraceInfo& info = recording.info;
+    info.process.pid = pid;
+    info.process.run = run;
+    info.process.command = {"/opt/bin/solver", "-n", "2"};
+    info.process.executable = "/opt/bin/solver";
+    const char* names[] = {"solve", "send", "once"};
+    for (std::size_t f = 0; f < 3; ++f) {
+        info.functions[f].name = names[f];
+        info.functions[f].module = f == kSend ? "libmpi.so" : "solver";
+        info.functions[f].source = "solver.c:" + std::to_string(10 * f);
+    }
+    ThreadRecording& thread = recording.thread(1000, 1001000);
+    std::uint64_t now = 1000;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        thread.call(now + 100, kSolve, 1000 + (i % 10 == 3 ? extra : 0)).call(now + 8000, kSend, 200 + i % 3);
+        now += 9900;
+    }
+    return recording;
+}
+
+score::FunctionRow function(const std::string& name, double rdam, double low, double high) {
+    score::FunctionRow row;
+    row.name = name;
+    row.module = "app";
+    row.rdam = rdam;
+    row.rdam_low = low;
+    row.rdam_high = high;
+    row.rdam_all = rdam / 2;
+    row.lost_ns = rdam * 1e6;
+    row.occurrences = 1000;
+    row.outermost = 1000;
+    row.median_ns = 123.4;
+    return row;
+}
+
+score::Report report_with(std::vector<score::FunctionRow> rows, const std::string& executable = "/bin/app") {
+    score::Report report;
+    report.process.executable = executable;
+    report.process.command = {executable};
+    report.process.clean_end = true;
+    report.duration_ns = report.threads_ns = 1e6;
+    report.functions = std::move(rows);
+    return report;
+}
+
+struct Several {
+    explicit Several(std::vector<score::Report> all) : reports(std::move(all)) {
+        for (std::size_t i = 0; i < reports.size(); ++i)
+            files.push_back("trace." + std::to_string(i) + ".bin");
+    }
+
+    output::Processes shown() const { return {overall, files, reports, unreadable}; }
+    std::string text(const output::TextOptions& options = {}) const {
+        return output::processes_text(shown(), options);
+    }
+    std::string json(const output::JsonOptions& options = {}) const {
+        output::ProcessesJson writer{options};
+        const trace::TraceInfo nothing;
+        output::TraceSymbols symbols{nothing};
+        for (const score::Report& report : reports)
+            writer.add(report, symbols);
+        return writer.finish(shown());
+    }
+
+    std::vector<score::Report> reports;
+    std::vector<std::string> files;
+    std::vector<output::UnreadableTrace> unreadable;
+    score::OverallReport overall = score::merge_reports(reports);
+};
+
+Several three_processes() {
+    Recording third = process(300, "run-1", 0);
+    third.info.process.clean_end = false;
+    third.thread(1000, 1001000).call(2000, kOnce, 10);
+    Several several{
+        {analyze(process(100, "run-1", 20000)), analyze(process(200, "run-1", 5000)), analyze(third)}};
+    several.unreadable.push_back({"trace.3.bin\x1b[2J", "trace.3.bin is not a trace"});
+    return several;
+}
+
+}  // namespace
+
+TEST_CASE("the tables of several processes", "[processes][golden]") {
+    const Several several = three_processes();
+    check_golden("processes.txt", several.text());
+    check_golden("processes.json", several.json({.top = 2}));
+}
+
+TEST_CASE("over all a score is the highest, lost time and occurrences are sums", "[processes]") {
+    const Several several = three_processes();
+    REQUIRE(several.overall.functions.size() == 3);
+    CHECK(several.overall.runs == 1);
+    const score::OverallFunction& solve = several.overall.functions[0];
+    CHECK(solve.name == "solve");
+    CHECK(solve.rdam == row(several.reports[0], "solve").rdam);
+    CHECK(solve.rdam_low == row(several.reports[0], "solve").rdam_low);
+    CHECK(solve.occurrences == 300);
+    CHECK(solve.lost_ns == 10 * 20000 + 10 * 5000);
+    CHECK(solve.rdam_all == Approx(250000 / 4e6));
+    CHECK(solve.rdam_self == Approx(250000 / 4e6));
+    REQUIRE(solve.processes.size() == 3);
+    CHECK(solve.processes[0].process == 0);
+    CHECK(solve.processes[1].process == 1);
+    CHECK(solve.processes[1].rdam == row(several.reports[1], "solve").rdam);
+}
+
+TEST_CASE("a process that lived less than 1 % of the longest of its run sets no score", "[processes]") {
+    score::Report main = report_with({function("f", 0.1, 0.1, 0.1)});
+    score::Report brief = report_with({function("f", 0.9, 0.8, 1.0)});
+    brief.duration_ns = 0.009 * main.duration_ns;
+    CHECK(score::merge_reports(std::vector{main, brief}).functions[0].rdam == 0.9);  // each its own run
+    CHECK(score::merge_reports(std::vector{main, brief}).runs == 2);
+    main.process.run = brief.process.run = "r";
+    const score::OverallReport overall = score::merge_reports(std::vector{main, brief});
+    CHECK(overall.functions[0].rdam == 0.1);
+    CHECK(overall.functions[0].occurrences == 2000);
+    CHECK(overall.short_lived == std::vector<bool>{false, true});
+    CHECK(overall.runs == 1);
+    CHECK(overall.runs_named);
+    brief.duration_ns = 0.011 * main.duration_ns;
+    CHECK(score::merge_reports(std::vector{main, brief}).functions[0].rdam == 0.9);
+}
+
+TEST_CASE("of many processes the table shows those with the highest scores", "[processes]") {
+    std::vector<score::Report> reports;
+    for (int i = 0; i < 12; ++i) {
+        const double rdam = i == 11 ? 0.9 : 0.01 * i;
+        reports.push_back(report_with({function("f", rdam, rdam, rdam)}));
+    }
+    const std::string text = Several{std::move(reports)}.text();
+    CHECK(text.find("Score in the 8 processes with the highest ones (4 more: --json has them)") !=
+          std::string::npos);
+    CHECK(text.find("  #5     #6     #7     #8     #9    #10    #11    #12\n") != std::string::npos);
+    CHECK(text.find("12 processes\n") == 0);  // nobody knows whether of one run
+}
+
+TEST_CASE("static functions of one name are told apart by their files", "[processes][diff]") {
+    score::FunctionRow one = function("init", 0.3, 0.3, 0.3), other = function("init", 0.2, 0.2, 0.2);
+    one.source = "one.c:12";
+    other.source = "other.c:7";
+    const score::Report a = report_with({one, other});
+    one.source = "one.c:13";
+    const score::Report b = report_with({other, one});
+    const score::OverallReport overall = score::merge_reports(std::vector{a, b});
+    REQUIRE(overall.functions.size() == 2);
+    CHECK(overall.functions[0].file == "one.c");
+    CHECK(overall.functions[0].occurrences == 2000);
+    const auto rows = score::compare_reports(a, b);
+    REQUIRE(rows.size() == 2);
+    for (const score::DiffRow& row : rows)
+        CHECK(row.change == 0);
+}
+
+TEST_CASE("what got better or worse", "[diff][golden]") {
+    score::FunctionRow estimate = function("sampled", 0.05, 0.04, 0.06);
+    estimate.sampled = estimate.lower_bound = true;
+    score::Report a =
+        report_with({function("healed", 0.4, 0.38, 0.42), function("noise", 0.2, 0.1, 0.3),
+                     function("gone", 0.01, 0.01, 0.01), function("b\x1b[1m", 0.001, 0, 0.002), estimate});
+    score::Report b = report_with({function("healed", 0.1, 0.08, 0.12), function("noise", 0.3, 0.25, 0.35),
+                                   function("sampled", 0.25, 0.2, 0.3), function("new", 0.02, 0.02, 0.02)});
+    a.never_called = {"app:new"};
+    b.never_called = {"app:gone"};
+    b.process.clean_end = false;
+    const auto rows = score::compare_reports(a, b);
+    const output::Diff diff{{"old.bin", a}, {"new.bin", b}, rows};
+    check_golden("diff.txt", output::diff_text(diff, {}));
+    check_golden("diff.json", output::diff_json(diff, 0));
+    CHECK(nlohmann::json::parse(output::diff_json(diff, 2))["diff"].size() == 2);
+    CHECK(output::diff_text(diff, {.top = 2}).find("… 4 more (--top 0 shows all)") != std::string::npos);
+
+    std::string verdicts;
+    for (const score::DiffRow& row : rows)
+        verdicts += row.name + " " + output::verdict_name(row.verdict) + ", ";
+    CHECK(verdicts == "healed better, sampled worse, noise same, new only_b, gone only_a, b\x1b[1m only_a, ");
+    CHECK(rows[4].recorded_in_both);
+    CHECK_FALSE(rows[5].recorded_in_both);
+    CHECK(rows[5].change == 0);
+}
+
+TEST_CASE("the program itself may have another file name in the other recording", "[diff]") {
+    score::FunctionRow old = function("f", 0.2, 0.2, 0.2), renamed = old, library = old;
+    old.module = "app-1.0";
+    renamed.module = "app-1.1";
+    const auto rows =
+        score::compare_reports(report_with({old}, "/x/app-1.0"), report_with({renamed}, "/y/app-1.1"));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].verdict == score::Verdict::same);
+    library.module = "lib.so.2";
+    CHECK(score::compare_reports(report_with({old}, "/x/app-1.0"), report_with({library}, "/y/app-1.1"))
+              .size() == 2);
+    score::Report without = report_with({}, "/y/app-1.1");
+    CHECK_FALSE(score::compare_reports(report_with({old}, "/x/app-1.0"), without)[0].recorded_in_both);
+    without.never_called = {"app-1.1:f"};
+    CHECK(score::compare_reports(report_with({old}, "/x/app-1.0"), without)[0].recorded_in_both);
+}
+
+TEST_CASE("names that one of several traces lacks are left out there", "[processes]") {
+    Recording first{2}, second{3};
+    first.thread(0, 10);
+    second.thread(0, 10);
+    second.info.threads[0].tid = 77;
+    score::Settings settings{.keys = {}, .ignore = {"a", "c"}};
+    settings.selection.threads = {"77"};
+    settings.selection.functions = {"c", "b"};
+    score::SharedSettings shared{settings};
+    shared.look_at(first.info);
+    CHECK(shared.all_found().error().message == "c: the trace has no such function");
+    shared.look_at(second.info);
+    CHECK(shared.all_found());
+    CHECK(shared.for_trace(first.info).ignore == std::vector<std::string>{"a"});
+    CHECK(shared.for_trace(second.info).ignore == std::vector<std::string>{"a", "c"});
+    CHECK(analyze(first, shared.for_trace(first.info)).threads.empty());
+    CHECK(analyze(second, shared.for_trace(second.info)).threads.size() == 1);
+}
+
+}  // namespace rdam::test

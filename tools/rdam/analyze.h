@@ -1,0 +1,55 @@
+// What `rdam analyze` does with one trace, with several, and with two that are compared.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/text.h"
+#include "analyzer/score/report.h"
+#include "analyzer/score/settings.h"
+#include "analyzer/trace/reader.h"
+#include "wrappers/support/result.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace rdam {
+
+struct AnalyzeArguments {
+    std::vector<std::string> traces;
+    score::Settings settings;
+    bool json = false;
+    bool threads = false;
+    bool sequences = false;
+    bool diff = false;
+    std::size_t top = 0;
+    const CLI::Option* top_given = nullptr;
+    std::string color = "auto";
+    std::string baseline = "thread";
+};
+
+/// Opens it, and says so on stderr if its recorder has to be waited for.
+Result<trace::TraceReader> open_trace(const std::string& path);
+
+Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
+                                const AnalyzeArguments& arguments);
+
+output::TextOptions text_options(const AnalyzeArguments& arguments);
+
+/// Writes all of it to stdout.
+Result<void> print_result(const std::string& text);
+
+/// Several traces, one after the other. A trace that cannot be analyzed is one line on stderr and exit code
+/// 1; the others are.
+Result<int> analyze_several(const AnalyzeArguments& arguments);
+
+/// Two traces.
+Result<int> analyze_difference(const AnalyzeArguments& arguments);
+
+/// --since, --until, --thread, --function.
+void add_selection_options(CLI::App& app, score::Selection& selection);
+
+}  // namespace rdam

@@ -1,0 +1,41 @@
+// The options of `rdam analyze` that choose a part of a trace.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <optional>
+
+#include "tools/rdam/analyze.h"
+#include "tools/rdam/time_value.h"
+
+namespace rdam {
+namespace {
+
+void add_time(CLI::App& app, const std::string& name, std::optional<double>& time,
+              const std::string& description) {
+    app.add_option_function<std::string>(
+           name,
+           [name, &time](const std::string& text) {
+               const auto parsed = parse_time(text);
+               if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+               time = *parsed;
+           },
+           description)
+        ->option_text("TIME");
+}
+
+}  // namespace
+
+void add_selection_options(CLI::App& app, score::Selection& selection) {
+    add_time(app, "--since", selection.since_ns,
+             "Only what happens from this time of the run on: 1.5s, 200ms, or seconds");
+    add_time(app, "--until", selection.until_ns, "Only what happens before this time of the run");
+    app.add_option("--thread", selection.threads, "Only threads with this tid or name; * and ? are wildcards")
+        ->option_text("THREAD")
+        ->allow_extra_args(false);
+    app.add_option("--function", selection.functions,
+                   "Show only this function; the others still tell calls apart")
+        ->option_text("FUNCTION")
+        ->allow_extra_args(false);
+}
+
+}  // namespace rdam

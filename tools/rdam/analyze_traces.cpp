@@ -1,0 +1,156 @@
+// `rdam analyze` of several traces, and of two that are compared.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/output/diff.h"
+#include "analyzer/output/processes.h"
+#include "analyzer/score/compare_reports.h"
+#include "analyzer/score/merge_reports.h"
+#include "analyzer/score/selection.h"
+#include "analyzer/score/shared_settings.h"
+#include "tools/rdam/analyze.h"
+#include "tools/rdam/command.h"
+#include "tools/rdam/terminal.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+/// The files, each once, however often the globs of a shell have found it.
+std::vector<std::string> each_once(const std::vector<std::string>& files) {
+    std::set<std::filesystem::path> seen;
+    std::vector<std::string> once;
+    for (const std::string& file : files) {
+        std::error_code error;
+        const auto canonical = std::filesystem::weakly_canonical(file, error);
+        if (seen.insert(error ? std::filesystem::path{file} : canonical).second) once.push_back(file);
+    }
+    return once;
+}
+
+/// What is shown of one process and not of all: a run may have thousands of processes.
+void forget_details(score::Report& report) {
+    for (score::FunctionRow& row : report.functions) {
+        row.sequences = {};
+        row.stacks = {};
+        row.callers = {};
+    }
+    report.patterns = {};
+}
+
+/// One trace after the other: what is kept of each is its report and what is printed of it.
+class SeveralTraces {
+  public:
+    explicit SeveralTraces(const AnalyzeArguments& arguments)
+        : arguments_(arguments),
+          settings_(arguments.settings),
+          json_({.top = arguments.top}),
+          files_(each_once(arguments.traces)) {}
+
+    Result<int> run() {
+        look_at_all();
+        if (auto found = settings_.all_found(); !found) return tl::unexpected{found.error()};
+        for (const std::string& file : files_)
+            analyze(file);
+        if (reports_.empty()) return kExitBadInput;
+        if (auto printed = print_result(text()); !printed) return tl::unexpected{printed.error()};
+        return unreadable_.empty() ? kExitDone : kExitBadInput;
+    }
+
+  private:
+    /// What must be known of all before the first is analyzed: their names, and when the runs began.
+    void look_at_all() {
+        std::erase_if(files_, [&](const std::string& file) {
+            const auto reader = open_trace(file);
+            if (!reader) {
+                give_up(file, reader.error());
+                return true;
+            }
+            settings_.look_at(reader->info());
+            const std::string& run = reader->info().process.run;
+            const std::uint64_t start = score::start_unix_ns(reader->info());
+            const auto [place, is_new] = run_starts_.emplace(run, start);
+            if (!is_new) place->second = std::min(place->second, start);
+            return false;
+        });
+    }
+
+    void give_up(const std::string& file, const Error& error) {
+        print_error(error.message);
+        unreadable_.push_back({file, error.message});
+    }
+
+    void analyze(const std::string& file) {
+        const auto reader = open_trace(file);
+        if (!reader) return give_up(file, reader.error());
+        score::Settings settings = settings_.for_trace(reader->info());
+        const std::string& run = reader->info().process.run;
+        if (!run.empty()) settings.selection.run_start_unix_ns = run_starts_[run];
+        auto report = report_on(*reader, settings, arguments_);
+        if (!report) return give_up(file, {file + ": " + report.error().message});
+        const auto symbols = output::make_symbols(reader->info());
+        if (arguments_.json) {
+            json_.add(*report, *symbols);
+        } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns) {
+            texts_ += fmt::format("\n#{} {}\n", reports_.size() + 1, printable(file));
+            texts_ += output::to_text(*report, *symbols, text_options(arguments_));
+        }
+        forget_details(*report);
+        shown_.push_back(file);
+        reports_.push_back(std::move(*report));
+    }
+
+    std::string text() {
+        const score::OverallReport overall = score::merge_reports(reports_);
+        const output::Processes processes{overall, shown_, reports_, unreadable_};
+        if (arguments_.json) return json_.finish(processes);
+        return output::processes_text(processes, text_options(arguments_)) + texts_;
+    }
+
+    const AnalyzeArguments& arguments_;
+    score::SharedSettings settings_;
+    output::ProcessesJson json_;
+    std::vector<std::string> files_;
+    std::map<std::string, std::uint64_t> run_starts_;
+    std::vector<std::string> shown_;  // file names of the reports
+    std::vector<score::Report> reports_;
+    std::vector<output::UnreadableTrace> unreadable_;
+    std::string texts_;
+};
+
+}  // namespace
+
+Result<int> analyze_several(const AnalyzeArguments& arguments) {
+    return SeveralTraces{arguments}.run();
+}
+
+Result<int> analyze_difference(const AnalyzeArguments& arguments) {
+    score::Settings asked = arguments.settings;
+    asked.patterns = false;  // they have no names by which those of one trace could be found in the other
+    score::SharedSettings settings{std::move(asked)};
+    for (const std::string& file : arguments.traces) {
+        const auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        settings.look_at(reader->info());
+    }
+    if (auto found = settings.all_found(); !found) return tl::unexpected{found.error()};
+    std::vector<score::Report> reports;
+    for (const std::string& file : arguments.traces) {
+        const auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        auto report = report_on(*reader, settings.for_trace(reader->info()), arguments);
+        if (!report) return tl::unexpected{report.error()};
+        reports.push_back(std::move(*report));
+    }
+    const auto rows = score::compare_reports(reports[0], reports[1]);
+    const output::Diff diff{{arguments.traces[0], reports[0]}, {arguments.traces[1], reports[1]}, rows};
+    const std::string text = arguments.json ? output::diff_json(diff, arguments.top)
+                                            : output::diff_text(diff, text_options(arguments));
+    if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
+    return kExitDone;
+}
+
+}  // namespace rdam

@@ -1,0 +1,126 @@
+// rdam export: from a trace to columns for pandas, Polars, DuckDB and numpy.
+#include "analyzer/columns/export.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "analyzer/trace/reader.h"
+#include "tools/rdam/command.h"
+#include "tools/rdam/interruption.h"
+#include "tools/rdam/parquet.h"
+#include "tools/rdam/progress_line.h"
+#include "tools/rdam/sequence_options.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+struct Options {
+    std::string trace = "trace.bin";
+    std::string columns;
+    score::Settings settings;
+};
+
+/// A folder beside `file`, where there must be room anyway. Gone at the end.
+class FolderBeside {
+  public:
+    static Result<std::unique_ptr<FolderBeside>> create(const std::string& file) {
+        std::string path = file + ".XXXXXX";
+        if (mkdtemp(path.data()) == nullptr)
+            return fail("{}: cannot be written: {}; name a file in a folder that you may write", file,
+                        std::strerror(errno));
+        return std::unique_ptr<FolderBeside>{new FolderBeside{path}};
+    }
+    ~FolderBeside() {
+        std::error_code error;
+        std::filesystem::remove_all(path_, error);
+    }
+    FolderBeside(const FolderBeside&) = delete;
+    FolderBeside& operator=(const FolderBeside&) = delete;
+    FolderBeside(FolderBeside&&) = delete;
+    FolderBeside& operator=(FolderBeside&&) = delete;
+
+    const std::string& path() const { return path_; }
+
+  private:
+    explicit FolderBeside(std::string path) : path_(std::move(path)) {}
+    std::string path_;
+};
+
+void say_losses(const trace::TraceReader& reader, const std::string& name) {
+    const trace::Damage damage = reader.damage();
+    const auto say = [&](const std::string& what) {
+        fmt::print(stderr, "rdam: {}: {}\n", printable(name), what);
+    };
+    if (damage.no_index) say("its end is missing: what is there was read");
+    if (damage.bad_chunks + damage.missing_chunks > 0)
+        say(fmt::format("{} chunks are damaged and {} missing: their calls are left out", damage.bad_chunks,
+                        damage.missing_chunks));
+    if (reader.info().dropped > 0)
+        say(fmt::format("{} events were lost while it was recorded", reader.info().dropped));
+}
+
+Result<columns::Exported> write_folder(const trace::TraceReader& reader, const Options& options,
+                                       const std::string& folder) {
+    ProgressLine progress{"exporting", reader.events()};
+    std::error_code error;
+    const std::filesystem::path trace = std::filesystem::absolute(options.trace, error);
+    return columns::export_columns(reader, folder,
+                                   {.settings = options.settings,
+                                    .trace = error ? options.trace : trace.lexically_normal().string(),
+                                    .progress = [&](std::uint64_t events) {
+                                        progress.update(events);
+                                        return !Interruption::came();
+                                    }});
+}
+
+Result<columns::Exported> write_file(const trace::TraceReader& reader, const Options& options) {
+    if (auto there = check_parquet(options.columns); !there) return tl::unexpected{there.error()};
+    const auto folder = FolderBeside::create(options.columns);
+    if (!folder) return tl::unexpected{folder.error()};
+    auto exported = write_folder(reader, options, (*folder)->path());
+    if (!exported) return exported;
+    if (auto written = write_parquet((*folder)->path(), options.columns); !written)
+        return tl::unexpected{written.error()};
+    return exported;
+}
+
+Result<int> run(const Options& options) {
+    const auto waiting = [&] {
+        fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(options.trace));
+    };
+    const auto reader = trace::TraceReader::open(options.trace, waiting);
+    if (!reader) return tl::unexpected{reader.error()};
+    const Interruption interruption;
+    const auto exported = options.columns.ends_with(".parquet")
+                              ? write_file(*reader, options)
+                              : write_folder(*reader, options, options.columns);
+    if (!exported) return tl::unexpected{exported.error()};
+    say_losses(*reader, options.trace);
+    fmt::print(stderr, "rdam: {}: {} calls of {} sequences\n", printable(options.columns), exported->calls,
+               exported->sequences);
+    return kExitDone;
+}
+
+}  // namespace
+
+Run add_export(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("trace", options->trace, "The trace to read")->option_text("TRACE [trace.bin]");
+    app.add_option(
+           "--columns", options->columns,
+           "Write one row for each call: a folder of columns that numpy maps into memory, or a Parquet file")
+        ->option_text("DIR|FILE.parquet")
+        ->required();
+    add_sequence_options(app, options->settings);
+    return [options] { return run(*options); };
+}
+
+}  // namespace rdam

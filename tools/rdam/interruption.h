@@ -1,0 +1,21 @@
+// Ctrl-C and its like while files are half written.
+#pragma once
+
+namespace rdam {
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process; if one has come, it
+/// ends the process when this goes out of scope, after everything declared behind it has tidied up. One at a
+/// time.
+class Interruption {
+  public:
+    Interruption();
+    ~Interruption();
+    Interruption(const Interruption&) = delete;
+    Interruption& operator=(const Interruption&) = delete;
+    Interruption(Interruption&&) = delete;
+    Interruption& operator=(Interruption&&) = delete;
+
+    static bool came();
+};
+
+}  // namespace rdam

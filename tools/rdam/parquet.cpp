@@ -1,0 +1,75 @@
+#include "tools/rdam/parquet.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/list/child_process.h"
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
+
+std::string python() {
+    const char* chosen = std::getenv("RDAM_PYTHON");
+    return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
+}
+
+/// The folder that the module is in: the build tree's, or the installed one.
+Result<std::string> find_module() {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    for (const fs::path& place :
+         {own.parent_path() / "../python", own.parent_path() / ".." / RDAM_PYTHON_DIR}) {
+        if (fs::exists(place / "rdam/parquet.py", error)) return place.lexically_normal().string();
+    }
+    return fail("the Python module rdam is not where it was installed with {}: install rdam again",
+                own.string());
+}
+
+std::string last_line(std::string_view text) {
+    while (!text.empty() && text.back() == '\n')
+        text.remove_suffix(1);
+    return std::string{text.substr(text.rfind('\n') + 1)};
+}
+
+Result<ChildOutput> run_python(const std::string& file, const std::vector<std::string>& arguments) {
+    const auto module = find_module();
+    if (!module) return tl::unexpected{module.error()};
+    const char* before = std::getenv("PYTHONPATH");
+    const std::string path =
+        *module + (before != nullptr && *before != '\0' ? std::string{":"} + before : "");
+    std::vector<std::string> command{python()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    // Modules that lie where the user works are none of ours.
+    auto ran = run_child(command, {"PYTHONPATH=" + path, "PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1"},
+                         kMostOutput);
+    if (ran) return ran;
+    return fail("{}: takes Python with pyarrow: {}; name one in RDAM_PYTHON, or a folder instead of the file",
+                file, ran.error().message);
+}
+
+}  // namespace
+
+Result<void> check_parquet(const std::string& file) {
+    const auto ran = run_python(file, {"-c", "import numpy, pyarrow.parquet"});
+    if (!ran) return tl::unexpected{ran.error()};
+    if (ran->exit_code == 0) return {};
+    return fail(
+        "{}: takes pyarrow and numpy, and {} has not both ({}): 'pip install pyarrow numpy', name another "
+        "Python in RDAM_PYTHON, or a folder instead of the file",
+        file, python(), last_line(ran->err));
+}
+
+Result<void> write_parquet(const std::string& columns, const std::string& file) {
+    const auto ran = run_python(file, {"-m", "rdam.parquet", columns, file});
+    if (!ran) return tl::unexpected{ran.error()};
+    if (ran->exit_code != 0) return fail("{}: {}", file, last_line(ran->err));
+    return {};
+}
+
+}  // namespace rdam

@@ -1,0 +1,17 @@
+// Columns to a Parquet file: pyarrow writes it, called by the Python module that is installed with rdam.
+#pragma once
+
+#include <string>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// Whether pyarrow is there; an error says for which Python it must be installed. `file`: what it is wanted
+/// for.
+Result<void> check_parquet(const std::string& file);
+
+/// The folder of an export (analyzer/columns) as `file`, which is replaced once the new one is whole.
+Result<void> write_parquet(const std::string& columns, const std::string& file);
+
+}  // namespace rdam

@@ -1,0 +1,31 @@
+// One line on stderr that is written over, for those who wait longer than two seconds before a terminal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace rdam {
+
+class ProgressLine {
+  public:
+    /// `doing`: "analyzing"; lives as long as this. `total`: of events.
+    ProgressLine(std::string_view doing, std::uint64_t total);
+    ~ProgressLine();
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+    ProgressLine(ProgressLine&&) = delete;
+    ProgressLine& operator=(ProgressLine&&) = delete;
+
+    /// Cheap enough for every batch of events.
+    void update(std::uint64_t events);
+
+  private:
+    std::string_view doing_;
+    std::uint64_t total_;
+    bool terminal_;
+    bool shown_ = false;
+    std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace rdam

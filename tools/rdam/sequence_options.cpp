@@ -1,0 +1,24 @@
+#include "tools/rdam/sequence_options.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace rdam {
+
+void add_sequence_options(CLI::App& app, score::Settings& settings) {
+    app.add_option("--key", settings.keys, "Compare only calls with the same value of this parameter")
+        ->option_text("FUNCTION:PARAMETER")
+        ->allow_extra_args(false);
+    app.add_option("--no-key", settings.no_keys, "Compare calls whatever the value of this parameter")
+        ->option_text("FUNCTION:PARAMETER")
+        ->allow_extra_args(false);
+    app.add_option("--ignore", settings.ignore, "Leave a function out, as if it had not been recorded")
+        ->option_text("FUNCTION")
+        ->allow_extra_args(false);
+    app.add_flag("--deep-keys", settings.sequences.deep_keys,
+                 "Parameters of inner calls tell outer ones apart too");
+    app.add_flag("--fold-loops", settings.sequences.fold_loops,
+                 "How often a call is repeated makes no difference");
+}
+
+}  // namespace rdam
