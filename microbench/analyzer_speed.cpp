@@ -21,12 +21,12 @@ struct Thread {
     std::vector<std::uint64_t> words;
     std::uint64_t now = 1;
 
-    void enter(std::uint32_t function, std::uint64_t word) {
+    void enter(std::uint32_t function, std::uint64_t word, std::uint64_t place = 0) {
         words.push_back(word);
         trace::Event event;
         event.tsc = now += 50;
         event.function = function;
-        event.caller = 0x1000 + function;
+        event.caller = 0x1000 + function + 0x10 * place;
         event.words = {&words.back(), 1};
         events.push_back(event);
     }
@@ -40,8 +40,8 @@ struct Thread {
 };
 
 /// A worker whose calls have 4 to 7 children, each of which may have a child of its own; `keys` different
-/// values of their parameter.
-Thread make_thread(std::uint64_t keys) {
+/// values of their parameter. They are called from so many places.
+Thread make_thread(std::uint64_t keys, std::uint64_t callers) {
     Thread thread;
     thread.events.reserve(kEvents + 64);
     thread.words.reserve(kEvents + 64);
@@ -49,7 +49,7 @@ Thread make_thread(std::uint64_t keys) {
     while (thread.events.size() < kEvents) {
         thread.enter(0, 0);
         for (std::uint64_t i = 4 + random() % 4; i > 0; --i) {
-            thread.enter(1, random() % keys);
+            thread.enter(1, random() % keys, callers > 1 ? random() % callers : 0);
             if (random() % 10 == 0) {
                 thread.enter(2, 0);
                 thread.leave(2, 2000 + random() % 1000);
@@ -73,7 +73,8 @@ trace::TraceInfo make_info() {
 }
 
 void analyze_events(benchmark::State& state) {
-    const Thread thread = make_thread(static_cast<std::uint64_t>(state.range(0)));
+    const Thread thread =
+        make_thread(static_cast<std::uint64_t>(state.range(0)), static_cast<std::uint64_t>(state.range(1)));
     const trace::TraceInfo info = make_info();
     const auto keys = mining::make_keys(info, {}, {});
     if (!keys) return state.SkipWithError(keys.error().message.c_str());
@@ -90,7 +91,10 @@ void analyze_events(benchmark::State& state) {
     const auto events = static_cast<double>(thread.events.size()) * static_cast<double>(state.iterations());
     state.counters["events/s"] = benchmark::Counter(events, benchmark::Counter::kIsRate);
 }
-BENCHMARK(analyze_events)->Arg(1)->Arg(1000)->Arg(1000000)->ArgName("keys")->Unit(benchmark::kMillisecond);
+BENCHMARK(analyze_events)
+    ->ArgsProduct({{1, 1000, 1000000}, {1, 3, 100}})
+    ->ArgNames({"keys", "callers"})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

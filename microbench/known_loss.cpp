@@ -90,6 +90,7 @@ struct Worker {
 
     /// Ticks to spin: the fixed time and now and then the interference, one to four times as long.
     std::uint64_t disturbed() {
+        if (calm) return shared.base;
         const std::uint64_t extra = random() % kDisturbedOneIn == 0 ? 1 + random() % 4 : 0;
         return shared.base * (1 + extra);
     }
@@ -100,6 +101,8 @@ struct Worker {
     Log second;
     std::uint64_t inside = 0;  ///< ticks in measured calls, within the open one
     std::uint32_t depth = 0;
+    bool calm = false;             ///< no interference now
+    const char* caller = nullptr;  ///< who calls next, if that matters
 };
 
 /// Stands in a function's first line and measures it to its last, however it is left.
@@ -116,7 +119,7 @@ class Stopwatch {
     }
     ~Stopwatch() {
         const std::uint64_t duration = now() - begin_;
-        log_.add({shape_, outermost_, duration, duration - worker_.inside});
+        log_.add({shape_, outermost_, duration, duration - worker_.inside, worker_.caller});
         worker_.inside = before_ + duration;
     }
     Stopwatch(const Stopwatch&) = delete;
@@ -231,6 +234,31 @@ void run_nested(Worker& worker, std::uint64_t calls) {
     }
 }
 
+[[gnu::noipa]] void calm_caller(Worker& worker) {
+    worker.calm = true;
+    worker.caller = "calm_caller";
+    const Surroundings around(worker, worker.first);
+    work(worker);
+}
+
+[[gnu::noipa]] void disturbed_caller(Worker& worker) {
+    worker.calm = false;
+    worker.caller = "disturbed_caller";
+    const Surroundings around(worker, worker.first);
+    work(worker);
+}
+
+void run_callers(Worker& worker, std::uint64_t calls) {
+    worker.first = Log("work", calls);
+    for (std::uint64_t i = 0; i < calls; ++i) {
+        if (i % 4 == 3) {
+            disturbed_caller(worker);
+        } else {
+            calm_caller(worker);
+        }
+    }
+}
+
 void run_recursive(Worker& worker, std::uint64_t calls) {
     constexpr std::uint32_t kLevels = 3;
     worker.first = Log("descend", calls + kLevels);
@@ -275,7 +303,7 @@ struct Variant {
 };
 constexpr Variant kVariants[] = {
     {"single", run_single}, {"nested", run_nested},         {"recursive", run_recursive},
-    {"mutex", run_mutex},   {"exceptions", run_exceptions},
+    {"mutex", run_mutex},   {"exceptions", run_exceptions}, {"callers", run_callers},
 };
 
 Body find_body(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace known_loss {
 namespace {
@@ -57,13 +58,39 @@ Loss loss_of(const FunctionCalls& function, double ticks_per_ns) {
     return loss;
 }
 
+using LossByCaller = std::map<std::string, std::pair<std::uint64_t, double>>;  // calls, lost
+
+/// Every call against the least of its shape, whoever made that one.
+void add_callers(const FunctionCalls& function, double ticks_per_ns, LossByCaller& callers) {
+    std::map<std::uint32_t, std::uint64_t> least;
+    for (const Call& call : function.calls) {
+        if (!call.outermost) continue;
+        std::uint64_t& value = least.try_emplace(call.shape, call.duration).first->second;
+        value = std::min(value, call.duration);
+    }
+    for (const Call& call : function.calls) {
+        if (call.caller == nullptr) continue;
+        auto& [calls, lost] = callers[call.caller];
+        ++calls;
+        if (call.outermost) lost += static_cast<double>(call.duration - least.at(call.shape)) / ticks_per_ns;
+    }
+}
+
 struct RollUp {
     std::uint64_t calls = 0;
     double rdam = 0;
     double flat = 0;
     double lost = 0;
     double self = 0;
+    LossByCaller callers;
 };
+
+Json callers_json(const LossByCaller& callers) {
+    Json out = Json::object();
+    for (const auto& [name, sums] : callers)
+        out[name] = {{"calls", sums.first}, {"lost_ns", sums.second}};
+    return out;
+}
 
 }  // namespace
 
@@ -93,14 +120,19 @@ Json truth(const std::vector<ThreadRecord>& threads, double ticks_per_ns) {
             sum.flat = std::max(sum.flat, loss.flat / duration);
             sum.lost += loss.by_shape;
             sum.self += loss.self;
+            add_callers(function, ticks_per_ns, sum.callers);
         }
         rows.push_back({{"tid", thread.tid}, {"duration_ns", duration}, {"functions", functions}});
     }
     Json functions = Json::object();
     for (const auto& [name, sum] : sums) {
-        functions[name] = {{"calls", sum.calls},           {"rdam", sum.rdam},
-                           {"rdam_flat", sum.flat},        {"rdam_all", sum.lost / life},
-                           {"rdam_self", sum.self / life}, {"lost_ns", sum.lost}};
+        functions[name] = {{"calls", sum.calls},
+                           {"rdam", sum.rdam},
+                           {"rdam_flat", sum.flat},
+                           {"rdam_all", sum.lost / life},
+                           {"rdam_self", sum.self / life},
+                           {"lost_ns", sum.lost},
+                           {"callers", callers_json(sum.callers)}};
     }
     return {{"threads", rows}, {"functions", functions}};
 }

@@ -14,7 +14,8 @@ struct Call {
     std::uint32_t shape = 0;  ///< calls of equal shape have done the same: they are one sequence
     bool outermost = true;    ///< false: called from within a call of the same function
     std::uint64_t duration = 0;
-    std::uint64_t self = 0;  ///< without the time in other measured calls
+    std::uint64_t self = 0;        ///< without the time in other measured calls
+    const char* caller = nullptr;  ///< null: of no interest
 };
 
 /// The calls of one function in one thread.

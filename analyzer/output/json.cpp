@@ -92,19 +92,23 @@ Json frames_json(std::uint64_t return_address, Symbols& symbols) {
     return out;
 }
 
+Json stack_json(const score::StackRow& stack, Symbols& symbols) {
+    Json frames = Json::array();
+    for (const std::uint64_t address : stack.frames) {
+        for (auto& frame : frames_json(address, symbols))
+            frames.push_back(frame);
+    }
+    return {{"count", stack.samples},
+            {"frames", frames},
+            {"calls_estimated", std::llround(finite(stack.calls))},
+            {"truncated", stack.truncated}};
+}
+
 Json stacks_json(const score::FunctionRow& row, Symbols& symbols, std::size_t most) {
     Json out = Json::array();
     for (const score::StackRow& stack : row.stacks) {
         if (out.size() == most) break;
-        Json frames = Json::array();
-        for (const std::uint64_t address : stack.frames) {
-            for (auto& frame : frames_json(address, symbols))
-                frames.push_back(frame);
-        }
-        out.push_back({{"count", stack.samples},
-                       {"frames", frames},
-                       {"calls_estimated", std::llround(finite(stack.calls))},
-                       {"truncated", stack.truncated}});
+        out.push_back(stack_json(stack, symbols));
     }
     return out;
 }
@@ -113,7 +117,17 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
     Json out = Json::array();
     for (const score::CallerRow& caller : row.callers) {
         if (out.size() == most) break;
-        out.push_back({{"count", caller.calls}, {"frames", frames_json(caller.address, symbols)}});
+        Json stacks = Json::array();
+        for (const score::StackRow& stack : row.stacks) {
+            if (stack.caller != caller.address) continue;
+            if (stacks.size() == most) break;
+            stacks.push_back(stack_json(stack, symbols));
+        }
+        out.push_back({{"count", caller.calls},
+                       {"frames", frames_json(caller.address, symbols)},
+                       {"lost_ns", nanoseconds(caller.lost_ns)},
+                       {"share", finite(caller.share)},
+                       {"stacks", stacks}});
     }
     return out;
 }
@@ -195,6 +209,7 @@ Json report_json(const score::Report& report, Symbols& symbols, const JsonOption
         functions.push_back(function_json(report, report.functions[i], symbols, options));
     }
     Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
+    out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked
     if (report.all_patterns) out["patterns"] = patterns_json(report);
     return out;
 }

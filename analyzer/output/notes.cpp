@@ -12,6 +12,8 @@ namespace {
 
 void add_damage(const score::Report& report, std::vector<std::string>& out) {
     const trace::Damage& damage = report.damage;
+    if (damage.bad_header)
+        out.emplace_back("The first bytes of the trace, which only say what it is, are damaged.");
     if (damage.no_index)
         out.emplace_back("The end of the trace is missing; what could be found in it is shown.");
     if (damage.bad_chunks > 0) {
@@ -162,6 +164,13 @@ std::vector<std::string> notes(const score::Report& report) {
     add_sampling(report, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());
     add_answers(report, out);
+    return out;
+}
+
+std::vector<std::string> notes(const score::Report& report, const Symbols& symbols) {
+    std::vector<std::string> out = notes(report);
+    const std::vector<std::string> remarks = symbols.remarks();
+    out.insert(out.end(), remarks.begin(), remarks.end());
     return out;
 }
 

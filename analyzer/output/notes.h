@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/output/symbols.h"
 #include "analyzer/score/report.h"
 
 namespace rdam::output {
 
 /// One sentence each, most important first; none if all went well. Not made safe for a terminal.
 std::vector<std::string> notes(const score::Report& report);
+/// And what the symbols have to say after they were asked for all frames.
+std::vector<std::string> notes(const score::Report& report, const Symbols& symbols);
 
 /// `recording cost 1.3 % of the threads' time (12.3 M calls × 41.0 ns)`, and the pauses if there were any.
 std::string recording_cost(const score::Report& report);

@@ -1,9 +1,11 @@
 #include "analyzer/output/symbols.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include "wrappers/object/symbolizer.h"
 
@@ -64,15 +66,30 @@ namespace {
 /// Opens each object once, when the first address in it is asked for.
 class FileSymbols : public Symbols {
   public:
-    explicit FileSymbols(const trace::TraceInfo& info) : trace_(info) {}
+    explicit FileSymbols(const trace::TraceInfo& info) : info_(info), trace_(info) {}
 
     std::vector<StackFrame> frames(std::uint64_t return_address) override {
+        if (const trace::ObjectInfo* object = trace_.object_at(return_address - 1)) wanted_.insert(object);
+        return known(return_address);
+    }
+
+    void prepare(std::uint64_t return_address) override { known(return_address); }
+
+    std::vector<std::string> remarks() const override {
+        std::vector<std::string> out;
+        for (const auto& [object, remark] : remarks_) {
+            if (wanted_.contains(object)) out.push_back(remark);
+        }
+        return out;
+    }
+
+  private:
+    const std::vector<StackFrame>& known(std::uint64_t return_address) {
         const auto known = known_.find(return_address);
         if (known != known_.end()) return known->second;
         return known_.emplace(return_address, look_up(return_address)).first->second;
     }
 
-  private:
     std::vector<StackFrame> look_up(std::uint64_t return_address) {
         std::vector<StackFrame> fallback = trace_.frames(return_address);
         const trace::ObjectInfo* object = trace_.object_at(return_address - 1);
@@ -101,14 +118,38 @@ class FileSymbols : public Symbols {
         const auto [entry, added] = symbolizers_.try_emplace(&object);
         if (added) {
             auto opened = Symbolizer::open(object.path, object.build_id);
-            if (opened) entry->second.emplace(std::move(*opened));
+            if (opened) {
+                if (object.build_id.empty()) check_age(object);
+                entry->second.emplace(std::move(*opened));
+            } else if (object.path.starts_with('/')) {  // the kernel's own objects have no file
+                remarks_.emplace(&object, fmt::format("{}; call stacks show offsets in it, and names and "
+                                                      "lines once the file that ran is back.",
+                                                      opened.error().message));
+            }
         }
         return entry->second ? &*entry->second : nullptr;
     }
 
+    void check_age(const trace::ObjectInfo& object) {
+        struct stat status = {};
+        if (info_.clock.start_unix_ns == 0 || ::stat(object.path.c_str(), &status) != 0) return;
+        const std::uint64_t seconds = info_.clock.start_unix_ns / 1'000'000'000;
+        if (status.st_mtim.tv_sec < 0 || static_cast<std::uint64_t>(status.st_mtim.tv_sec) <= seconds) return;
+        remarks_.emplace(
+            &object,
+            fmt::format(
+                "{}: was modified after the recording began and has no build-id to tell whether it is "
+                "the file that ran; names and lines in call stacks may be wrong (link with "
+                "-Wl,--build-id).",
+                object.path));
+    }
+
+    const trace::TraceInfo& info_;
     TraceSymbols trace_;
     std::map<const trace::ObjectInfo*, std::optional<Symbolizer>> symbolizers_;  // none: not to be had
     std::map<std::uint64_t, std::vector<StackFrame>> known_;
+    std::map<const trace::ObjectInfo*, std::string> remarks_;  // objects lie in the trace's order
+    std::set<const trace::ObjectInfo*> wanted_;
 };
 
 }  // namespace

@@ -30,6 +30,13 @@ class Symbols {
 
     /// The frames of the call that returns to `return_address`, innermost first; at least one.
     virtual std::vector<StackFrame> frames(std::uint64_t return_address) = 0;
+
+    /// The same frames will be asked for, perhaps.
+    virtual void prepare(std::uint64_t return_address) { frames(return_address); }
+
+    /// What stood in the way of the frames asked for so far, one sentence for each object. Not made safe for
+    /// a terminal.
+    virtual std::vector<std::string> remarks() const { return {}; }
 };
 
 /// Knows what the trace itself says: modules, and the functions that were wrapped.

@@ -24,7 +24,7 @@ void SymbolsAhead::run() {
     for (std::size_t i = 0; i < stacks; ++i)
         for (const std::uint64_t address : info_.stacks[i].frames) {
             if (stop_) return;
-            symbols_.frames(address);
+            symbols_.prepare(address);
         }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/table.h"
@@ -13,6 +14,9 @@
 
 namespace rdam::output {
 namespace {
+
+/// Of the callers of a function those that carry less are summed up, the first one excepted.
+constexpr double kSmallShare = 0.05;
 
 std::string score_text(double score) {
     return fmt::format("{:.3f}", score);
@@ -36,13 +40,15 @@ class TextWriter {
     }
 
     std::string write() {
-        header();
         functions();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
         patterns();
         stacks();
-        return std::move(out_);
+        // Last, for what the symbols say depends on what they were asked.
+        const std::string body = std::exchange(out_, {});
+        header();
+        return out_ + body;
     }
 
   private:
@@ -54,7 +60,7 @@ class TextWriter {
         line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns),
                          counted(report_.threads.size(), "thread", "threads"),
                          counted(report_.events, "event", "events"), recording_cost(report_)));
-        for (const std::string& note : notes(report_))
+        for (const std::string& note : notes(report_, symbols_))
             line(style_.notable("note: " + printable(note)));
         line();
     }
@@ -228,27 +234,50 @@ class TextWriter {
         bool titled = false;
         for (const score::FunctionRow& row : rows_) {
             if (row.stacks.empty() && row.callers.empty()) continue;
-            if (!titled) section("Commonest call stacks");
+            if (!titled) section("Callers and call stacks");
             titled = true;
-            stack(row);
+            line("  " + function_name(row));
+            if (row.callers.empty()) {
+                line("    caller unknown");
+                frames(row.stacks.front().frames, row.stacks.front().truncated);
+            } else {
+                callers(row);
+            }
         }
     }
 
-    void stack(const score::FunctionRow& row) {
-        if (row.stacks.empty()) {
-            const score::CallerRow& caller = row.callers.front();
-            line(fmt::format("  {}, {} of {} calls (no stack was sampled)", function_name(row),
-                             count(row, caller.calls), occurrences(row)));
-            frames({&caller.address, 1}, false);
-            return;
+    void callers(const score::FunctionRow& row) {
+        std::size_t shown = 0;
+        double share = 0;
+        for (const score::CallerRow& each : row.callers) {
+            if (shown == options_.most_callers || (shown > 0 && each.share < kSmallShare)) break;
+            caller(row, each);
+            share += each.share;
+            ++shown;
         }
-        const score::StackRow& stack = row.stacks.front();
+        if (shown == row.callers.size()) return;
+        const std::string rest =
+            row.lost_ns > 0 ? fmt::format(", {} of the lost time", percent(std::max(1 - share, 0.0))) : "";
+        line(style_.faint(fmt::format("    … {} more{}", row.callers.size() - shown, rest)));
+    }
+
+    void caller(const score::FunctionRow& row, const score::CallerRow& caller) {
+        const score::StackRow* commonest = nullptr;
         std::uint64_t samples = 0;
-        for (const score::StackRow& each : row.stacks)
-            samples += each.samples;
-        line(fmt::format("  {}, {} of {}", function_name(row), grouped(stack.samples),
+        for (const score::StackRow& stack : row.stacks) {
+            if (stack.caller != caller.address) continue;
+            if (commonest == nullptr) commonest = &stack;
+            samples += stack.samples;
+        }
+        std::string text = row.lost_ns > 0 ? percent(caller.share) + " of the lost time, " : "";
+        text += fmt::format("{} of {} calls", count(row, caller.calls), occurrences(row));
+        if (commonest == nullptr) {
+            line(fmt::format("    {}; no stack was sampled", text));
+            return frames({&caller.address, 1}, false);
+        }
+        line(fmt::format("    {}; {} of {}", text, grouped(commonest->samples),
                          counted(samples, "sample", "samples")));
-        frames(stack.frames, stack.truncated);
+        frames(commonest->frames, commonest->truncated);
     }
 
     void frames(std::span<const std::uint64_t> addresses, bool truncated) {
@@ -261,8 +290,8 @@ class TextWriter {
         const bool more = texts.size() > options_.most_frames;
         if (more) texts.resize(options_.most_frames);
         for (const std::string& text : texts)
-            line("    " + text);
-        if (more || truncated) line(style_.faint(more ? "    …" : "    … (deeper than what was copied)"));
+            line("      " + text);
+        if (more || truncated) line(style_.faint(more ? "      …" : "      … (deeper than what was copied)"));
     }
 
     const score::Report& report_;

@@ -14,6 +14,7 @@ struct TextOptions {
     bool sequences = false;  ///< the sequences of each function
     bool color = false;
     std::size_t most_sequences = 10;  ///< of each function
+    std::size_t most_callers = 3;     ///< of each function
     std::size_t most_frames = 12;     ///< of each call stack
 };
 

@@ -21,23 +21,7 @@ double as_double(std::uint64_t value) {
     return static_cast<double>(value);
 }
 
-/// The least of a group over all threads.
-struct ProcessMinimum {
-    std::uint64_t outermost = UINT64_MAX;
-    std::uint64_t self = UINT64_MAX;
-};
-
-ProcessMinimum process_minimum(const std::vector<ThreadGroup>& parts) {
-    ProcessMinimum min;
-    for (const ThreadGroup& part : parts) {
-        if (part.times->outermost.count() > 0)
-            min.outermost = std::min(min.outermost, part.times->outermost.min());
-        min.self = std::min(min.self, part.times->self.min);
-    }
-    return min;
-}
-
-void add_group(const Baseline& baseline, const ProcessMinimum& min, const ThreadGroup& group, Sums& sums) {
+void add_group(const Baseline& baseline, const ProcessMinima& min, const ThreadGroup& group, Sums& sums) {
     const Distribution& calls = group.times->outermost;
     sums.self_lost += group.times->self.lost(baseline, min.self);
     if (calls.count() == 0) return;
@@ -119,6 +103,16 @@ void fill_sampling(const RowContext& context, const Distribution& all, double lo
 
 }  // namespace
 
+ProcessMinima process_minima(const std::vector<ThreadGroup>& parts) {
+    ProcessMinima min;
+    for (const ThreadGroup& part : parts) {
+        if (part.times->outermost.count() > 0)
+            min.outermost = std::min(min.outermost, part.times->outermost.min());
+        min.self = std::min(min.self, part.times->self.min);
+    }
+    return min;
+}
+
 double share(double lost, double life) {
     return life > 0 ? std::clamp(lost / life, 0.0, 1.0) : 0.0;
 }
@@ -138,7 +132,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     std::vector<Sums> threads(context.threads.size());
     Distribution all;
     for (const mining::GroupId group : context.merged.of_function[function]) {
-        const ProcessMinimum min = process_minimum(context.merged.threads[group]);
+        const ProcessMinima min = process_minima(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
             add_group(context.settings.baseline, min, part, threads[part.thread]);
             all.merge(part.times->outermost);

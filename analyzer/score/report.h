@@ -72,13 +72,18 @@ struct SequenceRow {
 struct StackRow {
     std::uint64_t samples = 0;  ///< how often the sample was this one
     double calls = 0;           ///< estimate: the calls of its (function, caller) pair, shared out by samples
+    std::uint64_t caller = 0;   ///< CallerRow::address
     std::vector<std::uint64_t> frames;  ///< return addresses, innermost first
     bool truncated = false;
 };
 
+/// A place from which the function was called. Of a function's callers the losses add up to its own, but for
+/// those of calls whose caller is not known.
 struct CallerRow {
     std::uint64_t address = 0;  ///< return address
-    std::uint64_t calls = 0;
+    std::uint64_t calls = 0;    ///< as FunctionRow::occurrences
+    double lost_ns = 0;         ///< as FunctionRow::lost_ns; with a percentile as the baseline, approximately
+    double share = 0;           ///< of the function's lost_ns; 0 if nothing was lost
 };
 
 struct FunctionRow {
@@ -117,7 +122,7 @@ struct FunctionRow {
     std::uint64_t scored_sequences = 0;  ///< how many there are
     std::uint64_t single_sequences = 0;  ///< occur once in each thread they occur in: no score
     std::vector<StackRow> stacks;        ///< commonest first
-    std::vector<CallerRow> callers;      ///< commonest first
+    std::vector<CallerRow> callers;      ///< most lost time first, then most calls
 };
 
 /// What was left out because of score::Selection.

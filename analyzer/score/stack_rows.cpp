@@ -1,40 +1,94 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "analyzer/score/function_row.h"
 
 namespace rdam::score {
 namespace {
 
-std::vector<CallerRow> count_callers(const RowContext& context, std::uint32_t function) {
-    std::map<std::uint64_t, std::uint64_t> calls;
-    for (const auto& thread : context.threads) {
-        for (const CallerCounts::Entry& entry : thread->callers()[function].entries())
-            calls[entry.caller] += entry.calls;
+struct CallerSums {
+    std::uint64_t calls = 0;
+    double lost = 0;  ///< ticks
+};
+using CallerMap = std::map<std::uint64_t, CallerSums>;  // by address
+
+/// Of one group in one thread. Against a minimum each caller's part is exact. Against a percentile it is not
+/// known which of its calls were below: the callers share what the group lost by what each exceeds the
+/// baseline in sum.
+void add_lost(const Baseline& baseline, const GroupTimes& times, std::uint64_t least, CallerMap& callers) {
+    if (times.outermost.count() == 0) return;
+    const std::uint64_t base = base_of(baseline, times.outermost, least);
+    const double lost = times.outermost.lost_above(base);
+    if (!times.callers) {
+        callers[times.caller].lost += lost;
+        return;
     }
+    const auto above = [&](const CallerEntry& entry) {
+        return static_cast<double>(
+            entry.sum - std::min(entry.sum, Distribution::saturating_product(entry.outermost, base)));
+    };
+    double all = 0;
+    times.callers->for_each([&](const CallerEntry& entry) { all += above(entry); });
+    if (all == 0) return;
+    times.callers->for_each(
+        [&](const CallerEntry& entry) { callers[entry.caller].lost += lost * (above(entry) / all); });
+}
+
+void add_calls(const GroupTimes& times, CallerMap& callers) {
+    if (!times.callers) {
+        callers[times.caller].calls += times.outermost.count() + (times.inner ? times.inner->count() : 0);
+        return;
+    }
+    times.callers->for_each([&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
+}
+
+std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
+    CallerMap callers;
+    for (const mining::GroupId group : context.merged.of_function[row.function]) {
+        const std::vector<ThreadGroup>& parts = context.merged.threads[group];
+        const std::uint64_t least = process_minima(parts).outermost;
+        for (const ThreadGroup& part : parts) {
+            add_calls(*part.times, callers);
+            add_lost(context.settings.baseline, *part.times, least, callers);
+        }
+    }
+    for (const auto& thread : context.threads) {
+        thread->untimed_callers()[row.function].for_each(
+            [&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
+    }
+    callers.erase(0);
     std::vector<CallerRow> rows;
-    rows.reserve(calls.size());
-    for (const auto& [address, count] : calls)
-        rows.push_back({.address = address, .calls = count});
-    std::ranges::stable_sort(rows, std::ranges::greater{}, &CallerRow::calls);
+    rows.reserve(callers.size());
+    for (const auto& [address, sums] : callers) {
+        const double lost = sums.lost * context.ns_per_tick;
+        rows.push_back({.address = address,
+                        .calls = sums.calls,
+                        .lost_ns = lost,
+                        .share = row.lost_ns > 0 ? std::clamp(lost / row.lost_ns, 0.0, 1.0) : 0});
+    }
+    std::ranges::stable_sort(rows, [](const CallerRow& a, const CallerRow& b) {
+        return std::tie(b.lost_ns, b.calls) < std::tie(a.lost_ns, a.calls);
+    });
     return rows;
 }
 
 /// Samples of one call stack: the same frames may stand in the trace more than once.
 struct Samples {
     std::uint64_t count = 0;
-    std::uint64_t caller = 0;
     bool truncated = false;
 };
 
-std::map<std::vector<std::uint64_t>, Samples> collect_samples(const RowContext& context,
-                                                              std::uint32_t function) {
-    std::map<std::vector<std::uint64_t>, Samples> samples;
+/// By caller and frames.
+using SampleMap = std::map<std::pair<std::uint64_t, std::vector<std::uint64_t>>, Samples>;
+
+SampleMap collect_samples(const RowContext& context, std::uint32_t function) {
+    SampleMap samples;
     for (const std::uint32_t i : context.stacks_of[function]) {
         const trace::StackInfo& stack = context.info.stacks[i];
-        Samples& entry = samples[stack.frames];
+        Samples& entry = samples[{stack.caller, stack.frames}];
         entry.count += context.stack_samples[i];
-        entry.caller = stack.caller;
         entry.truncated = stack.truncated;
     }
     return samples;
@@ -55,19 +109,20 @@ void count_stacks(RowContext& context) {
 }
 
 void add_stack_rows(const RowContext& context, FunctionRow& row) {
-    row.callers = count_callers(context, row.function);
-    const auto samples = collect_samples(context, row.function);
+    row.callers = count_callers(context, row);
+    const SampleMap samples = collect_samples(context, row.function);
 
     std::map<std::uint64_t, double> calls_of, samples_of;  // by caller
     for (const CallerRow& caller : row.callers)
         calls_of[caller.address] = static_cast<double>(caller.calls);
-    for (const auto& [frames, entry] : samples)
-        samples_of[entry.caller] += static_cast<double>(entry.count);
-    for (const auto& [frames, entry] : samples) {
-        const double fraction = static_cast<double>(entry.count) / samples_of[entry.caller];
+    for (const auto& [stack, entry] : samples)
+        samples_of[stack.first] += static_cast<double>(entry.count);
+    for (const auto& [stack, entry] : samples) {
+        const double fraction = static_cast<double>(entry.count) / samples_of[stack.first];
         row.stacks.push_back({.samples = entry.count,
-                              .calls = calls_of[entry.caller] * fraction,
-                              .frames = frames,
+                              .calls = calls_of[stack.first] * fraction,
+                              .caller = stack.first,
+                              .frames = stack.second,
                               .truncated = entry.truncated});
     }
     std::ranges::stable_sort(row.stacks, [](const StackRow& a, const StackRow& b) {

@@ -20,29 +20,22 @@ double SelfTimes::lost(const Baseline& baseline, std::uint64_t process_min) cons
     return static_cast<double>(sum - std::min(sum, Distribution::saturating_product(count, base)));
 }
 
-void CallerCounts::add(std::uint64_t caller, std::uint64_t times) {
-    constexpr std::size_t kFew = 8;
-    if (last_ < entries_.size() && entries_[last_].caller == caller) {
-        entries_[last_].calls += times;
-        return;
-    }
-    if (entries_.size() <= kFew) {
-        const auto found = std::ranges::find(entries_, caller, &Entry::caller);
-        last_ = static_cast<std::size_t>(found - entries_.begin());
-    } else {
-        const auto found = index_->find(caller);
-        last_ = found != index_->end() ? found->second : entries_.size();
-    }
-    if (last_ == entries_.size()) {
-        entries_.push_back({caller, 0});
-        if (entries_.size() == kFew + 1) {
-            index_ = std::make_unique<tsl::robin_map<std::uint64_t, std::size_t>>();
-            for (std::size_t i = 0; i < kFew; ++i)
-                index_->emplace(entries_[i].caller, i);
+void GroupTimes::add_caller(std::uint64_t address, const calls::Call& call) {
+    if (!callers) {
+        if (address == caller) return;
+        const std::uint64_t inside = inner ? inner->count() : 0;
+        const std::uint64_t before = outermost.count() + inside;
+        if (before == 0) {
+            caller = address;
+            return;
         }
-        if (entries_.size() > kFew) index_->emplace(caller, last_);
+        callers = std::make_unique<CallerTable>();
+        CallerEntry& first = callers->of(caller);
+        first.calls = before;
+        first.outermost = outermost.count();
+        first.sum = outermost.sum();
     }
-    entries_[last_].calls += times;
+    callers->of(address).add(call.duration, call.weight, call.outermost);
 }
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
@@ -50,7 +43,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       store_(info.functions.size()),
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
-      callers_(info.functions.size()),
+      untimed_callers_(info.functions.size()),
       sampling_(info.functions.size()) {
     if (settings.patterns) patterns_ = std::make_unique<PatternTimes>(store_, settings.sequences.fold_loops);
 }
@@ -79,7 +72,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
         key_values_.push_back(key.word < enter.words.size() ? enter.words[key.word] & key.mask : 0);
     }
     builder_.open(enter.function, key_values_);
-    if (enter.caller != 0) callers_[enter.function].add(enter.caller, weight);
+    open_.push_back({.caller = enter.caller, .weight = weight, .function = enter.function});
     if (enter.stack != 0) ++stacks_[enter.stack - 1];
     if (weight > 1) sampling_.count(enter.function);
     if (patterns_) patterns_->miner().open();
@@ -87,6 +80,8 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
 
 void ThreadAnalysis::closed(const calls::Call& call) {
     const mining::GroupId group = builder_.close();
+    const std::uint64_t caller = open_.back().caller;
+    open_.pop_back();
     if (patterns_)
         patterns_->miner().close(store_.group(group).shape, matcher_.net_end(), call.duration, call.timed);
     if (group >= groups_.size()) {
@@ -96,7 +91,11 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     }
     GroupTimes& times = groups_[group];
     if (call.self_timed) times.self.add(call.self, call.weight);
-    if (!call.timed) return;
+    if (!call.timed) {
+        untimed_callers_[call.function].of(caller).calls += call.weight;
+        return;
+    }
+    times.add_caller(caller, call);
     if (call.weight > 1) sampling_.time(call.function, group, call.duration, call.outermost);
     if (call.outermost) {
         times.outermost.add(call.duration, call.weight);
@@ -113,6 +112,11 @@ void ThreadAnalysis::tree_ended(std::uint64_t weight) {
 void ThreadAnalysis::abandoned(std::size_t count) {
     if (patterns_) patterns_->miner().abandon(builder_.abandoned_shapes(count));
     builder_.abandon(count);
+    for (; count > 0; --count) {
+        const OpenCall& call = open_.back();
+        untimed_callers_[call.function].of(call.caller).calls += call.weight;
+        open_.pop_back();
+    }
 }
 
 }  // namespace rdam::score

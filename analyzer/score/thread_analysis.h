@@ -12,6 +12,7 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
+#include "analyzer/score/callers.h"
 #include "analyzer/score/distribution.h"
 #include "analyzer/score/loss.h"
 #include "analyzer/score/pattern_times.h"
@@ -37,23 +38,11 @@ struct GroupTimes {
     Distribution outermost;
     std::unique_ptr<Distribution> inner;  ///< within another call of the same function; null: there were none
     SelfTimes self;                       ///< of all of them
-};
+    std::uint64_t caller = 0;             ///< where they return to; meaningless if there are `callers`
+    std::unique_ptr<CallerTable> callers;  ///< null: they all return to the same address
 
-/// Calls of one function by the address they return to.
-class CallerCounts {
-  public:
-    struct Entry {
-        std::uint64_t caller = 0;
-        std::uint64_t calls = 0;
-    };
-
-    void add(std::uint64_t caller, std::uint64_t times);
-    const std::vector<Entry>& entries() const { return entries_; }
-
-  private:
-    std::size_t last_ = 0;
-    std::vector<Entry> entries_;
-    std::unique_ptr<tsl::robin_map<std::uint64_t, std::size_t>> index_;  // once there are more than a few
+    /// Before the call's times are added.
+    void add_caller(std::uint64_t address, const calls::Call& call);
 };
 
 /// Settings with names resolved; shared by the threads' analyses.
@@ -88,8 +77,9 @@ class ThreadAnalysis final : private calls::CallSink {
     const calls::MatchCounts& counts() const { return matcher_.counts(); }
     const std::vector<calls::FunctionCounts>& per_function() const { return matcher_.per_function(); }
     const mining::SequenceStore& sequences() const { return store_; }
-    const std::vector<GroupTimes>& groups() const { return groups_; }      ///< by mining::GroupId
-    const std::vector<CallerCounts>& callers() const { return callers_; }  ///< by function
+    const std::vector<GroupTimes>& groups() const { return groups_; }  ///< by mining::GroupId
+    /// By function: its calls without times, which are in no group.
+    const std::vector<CallerTable>& untimed_callers() const { return untimed_callers_; }
     /// How often each stack was the one sampled; most were in no given thread.
     const tsl::robin_map<std::uint32_t, std::uint64_t>& stack_samples() const { return stacks_; }
     const PatternTimes* patterns() const { return patterns_.get(); }  ///< nullptr: not asked for
@@ -99,6 +89,12 @@ class ThreadAnalysis final : private calls::CallSink {
 
   private:
     friend calls::BasicMatcher<ThreadAnalysis>;
+
+    struct OpenCall {
+        std::uint64_t caller = 0;
+        std::uint64_t weight = 1;
+        std::uint32_t function = 0;
+    };
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
@@ -110,7 +106,8 @@ class ThreadAnalysis final : private calls::CallSink {
     mining::SequenceBuilder builder_;
     calls::BasicMatcher<ThreadAnalysis> matcher_;
     std::vector<GroupTimes> groups_;
-    std::vector<CallerCounts> callers_;
+    std::vector<OpenCall> open_;
+    std::vector<CallerTable> untimed_callers_;
     TreeSums sampling_;
     std::unique_ptr<PatternTimes> patterns_;
     tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;

@@ -25,10 +25,11 @@ THREAD = {"tid": int, "name": str, "duration_ns": NUMBER, "events": int}
 SHARE = {"tid": int, "rdam": NUMBER, "occurrences": int, "lost_ns": NUMBER}
 SEQUENCE = {"id": str, "name": str, "rdam": NUMBER, "occurrences": int, "min_ns": NUMBER, "lost_ns": NUMBER}
 STACK = {"count": int, "frames": [str]}
+CALLER = {"count": int, "frames": [str], "lost_ns": NUMBER, "share": NUMBER, "stacks": [STACK]}
 FUNCTION = {"name": str, "module": str, "rdam": NUMBER, "rdam_all": NUMBER, "rdam_self": NUMBER, "rdam_flat": NUMBER,
             "occurrences": int, "min_ns": NUMBER, "median_ns": NUMBER, "p99_ns": NUMBER, "max_ns": NUMBER,
             "lost_ns": NUMBER, "lower_bound": bool, "threads": [SHARE], "sequences": [SEQUENCE], "stacks": [STACK],
-            "hints": list}
+            "hints": list, "callers": [CALLER]}
 CONTRACT = {"trace": TRACE, "threads": [THREAD], "functions": [FUNCTION]}
 
 
@@ -147,6 +148,27 @@ class GroundTruth(unittest.TestCase):
         # One sequence; a call stack for the first call of each thread, from the loop that calls it.
         self.assertEqual([sequence["occurrences"] for sequence in work["sequences"]], [work["occurrences"]])
         self.assertTrue(any("run_single" in frame for stack in work["stacks"] for frame in stack["frames"]))
+
+    def test_callers(self):
+        run = Run("callers", "work")
+        self.check(run)
+        [work] = run.report["functions"]
+        truth = run.truth["functions"]["work"]["callers"]
+        self.assertEqual(len(work["callers"]), 2)
+        for caller in work["callers"]:
+            name = next(name for name in truth if any(name in frame for frame in caller["frames"]))
+            with self.subTest(caller=name):
+                self.assertEqual(caller["count"], truth[name]["calls"])
+                life = sum(thread["duration_ns"] for thread in run.truth["threads"])
+                self.assertAlmostEqual(caller["lost_ns"], truth[name]["lost_ns"], delta=self.tolerance(run) * life)
+                self.assertAlmostEqual(caller["share"], caller["lost_ns"] / work["lost_ns"], places=6)
+                self.assertRegex(caller["frames"][0], r"known_loss\.cpp:\d+$")
+                # Each thread's first call from there had its stack taken.
+                self.assertTrue(caller["stacks"])
+                for stack in caller["stacks"]:
+                    self.assertEqual(stack["frames"][:len(caller["frames"])], caller["frames"])
+                    self.assertTrue(any("run_callers" in frame for frame in stack["frames"]))
+        self.assertAlmostEqual(sum(caller["share"] for caller in work["callers"]), 1, places=6)
 
     def test_one_thread(self):
         self.check(Run("single", "work", "1", "8000", "7"))

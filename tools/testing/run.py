@@ -109,7 +109,8 @@ def parse_arguments() -> argparse.Namespace:
                         help="instead, look for inputs that break the readers, some seconds each (clang)")
     parser.add_argument("--lint", action="store_true", help="instead, formatting and static checks (tools/lint)")
     parser.add_argument("--all", action="store_true",
-                        help="what continuous integration runs: all tests, those of the parsers under sanitizers, quick lint")
+                        help="what continuous integration runs: all tests, those of the parsers under sanitizers, "
+                             "some seconds of fuzzing, quick lint")
     return parser.parse_args()
 
 
@@ -129,7 +130,9 @@ def main() -> int:
         total.add(sanitized("address,undefined", argparse.Namespace(name=UNDER_SANITIZERS)))
     elif options.sanitize:
         total.add(sanitized(options.sanitize, options))
-    if options.fuzz:
+    if options.all:
+        total.add(fuzzed(argparse.Namespace(name=[])))
+    elif options.fuzz:
         total.add(fuzzed(options))
     if options.lint:
         total.add(lint([]))

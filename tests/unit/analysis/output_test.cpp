@@ -102,6 +102,26 @@ Recording program_with_budget(std::uint8_t rate, std::uint64_t switched_off) {
     return recording;
 }
 
+/// `step` is called from six places; at one of them it is disturbed, at another a little.
+Recording program_with_callers() {
+    constexpr std::uint64_t kPlaces[] = {0x1000, 0x2000, 0x4000, 0x5000, 0x6000, 0x7000};
+    Recording recording{1};
+    recording.info.functions[0].name = "step";
+    recording.info.stacks = {{.function = 0, .caller = 0x1000, .frames = {0x1000, 0x2000}},
+                             {.function = 0, .caller = 0x1000, .frames = {0x1000, 0x3000}, .truncated = true},
+                             {.function = 0, .caller = 0x2000, .frames = {0x2000, 0x3000}}};
+    ThreadRecording& thread = recording.thread(1000, 1001000);
+    std::uint64_t now = 1000;
+    for (std::uint64_t i = 0; i < 240; ++i) {
+        const std::uint64_t place = i % 6;
+        const std::uint32_t stack = i % 60 == 0 ? 1 + (i == 60) : i == 1 ? 3 : 0;
+        const std::uint64_t disturbed = place == 0 ? 900 + i : place == 2 ? 100 : place == 3 ? 5 : 0;
+        thread.enter(now, 0, {}, kPlaces[place], stack).leave(now + 200 + disturbed, 0);
+        now += 3000;
+    }
+    return recording;
+}
+
 /// Everything that can go wrong, and names that mean harm.
 Recording troubled_program() {
     Recording recording{3};
@@ -154,9 +174,16 @@ TEST_CASE("the table of a contended program", "[output][golden]") {
     check_golden("contended.json", json_of(report));
 }
 
+TEST_CASE("callers stand by what they carry, each with its stacks", "[output][golden]") {
+    const score::Report report = analyze(program_with_callers());
+    check_golden("callers.txt", text_of(report));
+    check_golden("callers.json", json_of(report));
+}
+
 TEST_CASE("what went wrong is said in plain words", "[output][golden]") {
     score::Report report = analyze(troubled_program());
-    report.damage = {.no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
+    report.damage = {
+        .bad_header = true, .no_index = true, .bad_chunks = 1, .missing_chunks = 2, .skipped_bytes = 77};
     check_golden("troubled.txt", text_of(report, {.threads = true}));
     check_golden("troubled.json", json_of(report));
 }
@@ -301,6 +328,23 @@ TEST_CASE("without the program's files frames are modules and offsets", "[output
     CHECK(shown(0x10121) == "app+0x121");
     CHECK(shown(0x500) == "0x500");
     CHECK(shown(0) == "0x0");
+}
+
+TEST_CASE("a file that is not the one that ran is said, once", "[output]") {
+    trace::TraceInfo info;
+    info.objects = {
+        {.path = "/proc/self/exe", .build_id = "0123", .base = 0x10000, .end = 0x20000},
+        {.path = "/nonexistent/lib.so", .build_id = {}, .base = 0x20000, .end = 0x30000},
+        {.path = "[vdso]", .build_id = {}, .base = 0x30000, .end = 0x40000},
+        {.path = "/nonexistent/never_asked_for.so", .build_id = {}, .base = 0x40000, .end = 0x50000}};
+    const auto symbols = output::make_symbols(info);
+    CHECK(symbols->remarks().empty());
+    for (const std::uint64_t address : {0x10110, 0x10120, 0x20110, 0x20120, 0x30110, 0x60000})
+        CHECK(symbols->frames(address).front().function.empty());
+    const std::vector<std::string> remarks = symbols->remarks();
+    REQUIRE(remarks.size() == 2);
+    CHECK(remarks[0].starts_with("/proc/self/exe: is not the file that was recorded (build-id "));
+    CHECK(remarks[1].starts_with("/nonexistent/lib.so: cannot be opened: "));
 }
 
 }  // namespace rdam::test

@@ -21,6 +21,9 @@ class RandomThread {
     std::uint32_t some_function() { return static_cast<std::uint32_t>(below(shape_.functions)); }
     std::vector<std::uint64_t> some_words() { return {below(2), below(3)}; }
 
+    // Most functions have a caller or two, some more than are searched without a hash, or an unknown one.
+    std::uint64_t caller() { return one_in(6) ? below(14) : 1 + below(2); }
+
     // Steps of at least 4 ticks leave room for pauses that begin a little before the event they belong to.
     std::uint64_t tick() { return now_ += 4 + below(one_in(4) ? 60 : 6); }
 
@@ -60,7 +63,7 @@ class RandomThread {
         if (tail) {
             out_.tail_enter(entered, function, some_words());
         } else {
-            out_.enter(entered, function, some_words());
+            out_.enter(entered, function, some_words(), caller());
         }
         if (one_in(10))
             pause(tail ? entered : entered - below(3));  // a tail call ends its predecessor at that time

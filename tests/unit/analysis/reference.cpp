@@ -14,7 +14,7 @@ namespace {
 
 struct Node {
     std::uint32_t function = 0;
-    std::uint64_t begin = 0, end = 0;
+    std::uint64_t begin = 0, end = 0, caller = 0;
     bool tail = false, ended = false, gap_before = false;
     std::vector<std::uint64_t> words;
     Node* parent = nullptr;
@@ -55,6 +55,7 @@ class TreeMaker {
         auto node = std::make_unique<Node>();
         node->function = event.function;
         node->begin = event.tsc;
+        node->caller = event.caller;
         node->tail = event.kind == trace::EventKind::tail_enter;
         node->words.assign(event.words.begin(), event.words.end());
         node->parent = innermost_;
@@ -89,7 +90,7 @@ class TreeMaker {
 struct Scored {
     std::uint32_t function = 0;
     std::string identity;
-    std::uint64_t duration = 0, self = 0;
+    std::uint64_t duration = 0, self = 0, caller = 0;
     bool timed = false, self_timed = false, outermost = false, ended = false;
 };
 
@@ -223,6 +224,7 @@ class Judge {
         if (ignored(node)) return;
         Scored scored;
         scored.function = node.function;
+        scored.caller = node.caller;
         scored.ended = node.ended;
         scored.outermost = true;
         for (const Node* up = node.parent; up != nullptr && up != &tree_.root; up = up->parent) {
@@ -414,6 +416,21 @@ double lost_of(const std::vector<std::uint64_t>& durations, std::uint64_t base) 
     return lost;
 }
 
+/// Each call is charged to its caller by itself.
+void charge_callers(const Thread& thread, std::uint32_t function, const ThreadGroups& groups,
+                    const Least* process, ReferenceFunction& out) {
+    for (const Scored& call : thread.calls) {
+        if (call.function != function || call.caller == 0) continue;
+        ReferenceCaller& caller = out.callers[call.caller];
+        ++caller.calls;
+        if (!call.timed || !call.outermost) continue;
+        const std::uint64_t least = process != nullptr
+                                        ? process->at(call.identity)
+                                        : *std::ranges::min_element(groups.outermost.at(call.identity));
+        caller.lost += static_cast<double>(call.duration - least);
+    }
+}
+
 ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function,
                                  bool process_baseline) {
     const ProcessLeast least = process_baseline ? process_least(threads, function) : ProcessLeast{};
@@ -429,6 +446,7 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
     for (const Thread& thread : threads) {
         all_lives += thread.life;
         const ThreadGroups groups = group(thread, function, out);
+        charge_callers(thread, function, groups, process_baseline ? &least.outermost : nullptr, out);
         double lost = 0;
         for (const auto& [identity, durations] : groups.outermost) {
             lost += lost_in(least.outermost, identity, durations);

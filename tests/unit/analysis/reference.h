@@ -22,6 +22,11 @@ struct ReferenceSequence {
     }
 };
 
+struct ReferenceCaller {
+    std::uint64_t calls = 0;
+    double lost = 0;
+};
+
 struct ReferenceFunction {
     double rdam = 0, rdam_all = 0, rdam_self = 0, rdam_flat = 0;
     std::uint64_t occurrences = 0;
@@ -29,7 +34,8 @@ struct ReferenceFunction {
     std::vector<std::uint64_t> durations;  ///< of the scored outermost calls, sorted
     double lost = 0;
     bool lower_bound = false;
-    std::vector<ReferenceSequence> sequences;  ///< those with a score, sorted
+    std::vector<ReferenceSequence> sequences;          ///< those with a score, sorted
+    std::map<std::uint64_t, ReferenceCaller> callers;  ///< by address, 0 left out
 };
 
 /// By name. `keys` says for each function how many of its first words are keys; ignored functions by number.

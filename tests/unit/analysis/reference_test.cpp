@@ -71,6 +71,16 @@ void compare_sequences(const score::FunctionRow& found, const ReferenceFunction&
     }
 }
 
+void compare_callers(const score::FunctionRow& found, const ReferenceFunction& expected) {
+    REQUIRE(found.callers.size() == expected.callers.size());
+    for (const score::CallerRow& row : found.callers) {
+        const ReferenceCaller& caller = expected.callers.at(row.address);
+        CHECK(row.calls == caller.calls);
+        CHECK(close(row.lost_ns, caller.lost));
+        CHECK(close(row.share, expected.lost > 0 ? caller.lost / expected.lost : 0));
+    }
+}
+
 void compare(const score::FunctionRow& found, const ReferenceFunction& expected) {
     INFO("function " << found.name);
     CHECK(found.occurrences == expected.occurrences);
@@ -89,6 +99,7 @@ void compare(const score::FunctionRow& found, const ReferenceFunction& expected)
         compare_percentile(found.p99_ns, expected.durations, 0.99);
     }
     compare_sequences(found, expected);
+    compare_callers(found, expected);
 }
 
 void check_properties(const score::Report& report) {

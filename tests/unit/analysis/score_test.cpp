@@ -272,6 +272,54 @@ TEST_CASE("callers are counted however many there are", "[score]") {
         CHECK(caller.calls == 3);
 }
 
+TEST_CASE("each caller carries the time that its own calls lost", "[score]") {
+    constexpr std::uint64_t kHere = 0x10, kThere = 0x20;
+    Recording recording{2};
+    ThreadRecording& thread = recording.thread(1, 100001);
+    std::uint64_t now = 0;
+    const auto call = [&](std::uint64_t caller, std::uint64_t duration) {
+        now += 1000;
+        thread.enter(now, kA, {}, caller).leave(now + duration, kA);
+    };
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        call(kHere, 100 + i % 2);
+        call(kThere, 110 + 10 * i);
+    }
+    const auto check = [&](const score::FunctionRow& a) {
+        REQUIRE(a.callers.size() == 2);
+        CHECK(a.callers[0].address == kThere);
+        CHECK(a.callers[0].calls == 10);
+        CHECK(a.callers[1].calls == 10);
+        CHECK(a.callers[0].share + a.callers[1].share == Approx(1));
+        CHECK(a.callers[0].lost_ns + a.callers[1].lost_ns == Approx(a.lost_ns));
+        return a.callers[0].lost_ns;
+    };
+    CHECK(check(row(analyze(recording), "a")) == 550);
+
+    SECTION("calls with another content are compared with their like") {
+        now += 1000;
+        thread.enter(now, kA, {}, kThere).call(now + 10, kB, 5).leave(now + 5000, kA);
+        const score::FunctionRow a = row(analyze(recording), "a");
+        CHECK(a.callers[0].calls == 11);
+        CHECK(a.callers[0].lost_ns == 550);
+    }
+    SECTION("recursive calls and those that never end are counted, and lose nothing") {
+        now += 1000;
+        thread.enter(now, kA, {}, kHere).enter(now + 1, kA, {}, 0x30).leave(now + 900, kA);
+        thread.leave(now + 950, kA).enter(now + 1000, kA, {}, 0x40);
+        const score::FunctionRow a = row(analyze(recording), "a");
+        REQUIRE(a.callers.size() == 4);
+        CHECK(a.callers[1].calls == 11);
+        CHECK(a.callers[2].calls == 1);
+        CHECK(a.callers[3].calls == 1);
+        CHECK(a.callers[2].lost_ns + a.callers[3].lost_ns == 0);
+    }
+    SECTION("with a percentile as the baseline the parts add up too") {
+        const score::Settings settings{.baseline = {score::Baseline::Kind::percentile, 0.1}};
+        check(row(analyze(recording, settings), "a"));
+    }
+}
+
 TEST_CASE("the same sequence has one row for all threads", "[score]") {
     Recording recording{2};
     for (int t = 0; t < 3; ++t) {

@@ -1,0 +1,134 @@
+// Any bytes as the events of a few threads: matched, mined, scored and shown. Four bytes are an event.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/json.h"
+#include "analyzer/output/text.h"
+#include "analyzer/score/analyze.h"
+
+namespace {
+
+using namespace rdam;
+
+constexpr std::uint32_t kFunctions = 4;
+constexpr std::uint32_t kStacks = 3;
+constexpr std::size_t kThreads = 3;
+
+void require(bool truth) {
+    if (!truth) std::abort();
+}
+
+trace::TraceInfo make_info() {
+    trace::TraceInfo info;
+    info.clock.ticks_per_second = 1e9;
+    info.clock.probe_ticks = 3.5;
+    info.clock.probe_inner_ticks = 1.5;
+    info.objects = {{.path = "/app", .build_id = {}, .base = 0x1000, .end = 0x2000}};
+    info.functions.resize(kFunctions);
+    for (std::uint32_t f = 0; f < kFunctions; ++f) {
+        info.functions[f].name = std::string(1, static_cast<char>('a' + f));
+        info.functions[f].enter_words = 1;
+        info.functions[f].parameters.resize(1);
+        info.functions[f].parameters[0].key = f % 2 == 0;
+    }
+    for (std::uint32_t s = 0; s < kStacks; ++s)
+        info.stacks.push_back(
+            {.function = s, .caller = 0x1000 + s, .frames = {0x1000 + s, 0x1800}, .truncated = s == 1});
+    info.threads.resize(kThreads);
+    return info;
+}
+
+/// Makes events of bytes; the clock goes on by most of them, and back at some.
+class EventMaker {
+  public:
+    explicit EventMaker(std::span<const std::uint64_t> words) : words_(words) {}
+
+    trace::Event make(std::span<const std::uint8_t, 4> bytes) {
+        trace::Event event;
+        event.kind = static_cast<trace::EventKind>(bytes[0] % 4);
+        event.function = (bytes[0] >> 2) % kFunctions;
+        if (bytes[0] >= 0xf0) now_ = std::uint64_t{bytes[1]} << (bytes[2] % 64);
+        now_ += bytes[1];
+        event.tsc = now_;
+        event.until = now_ + bytes[2] - 4;
+        event.caller = bytes[2] % 16 == 0 ? 0 : 0x1000 + bytes[2] % 16;
+        event.stack = bytes[3] % 8 == 0 ? 1 + event.function % kStacks : 0;
+        event.sampling = bytes[3] >= 0xe0 ? static_cast<std::uint8_t>(bytes[3] - 0xe0) : std::uint8_t{0};
+        event.words = words_.subspan(bytes[3] % words_.size(), 1);
+        return event;
+    }
+
+  private:
+    std::span<const std::uint64_t> words_;
+    std::uint64_t now_ = 1000;
+};
+
+void check(const score::Report& report) {
+    double self = 0;
+    bool sampled = false;
+    for (const score::FunctionRow& row : report.functions) {
+        for (const double value : {row.rdam, row.rdam_all, row.rdam_self, row.rdam_flat})
+            require(value >= 0 && value <= 1);
+        self += row.rdam_self;
+        sampled = sampled || row.sampled;
+        double shares = 0;
+        std::uint64_t calls = 0;
+        for (const score::CallerRow& caller : row.callers) {
+            require(caller.share >= 0 && caller.share <= 1 && caller.lost_ns >= 0);
+            shares += caller.share;
+            calls += caller.calls;
+        }
+        require(shares <= 1 + 1e-6 && calls <= row.occurrences);
+    }
+    for (const score::PatternRow& row : report.patterns)
+        require(row.rdam >= 0 && row.rdam <= 1 && row.length >= 2 && row.occurrences >= 2);
+    require(sampled || self <= 1 + 1e-6);  // an estimate has no such bound
+}
+
+void show(const score::Report& report, const trace::TraceInfo& info) {
+    output::TraceSymbols symbols{info};
+    const std::string text = output::to_text(report, symbols, {.threads = true, .sequences = true});
+    for (const char c : text)
+        require(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
+    require(nlohmann::json::parse(output::to_json(report, symbols, {})).is_object());
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    static const trace::TraceInfo info = make_info();
+    static const std::vector<std::uint64_t> words = {0, 1, 2, 0x7f00, ~0ULL};
+    const std::uint8_t choice = data[0];
+    score::Settings chosen{
+        .sequences = {.deep_keys = (choice & 1U) != 0, .fold_loops = (choice & 2U) != 0},
+        .baseline = {.kind = static_cast<score::Baseline::Kind>(choice / 4 % 3), .fraction = 0.25},
+        .patterns = true};
+    if ((choice & 16U) != 0) chosen.ignore = {"c"};
+    const auto settings = score::resolve(info, chosen);
+    require(settings.has_value());
+
+    std::vector<std::unique_ptr<score::ThreadAnalysis>> threads;
+    for (std::size_t t = 0; t < kThreads; ++t)
+        threads.push_back(std::make_unique<score::ThreadAnalysis>(info, *settings));
+    EventMaker maker{words};
+    std::size_t thread = 0;
+    for (std::size_t at = 1; at + 4 <= size; at += 4) {
+        const trace::Event event = maker.make(std::span<const std::uint8_t, 4>{data + at, 4});
+        if (data[at] == 0xef) thread = (thread + 1) % kThreads;
+        if (data[at] == 0xee) threads[thread]->gap();
+        threads[thread]->consume({&event, 1});
+    }
+    for (const auto& each : threads)
+        each->finish();
+    const score::Report report = score::make_report({info, {}}, *settings, threads, 100, 100);
+    check(report);
+    show(report, info);
+    return 0;
+}
