@@ -28,8 +28,8 @@ class PatternMiner {
 
     PatternMiner(const SequenceStore& sequences, bool fold_loops, PatternTimesSink& sink);
 
-    /// There may be so many siblings at the top level: a list that grows step by step is copied, and its memory
-    /// put in place, twice. Takes addresses, not memory.
+    /// There may be so many siblings at the top level: a list that grows step by step is copied, and its
+    /// memory put in place, twice. Takes addresses, not memory.
     void expect(std::uint64_t siblings);
 
     void open() { open_.push_back(siblings_.size()); }
