@@ -56,9 +56,9 @@ Outcome judge_report(const score::Report& report, const Expectation& expected) {
     return Outcome::report;
 }
 
-Outcome analyze(const std::string& path, const Expectation& expected) {
+Outcome analyze(const std::string& path, const Expectation& expected, const score::Settings& settings) {
     const auto reader = trace::TraceReader::open(path);
-    const auto report = reader ? score::analyze(*reader, {.patterns = true, .jobs = 2}, {})
+    const auto report = reader ? score::analyze(*reader, settings, {})
                                : Result<score::Report>{tl::unexpected{reader.error()}};
     if (!report) {
         const std::string& message = report.error().message;
@@ -75,7 +75,7 @@ Outcome analyze(const std::string& path, const Expectation& expected) {
     return outcome;
 }
 
-[[noreturn]] void run_child(const Bytes& file, const Expectation& expected) {
+[[noreturn]] void run_child(const Bytes& file, const Expectation& expected, const score::Settings& settings) {
     const rlimit seconds{kMostSeconds, kMostSeconds};
     setrlimit(RLIMIT_CPU, &seconds);
     const rlimit core{0, 0};
@@ -83,7 +83,7 @@ Outcome analyze(const std::string& path, const Expectation& expected) {
     const int fd = memfd_create("damaged", MFD_CLOEXEC);
     Outcome outcome = Outcome::wrong;
     if (fd >= 0 && write(fd, file.data(), file.size()) == static_cast<ssize_t>(file.size()))
-        outcome = analyze("/proc/self/fd/" + std::to_string(fd), expected);
+        outcome = analyze("/proc/self/fd/" + std::to_string(fd), expected, settings);
     _exit(static_cast<int>(outcome));
 }
 
@@ -95,7 +95,10 @@ struct Tally {
 void run_one(const Original& original, std::uint64_t seed, Tally& tally) {
     const Damaged damaged = damage_at_random(original, seed);
     const pid_t child = fork();
-    if (child == 0) run_child(damaged.file, damaged.expected);
+    if (child == 0) {
+        run_child(damaged.file, damaged.expected,
+                  {.patterns = seed % 3 == 0, .jobs = seed % 8 == 0 ? 2U : 1U});
+    }
     int status = 0;
     rusage usage{};
     if (child < 0 || wait4(child, &status, 0, &usage) != child) {
