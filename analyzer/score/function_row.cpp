@@ -10,7 +10,7 @@ namespace {
 /// The function in one thread.
 struct Sums {
     Loss loss;
-    double self_lost = 0;
+    Loss self;
     std::uint64_t time = 0;      ///< Σ of the outermost calls' durations
     std::uint64_t few_time = 0;  ///< those in sequences with few occurrences
     Distribution flat;           ///< all of them
@@ -23,10 +23,11 @@ double as_double(std::uint64_t value) {
 
 void add_group(const Baseline& baseline, const ProcessMinima& min, const ThreadGroup& group, Sums& sums) {
     const Distribution& calls = group.times->outermost;
-    sums.self_lost += group.times->self.lost(baseline, min.self);
+    const bool base_is_minimum = baseline.kind != Baseline::Kind::percentile;
+    sums.self.add(group.times->self.loss(baseline, min.self), base_is_minimum);
     if (calls.count() == 0) return;
     const std::uint64_t base = base_of(baseline, calls, min.outermost);
-    sums.loss.add(calls, base, baseline.kind != Baseline::Kind::percentile);
+    sums.loss.add(calls, base, base_is_minimum);
     sums.time = Distribution::saturating_sum(sums.time, calls.sum());
     const std::uint64_t unrecorded = group.sampling != nullptr ? group.sampling->outermost.unrecorded : 0;
     if (calls.count() - unrecorded < kFewOccurrences)
@@ -44,6 +45,16 @@ void fill_times(const RowContext& context, const Distribution& all, FunctionRow&
     row.median_ns = as_double(all.percentile(0.5)) * context.ns_per_tick;
     row.p99_ns = as_double(all.percentile(0.99)) * context.ns_per_tick;
     row.max_ns = as_double(all.max()) * context.ns_per_tick;
+}
+
+void fill_flat(const Baseline& baseline, const Distribution& calls, std::uint64_t least, double life,
+               FunctionRow& row) {
+    Loss loss;
+    loss.add(calls, base_of(baseline, calls, least), baseline.kind != Baseline::Kind::percentile);
+    if (share(loss.lost(), life) < row.rdam_flat) return;
+    row.rdam_flat = share(loss.lost(), life);
+    row.rdam_flat_low = share(loss.low(), life);
+    row.rdam_flat_high = share(loss.high(), life);
 }
 
 void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, std::uint64_t flat_min,
@@ -66,8 +77,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
             row.minimum_alone = loss.minimum_stands_alone();
             row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;
         }
-        const double flat = sums.flat.lost_above(base_of(context.settings.baseline, sums.flat, flat_min));
-        row.rdam_flat = std::max(row.rdam_flat, share(flat, life));
+        fill_flat(context.settings.baseline, sums.flat, flat_min, life, row);
     }
     row.occurrences += counts.estimated;
     row.recorded += counts.calls;
@@ -138,19 +148,24 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
             all.merge(part.times->outermost);
         }
     }
-    double lost = 0, self_lost = 0, time = 0, few_time = 0, lost_variance = 0;
+    Loss lost, self;
+    double time = 0, few_time = 0, lost_variance = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         fill_thread(context, t, threads[t], all.min(), row);
-        lost += threads[t].loss.lost();
-        self_lost += threads[t].self_lost;
+        lost.add(threads[t].loss);
+        self.add(threads[t].self);
         time += as_double(threads[t].time);
         few_time += as_double(threads[t].few_time);
         lost_variance += threads[t].sampling_variance;
     }
     fill_times(context, all, row);
-    row.lost_ns = lost * context.ns_per_tick;
-    row.rdam_all = share(lost, context.all_lives);
-    row.rdam_self = share(self_lost, context.all_lives);
+    row.lost_ns = lost.lost() * context.ns_per_tick;
+    row.rdam_all = share(lost.lost(), context.all_lives);
+    row.rdam_all_low = share(lost.low(), context.all_lives);
+    row.rdam_all_high = share(lost.high(), context.all_lives);
+    row.rdam_self = share(self.lost(), context.all_lives);
+    row.rdam_self_low = share(self.low(), context.all_lives);
+    row.rdam_self_high = share(self.high(), context.all_lives);
     fill_sampling(context, all, lost_variance, row);
     row.few_occurrences = few_time > kFewShare * time;
     row.lower_bound = row.few_occurrences || row.sampled;

@@ -28,20 +28,36 @@ std::uint64_t base_of(const Baseline& baseline, const Distribution& calls, std::
     return calls.min();
 }
 
+void Loss::add(const Group& group, bool base_is_minimum) {
+    if (group.count == 0) return;
+    lost_ += group.lost;
+    variance_ += group.count * group.variance;
+    if (!base_is_minimum) return;
+    const double slack = group.count > 1 ? group.gap * kExponential95 : group.base;
+    slack_ += group.count * std::min(slack, group.base);
+}
+
+void Loss::add(const Loss& other) {
+    lost_ += other.lost_;
+    judged_ += other.judged_;
+    robust_ += other.robust_;
+    variance_ += other.variance_;
+    slack_ += other.slack_;
+}
+
 void Loss::add(const Distribution& calls, std::uint64_t base, bool base_is_minimum) {
-    if (calls.count() == 0) return;
-    const double count = as_double(calls.count());
     const double lost = calls.lost_above(base);
-    lost_ += lost;
-    variance_ += count * calls.variance();
+    add(Group{.count = as_double(calls.count()),
+              .lost = lost,
+              .variance = calls.variance(),
+              .base = as_double(base),
+              .gap = as_double(calls.second() - calls.min())},
+        base_is_minimum);
     if (!base_is_minimum) return;
     if (calls.count() >= kFewOccurrences && base == calls.min()) {
         judged_ += lost;
         robust_ += calls.lost_above(std::max(calls.second(), calls.percentile(kFastest)));
     }
-    const double gap =
-        calls.count() > 1 ? as_double(calls.second() - calls.min()) * kExponential95 : as_double(base);
-    slack_ += count * std::min(gap, as_double(base));
 }
 
 double Loss::low() const {

@@ -35,6 +35,17 @@ std::uint64_t base_of(const Baseline& baseline, const Distribution& calls, std::
 /// baseline is not below 0. The lone call of its group is taken to have lost anything up to its whole time.
 class Loss {
   public:
+    /// Of a group, where its distribution is not kept.
+    struct Group {
+        double count = 0;
+        double lost = 0;
+        double variance = 0;  ///< of a call
+        double base = 0;
+        double gap = 0;  ///< between the two fastest
+    };
+
+    void add(const Group& group, bool base_is_minimum = true);
+    void add(const Loss& other);
     void add(const Distribution& calls, std::uint64_t base, bool base_is_minimum = true);
     /// Of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }

@@ -98,6 +98,9 @@ struct FunctionRow {
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
             ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
     double rdam_flat = 0;  ///< as rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat
+    double rdam_all_low = 0, rdam_all_high = 0;  ///< 95 % intervals, as that of rdam
+    double rdam_self_low = 0, rdam_self_high = 0;
+    double rdam_flat_low = 0, rdam_flat_high = 0;
 
     std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
                                     ///< estimate if `sampled`

@@ -9,15 +9,28 @@ namespace rdam::score {
 void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
     count += times;
     sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
-    min = std::min(min, value);
+    squares += static_cast<double>(value) * static_cast<double>(value) * static_cast<double>(times);
+    if (value < second) {
+        second = value >= min || times > 1 ? value : min;
+        min = std::min(min, value);
+    }
     if (all) all->add(value, times);
 }
 
-double SelfTimes::lost(const Baseline& baseline, std::uint64_t process_min) const {
-    if (count == 0) return 0;
-    if (all) return all->lost_above(all->percentile(baseline.fraction));
-    const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min) : min;
-    return static_cast<double>(sum - std::min(sum, Distribution::saturating_product(count, base)));
+Loss::Group SelfTimes::loss(const Baseline& baseline, std::uint64_t process_min) const {
+    if (count == 0) return {};
+    const auto n = static_cast<double>(count);
+    const double mean = static_cast<double>(sum) / n;
+    const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min)
+                               : baseline.kind == Baseline::Kind::percentile
+                                   ? all->percentile(baseline.fraction)
+                                   : min;
+    const std::uint64_t least = std::min(sum, Distribution::saturating_product(count, base));
+    return {.count = n,
+            .lost = all ? all->lost_above(base) : static_cast<double>(sum - least),
+            .variance = std::max(squares / n - mean * mean, 0.0),
+            .base = static_cast<double>(base),
+            .gap = count > 1 ? static_cast<double>(second - min) : 0};
 }
 
 void GroupTimes::add_caller(std::uint64_t address, const calls::Call& call) {

@@ -21,16 +21,18 @@
 
 namespace rdam::score {
 
-/// Count, sum and minimum of self times; all of them only where a percentile is the baseline.
+/// Moments and the two least of self times; all of them only where a percentile is the baseline.
 struct SelfTimes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
     std::uint64_t min = UINT64_MAX;
+    std::uint64_t second = UINT64_MAX;  ///< Distribution::second(), of more than one
+    double squares = 0;
     std::unique_ptr<Distribution> all;
 
     void add(std::uint64_t value, std::uint64_t times);
-    /// Σ max(value − base, 0) against `baseline`.
-    double lost(const Baseline& baseline, std::uint64_t process_min) const;
+    /// Σ max(value − base, 0) against `baseline`, and what that says of it.
+    Loss::Group loss(const Baseline& baseline, std::uint64_t process_min) const;
 };
 
 /// The scored calls of one sequence in one thread, durations in ticks.

@@ -155,6 +155,27 @@ TEST_CASE("the interval of a function is that of the thread that sets its score"
     CHECK(row.rdam - row.rdam_low == Approx(1.96 * std::sqrt(100 * 3300.0) / 100'000).epsilon(0.01));
 }
 
+TEST_CASE("every score has an interval", "[loss]") {
+    Recording recording(2);
+    ThreadRecording& thread = recording.thread(100, 100'100);
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        const std::uint64_t at = 100 + i * 2000;
+        thread.enter(at, 0).call(at + 10, 1, 100 + i % 7).leave(at + 300 + 3 * (i % 5) + i % 7, 0);
+    }
+    const score::FunctionRow outer = row(analyze(recording), "a");
+    CHECK(outer.rdam_all_low < outer.rdam_all);
+    CHECK(outer.rdam_all < outer.rdam_all_high);
+    CHECK(outer.rdam_flat_low < outer.rdam_flat);
+    CHECK(outer.rdam_flat < outer.rdam_flat_high);
+    // Self times are 200, 203, … 212, eight of each.
+    double squares = 0;
+    for (const double deviation : {-6.0, -3.0, 0.0, 3.0, 6.0})
+        squares += 8 * deviation * deviation;
+    CHECK(outer.rdam_self == Approx(8 * (3 + 6 + 9 + 12) / 100'000.0));
+    CHECK(outer.rdam_self - outer.rdam_self_low == Approx(1.96 * std::sqrt(squares) / 100'000));
+    CHECK(outer.rdam_self_high - outer.rdam_self == Approx(1.96 * std::sqrt(squares) / 100'000));
+}
+
 TEST_CASE("a percentile as baseline, of self times too", "[loss]") {
     Recording recording(2);
     ThreadRecording& thread = recording.thread(100, 100'100);
