@@ -100,7 +100,7 @@ struct FunctionDeviations {
 };
 
 void check_score(const score::FunctionRow& found, const score::FunctionRow& truth) {
-    CHECK(found.rdam <= truth.rdam + 3 * found.rdam_error);
+    CHECK(found.rdam <= truth.rdam_high);
     CHECK(found.rdam <= found.rdam_flat);
     CHECK(found.lower_bound);
     CHECK(found.recorded < truth.occurrences);
