@@ -133,7 +133,7 @@ Prose hot_prose() {
 Prose analyze_prose() {
     return {
         .description =
-            {"Reads a trace and prints its functions, the greatest loss first. Calls of a function with the "
+            {"Reads a trace and prints its functions, the highest score first. Calls of a function with the "
              "same "
              "children are compared with the fastest of them; the difference is lost time. A score of 0.20 "
              "or more is "
