@@ -15,7 +15,8 @@ Json function_json(const score::FunctionRow& row) {
             {"median_ns", nanoseconds(row.median_ns)},
             {"lost_ns", nanoseconds(row.lost_ns)},
             {"sampled", row.sampled},
-            {"lower_bound", row.lower_bound}};
+            {"lower_bound", row.lower_bound},
+            {"minimum_alone", row.minimum_alone}};
 }
 
 Json row_json(const score::DiffRow& row) {

@@ -201,6 +201,8 @@ Json patterns_json(const score::Report& report) {
                        {"min_ns", nanoseconds(row.min_ns)},
                        {"median_ns", nanoseconds(row.median_ns)},
                        {"lost_ns", nanoseconds(row.lost_ns)},
+                       {"lower_bound", row.lower_bound},
+                       {"minimum_alone", row.minimum_alone},
                        {"name", row.name}});
     }
     return out;

@@ -207,6 +207,13 @@ std::string lower_bound_advice() {
         score::kFewShare * 100, score::kFewOccurrences);
 }
 
+std::string few_patterns_advice() {
+    return fmt::format(
+        "The true score may be higher: the pattern was seen fewer than {} times, and the fastest may have "
+        "been disturbed too.",
+        score::kFewOccurrences);
+}
+
 std::string minimum_alone_advice() {
     return "A few calls (at most 1 %) were far faster than all the others, and most of the score is the "
            "distance "

@@ -26,5 +26,7 @@ std::string lower_bound_advice();
 std::string minimum_alone_advice();
 /// … because only a sample of the calls was recorded.
 std::string sampled_advice();
+/// What it means that a pattern's score is a lower bound.
+std::string few_patterns_advice();
 
 }  // namespace rdam::output

@@ -110,13 +110,14 @@ class TextWriter {
         return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
     }
 
+    static std::string mark(const auto& row) { return row.lower_bound ? "≥" : row.minimum_alone ? "!" : ""; }
+
     static void add_function(Table& table, const score::FunctionRow& row) {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        const char* mark = row.lower_bound ? "≥" : row.minimum_alone ? "!" : "";
-        table.add({mark + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+        table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
                    function_name(row), occurrences(row), time(row.min_ns), time(row.median_ns),
                    time(row.p99_ns), time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
     }
@@ -216,18 +217,30 @@ class TextWriter {
                      {.title = "min"},
                      {.title = "median"},
                      {.title = "lost"}}};
-        const std::size_t shown = std::min(report_.patterns.size(), options_.most_sequences);
-        for (const score::PatternRow& row : std::span{report_.patterns}.first(shown)) {
-            table.add({score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+        const auto shown =
+            std::span{report_.patterns}.first(std::min(report_.patterns.size(), options_.most_sequences));
+        for (const score::PatternRow& row : shown) {
+            table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
                        fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
                        grouped(row.occurrences), human_time(row.min_ns), human_time(row.median_ns),
                        human_time(row.lost_ns)});
         }
         print_table(table);
-        if (shown < *report_.all_patterns) {
-            line(style_.faint(fmt::format("  … {} more{}", *report_.all_patterns - shown,
-                                          shown < report_.patterns.size() ? " (--json lists them)" : "")));
+        if (shown.size() < *report_.all_patterns) {
+            line(style_.faint(
+                fmt::format("  … {} more{}", *report_.all_patterns - shown.size(),
+                            shown.size() < report_.patterns.size() ? " (--json lists them)" : "")));
         }
+        pattern_reservations(shown);
+    }
+
+    void pattern_reservations(std::span<const score::PatternRow> shown) {
+        const bool few = std::ranges::any_of(shown, &score::PatternRow::lower_bound);
+        const bool alone =
+            std::ranges::any_of(shown, [](const auto& row) { return row.minimum_alone && !row.lower_bound; });
+        if (few || alone) line();
+        if (few) line("  ≥: " + few_patterns_advice());
+        if (alone) line("  !: " + minimum_alone_advice());
     }
 
     void stacks() {

@@ -91,7 +91,9 @@ PatternRow describe(const RowContext& context, const Candidate& candidate) {
                    .rdam_high = share(loss.high(), life),
                    .min_ns = ns(static_cast<double>(calls.times.min())),
                    .median_ns = ns(static_cast<double>(calls.times.percentile(0.5))),
-                   .lost_ns = ns(loss.lost())};
+                   .lost_ns = ns(loss.lost()),
+                   .lower_bound = calls.times.count() < kFewOccurrences,
+                   .minimum_alone = loss.minimum_stands_alone()};
     for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMostPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences(), shape));
     row.name = mining::pattern_name(patterns.patterns(), candidate.pattern, [&](mining::ShapeId shape) {

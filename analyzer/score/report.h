@@ -154,6 +154,8 @@ struct PatternRow {
     double rdam = 0;                      ///< from its first event to its last, with the thread's T
     double rdam_low = 0, rdam_high = 0;
     double min_ns = 0, median_ns = 0, lost_ns = 0;
+    bool lower_bound = false;    ///< timed fewer than kFewOccurrences times: the least is not to be trusted
+    bool minimum_alone = false;  ///< a few occurrences are far faster than all the others
 };
 
 struct Report {

@@ -34,6 +34,7 @@ namespace {
 constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
+constexpr int kMostShown = 1'000'000'000;
 
 std::optional<score::Baseline> parse_baseline(const std::string& text) {
     using Kind = score::Baseline::Kind;
@@ -81,6 +82,8 @@ Result<int> run(AnalyzeArguments arguments) {
 void check_usage(const AnalyzeArguments& arguments) {
     if (arguments.diff && arguments.traces.size() != 2)
         throw CLI::ValidationError("--diff", "compares two traces, the older one first");
+    if (arguments.diff && (arguments.settings.patterns || arguments.sequences || arguments.threads))
+        throw CLI::ValidationError("--diff", "compares functions: no --patterns, --sequences or --threads");
     const score::Selection& selection = arguments.settings.selection;
     if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
         throw CLI::ValidationError("--until", "must be later than --since");
@@ -126,7 +129,7 @@ Run add_analyze(CLI::App& app) {
     options->top_given =
         app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
             ->option_text("N")
-            ->check(CLI::NonNegativeNumber);
+            ->check(CLI::Range(0, kMostShown));
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
     app.add_flag("--patterns", settings.patterns,

@@ -133,7 +133,7 @@ Prose hot_prose() {
 Prose analyze_prose() {
     return {
         .description =
-            {"Reads a trace and prints its functions, the greatest loss first. Calls of a function with the "
+            {"Reads a trace and prints its functions, the highest score first. Calls of a function with the "
              "same "
              "children are compared with the fastest of them; the difference is lost time. A score of 0.20 "
              "or more is "
@@ -165,6 +165,10 @@ Prose analyze_prose() {
              "are "
              "not scored. --function chooses what is shown; the other functions are still recorded calls by "
              "which sequences are told apart (--ignore is the opposite: as if they had not been recorded).",
+             "--patterns lists groups of neighbouring calls that occur again, the most lost time first, "
+             "repetitions folded: (lock unlock)×64. A pattern lasts from the begin of its first call to the "
+             "end of its last one. Patterns contain one another: their losses do not add up. A sample of the "
+             "calls (rdam record --max-overhead) has none.",
              "With --diff two traces are compared: a function got better or worse if the 95 % intervals of "
              "its "
              "two scores do not overlap.",

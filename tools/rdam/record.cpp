@@ -218,7 +218,14 @@ Run add_record(CLI::App& app) {
                    "Take a call stack at the first and then at every N-th call of a function from one place; "
                    "0: never")
         ->option_text("N [10000]")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex count("[0-9]{1,9}");
+                return std::regex_match(text, count)
+                           ? std::string{}
+                           : fmt::format("'{}' is not a number of calls like 10000", text);
+            },
+            "N"));
     app.add_option(
            "--clock", options->clock,
            "The clock: rdtscp; rdtsc, which is cheaper and does not tell the processor; or monotonic, the "

@@ -174,6 +174,14 @@ TEST_CASE("the table of a contended program", "[output][golden]") {
     check_golden("contended.json", json_of(report));
 }
 
+TEST_CASE("patterns stand behind the functions, with their reservations", "[output][golden]") {
+    score::Settings settings;
+    settings.patterns = true;
+    const score::Report report = analyze(contended_program(), settings);
+    check_golden("patterns.txt", text_of(report));
+    check_golden("patterns.json", json_of(report));
+}
+
 TEST_CASE("callers stand by what they carry, each with its stacks", "[output][golden]") {
     const score::Report report = analyze(program_with_callers());
     check_golden("callers.txt", text_of(report));
@@ -244,6 +252,7 @@ TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]
         {"name", "module", "rdam", "rdam_all", "rdam_self", "rdam_flat", "occurrences", "min_ns", "median_ns",
          "p99_ns", "max_ns", "lost_ns", "lower_bound", "threads", "sequences", "stacks", "hints"});
     has(function["threads"][0], {"tid", "rdam", "occurrences", "lost_ns"});
+    CHECK_FALSE(json.contains("patterns"));
     has(function["sequences"][0], {"id", "name", "rdam", "occurrences", "min_ns", "lost_ns"});
     for (const auto& each : json["functions"]) {
         for (const auto& stack : each["stacks"])

@@ -194,6 +194,26 @@ TEST_CASE("the calls of a long pattern", "[patterns]") {
     CHECK(longest->name == "a×128 b");
 }
 
+TEST_CASE("patterns whose least time is not to be trusted", "[patterns]") {
+    const auto row = [](std::uint64_t times, std::uint64_t fast) {
+        Recording recording(2);
+        ThreadRecording& thread = recording.thread(1, 1'000'000);
+        for (std::uint64_t i = 0; i < times; ++i)
+            thread.call(100 + 1000 * i, 0, 10)
+                .call(i < fast ? 115 + 1000 * i : 500 + 1000 * i, 1, 10 + i % 3);
+        const score::Report report = patterns_of(recording);
+        const auto found = std::ranges::find(report.patterns, "a b", &score::PatternRow::name);
+        REQUIRE(found != report.patterns.end());
+        REQUIRE(found->occurrences == times);
+        return *found;
+    };
+    CHECK(row(29, 0).lower_bound);
+    CHECK_FALSE(row(30, 0).lower_bound);
+    CHECK_FALSE(row(200, 0).minimum_alone);
+    CHECK(row(200, 1).minimum_alone);
+    CHECK_FALSE(row(200, 100).minimum_alone);
+}
+
 TEST_CASE("patterns against the least of the process", "[patterns]") {
     Recording recording(2);
     for (std::uint64_t number = 0; number < 2; ++number) {
