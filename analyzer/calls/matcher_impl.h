@@ -93,7 +93,6 @@ void BasicMatcher<Sink>::enter_tree(std::uint8_t rate) {
 
 template <class Sink>
 void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
-    see(event.tsc);
     const std::uint8_t rate = rate_of(event);
     if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
     PerOpen& open = open_[event.function];
@@ -128,8 +127,8 @@ void BasicMatcher<Sink>::tail_enter(const trace::Event& event) {
 
 template <class Sink>
 void BasicMatcher<Sink>::leave(const trace::Event& event) {
-    see(event.tsc);
     if (open_[event.function].frames == 0) {
+        see(event.tsc);
         ++counts_.unmatched_leaves;
         return;
     }
@@ -199,6 +198,10 @@ void BasicMatcher<Sink>::close_top(std::uint64_t tsc) {
     if (frame.rate != tree_rate_) enter_tree(frame.rate);
     const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest;
     const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
+    if (timed) {
+        counts_.first = std::min(counts_.first, frame.enter);
+        counts_.last = std::max(counts_.last, tsc);
+    }
     if (!frame.ignored) {
         if (!timed) {
             ++counts_.bad_clock;
@@ -229,6 +232,7 @@ std::uint64_t BasicMatcher<Sink>::abandon_down_to(std::size_t keep) {
     std::uint64_t visible = 0;
     while (stack_.size() > keep) {
         const Frame& frame = stack_.back();
+        see(frame.enter);
         PerOpen& open = open_[frame.function];
         --open.calls;
         if (!frame.tail) --open.frames;

@@ -45,8 +45,6 @@ class TreeMaker {
         }
         const bool stray = event.kind == trace::EventKind::tail_enter && innermost_ == &tree_.root;
         if (stray) return;
-        tree_.first = std::min(tree_.first, event.tsc);
-        tree_.last = std::max(tree_.last, event.tsc);
         if (event.kind == trace::EventKind::leave) {
             leave(event);
             return;
@@ -64,6 +62,15 @@ class TreeMaker {
         innermost_ = innermost_->children.back().get();
     }
 
+    /// The times of all calls but those that ended before they began.
+    void see_calls(const Node& parent) {
+        for (const auto& child : parent.children) {
+            if (!child->ended || child->end >= child->begin) see(child->begin);
+            if (child->ended && child->end >= child->begin) see(child->end);
+            see_calls(*child);
+        }
+    }
+
   private:
     void end(Node* node, std::uint64_t tsc) {
         node->ended = true;
@@ -77,9 +84,17 @@ class TreeMaker {
             path.push_back(node);
         const auto match = std::ranges::find_if(
             path, [&](const Node* node) { return !node->tail && node->function == event.function; });
-        if (match == path.end()) return;
+        if (match == path.end()) {
+            see(event.tsc);
+            return;
+        }
         if (match != path.begin() && (*std::prev(match))->tail) end(*std::prev(match), event.tsc);
         end(*match, event.tsc);
+    }
+
+    void see(std::uint64_t tsc) {
+        tree_.first = std::min(tree_.first, tsc);
+        tree_.last = std::max(tree_.last, tsc);
     }
 
     Tree& tree_;
@@ -337,6 +352,7 @@ std::unique_ptr<Tree> tree_of(const ThreadRecording& thread) {
         for (const trace::Event& event : piece.events)
             maker.add(event);
     }
+    maker.see_calls(tree->root);
     return tree;
 }
 

@@ -336,4 +336,20 @@ TEST_CASE("the same sequence has one row for all threads", "[score]") {
     CHECK(a.sequences[0].rdam == Approx(0.01));
 }
 
+TEST_CASE("a time-stamp that cannot be is no part of a thread's life", "[score]") {
+    constexpr std::uint64_t kHour = 3'600'000'000'000;
+    const auto [enter, leave] = GENERATE(table<std::uint64_t, std::uint64_t>(
+        {{kHour + 500'000, kHour + 500'010}, {kHour + kHour, kHour + 500'010}, {kHour + 500'000, 10}}));
+    Recording recording(1);
+    ThreadRecording& thread = recording.thread(kHour, kHour + 1'000'000);
+    for (std::uint64_t i = 0; i < 100; ++i)
+        thread.call(kHour + 100 + 1000 * i, 0, i % 2 == 0 ? 10 : 110);
+    thread.enter(enter, 0).leave(leave, 0);
+    const score::Report report = analyze(recording);
+    CHECK(report.counts.bad_clock == (leave < enter ? 1 : 0));
+    CHECK(report.duration_ns == 1'000'000);
+    CHECK(report.threads.at(0).duration_ns == 1'000'000);
+    CHECK(row(report, "a").rdam == Approx(0.005));
+}
+
 }  // namespace rdam::test
