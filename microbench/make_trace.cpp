@@ -128,7 +128,7 @@ int main(int count, char** words) {
     const auto number = [&](int at, std::uint64_t otherwise) {
         return at < count ? std::strtoull(words[at], nullptr, 10) : otherwise;
     };
-    if (count < 2) {
+    if (count < 2 || words[1][0] == '-') {
         fmt::print(stderr, "usage: make_trace FILE [EVENTS [THREADS [SEED]]]\n");
         return 2;
     }

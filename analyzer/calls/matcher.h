@@ -66,6 +66,9 @@ class BasicMatcher {
     /// probes is still taken out. `sink` must outlive the matcher.
     BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink);
 
+    /// Time-stamps above are impossible (latest_possible()). Default: none is.
+    void set_latest(std::uint64_t tsc) { latest_ = tsc; }
+
     void consume(std::span<const trace::Event> events);
     /// Events are missing here: all open calls are abandoned.
     void gap();
@@ -123,8 +126,13 @@ class BasicMatcher {
     Interval last_pause_;
     std::uint64_t entered_ = 0;    ///< calls of ignored functions included
     std::uint64_t closed_at_ = 0;  ///< the latest leave
-    std::uint8_t tree_rate_ = 0;   ///< of what was not reported to the sink yet
+    std::uint64_t latest_ = UINT64_MAX;
+    std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
 };
+
+/// No time-stamp of the run can be later: a second behind the end of the last thread, for what destructors
+/// and signal handlers do there. UINT64_MAX if a thread's end is not known.
+std::uint64_t latest_possible(const trace::TraceInfo& info);
 
 /// The one for any sink.
 using Matcher = BasicMatcher<CallSink>;

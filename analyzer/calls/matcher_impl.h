@@ -75,6 +75,7 @@ void BasicMatcher<Sink>::finish() {
 
 template <class Sink>
 void BasicMatcher<Sink>::see(std::uint64_t tsc) {
+    if (tsc > latest_) return;
     counts_.first = std::min(counts_.first, tsc);
     counts_.last = std::max(counts_.last, tsc);
 }
@@ -196,7 +197,7 @@ void BasicMatcher<Sink>::close_top(std::uint64_t tsc) {
     if (!frame.tail) --open.frames;
 
     if (frame.rate != tree_rate_) enter_tree(frame.rate);
-    const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest;
+    const bool timed = tsc >= frame.enter && tsc - frame.enter <= detail::kLongest && tsc <= latest_;
     const std::uint64_t duration = timed ? net_duration(frame, tsc) : 0;
     if (timed) {
         counts_.first = std::min(counts_.first, frame.enter);

@@ -47,7 +47,9 @@ ThreadWriter::ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info,
       store_(info.functions.size()),
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
-      first_sequence_(tables.sequences.rows()) {}
+      first_sequence_(tables.sequences.rows()) {
+    matcher_.set_latest(calls::latest_possible(info));
+}
 
 void ThreadWriter::consume(std::span<const trace::Event> events) {
     if (tables_.folder.error()) return;

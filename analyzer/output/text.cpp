@@ -217,8 +217,7 @@ class TextWriter {
                      {.title = "min"},
                      {.title = "median"},
                      {.title = "lost"}}};
-        const auto shown =
-            std::span{report_.patterns}.first(std::min(report_.patterns.size(), options_.most_sequences));
+        const std::vector<score::PatternRow> shown = units();
         for (const score::PatternRow& row : shown) {
             table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
                        fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
@@ -232,6 +231,20 @@ class TextWriter {
                             shown.size() < report_.patterns.size() ? " (--json lists them)" : "")));
         }
         pattern_reservations(shown);
+    }
+
+    /// A pattern that repeats occurs twice, four times, eight times in a row: of those the one that lost
+    /// most.
+    std::vector<score::PatternRow> units() const {
+        std::vector<score::PatternRow> rows;
+        for (const score::PatternRow& row : report_.patterns) {
+            const bool known = std::ranges::any_of(rows, [&](const score::PatternRow& before) {
+                return before.thread == row.thread && before.unit == row.unit;
+            });
+            if (rows.size() == options_.most_sequences) break;
+            if (!known) rows.push_back(row);
+        }
+        return rows;
     }
 
     void pattern_reservations(std::span<const score::PatternRow> shown) {

@@ -96,9 +96,16 @@ PatternRow describe(const RowContext& context, const Candidate& candidate) {
                    .minimum_alone = loss.minimum_stands_alone()};
     for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMostPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences(), shape));
-    row.name = mining::pattern_name(patterns.patterns(), candidate.pattern, [&](mining::ShapeId shape) {
-        return mining::shape_name(thread.sequences(), shape, context.info, context.settings.keys);
-    });
+    const auto name_of = [&](mining::PatternId id) {
+        return mining::pattern_name(patterns.patterns(), id, [&](mining::ShapeId shape) {
+            return mining::shape_name(thread.sequences(), shape, context.info, context.settings.keys);
+        });
+    };
+    row.name = name_of(candidate.pattern);
+    const mining::Symbol unit = patterns.patterns()[candidate.pattern].unit;
+    row.unit = unit >= mining::kFirstMeta
+                   ? name_of(unit - mining::kFirstMeta)
+                   : mining::shape_name(thread.sequences(), unit, context.info, context.settings.keys);
     return row;
 }
 

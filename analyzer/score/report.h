@@ -148,6 +148,7 @@ inline constexpr std::size_t kMostPatternCalls = 64;
 struct PatternRow {
     std::size_t thread = 0;               ///< index into Report::threads
     std::vector<std::string> calls = {};  ///< names of its functions, kMostPatternCalls at most
+    std::string unit = {};                ///< the name of what it repeats, its own if nothing
     std::string name = {};                ///< `(lock unlock)×64`
     std::uint64_t length = 0;             ///< in calls
     std::uint64_t occurrences = 0;        ///< when it was made, those inside larger patterns included

@@ -58,6 +58,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       untimed_callers_(info.functions.size()),
       sampling_(info.functions.size()) {
+    matcher_.set_latest(calls::latest_possible(info));
     if (settings.patterns) patterns_ = std::make_unique<PatternTimes>(store_, settings.sequences.fold_loops);
 }
 

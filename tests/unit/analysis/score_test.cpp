@@ -352,4 +352,27 @@ TEST_CASE("a time-stamp that cannot be is no part of a thread's life", "[score]"
     CHECK(row(report, "a").rdam == Approx(0.005));
 }
 
+TEST_CASE("a call that ends long after the run is impossible", "[score]") {
+    Recording recording(1);
+    ThreadRecording& thread = recording.thread(1, 1'000'001);
+    for (std::uint64_t i = 0; i < 100; ++i)
+        thread.call(100 + i * 1000, 0, 10 + i % 2);
+    thread.call(200'000, 0, 3'600'000'000'000);
+    thread.call(300'000, 0, 10);
+    const score::Report report = analyze(recording);
+    const score::FunctionRow& a = row(report, "a");
+    CHECK(a.unscored == 1);
+    CHECK(report.counts.bad_clock == 1);
+    CHECK(report.threads.front().duration_ns == 1'000'000);
+    CHECK(a.lost_ns == 50);
+}
+
+TEST_CASE("a wild time-stamp that no call ends with is none of the thread's life", "[score]") {
+    Recording recording(1);
+    ThreadRecording& thread = recording.thread(1, 1'000'001);
+    thread.call(100, 0, 10).call(1000, 0, 20);
+    thread.enter(3'600'000'000'000, 0);
+    CHECK(analyze(recording).threads.front().duration_ns == 1'000'000);
+}
+
 }  // namespace rdam::test
