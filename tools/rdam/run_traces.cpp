@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "analyzer/trace/reader.h"
 #include "wrappers/list/function_list.h"
@@ -17,9 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A process may end while its files are read: what read() refuses then is an exception to a stream's
+/// iterators, and the end of the file to the stream itself.
 std::string read_all(const fs::path& path) {
+    constexpr std::size_t kPiece = 4096;
     std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string text;
+    char piece[kPiece];
+    do {
+        file.read(piece, kPiece);
+        text.append(piece, static_cast<std::size_t>(file.gcount()));
+    } while (file);
+    return text;
 }
 
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
