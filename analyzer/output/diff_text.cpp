@@ -12,14 +12,10 @@
 namespace rdam::output {
 namespace {
 
-std::string score_text(const score::FunctionRow* row) {
+std::string side_text(const score::FunctionRow* row) {
     if (row == nullptr) return "-";
-    const std::string text = fmt::format("{}{:.3f}",
-                                         row->lower_bound     ? "≥"
-                                         : row->minimum_alone ? "!"
-                                                              : "",
-                                         row->rdam);
-    return text + fmt::format(" [{:.3f}–{:.3f}]", row->rdam_low, row->rdam_high);
+    return fmt::format("{}{} [{}]", score_mark(row->lower_bound, row->minimum_alone), score_text(row->rdam),
+                       interval_text(row->rdam_low, row->rdam_high));
 }
 
 std::string lost_text(const score::FunctionRow* row) {
@@ -97,8 +93,8 @@ class DiffWriter {
         for (const score::DiffRow& row : rows) {
             const std::string name = score::qualified_name(row.module, row.name);
             table.add({row.recorded_in_both ? fmt::format("{:+.3f}", row.change) : "-", verdict_text(row),
-                       printable(name + (row.file.empty() ? "" : " (" + row.file + ")")), score_text(row.a),
-                       score_text(row.b), lost_text(row.a), lost_text(row.b), median_text(row.a),
+                       printable(name + (row.file.empty() ? "" : " (" + row.file + ")")), side_text(row.a),
+                       side_text(row.b), lost_text(row.a), lost_text(row.b), median_text(row.a),
                        median_text(row.b), count_text(row.a), count_text(row.b)});
         }
         const std::vector<std::string> lines = table.lines(1);

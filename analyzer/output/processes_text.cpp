@@ -120,12 +120,8 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({fmt::format("{}{:.3f}",
-                                   row.lower_bound     ? "≥"
-                                   : row.minimum_alone ? "!"
-                                                       : "",
-                                   row.rdam),
-                       fmt::format("{:.3f}–{:.3f}", row.rdam_low, row.rdam_high), name_of(row),
+            table.add({score_mark(row.lower_bound, row.minimum_alone) + score_text(row.rdam),
+                       interval_text(row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
                                    grouped(row.occurrences)),
                        human_time(row.lost_ns), percent(row.rdam_all),
@@ -194,7 +190,7 @@ class ProcessesWriter {
             std::vector<std::string> cells{name_of(row)};
             for (const std::size_t process : shown) {
                 const auto part = std::ranges::find(row.processes, process, &score::ProcessShare::process);
-                cells.push_back(part == row.processes.end() ? "-" : fmt::format("{:.3f}", part->rdam));
+                cells.push_back(part == row.processes.end() ? "-" : score_text(part->rdam));
             }
             table.add(std::move(cells));
         }

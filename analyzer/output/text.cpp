@@ -18,17 +18,8 @@ namespace {
 /// Of the callers of a function those that carry less are summed up, the first one excepted.
 constexpr double kSmallShare = 0.05;
 
-std::string score_text(double score) {
-    return fmt::format("{:.3f}", score);
-}
-
-/// The 95 % interval.
-std::string interval_text(double low, double high) {
-    return fmt::format("{:.3f}–{:.3f}", low, high);
-}
-
 std::string function_name(const score::FunctionRow& row) {
-    return printable(row.module.empty() ? row.name : row.module + ":" + row.name);
+    return printable(score::qualified_name(row.module, row.name));
 }
 
 class TextWriter {
@@ -110,7 +101,7 @@ class TextWriter {
         return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
     }
 
-    static std::string mark(const auto& row) { return row.lower_bound ? "≥" : row.minimum_alone ? "!" : ""; }
+    static std::string mark(const auto& row) { return score_mark(row.lower_bound, row.minimum_alone); }
 
     static void add_function(Table& table, const score::FunctionRow& row) {
         const bool scored = row.outermost > 0;

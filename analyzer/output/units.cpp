@@ -55,6 +55,19 @@ std::string percent(double share) {
     return fmt::format("{:.0f} %", value);
 }
 
+std::string score_text(double score) {
+    return fmt::format("{:.3f}", score);
+}
+
+std::string score_mark(bool lower_bound, bool minimum_alone) {
+    if (lower_bound) return "≥";
+    return minimum_alone ? "!" : "";
+}
+
+std::string interval_text(double low, double high) {
+    return fmt::format("{:.3f}–{:.3f}", low, high);
+}
+
 std::string counted(std::uint64_t count, const char* one, const char* many) {
     return grouped(count) + " " + (count == 1 ? one : many);
 }

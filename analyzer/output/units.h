@@ -19,6 +19,16 @@ std::string human_count(double count);
 /// `1.3 %`, `0.05 %`, `12 %`.
 std::string percent(double share);
 
+/// `0.743`.
+std::string score_text(double score);
+
+/// What stands in front of a score that has a reservation: `≥` (a lower bound), `!` (a minimum that stands
+/// alone).
+std::string score_mark(bool lower_bound, bool minimum_alone);
+
+/// `0.715–0.762`.
+std::string interval_text(double low, double high);
+
 /// `1 thread`, `2 threads`.
 std::string counted(std::uint64_t count, const char* one, const char* many);
 

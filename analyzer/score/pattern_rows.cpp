@@ -19,7 +19,7 @@ struct ContentHash {
     std::size_t operator()(const Content& content) const { return content.hash ^ content.length; }
 };
 
-using ProcessMinima = tsl::robin_map<Content, std::uint64_t, ContentHash>;
+using PatternMinima = tsl::robin_map<Content, std::uint64_t, ContentHash>;
 
 std::vector<Content> contents_of(const mining::PatternStore& store,
                                  const std::vector<mining::ShapeId>& numbers) {
@@ -29,8 +29,8 @@ std::vector<Content> contents_of(const mining::PatternStore& store,
     return contents;
 }
 
-ProcessMinima process_minima(const RowContext& context) {
-    ProcessMinima minima;
+PatternMinima pattern_minima(const RowContext& context) {
+    PatternMinima minima;
     if (context.settings.baseline.kind != Baseline::Kind::process) return minima;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const PatternTimes& patterns = *context.threads[t]->patterns();
@@ -53,7 +53,7 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const RowContext& context) {
-    const ProcessMinima minima = process_minima(context);
+    const PatternMinima minima = pattern_minima(context);
     std::vector<Candidate> all;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const PatternTimes& patterns = *context.threads[t]->patterns();

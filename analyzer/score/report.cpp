@@ -112,11 +112,6 @@ std::string qualified_name(const std::string& module, const std::string& name) {
     return module.empty() ? name : module + ":" + name;
 }
 
-double nanoseconds_per_tick(const trace::ClockInfo& clock) {
-    const double rate = clock.ticks_per_second;
-    return std::isfinite(rate) && rate >= 1 ? 1e9 / rate : 1.0;
-}
-
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
                    std::size_t most_patterns) {

@@ -193,9 +193,6 @@ struct TraceFacts {
 /// `module:name`, or the name alone where no module is known.
 std::string qualified_name(const std::string& module, const std::string& name);
 
-/// 1 where the trace does not say.
-double nanoseconds_per_tick(const trace::ClockInfo& clock);
-
 /// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
 /// function.
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,

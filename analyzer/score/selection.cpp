@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/mining/keys.h"
+#include "analyzer/trace/clock.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/name_text.h"
 
@@ -94,7 +95,7 @@ std::uint64_t moved(std::uint64_t t, double ticks) {
 }
 
 TickRange window_of(const trace::TraceInfo& info, const Selection& selection) {
-    const double ns_per_tick = nanoseconds_per_tick(info.clock);
+    const double ns_per_tick = trace::nanoseconds_per_tick(info.clock);
     const std::uint64_t own_start = start_unix_ns(info);
     // The run is that much older than the process.
     const double age =
@@ -143,8 +144,9 @@ void keep_functions(const trace::TraceInfo& info, const std::vector<bool>& shown
 
 std::uint64_t start_unix_ns(const trace::TraceInfo& info) {
     const auto ticks = static_cast<std::int64_t>(first_begin(info) - info.clock.start_tsc);
-    return info.clock.start_unix_ns + static_cast<std::uint64_t>(std::llround(
-                                          static_cast<double>(ticks) * nanoseconds_per_tick(info.clock)));
+    return info.clock.start_unix_ns +
+           static_cast<std::uint64_t>(
+               std::llround(static_cast<double>(ticks) * trace::nanoseconds_per_tick(info.clock)));
 }
 
 Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const Selection& selection) {

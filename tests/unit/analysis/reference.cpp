@@ -196,24 +196,29 @@ class Judge {
             list_element(*child, row);
     }
 
-    std::uint64_t net_end(const Node& node) const {
+    /// Ticks of that time in which the recorder held the thread; pauses may overlap.
+    std::uint64_t paused_between(std::uint64_t first, std::uint64_t last) const {
         std::uint64_t paused = 0;
-        std::uint64_t done = 0;
         for (const auto& [begin, end] : tree_.pauses) {
-            const std::uint64_t from = std::max(begin, done);
-            const std::uint64_t to = std::min(end, node.end);
+            const std::uint64_t from = std::max(begin, first);
+            const std::uint64_t to = std::min(end, last);
             if (from < to) {
                 paused += to - from;
-                done = to;
+                first = to;
             }
         }
-        const auto entered = static_cast<double>(entered_before(tree_.root, node) + descendants(node));
+        return paused;
+    }
+
+    std::uint64_t net_end(const Node& node) const {
+        const std::uint64_t paused = paused_between(0, node.end);
+        const auto entered = static_cast<double>(entered_before(node) + descendants(node));
         const double probes = clock_.probe_inner_ticks + clock_.probe_ticks * entered;
         return node.end - paused - static_cast<std::uint64_t>(std::floor(probes + 0.5));
     }
 
     /// In the order of events, which is that of the tree.
-    std::uint64_t entered_before(const Node& root, const Node& node) const {
+    std::uint64_t entered_before(const Node& node) const {
         std::uint64_t count = 0;
         bool found = false;
         const std::function<void(const Node&)> walk = [&](const Node& at) {
@@ -227,7 +232,7 @@ class Judge {
                 walk(*child);
             }
         };
-        walk(root);
+        walk(tree_.root);
         return count;
     }
 
@@ -259,16 +264,7 @@ class Judge {
     }
 
     std::uint64_t net(const Node& node) const {
-        std::uint64_t paused = 0;
-        std::uint64_t done = node.begin;
-        for (const auto& [begin, end] : tree_.pauses) {
-            const std::uint64_t from = std::max(begin, done);
-            const std::uint64_t to = std::min(end, node.end);
-            if (from < to) {
-                paused += to - from;
-                done = to;
-            }
-        }
+        const std::uint64_t paused = paused_between(node.begin, node.end);
         const double probes =
             clock_.probe_inner_ticks + clock_.probe_ticks * static_cast<double>(descendants(node));
         const auto out = static_cast<std::uint64_t>(std::floor(probes + 0.5)) + paused;
