@@ -90,7 +90,7 @@ std::uint64_t flags_of(std::uint64_t number, std::uint64_t first, std::uint64_t 
 
 /// From here on two tasks run on one thread's data, at the same time: neither can be recorded.
 void give_up_thread(ThreadState& thread) {
-    if (rdam_guard.active.load() == 0 || thread.lent) return;
+    if (!rdam_guard.active() || thread.lent) return;
     const sys::BlockSignals blocked;
     end_thread(thread);
     thread.lent = true;

@@ -91,7 +91,7 @@ std::uint32_t acquire(std::uint64_t& waited) {
         const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
         control.waiters.fetch_sub(1);
         if (result < 0 && !agent_alive()) {
-            rdam_guard.active.store(0);
+            rdam_guard.deactivate();
             return shm::kNone;
         }
     }

@@ -74,7 +74,7 @@ void measure_cost(ThreadState& thread) {
     prepare_empty_function(shm::kEmptyFunction);
     const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
                                                       shm::kEmptyFunction * RDAM_STUB_SIZE);
-    rdam_guard.active.store(1);
+    rdam_guard.activate();
     wrapped();
     wrapped();
     const std::uint64_t origin = thread.cursor;

@@ -187,7 +187,7 @@ void begin_recording() {
     thread.slot->dropped = 0;
     thread.slot->start = read_clock();
     globals.control->process_state.store(shm::ProcessState::running);
-    rdam_guard.active.store(1);
+    rdam_guard.activate();
 }
 
 bool same_plan() {
@@ -224,10 +224,10 @@ __attribute__((constructor)) void start(int argc, char** argv, char** environmen
 }
 
 __attribute__((destructor)) void end() {
-    if (globals.control == nullptr || rdam_guard.active.load() == 0) return;
+    if (globals.control == nullptr || !rdam_guard.active()) return;
     {
         const sys::BlockSignals blocked;
-        rdam_guard.active.store(0);
+        rdam_guard.deactivate();
         end_thread(rdam_thread);
     }
     wait_for_agent_end();
@@ -242,7 +242,7 @@ bool start_as_first() {
     forget_region_lock();
     copy_regions();
     begin_recording();
-    return rdam_guard.active.load() != 0;
+    return rdam_guard.active();
 }
 
 }  // namespace
@@ -266,7 +266,7 @@ bool await_start() {
         if (state == kSettled || state == 2 * sys::gettid()) break;
         sys::futex_wait(&rdam_guard.initialised, state, kMilliseconds);
     }
-    return rdam_guard.active.load() != 0;
+    return rdam_guard.active();
 }
 
 void* find_next(const char* name) {

@@ -139,7 +139,7 @@ void rdam_link_map_changed() {
     const rdam::sys::BlockSignals blocked;
     // A fork child that has called nothing yet: its libraries are as much its own as those of its parent
     // were.
-    if (rdam_guard.active.load() == 0 && !start_in_fork_child()) return;
+    if (!rdam_guard.active() && !start_in_fork_child()) return;
     change.arena = {reinterpret_cast<char*>(globals.control) + rdam::shm::kRequestOffset,
                     sizeof(rdam::shm::Request)};
     change.added_count = 0;

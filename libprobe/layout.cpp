@@ -21,6 +21,7 @@ static_assert(offsetof(FunctionEntry, return_value) == RDAM_ENTRY_RETURN_VALUE);
 static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STORE_INTEGERS);
 static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS);
 static_assert(offsetof(FunctionEntry, rate) == RDAM_ENTRY_RATE);
+static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
@@ -37,7 +38,7 @@ static_assert(offsetof(SideFrame, order) == RDAM_SIDE_ORDER);
 static_assert(offsetof(ThreadState, side_count) == RDAM_THREAD_SIDE_COUNT);
 static_assert(offsetof(SideFrame, place) == RDAM_SIDE_PLACE);
 
-static_assert(offsetof(Guard, active) == 0);
+static_assert(offsetof(Guard, limit) == 0);
 static_assert(sizeof(Guard) == 4096);
 
 // RECORD_LEAVE tells rax from xmm0 by these.

@@ -9,15 +9,16 @@
 #define RDAM_ENTRY_ENTER_HEAD 8
 #define RDAM_ENTRY_LEAVE_HEAD 16
 #define RDAM_ENTRY_ENTER_SIZE 24
-#define RDAM_ENTRY_LEAVE_SIZE 28
+#define RDAM_ENTRY_LEAVE_SIZE 26
+#define RDAM_ENTRY_RETURN_VALUE 28
+#define RDAM_ENTRY_RATE 29
 #define RDAM_ENTRY_STACK_BYTES 32
 #define RDAM_ENTRY_INTEGERS 36
 #define RDAM_ENTRY_VECTORS 37
 #define RDAM_ENTRY_STACK_WORDS 38
-#define RDAM_ENTRY_RETURN_VALUE 39
 #define RDAM_ENTRY_STORE_INTEGERS 40
 #define RDAM_ENTRY_STORE_VECTORS 48
-#define RDAM_ENTRY_RATE 56
+#define RDAM_ENTRY_PAIR_KEY 56
 
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
@@ -27,6 +28,10 @@
 #define RDAM_THREAD_RANDOM 40
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
+#define RDAM_PAIR_HASH 0x9E3779B1  // odd, near 2^32 divided by the golden ratio: Knuth, TAOCP 6.4
+
+// Guard: what a slot's offset in its chunk is below while events are recorded; 0 when none are
+#define RDAM_GUARD_OPEN (RDAM_CHUNK_LIMIT + 1)
 
 // SideFrame
 #define RDAM_SIDE_RBP 0

@@ -113,8 +113,8 @@ void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& 
     entry.resume = resume;
     entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number);
     entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number);
-    entry.enter_size = 24 + 8 * words;
-    entry.leave_size = 16 + 8 * result_words;
+    entry.enter_size = static_cast<std::uint16_t>(24 + 8 * words);
+    entry.leave_size = static_cast<std::uint16_t>(16 + 8 * result_words);
     entry.stack_bytes = (stack_bytes + 15) & ~15u;
     entry.integers = recording.integer_registers;
     entry.vectors = recording.vector_registers;
@@ -122,6 +122,7 @@ void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& 
     entry.return_value = static_cast<std::uint8_t>(recording.return_value);
     entry.store_integers = code.store_integers[recording.integer_registers];
     entry.store_vectors = code.store_vectors[recording.vector_registers];
+    entry.pair_key = std::uint64_t{number + 1} << 48 ^ std::uint32_t{(number + 1) * RDAM_PAIR_HASH};
 }
 
 /// Places the moved prologue of one function; false when a fix-up does not reach.

@@ -96,7 +96,7 @@ void leave_tree() {
 }
 
 bool recording() {
-    return rdam_guard.active.load(std::memory_order_relaxed) != 0 || rdam_slow_inactive(nullptr, 0) != 0;
+    return rdam_guard.active() || rdam_slow_inactive(nullptr, 0) != 0;
 }
 
 void publish(std::uint64_t* slot, std::uint64_t head) {
@@ -142,7 +142,7 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_regi
     using namespace rdam;
     std::uint64_t processor = 0;
     const std::uint64_t now = probe::read_clock(processor);
-    if (rdam_guard.active.load(std::memory_order_relaxed) == 0) return;
+    if (!rdam_guard.active()) return;
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0 || !probe::in_recorded_tree()) return;
     std::uint64_t* slot = probe::reserve(16);

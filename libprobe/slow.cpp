@@ -72,17 +72,15 @@ void keep(ThreadState& thread, const Pair& pair) {
     *place = pair;
 }
 
-std::uint32_t pair_index(std::uint64_t return_address, std::uint32_t number) {
-    const std::uint32_t mixed = (static_cast<std::uint32_t>(return_address) + number) * 0x9E3779B1u;
-    return mixed >> (32 - RDAM_PAIR_BITS);
+std::uint32_t pair_index(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key) * RDAM_PAIR_HASH >> (32 - RDAM_PAIR_BITS);
 }
 
 /// Counts one call of the pair; true when its call stack is to be taken.
 bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
-    const auto number = static_cast<std::uint32_t>(entry.enter_head);
-    const std::uint64_t key = return_address ^ std::uint64_t{number} << 48;
+    const std::uint64_t key = return_address ^ entry.pair_key;
     const std::uint64_t period = globals.settings.stack_period;
-    Pair& pair = thread.pairs[pair_index(return_address, number)];
+    Pair& pair = thread.pairs[pair_index(key)];
     if (pair.key != key) {
         const Pair* known = nullptr;
         if (thread.pair_table != nullptr) {
@@ -101,9 +99,9 @@ bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t r
 
 /// A child on the thread's memory has counted its last call down: the stack is for the thread's next one.
 void put_back_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
-    const auto number = static_cast<std::uint32_t>(entry.enter_head);
-    Pair& pair = thread.pairs[pair_index(return_address, number)];
-    if (pair.key == (return_address ^ std::uint64_t{number} << 48)) pair.countdown = 1;
+    const std::uint64_t key = return_address ^ entry.pair_key;
+    Pair& pair = thread.pairs[pair_index(key)];
+    if (pair.key == key) pair.countdown = 1;
 }
 
 void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
@@ -236,7 +234,7 @@ std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
         return 0;
     }
     const rdam::sys::BlockSignals blocked;
-    if (rdam_guard.active.load() == 0) return 0;
+    if (!rdam_guard.active()) return 0;
     // A signal handler may have been here first.
     if (thread.cursor % rdam::shm::kChunkSize <= rdam::shm::kChunkLimit) return 1;
     if (rdam::probe::ready(thread) && rdam::probe::change_chunk(thread)) return 1;
@@ -281,7 +279,7 @@ SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uin
 
 std::uint64_t rdam_slow_inactive(FunctionEntry*, std::uint64_t) {
     using namespace rdam::probe;
-    if (rdam_guard.initialised.load() == kSettled) return rdam_guard.active.load();
+    if (rdam_guard.initialised.load() == kSettled) return rdam_guard.active() ? 1 : 0;
     if (in_shared_child(rdam_thread)) return 0;
     {
         const rdam::sys::BlockSignals blocked;

@@ -15,21 +15,26 @@ struct alignas(64) FunctionEntry {
     void* resume;  ///< the moved prologue: continues as if the function had been called without rdam
     std::uint64_t enter_head;
     std::uint64_t leave_head;
-    std::uint32_t enter_size;  ///< bytes of the slot
-    std::uint32_t leave_size;
+    std::uint16_t enter_size;  ///< bytes of the slot
+    std::uint16_t leave_size;
+    std::uint8_t return_value;  ///< plan::ReturnValue
+    std::uint8_t rate;          ///< with a budget: see RDAM_RATE_OFF
     std::uint32_t stack_bytes;  ///< to copy, a multiple of 16
+    // These and the byte behind them are read as one word.
     std::uint8_t integers;
     std::uint8_t vectors;
     std::uint8_t stack_words;
-    std::uint8_t return_value;  ///< plan::ReturnValue
+    std::uint8_t no_words;  ///< 0
     void* store_integers;
     void* store_vectors;
-    std::uint8_t rate;  ///< with a budget: see RDAM_RATE_OFF
+    std::uint64_t pair_key;  ///< see Pair::key
 };
 
 /// How often a function was called from one place, in one thread.
 struct Pair {
-    std::uint64_t key;        ///< return address ^ (function + 1) << 48; 0: nothing here
+    /// The return address, xor the function's pair_key: its number + 1 in the bits that no address has, and
+    /// spread over the low ones, by which the place in the table is found. 0: nothing here.
+    std::uint64_t key;
     std::uint64_t countdown;  ///< calls until the next call stack; reaching 0 calls rdam_slow_pair
 };
 
@@ -98,12 +103,17 @@ inline constexpr std::uint32_t kSettled = 1;
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
 /// not inherited.
 struct alignas(4096) Guard {
-    std::atomic<std::uint8_t> active;  ///< read by every event: 0 = do not record
+    /// Read by every event, with its slot's offset in the chunk: RDAM_GUARD_OPEN; 0 = do not record.
+    std::atomic<std::uint64_t> limit;
     std::atomic<std::uint32_t>
         initialised;  ///< 0 in a fork child (when the recorder has been started at all); kSettled; else
                       ///< 2 × the tid of the thread that is about to start the recorder in a fork child
     std::atomic<std::uint32_t> lends;  ///< a thread has lent its memory to a child since the last fork
-    std::uint8_t rest[4096 - 12] = {};
+    std::uint8_t rest[4096 - 16] = {};
+
+    bool active() const { return limit.load() != 0; }
+    void activate() { limit.store(RDAM_GUARD_OPEN); }
+    void deactivate() { limit.store(0); }
 };
 
 /// What start-up settles once. Private memory: a fork child has it too.

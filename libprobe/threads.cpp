@@ -45,7 +45,7 @@ void* run_thread(void* data) {
     const Routine routine = start.routine;
     void* const argument = start.argument;
     start.taken.store(0);
-    if (rdam_guard.active.load() != 0) {
+    if (rdam_guard.active()) {
         const sys::BlockSignals blocked;
         if (rdam_thread.slot == nullptr) begin_thread(rdam_thread, read_clock());
     }
@@ -59,7 +59,7 @@ void thread_ends(void* data) {
     auto& thread = *static_cast<ThreadState*>(data);
     if (++thread.end_rounds < kRounds && globals.set_specific(globals.thread_key, &thread) == 0) return;
     const sys::BlockSignals blocked;
-    if (rdam_guard.active.load() != 0) end_thread(thread);
+    if (rdam_guard.active()) end_thread(thread);
     release_pairs(thread);
 }
 
@@ -106,7 +106,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
     if (real_create == nullptr) find_libc();
     pthread_attr_t larger;
     attributes = with_room(attributes, larger);
-    Start* start = rdam_guard.active.load() != 0 ? take_start() : nullptr;
+    Start* start = rdam_guard.active() ? take_start() : nullptr;
     if (start == nullptr) return real_create(thread, attributes, routine, argument);
     start->routine = routine;
     start->argument = argument;

@@ -28,11 +28,9 @@
         .globl  rdam_trampolines_begin
 rdam_trampolines_begin:
 
-.macro READ_CLOCK clock                 // rdx = ticks, rcx = processor << 52; clobbers rax
+.macro READ_CLOCK clock                 // edx:eax = ticks, rcx = processor << 52
     .ifc \clock, rdtscp
         rdtscp
-        shl     $32, %rdx
-        or      %rax, %rdx
         shl     $RDAM_HEAD_CPU_SHIFT, %rcx
     .else
     .ifc \clock, monotonic
@@ -50,14 +48,20 @@ rdam_trampolines_begin:
         pop     %r11
         pop     %rsi
         pop     %rdi
+        mov     %edx, %eax
+        shr     $32, %rdx
         movabs  $(0xfff << RDAM_HEAD_CPU_SHIFT), %rcx
     .else
         rdtsc
-        shl     $32, %rdx
-        or      %rax, %rdx
         movabs  $(0xfff << RDAM_HEAD_CPU_SHIFT), %rcx
     .endif
     .endif
+.endm
+
+// Two stores are shorter than putting the halves together. The slot counts from its head on, which comes behind them.
+.macro STORE_TICKS
+        mov     %eax, (%r10)
+        mov     %edx, 4(%r10)
 .endm
 
 // Calls a C++ function of the recorder (which uses general registers only). rsp is 0 modulo 16 here.
@@ -84,8 +88,8 @@ rdam_trampolines_begin:
         pop     %rdi
 .endm
 
-// On entry from a stub: (rsp) = function number, 8(rsp) = return address. Leaves the trampoline's frame,
-// r11 = FunctionEntry, rcx = return address.
+// On entry from a stub: (rsp) = the FunctionEntry's offset in rdam_functions, 8(rsp) = return address. Leaves the
+// registers' part of the trampoline's frame, r11 = FunctionEntry, rcx = return address.
 .macro BUILD_FRAME
         .cfi_def_cfa %rsp, 16
         push    %rax
@@ -99,9 +103,7 @@ rdam_trampolines_begin:
         push    %rcx
         push    %r10
         push    %r11
-        sub     $(RDAM_FRAME_SIZE + RDAM_FRAME_R11), %rsp
         lea     rdam_functions(%rip), %r11
-        shl     $RDAM_ENTRY_SHIFT, %rax
         add     %rax, %r11
         mov     8(%rbp), %rcx
 .endm
@@ -109,30 +111,28 @@ rdam_trampolines_begin:
 // Counts this pair of function and return address down; at zero, or when the pair is not in the thread's table, the
 // recorder looks closer (first call of the thread, call stack due, another pair in its place).
 .macro COUNT_PAIR slow
-        mov     RDAM_ENTRY_ENTER_HEAD(%r11), %eax
-        mov     %rax, %rdx
-        shl     $48, %rdx
+        mov     RDAM_ENTRY_PAIR_KEY(%r11), %rdx
         xor     %rcx, %rdx
-        add     %ecx, %eax
-        imul    $0x9E3779B1, %eax, %eax
-        shr     $(32 - RDAM_PAIR_BITS), %eax
-        shl     $4, %eax
-        add     rdam_thread@gottpoff(%rip), %rax
-        cmp     %rdx, %fs:RDAM_THREAD_PAIRS(%rax)
+        imul    $RDAM_PAIR_HASH, %edx, %r10d
+        shr     $(32 - RDAM_PAIR_BITS), %r10d
+        add     %r10d, %r10d
+        mov     rdam_thread@gottpoff(%rip), %rax
+        cmp     %rdx, %fs:RDAM_THREAD_PAIRS(%rax,%r10,8)
         jne     \slow
-        decq    %fs:RDAM_THREAD_PAIRS + 8(%rax)
+        decq    %fs:RDAM_THREAD_PAIRS + 8(%rax,%r10,8)
         jz      \slow
 .endm
 
-// r10 = slot of the size at `size` in the FunctionEntry; clobbers rax.
-.macro TAKE_SLOT size, slow
-        mov     \size(%r11), %r10d
-        mov     rdam_thread@gottpoff(%rip), %rax
-        xadd    %r10, %fs:RDAM_THREAD_CURSOR(%rax)
-        mov     %r10d, %eax
-        and     $(RDAM_CHUNK_SIZE - 1), %eax
-        cmp     $RDAM_CHUNK_LIMIT, %eax
-        ja      \slow
+// r10 = slot of the size at `size` in the FunctionEntry; clobbers `scratch`. Goes to `slow` at the end of the chunk, and when
+// nothing is recorded.
+.macro TAKE_SLOT size, scratch, slow
+        movzwl  \size(%r11), %r10d
+        mov     rdam_thread@gottpoff(%rip), %\scratch
+        xadd    %r10, %fs:RDAM_THREAD_CURSOR(%\scratch)
+        mov     %r10, %\scratch
+        and     $(RDAM_CHUNK_SIZE - 1), %\scratch
+        cmp     rdam_guard(%rip), %\scratch
+        jae     \slow
 .endm
 
 // Stores the parameters that the plan asks for behind the head. The FunctionEntry holds the address of the label to start
@@ -178,7 +178,7 @@ rdam_trampolines_begin:
 // Ends an enter event: reads the clock as late as possible and publishes the slot by its head.
 .macro STAMP_ENTER clock, budget
         READ_CLOCK \clock
-        mov     %rdx, (%r10)
+        STORE_TICKS
         or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
     .ifc \budget, budget
         or      RDAM_FRAME_RATE(%rbp), %rcx
@@ -296,15 +296,14 @@ rdam_trampolines_begin:
         je      .L\name\()_left
     .endif
         READ_CLOCK \clock
-        cmpb    $0, rdam_guard(%rip)
-        je      .L\name\()_inactive_leave
-        mov     RDAM_FRAME_ENTRY(%rbp), %r11
 .L\name\()_leave_slot:
-        TAKE_SLOT RDAM_ENTRY_LEAVE_SIZE, .L\name\()_leave_chunk
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
+        TAKE_SLOT RDAM_ENTRY_LEAVE_SIZE, r11, .L\name\()_leave_chunk
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
         cmpb    $0, RDAM_ENTRY_RETURN_VALUE(%r11)
         jne     .L\name\()_value
 .L\name\()_leave_stamp:
-        mov     %rdx, (%r10)
+        STORE_TICKS
         or      RDAM_ENTRY_LEAVE_HEAD(%r11), %rcx
         mov     %rcx, 8(%r10)
 .L\name\()_left:
@@ -320,6 +319,13 @@ rdam_trampolines_begin:
         STORE_WORDS \name, .L\name\()_stamp
 
 .L\name\()_pair:
+        mov     %rcx, %rax                // a tail call's return address is in no pair that has been kept
+        lea     rdam_trampolines_begin(%rip), %rdx
+        sub     %rdx, %rax
+        cmp     $(rdam_trampolines_end - rdam_trampolines_begin), %rax
+        jb      .L\name\()_tail
+        cmpq    $0, rdam_guard(%rip)
+        je      .L\name\()_inactive
         push    %r15
         push    %r14
         push    %r13
@@ -335,22 +341,30 @@ rdam_trampolines_begin:
         jmp     .L\name\()_slot
 
 .L\name\()_chunk:
+        cmpq    $0, rdam_guard(%rip)
+        je      .L\name\()_inactive
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
         jnz     .L\name\()_slot
         jmp     .L\name\()_pass
 
 .L\name\()_leave_chunk:
+        cmpq    $0, rdam_guard(%rip)
+        je      .L\name\()_left
+        shl     $32, %rdx                 // the ticks must outlive rax
+        or      %rax, %rdx
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
-        jnz     .L\name\()_leave_slot
-        jmp     .L\name\()_left
+        jz      .L\name\()_left
+        mov     %edx, %eax
+        shr     $32, %rdx
+        jmp     .L\name\()_leave_slot
 
 .L\name\()_value:
         cmpb    $1, RDAM_ENTRY_RETURN_VALUE(%r11)
         jne     1f
-        mov     RDAM_FRAME_RAX(%rbp), %rax
-        mov     %rax, 16(%r10)
+        push    RDAM_FRAME_RAX(%rbp)
+        pop     16(%r10)
         jmp     .L\name\()_leave_stamp
 1:      movq    %xmm0, 16(%r10)
         jmp     .L\name\()_leave_stamp
@@ -362,28 +376,23 @@ rdam_trampolines_begin:
         jnz     .L\name\()_active
         jmp     .L\name\()_pass
 
-.L\name\()_inactive_leave:
-        jmp     .L\name\()_left
-
 .L\name\()_tail:
-        cmpb    $0, rdam_guard(%rip)
-        je      .L\name\()_tail_pass
 .L\name\()_tail_slot:
-        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, .L\name\()_tail_chunk
+        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, rax, .L\name\()_tail_chunk
         movq    $0, 16(%r10)              // the caller is the function before it in the chain
-        cmpw    $0, RDAM_ENTRY_INTEGERS(%r11)
-        jne     .L\name\()_tail_words
-        cmpb    $0, RDAM_ENTRY_STACK_WORDS(%r11)
+        cmpl    $0, RDAM_ENTRY_INTEGERS(%r11)
         jne     .L\name\()_tail_words
 .L\name\()_tail_stamp:
         READ_CLOCK \clock
-        mov     %rdx, (%r10)
+        STORE_TICKS
         or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
         movabs  $((RDAM_KIND_ENTER ^ RDAM_KIND_TAIL_ENTER) << RDAM_HEAD_KIND_SHIFT), %rax
         xor     %rax, %rcx
         mov     %rcx, 8(%r10)
         jmp     .L\name\()_tail_pass
 .L\name\()_tail_chunk:
+        cmpq    $0, rdam_guard(%rip)
+        je      .L\name\()_tail_pass
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
         jnz     .L\name\()_tail_slot
@@ -423,21 +432,12 @@ rdam_variant_\name:
 .endm
 
 .macro RECORD_ENTER name, clock, budget
-        mov     %rcx, %rax
-        lea     rdam_trampolines_begin(%rip), %rdx
-        sub     %rdx, %rax
-        cmp     $(rdam_trampolines_end - rdam_trampolines_begin), %rax
-        jb      .L\name\()_tail
-        cmpb    $0, rdam_guard(%rip)
-        je      .L\name\()_inactive
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
 .L\name\()_slot:
-        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, .L\name\()_chunk
+        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, rax, .L\name\()_chunk
         mov     %rcx, 16(%r10)
-        cmpw    $0, RDAM_ENTRY_INTEGERS(%r11)
-        jne     .L\name\()_words
-        cmpb    $0, RDAM_ENTRY_STACK_WORDS(%r11)
+        cmpl    $0, RDAM_ENTRY_INTEGERS(%r11)
         jne     .L\name\()_words
 .L\name\()_stamp:
         STAMP_ENTER \clock, \budget
@@ -451,9 +451,9 @@ rdam_enter_\name:
         .cfi_startproc
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
-        mov     RDAM_ENTRY_RESUME(%r11), %rax
-        mov     %rax, RDAM_FRAME_RESUME(%rbp)
-        mov     %r11, RDAM_FRAME_ENTRY(%rbp)
+        push    RDAM_ENTRY_RESUME(%r11)
+        push    %r11
+        push    $0                        // the rate
     .ifc \budget, budget
         SAMPLE  \name, .L\name\()_made
     .endif
@@ -503,6 +503,7 @@ rdam_enter_\name:
         .cfi_startproc
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
+        sub     $(RDAM_FRAME_SIZE + RDAM_FRAME_R11), %rsp
     .ifc \budget, budget
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
         SAMPLE  \name, .L\name\()_sampled
@@ -654,8 +655,8 @@ rdam_link_map_hook:
         .cfi_endproc
         .size   rdam_link_map_hook, . - rdam_link_map_hook
 
-// One stub for each function number: the place that a patched entry jumps to. It clobbers nothing: the number
-// travels on the stack. Unwinding from inside follows the rule that PLTs use: the frame is one word deeper from the
+// One stub for each function number: the place that a patched entry jumps to. It clobbers nothing: the FunctionEntry's
+// offset travels on the stack. Unwinding from inside follows the rule that PLTs use: the frame is one word deeper from the
 // sixth byte of each 16-byte stub on.
 .macro STUBS name
         .balign RDAM_STUB_SIZE
@@ -666,13 +667,13 @@ rdam_stubs_\name:
         .cfi_startproc
         // CFA = rsp + 8 + ((rip & 15) >= 5) * 8
         .cfi_escape 0x0f, 0x0b, 0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x35, 0x2a, 0x33, 0x24, 0x22
-        .set    number, 0
+        .set    offset, 0
         .rept   RDAM_MAX_FUNCTIONS
         .byte   0x68                                      // push imm32
-        .long   number
+        .long   offset
         jmp     *rdam_target_\name(%rip)
         .balign RDAM_STUB_SIZE, 0xcc
-        .set    number, number + 1
+        .set    offset, offset + (1 << RDAM_ENTRY_SHIFT)
         .endr
         .cfi_endproc
         .size   rdam_stubs_\name, . - rdam_stubs_\name

@@ -99,7 +99,7 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
             function = static_cast<std::uint32_t>(frame.entry - rdam_functions);
             if (!end_tree(thread, frame)) return kContinueUnwind;
         }
-    if (rdam_guard.active.load() == 0 || thread.slot == nullptr || rdam::probe::in_shared_child(thread))
+    if (!rdam_guard.active() || thread.slot == nullptr || rdam::probe::in_shared_child(thread))
         return kContinueUnwind;
     std::uint64_t* slot = rdam::probe::take_slot(thread, 16);
     if (slot == nullptr) {
