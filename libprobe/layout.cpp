@@ -14,6 +14,7 @@ static_assert(offsetof(FunctionEntry, leave_head) == RDAM_ENTRY_LEAVE_HEAD);
 static_assert(offsetof(FunctionEntry, enter_size) == RDAM_ENTRY_ENTER_SIZE);
 static_assert(offsetof(FunctionEntry, leave_size) == RDAM_ENTRY_LEAVE_SIZE);
 static_assert(offsetof(FunctionEntry, stack_bytes) == RDAM_ENTRY_STACK_BYTES);
+static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STACK_BYTES + sizeof(std::uint64_t));
 static_assert(offsetof(FunctionEntry, integers) == RDAM_ENTRY_INTEGERS);
 static_assert(offsetof(FunctionEntry, vectors) == RDAM_ENTRY_VECTORS);
 static_assert(offsetof(FunctionEntry, stack_words) == RDAM_ENTRY_STACK_WORDS);

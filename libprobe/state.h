@@ -19,8 +19,9 @@ struct alignas(64) FunctionEntry {
     std::uint16_t leave_size;
     std::uint8_t return_value;  ///< plan::ReturnValue
     std::uint8_t rate;          ///< with a budget: see RDAM_RATE_OFF
+    // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
+    // or copy.
     std::uint32_t stack_bytes;  ///< to copy, a multiple of 16
-    // These and the byte behind them are read as one word.
     std::uint8_t integers;
     std::uint8_t vectors;
     std::uint8_t stack_words;

@@ -20,6 +20,11 @@
 // The FunctionEntry of a frame whose call tree is not recorded: no function has it.
 #define RDAM_UNRECORDED (rdam_functions + ((RDAM_MAX_FUNCTIONS - 1) << RDAM_ENTRY_SHIFT))
 
+        .section .data.rel.ro, "aw"
+        .balign 8
+rdam_first_function:
+        .quad   rdam_functions
+
         .text
 
 // Between these labels every return address belongs to a trampoline: a function that finds one as its return address
@@ -94,22 +99,26 @@ rdam_trampolines_begin:
         .cfi_def_cfa %rsp, 16
         push    %rax
         .cfi_adjust_cfa_offset 8
-        mov     8(%rsp), %rax
-        mov     %rbp, 8(%rsp)
-        .cfi_offset %rbp, -16
-        lea     8(%rsp), %rbp
-        .cfi_def_cfa %rbp, 16
         push    %rdx
+        .cfi_adjust_cfa_offset 8
         push    %rcx
+        .cfi_adjust_cfa_offset 8
         push    %r10
+        .cfi_adjust_cfa_offset 8
         push    %r11
-        lea     rdam_functions(%rip), %r11
-        add     %rax, %r11
+        .cfi_adjust_cfa_offset 8
+        mov     -RDAM_FRAME_R11(%rsp), %r11
+        mov     %rbp, -RDAM_FRAME_R11(%rsp)
+        .cfi_offset %rbp, -16
+        lea     -RDAM_FRAME_R11(%rsp), %rbp
+        .cfi_def_cfa %rbp, 16
+        add     rdam_first_function(%rip), %r11
         mov     8(%rbp), %rcx
 .endm
 
 // Counts this pair of function and return address down; at zero, or when the pair is not in the thread's table, the
-// recorder looks closer (first call of the thread, call stack due, another pair in its place).
+// recorder looks closer (first call of the thread, call stack due, another pair in its place). rax = the thread's offset; clobbers
+// rdx, r10.
 .macro COUNT_PAIR slow
         mov     RDAM_ENTRY_PAIR_KEY(%r11), %rdx
         xor     %rcx, %rdx
@@ -123,15 +132,13 @@ rdam_trampolines_begin:
         jz      \slow
 .endm
 
-// r10 = slot of the size at `size` in the FunctionEntry; clobbers `scratch`. Goes to `slow` at the end of the chunk, and when
-// nothing is recorded.
-.macro TAKE_SLOT size, scratch, slow
-        movzwl  \size(%r11), %r10d
-        mov     rdam_thread@gottpoff(%rip), %\scratch
-        xadd    %r10, %fs:RDAM_THREAD_CURSOR(%\scratch)
-        mov     %r10, %\scratch
-        and     $(RDAM_CHUNK_SIZE - 1), %\scratch
-        cmp     rdam_guard(%rip), %\scratch
+// r10 = slot of r10 bytes; clobbers `thread`, the thread's offset. Goes to `slow` at the end of the chunk, and when nothing
+// is recorded.
+.macro TAKE_SLOT thread, slow
+        xadd    %r10, %fs:RDAM_THREAD_CURSOR(%\thread)
+        mov     %r10, %\thread
+        and     $(RDAM_CHUNK_SIZE - 1), %\thread
+        cmp     rdam_guard(%rip), %\thread
         jae     \slow
 .endm
 
@@ -296,15 +303,16 @@ rdam_trampolines_begin:
         je      .L\name\()_left
     .endif
         READ_CLOCK \clock
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
+        or      RDAM_ENTRY_LEAVE_HEAD(%r11), %rcx
 .L\name\()_leave_slot:
-        mov     RDAM_FRAME_ENTRY(%rbp), %r11
-        TAKE_SLOT RDAM_ENTRY_LEAVE_SIZE, r11, .L\name\()_leave_chunk
-        mov     RDAM_FRAME_ENTRY(%rbp), %r11
-        cmpb    $0, RDAM_ENTRY_RETURN_VALUE(%r11)
-        jne     .L\name\()_value
+        movzwl  RDAM_ENTRY_LEAVE_SIZE(%r11), %r10d
+        mov     rdam_thread@gottpoff(%rip), %r11
+        TAKE_SLOT r11, .L\name\()_leave_chunk
+        bt      $RDAM_HEAD_WORDS_SHIFT, %rcx
+        jc      .L\name\()_value
 .L\name\()_leave_stamp:
         STORE_TICKS
-        or      RDAM_ENTRY_LEAVE_HEAD(%r11), %rcx
         mov     %rcx, 8(%r10)
 .L\name\()_left:
     .ifc \budget, budget
@@ -317,6 +325,13 @@ rdam_trampolines_begin:
 .L\name\()_words:
         jmp     *RDAM_ENTRY_STORE_INTEGERS(%r11)
         STORE_WORDS \name, .L\name\()_stamp
+.L\name\()_stamp:
+        STAMP_ENTER \clock, \budget
+    .ifc \frame, real
+        jmp     .L\name\()_arguments
+    .else
+        jmp     .L\name\()_made
+    .endif
 
 .L\name\()_pair:
         mov     %rcx, %rax                // a tail call's return address is in no pair that has been kept
@@ -338,15 +353,17 @@ rdam_trampolines_begin:
         sub     $8, %rsp
         CALL_SLOW rdam_slow_pair
         add     $64, %rsp
-        jmp     .L\name\()_slot
+        jmp     .L\name\()_again
 
 .L\name\()_chunk:
         cmpq    $0, rdam_guard(%rip)
         je      .L\name\()_inactive
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
-        jnz     .L\name\()_slot
-        jmp     .L\name\()_pass
+        jz      .L\name\()_pass
+.L\name\()_again:
+        mov     rdam_thread@gottpoff(%rip), %rax
+        jmp     .L\name\()_slot
 
 .L\name\()_leave_chunk:
         cmpq    $0, rdam_guard(%rip)
@@ -358,9 +375,11 @@ rdam_trampolines_begin:
         jz      .L\name\()_left
         mov     %edx, %eax
         shr     $32, %rdx
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
         jmp     .L\name\()_leave_slot
 
 .L\name\()_value:
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
         cmpb    $1, RDAM_ENTRY_RETURN_VALUE(%r11)
         jne     1f
         push    RDAM_FRAME_RAX(%rbp)
@@ -378,7 +397,9 @@ rdam_trampolines_begin:
 
 .L\name\()_tail:
 .L\name\()_tail_slot:
-        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, rax, .L\name\()_tail_chunk
+        movzwl  RDAM_ENTRY_ENTER_SIZE(%r11), %r10d
+        mov     rdam_thread@gottpoff(%rip), %rax
+        TAKE_SLOT rax, .L\name\()_tail_chunk
         movq    $0, 16(%r10)              // the caller is the function before it in the chain
         cmpl    $0, RDAM_ENTRY_INTEGERS(%r11)
         jne     .L\name\()_tail_words
@@ -435,12 +456,13 @@ rdam_variant_\name:
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
 .L\name\()_slot:
-        TAKE_SLOT RDAM_ENTRY_ENTER_SIZE, rax, .L\name\()_chunk
+        movzwl  RDAM_ENTRY_ENTER_SIZE(%r11), %r10d
+        TAKE_SLOT rax, .L\name\()_chunk
         mov     %rcx, 16(%r10)
-        cmpl    $0, RDAM_ENTRY_INTEGERS(%r11)
+        cmpq    $0, RDAM_ENTRY_STACK_BYTES(%r11)
         jne     .L\name\()_words
-.L\name\()_stamp:
         STAMP_ENTER \clock, \budget
+.L\name\()_made:
 .endm
 
 // --- The real frame ------------------------------------------------------------------------------------------------
@@ -455,13 +477,9 @@ rdam_enter_\name:
         push    %r11
         push    $0                        // the rate
     .ifc \budget, budget
-        SAMPLE  \name, .L\name\()_made
+        SAMPLE  \name, .L\name\()_arguments
     .endif
         RECORD_ENTER \name, \clock, \budget
-.L\name\()_made:
-        mov     RDAM_ENTRY_STACK_BYTES(%r11), %eax
-        test    %eax, %eax
-        jnz     .L\name\()_copy
 .L\name\()_call:
         RESTORE_SCRATCH
         call    *RDAM_FRAME_RESUME(%rbp)
@@ -479,7 +497,10 @@ rdam_enter_\name:
         ret
         .cfi_restore_state
 
-.L\name\()_copy:                          // rax bytes of stack-passed arguments, a multiple of 16
+.L\name\()_arguments:                     // on the stack: a multiple of 16 bytes
+        mov     RDAM_ENTRY_STACK_BYTES(%r11), %eax
+        test    %eax, %eax
+        jz      .L\name\()_call
         sub     %rax, %rsp
 1:      mov     8(%rbp,%rax), %rcx
         mov     %rcx, -8(%rsp,%rax)
@@ -539,7 +560,6 @@ rdam_enter_\name:
         jne     .L\name\()_made
     .endif
         RECORD_ENTER \name, \clock, \budget
-.L\name\()_made:
         mov     RDAM_FRAME_RESUME(%rbp), %r10
         mov     %r10, (%rbp)
         .cfi_remember_state
