@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace rdam::mining {
@@ -33,6 +34,15 @@ class LargePages {
             ::operator delete(memory);
         else
             std::free(memory);
+    }
+    /// Elements that need no constructor get no value, either: whoever asks for many writes them all.
+    template <class U>
+    void construct(U* place) {
+        ::new (static_cast<void*>(place)) U;
+    }
+    template <class U, class... Values>
+    void construct(U* place, Values&&... values) {
+        ::new (static_cast<void*>(place)) U(std::forward<Values>(values)...);
     }
     friend bool operator==(const LargePages&, const LargePages&) { return true; }
 

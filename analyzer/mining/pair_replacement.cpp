@@ -8,15 +8,13 @@ namespace rdam::mining {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kEmpty = UINT32_MAX;  ///< the symbol of a cell that a meta-event to its left covers
 
-/// An element, or where a meta-event begins. `next` and `prev` are its neighbours, the other two those in the
-/// list of its pair (itself and `next`).
-struct Node {
-    std::uint32_t symbol = 0;
-    std::uint32_t next = kNone;
-    std::uint32_t prev = kNone;
-    std::uint32_t next_same = kNone;
-    std::uint32_t prev_same = kNone;
+/// Neighbours in the list of the pair that begins here. In the first of a row of empty cells `next` is the
+/// first cell behind them, in the last of them `prev` is the one before them.
+struct Links {
+    std::uint32_t next;
+    std::uint32_t prev;
 };
 
 struct Occurrences {
@@ -34,47 +32,49 @@ struct PairHash {
 
 class Replacement {
   public:
-    Replacement(std::span<const std::uint32_t> symbols, ReplacementSink& sink)
-        : sink_{sink}, nodes_(symbols.size()) {
-        const auto count = static_cast<std::uint32_t>(symbols.size());
-        for (std::uint32_t i = 0; i < count; ++i) {
-            nodes_[i].symbol = symbols[i];
-            nodes_[i].prev = i == 0 ? kNone : i - 1;
-            nodes_[i].next = i + 1 == count ? kNone : i + 1;
-        }
-        for (std::uint32_t i = 0; i + 1 < count; ++i)
+    Replacement(std::span<std::uint32_t> symbols, ReplacementSink& sink)
+        : sink_{sink}, symbols_{symbols}, size_{static_cast<std::uint32_t>(symbols.size())}, links_(size_) {
+        for (std::uint32_t i = 0; i + 1 < size_; ++i)
             append(i);
     }
 
     std::vector<MetaEvent> run() {
-        std::uint32_t at = nodes_.empty() ? kNone : 0;
-        while (at != kNone && nodes_[at].next != kNone) {
+        for (std::uint32_t at = 0; at < size_ && after(at) < size_;) {
             if (occurs_twice(at))
                 replace_all(at);
             else
-                at = nodes_[at].next;
+                at = after(at);
         }
         return std::move(metas_);
     }
 
   private:
+    /// The right neighbour; size_ at the end.
+    std::uint32_t after(std::uint32_t i) const {
+        return i + 1 < size_ && symbols_[i + 1] == kEmpty ? links_[i + 1].next : i + 1;
+    }
+
+    /// The left neighbour of one that is not the first.
+    std::uint32_t before(std::uint32_t i) const {
+        return symbols_[i - 1] == kEmpty ? links_[i - 1].prev : i - 1;
+    }
+
     std::uint64_t pair_at(std::uint32_t i) const {
-        return std::uint64_t{nodes_[i].symbol} << 32 | nodes_[nodes_[i].next].symbol;
+        return std::uint64_t{symbols_[i]} << 32 | symbols_[after(i)];
     }
 
     /// Without overlap. Overlapping occurrences follow one another in a run of one symbol; of three at least
     /// two do not overlap.
     bool occurs_twice(std::uint32_t at) const {
-        const Node& node = nodes_[at];
-        if (node.next_same == kNone) return false;
-        return nodes_[node.next_same].next_same != kNone || node.next_same != node.next;
+        const std::uint32_t next = links_[at].next;
+        return next != kNone && (links_[next].next != kNone || next != after(at));
     }
 
     void replace_all(std::uint32_t at) {
         const auto meta = static_cast<std::uint32_t>(metas_.size());
         const std::uint64_t pair = pair_at(at);
-        metas_.push_back({nodes_[at].symbol, nodes_[nodes_[at].next].symbol,
-                          length_of(nodes_[at].symbol) + length_of(nodes_[nodes_[at].next].symbol), 0});
+        const std::uint32_t right = symbols_[after(at)];
+        metas_.push_back({symbols_[at], right, length_of(symbols_[at]) + length_of(right), 0});
         sink_.made(meta, metas_[meta].left, metas_[meta].right);
         for (std::uint32_t i = at; i != kNone;) {
             ++metas_[meta].occurrences;
@@ -85,20 +85,19 @@ class Replacement {
 
     /// Returns the next occurrence of the pair.
     std::uint32_t replace(std::uint32_t i, std::uint32_t meta) {
-        Node& node = nodes_[i];
-        const std::uint32_t second = node.next;
-        if (node.prev != kNone) unlink(node.prev);
-        if (nodes_[second].next != kNone) unlink(second);
+        const std::uint32_t second = after(i);
+        const std::uint32_t behind = after(second);
+        if (i > 0) unlink(before(i));
+        if (behind < size_) unlink(second);
         // The list of the pair that is being replaced is forgotten in the end.
-        const std::uint32_t following = node.next_same;
-        if (following != kNone) nodes_[following].prev_same = kNone;
-        node.symbol = kFirstMeta + meta;
-        node.next = nodes_[second].next;
-        if (node.next != kNone) nodes_[node.next].prev = i;
-        if (node.prev != kNone) append(node.prev);
-        if (node.next != kNone) append(i);
-        const std::uint32_t behind =
-            node.next != kNone ? node.next : static_cast<std::uint32_t>(nodes_.size());
+        const std::uint32_t following = links_[i].next;
+        if (following != kNone) links_[following].prev = kNone;
+        symbols_[i] = kFirstMeta + meta;
+        symbols_[second] = kEmpty;
+        links_[i + 1].next = behind;
+        links_[behind - 1].prev = i;
+        if (i > 0) append(before(i));
+        if (behind < size_) append(i);
         sink_.replaced(meta, i, behind - 1);
         return following;
     }
@@ -109,21 +108,20 @@ class Replacement {
 
     void append(std::uint32_t i) {
         Occurrences& all = occurrences_of(pair_at(i));
-        nodes_[i].prev_same = all.last;
-        nodes_[i].next_same = kNone;
-        (all.last == kNone ? all.first : nodes_[all.last].next_same) = i;
+        links_[i] = {kNone, all.last};
+        (all.last == kNone ? all.first : links_[all.last].next) = i;
         all.last = i;
     }
 
     void unlink(std::uint32_t i) {
-        const Node& node = nodes_[i];
-        if (node.prev_same == kNone || node.next_same == kNone) {
+        const Links links = links_[i];
+        if (links.prev == kNone || links.next == kNone) {
             Occurrences& all = occurrences_of(pair_at(i));
-            if (node.prev_same == kNone) all.first = node.next_same;
-            if (node.next_same == kNone) all.last = node.prev_same;
+            if (links.prev == kNone) all.first = links.next;
+            if (links.next == kNone) all.last = links.prev;
         }
-        if (node.prev_same != kNone) nodes_[node.prev_same].next_same = node.next_same;
-        if (node.next_same != kNone) nodes_[node.next_same].prev_same = node.prev_same;
+        if (links.prev != kNone) links_[links.prev].next = links.next;
+        if (links.next != kNone) links_[links.next].prev = links.prev;
     }
 
     /// Runs ask for the same pair again and again.
@@ -150,7 +148,9 @@ class Replacement {
     }
 
     ReplacementSink& sink_;
-    LargeVector<Node> nodes_;
+    std::span<std::uint32_t> symbols_;
+    std::uint32_t size_;
+    LargeVector<Links> links_;
     std::vector<MetaEvent> metas_;
     tsl::robin_map<std::uint64_t, std::uint32_t, PairHash> pairs_;  // where in lists_
     std::vector<Occurrences> lists_;
@@ -161,7 +161,7 @@ class Replacement {
 
 }  // namespace
 
-std::vector<MetaEvent> replace_pairs(std::span<const std::uint32_t> symbols, ReplacementSink& sink) {
+std::vector<MetaEvent> replace_pairs(std::span<std::uint32_t> symbols, ReplacementSink& sink) {
     return Replacement{symbols, sink}.run();
 }
 

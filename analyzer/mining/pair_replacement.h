@@ -9,7 +9,9 @@
 // The occurrences of each pair are kept as a list in the order of the sequence. A replacement shortens the
 // sequence by one and changes at most four lists; new pairs contain the new meta-event, are met from left to
 // right, and are appended: the time is linear in the length. No occurrence of the pair that one looks at lies
-// before it, or one would have stopped there.
+// before it, or one would have stopped there. What is kept for an element is that of Re-Pair (N. J. Larsson
+// and A. Moffat, Off-line dictionary-based compression, Proc. IEEE 88, 2000, §3): a symbol and two links; the
+// cells that replacements leave empty tell how far it is to the neighbours.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +41,8 @@ class ReplacementSink {
     virtual void replaced(std::uint32_t meta, std::uint32_t first, std::uint32_t last) = 0;
 };
 
-/// `symbols`: fewer than kFirstMeta, each below kFirstMeta. Meta-events in the order in which they were made.
-/// Takes 20 bytes an element besides a hash of the pairs there are, while it runs.
-std::vector<MetaEvent> replace_pairs(std::span<const std::uint32_t> symbols, ReplacementSink& sink);
+/// `symbols`: fewer than kFirstMeta, each below kFirstMeta; they are overwritten. Meta-events in the order in
+/// which they were made. Takes 8 bytes an element besides a hash of the pairs there are, while it runs.
+std::vector<MetaEvent> replace_pairs(std::span<std::uint32_t> symbols, ReplacementSink& sink);
 
 }  // namespace rdam::mining

@@ -45,15 +45,16 @@ void PatternMiner::close(ShapeId shape, std::uint64_t end, std::uint64_t duratio
     const std::size_t first = open_.back();
     open_.pop_back();
     tell_patterns(shape, first);
-    siblings_.resize(first);
-    append(shape, timed ? Time{end - std::min(end, duration), end} : Time{});
+    siblings_.shrink(first);
+    append(shape, timed ? SiblingTime{end - std::min(end, duration), end} : SiblingTime{});
 }
 
-void PatternMiner::append(ShapeId shape, const Time& time) {
+void PatternMiner::append(ShapeId shape, const SiblingTime& time) {
     const std::size_t first = open_.empty() ? 0 : open_.back();
     if (fold_loops_ && siblings_.size() > first && siblings_.shapes.back() == shape) {
-        Time& last = siblings_.times.back();
-        last.end = last.known() ? time.end : kUnknown;
+        SiblingTime last = siblings_.times.back();
+        last.end = last.known() ? time.end : SiblingTime::kUnknown;
+        siblings_.times.replace_back(last);
         return;
     }
     // A longer list cannot be mined at once: at the top level what is in its pieces is found.
@@ -63,9 +64,7 @@ void PatternMiner::append(ShapeId shape, const Time& time) {
 }
 
 PatternMiner::List PatternMiner::list_from(std::size_t first) const {
-    List list{std::span{siblings_.shapes}.subspan(first), std::span{siblings_.times}.subspan(first)};
-    list.all_known = std::ranges::all_of(list.times, &Time::known);
-    return list;
+    return {first, siblings_.times.known(first, siblings_.size() - first)};
 }
 
 void PatternMiner::tell_patterns(ShapeId shape, std::size_t first_child) {
@@ -86,10 +85,10 @@ void PatternMiner::tell_patterns(ShapeId shape, std::size_t first_child) {
 }
 
 void PatternMiner::tell(const Occurrence& each, const List& list) {
-    const auto times = list.times.subspan(each.first, each.last - each.first + 1);
-    const bool known = list.all_known || std::ranges::all_of(times, &Time::known);
-    const std::uint64_t begin = times.front().begin;
-    const std::uint64_t end = times.back().end;
+    const bool known =
+        list.all_known || siblings_.times.known(list.first + each.first, each.last - each.first + 1);
+    const std::uint64_t begin = siblings_.times[list.first + each.first].begin;
+    const std::uint64_t end = siblings_.times[list.first + each.last].end;
     sink_.occurred(each.pattern, known && end > begin ? end - begin : 0, known);
 }
 
@@ -112,7 +111,7 @@ void PatternMiner::mine(const List& list, Kept* kept) {
     };
     const std::size_t first = kept_.size();
     Teller teller{*this, list, kept};
-    replace_pairs(list.shapes, teller);
+    replace_pairs(std::span{siblings_.shapes}.subspan(list.first), teller);
     if (kept != nullptr) *kept = {first, static_cast<std::uint32_t>(kept_.size() - first), true};
 }
 
@@ -120,16 +119,16 @@ void PatternMiner::abandon(std::span<const ShapeId> shapes) {
     const std::vector<std::size_t> lost(open_.end() - static_cast<std::ptrdiff_t>(shapes.size()),
                                         open_.end());
     const std::size_t base = lost.front();
-    const List list = list_from(base);
-    const std::vector<ShapeId> their_shapes(list.shapes.begin(), list.shapes.end());
-    const std::vector<Time> their_times(list.times.begin(), list.times.end());
+    std::vector<std::pair<ShapeId, SiblingTime>> theirs;
+    for (std::size_t i = base; i < siblings_.size(); ++i)
+        theirs.emplace_back(siblings_.shapes[i], siblings_.times[i]);
     open_.resize(open_.size() - shapes.size());
-    siblings_.resize(base);
+    siblings_.shrink(base);
     for (std::size_t i = 0; i < lost.size(); ++i) {
         append(shapes[i], {});
-        const std::size_t end = i + 1 < lost.size() ? lost[i + 1] - base : their_shapes.size();
+        const std::size_t end = i + 1 < lost.size() ? lost[i + 1] - base : theirs.size();
         for (std::size_t j = lost[i] - base; j < end; ++j)
-            append(their_shapes[j], their_times[j]);
+            append(theirs[j].first, theirs[j].second);
     }
 }
 
@@ -143,7 +142,7 @@ void PatternMiner::finish() {
 
 void PatternMiner::mine_top() {
     mine(list_from(0), nullptr);
-    siblings_.resize(0);
+    siblings_.shrink(0);
 }
 
 }  // namespace rdam::mining

@@ -8,6 +8,7 @@
 
 #include "analyzer/mining/large_vector.h"
 #include "analyzer/mining/pattern_store.h"
+#include "analyzer/mining/sibling_times.h"
 
 namespace rdam::mining {
 
@@ -19,8 +20,8 @@ class PatternTimesSink {
     virtual void occurred(PatternId pattern, std::uint64_t duration, bool timed) = 0;
 };
 
-/// Memory: 20 bytes for each sibling in the lists that are open, 20 and a hash of its pairs more while one is
-/// mined; what is found in a distinct sequence is kept, up to kMostKept occurrences in all, and found anew
+/// Memory: 12.5 bytes for each sibling in the lists that are open, 8 and a hash of its pairs more while one
+/// is mined; what is found in a distinct sequence is kept, up to kMostKept occurrences in all, and found anew
 /// each time beyond. Not thread-safe.
 class PatternMiner {
   public:
@@ -45,29 +46,20 @@ class PatternMiner {
     const PatternStore& patterns() const { return store_; }
 
   private:
-    /// When a call began and ended, on a clock that stands still while the recorder is at work.
-    struct Time {
-        std::uint64_t begin = 0;
-        std::uint64_t end = kUnknown;
-
-        bool known() const { return end != kUnknown; }
-    };
-    static constexpr std::uint64_t kUnknown = UINT64_MAX;
-
     /// Of all open lists, one after the other; the top level's comes first.
     struct Siblings {
-        LargeVector<ShapeId> shapes;
-        LargeVector<Time> times;
+        LargeVector<ShapeId> shapes;  ///< of a list that has been mined: nothing of use
+        SiblingTimes times;
 
         std::size_t size() const { return shapes.size(); }
-        void resize(std::size_t size) {
+        void shrink(std::size_t size) {
             shapes.resize(size);
-            times.resize(size);
+            times.shrink(size);
         }
     };
+    /// The innermost one.
     struct List {
-        std::span<const ShapeId> shapes;
-        std::span<const Time> times;
+        std::size_t first = 0;
         bool all_known = true;
     };
 
@@ -82,7 +74,7 @@ class PatternMiner {
         bool known = false;
     };
 
-    void append(ShapeId shape, const Time& time);
+    void append(ShapeId shape, const SiblingTime& time);
     List list_from(std::size_t first) const;
     void tell_patterns(ShapeId shape, std::size_t first_child);
     void tell(const Occurrence& each, const List& list);

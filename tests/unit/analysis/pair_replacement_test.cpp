@@ -53,7 +53,7 @@ class Collector : public mining::ReplacementSink {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> made_;
 };
 
-Outcome fast(const Symbols& symbols) {
+Outcome fast(Symbols symbols) {
     Collector collector;
     Outcome outcome;
     outcome.metas = mining::replace_pairs(symbols, collector);
