@@ -52,6 +52,20 @@ class Processes(Several):
         self.assertEqual(work["rdam"], max(eligible))
         self.assertEqual([len(function(report, "dup")["processes"]), function(report, "dup")["occurrences"]], [1, 3])
 
+    def test_patterns_and_a_sample(self):
+        self.record(PROGRAMS / "phases", "300", "0", "0", output="whole.bin")
+        done = self.rdam("record", "-f", "work,step", "-o", "sample.bin", "--max-overhead", "50%", "--", PROGRAMS / "phases", "300", "0", "0")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.rdam("analyze", "--json", "--patterns", "whole.bin", "sample.bin")
+        self.assertEqual(done.returncode, 0)
+        lines = done.stderr.decode().splitlines()
+        self.assertEqual([line.startswith("rdam: sample.bin: only a sample ") for line in lines], [True], lines)
+        whole, sample = json.loads(done.stdout)["processes"]
+        self.assertEqual((whole["file"], sample["file"]), ("whole.bin", "sample.bin"))
+        self.assertGreater(len(whole["patterns"]), 0)
+        self.assertNotIn("patterns", sample)
+        self.assertGreater(function(sample, "work")["occurrences"], 0)
+
     def test_tables(self):
         self.record_phases()
         text = self.rdam("analyze", *self.traces()).stdout.decode()

@@ -87,6 +87,12 @@ class SeveralTraces {
         const auto reader = open_trace(file);
         if (!reader) return give_up(file, reader.error());
         score::Settings settings = settings_.for_trace(reader->info());
+        if (settings.patterns && reader->info().process.max_overhead > 0) {
+            print_error(file +
+                        ": only a sample of the calls was recorded (--max-overhead), which has no patterns: "
+                        "it is analyzed without them");
+            settings.patterns = false;
+        }
         const std::string& run = reader->info().process.run;
         if (!run.empty()) settings.selection.run_start_unix_ns = run_starts_[run];
         auto report = report_on(*reader, settings, arguments_);

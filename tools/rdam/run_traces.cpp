@@ -6,45 +6,37 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "analyzer/trace/reader.h"
 #include "wrappers/list/function_list.h"
+#include "wrappers/list/read_file.h"
 
 namespace rdam {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A process may end while its files are read: what read() refuses then is an exception to a stream's
-/// iterators, and the end of the file to the stream itself.
-std::string read_all(const fs::path& path) {
-    constexpr std::size_t kPiece = 4096;
-    std::ifstream file(path, std::ios::binary);
-    std::string text;
-    char piece[kPiece];
-    do {
-        file.read(piece, kPiece);
-        text.append(piece, static_cast<std::size_t>(file.gcount()));
-    } while (file);
-    return text;
+/// A process may end while its files are read: then there is nothing.
+std::string read_if_there(const fs::path& path) {
+    constexpr std::size_t kMost = std::size_t{1} << 24;
+    return read_whole_file(path.string(), kMost).value_or("");
 }
 
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
 int target_of_agent(const fs::path& process, const std::string& run) {
-    const std::string arguments = read_all(process / "cmdline");
+    const std::string arguments = read_if_there(process / "cmdline");
     // rdam-agent\0FD\0PID\0
     const std::size_t first = arguments.find('\0');
     if (first == std::string::npos || !arguments.substr(0, first).ends_with("rdam-agent")) return 0;
     const std::size_t second = arguments.find('\0', first + 1);
     if (second == std::string::npos) return 0;
-    const std::string environment = '\0' + read_all(process / "environ");
+    const std::string environment = '\0' + read_if_there(process / "environ");
     if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
     return std::atoi(arguments.c_str() + second + 1);
 }
 
 bool is_gone(int pid) {
-    const std::string stat = read_all("/proc/" + std::to_string(pid) + "/stat");
+    const std::string stat = read_if_there("/proc/" + std::to_string(pid) + "/stat");
     const std::size_t name_end = stat.rfind(')');
     return name_end == std::string::npos || stat.compare(name_end, 3, ") Z") == 0;
 }
