@@ -107,7 +107,7 @@ class BasicMatcher {
     void tail_enter(const trace::Event& event);
     void leave(const trace::Event& event);
     void pause(const trace::Event& event);
-    void close_top(std::uint64_t tsc);
+    void close_top(const trace::Event& last, bool own_leave);
     std::uint64_t abandon_down_to(std::size_t keep);
     std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;

@@ -122,7 +122,7 @@ void BasicMatcher<Sink>::tail_enter(const trace::Event& event) {
         ++counts_.stray_tail_enters;
         return;
     }
-    if (stack_.back().tail) close_top(event.tsc);
+    if (stack_.back().tail) close_top(event, false);
     enter(event, true);
 }
 
@@ -139,8 +139,8 @@ void BasicMatcher<Sink>::leave(const trace::Event& event) {
     const bool tail_above = opener + 1 < stack_.size() && stack_[opener + 1].tail;
     const std::size_t keep = opener + (tail_above ? 2 : 1);
     if (keep < stack_.size()) counts_.abandoned_by_jump += abandon_down_to(keep);
-    if (tail_above) close_top(event.tsc);
-    close_top(event.tsc);
+    if (tail_above) close_top(event, false);
+    close_top(event, !tail_above);
 }
 
 template <class Sink>
@@ -188,7 +188,8 @@ std::uint64_t BasicMatcher<Sink>::net_end() const {
 }
 
 template <class Sink>
-void BasicMatcher<Sink>::close_top(std::uint64_t tsc) {
+void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
+    const std::uint64_t tsc = last.tsc;
     closed_at_ = tsc;
     const Frame frame = stack_.back();
     stack_.pop_back();
@@ -214,7 +215,11 @@ void BasicMatcher<Sink>::close_top(std::uint64_t tsc) {
                       .self_timed = timed && frame.self_known,
                       .duration = duration,
                       .weight = detail::weight(frame.rate),
-                      .self = detail::subtract(duration, frame.children)});
+                      .self = detail::subtract(duration, frame.children),
+                      .begin = frame.enter,
+                      .end = tsc,
+                      .last = &last,
+                      .own_leave = own_leave});
     }
     if (stack_.empty()) return enter_tree(0);
 

@@ -134,6 +134,13 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
 
 Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
+    for (const score::Hint& hint : row.hints) {
+        Json one{{"kind", hint.kind}, {"text", hint.text}, {"share", finite(hint.share)}};
+        if (!hint.parameter.empty()) one["parameter"] = hint.parameter;
+        if (hint.explains) one["explains"] = finite(*hint.explains);
+        if (hint.rdam_with_key) one["rdam_with_key"] = finite(*hint.rdam_with_key);
+        out.push_back(std::move(one));
+    }
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});

@@ -34,6 +34,7 @@ class TextWriter {
         functions();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
+        hints();
         patterns();
         stacks();
         // Last, for what the symbols say depends on what they were asked.
@@ -193,6 +194,18 @@ class TextWriter {
             line(style_.faint(
                 fmt::format("  {} only once in a thread: no score",
                             counted(row.single_sequences, "sequence occurs", "sequences occur"))));
+        }
+    }
+
+    void hints() {
+        bool titled = false;
+        for (const score::FunctionRow& row : rows_) {
+            if (row.hints.empty()) continue;
+            if (!titled) section("What it may be");
+            titled = true;
+            line("  " + function_name(row));
+            for (const score::Hint& hint : row.hints)
+                line("    " + printable(hint.text));
         }
     }
 

@@ -106,6 +106,15 @@ class Crew {
     unsigned working_ = 0;
 };
 
+/// Calls of each function and thread that are kept: fewer if there are many of both.
+std::size_t most_sampled(const trace::TraceInfo& info) {
+    constexpr std::size_t kInAll = std::size_t{1} << 20;
+    constexpr std::size_t kMost = 4096;
+    constexpr std::size_t kLeast = 16;
+    const std::size_t samples = std::max<std::size_t>(info.functions.size() * info.threads.size(), 1);
+    return std::clamp(kInAll / samples, kLeast, kMost);
+}
+
 }  // namespace
 
 Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings) {
@@ -136,6 +145,7 @@ Result<Report> analyze(const trace::TraceReader& reader, const Settings& setting
                        const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
+    if (options.samples) resolved->most_sampled = most_sampled(reader.info());
     const auto selection = resolve_selection(reader.info(), settings.selection);
     if (!selection) return tl::unexpected{selection.error()};
     Crew crew{reader, *resolved, *selection};

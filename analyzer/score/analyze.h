@@ -16,6 +16,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
 struct AnalyzeOptions {
     std::size_t most_sequences = 1000;  ///< listed for each function
     std::size_t most_patterns = 1000;   ///< listed in all
+    bool samples = false;               ///< keeps samples of the calls, for hints
     /// Called now and then, by the calling thread, with the number of events read so far.
     std::function<void(std::uint64_t events)> progress;
 };

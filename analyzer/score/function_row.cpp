@@ -174,6 +174,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     });
     add_sequence_rows(context, row);
     add_stack_rows(context, row);
+    add_sample(context, row);
     return row;
 }
 

@@ -34,8 +34,6 @@ inline constexpr double kFewShare = 0.10;
 /// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
 /// samples.
 inline constexpr double kBoundErrors = 2;
-/// A score from here on is worth a look.
-inline constexpr double kWorthALook = 0.20;
 
 struct ThreadRow {
     std::uint32_t tid = 0;
@@ -86,6 +84,43 @@ struct CallerRow {
     double share = 0;           ///< of the function's lost_ns; 0 if nothing was lost
 };
 
+/// A call of a function's sample (analyzer/samples).
+struct SampledCall {
+    std::uint64_t begin = 0, end = 0;  ///< ticks
+    double duration_ns = 0;            ///< net
+    double lost_ns = 0;                ///< as it counts in FunctionRow::lost_ns
+    double weight = 1;                 ///< it stands for so many calls
+    double blocked_ns = 0;     ///< off the processor by its own doing, if context switches were recorded
+    double preempted_ns = 0;   ///< … because another thread was to run
+    std::uint64_t caller = 0;  ///< return address
+    std::uint64_t result = 0;  ///< meaningful if `returned`
+    std::uint32_t thread = 0;  ///< index into Report::threads
+    std::uint32_t group = 0;   ///< the same for calls that are compared with one another, in one thread
+    std::uint16_t enter_cpu = 0, leave_cpu = 0;
+    bool returned = false;
+};
+
+/// Of all threads; outermost scored calls.
+struct Sample {
+    std::vector<SampledCall> calls;
+    std::size_t words_per_call = 0;
+    std::vector<std::uint64_t> words;  ///< parameters, as in trace::Event::words, of one call after the other
+
+    std::uint64_t word(std::size_t call, std::size_t number) const {
+        return words[call * words_per_call + number];
+    }
+};
+
+/// What may have caused a loss, or what to think of it. docs/hints.md has them all.
+struct Hint {
+    std::string kind;
+    std::string text;
+    double share = 0;                          ///< of the lost time that it is about, 0…1
+    std::string parameter = {};                ///< the kind `parameter`: its name
+    std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
+    std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
+};
+
 struct FunctionRow {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
@@ -126,6 +161,8 @@ struct FunctionRow {
     std::uint64_t single_sequences = 0;  ///< occur once in each thread they occur in: no score
     std::vector<StackRow> stacks;        ///< commonest first
     std::vector<CallerRow> callers;      ///< most lost time first, then most calls
+    Sample sample;                       ///< only with a score from ResolvedSettings::threshold on
+    std::vector<Hint> hints;             ///< most important first; analyzer/hints fills them
 };
 
 /// What was left out because of score::Selection.

@@ -59,6 +59,10 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       untimed_callers_(info.functions.size()),
       sampling_(info.functions.size()) {
     matcher_.set_latest(calls::latest_possible(info));
+    if (settings.most_sampled > 0) {
+        for (const trace::FunctionInfo& function : info.functions)
+            samples_.emplace_back(settings.most_sampled, function.enter_words);
+    }
     if (settings.patterns) patterns_ = std::make_unique<PatternTimes>(store_, settings.sequences.fold_loops);
 }
 
@@ -70,6 +74,8 @@ void ThreadAnalysis::gap() {
 void ThreadAnalysis::finish() {
     matcher_.finish();
     if (patterns_) patterns_->miner().finish();
+    for (samples::CallSample& sample : samples_)
+        sample.finish();
 }
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
@@ -86,7 +92,12 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
         key_values_.push_back(key.word < enter.words.size() ? enter.words[key.word] & key.mask : 0);
     }
     builder_.open(enter.function, key_values_);
-    open_.push_back({.caller = enter.caller, .weight = weight, .function = enter.function});
+    open_.push_back({.caller = enter.caller,
+                     .weight = weight,
+                     .function = enter.function,
+                     .first_word = static_cast<std::uint32_t>(open_words_.size()),
+                     .cpu = enter.cpu});
+    if (!samples_.empty()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++stacks_[enter.stack - 1];
     if (weight > 1) sampling_.count(enter.function);
     if (patterns_) patterns_->miner().open();
@@ -94,7 +105,8 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
 
 void ThreadAnalysis::closed(const calls::Call& call) {
     const mining::GroupId group = builder_.close();
-    const std::uint64_t caller = open_.back().caller;
+    const OpenCall open = open_.back();
+    const std::uint64_t caller = open.caller;
     open_.pop_back();
     if (patterns_)
         patterns_->miner().close(store_.group(group).shape, matcher_.net_end(), call.duration, call.timed);
@@ -107,9 +119,13 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     if (call.self_timed) times.self.add(call.self, call.weight);
     if (!call.timed) {
         untimed_callers_[call.function].of(caller).calls += call.weight;
+        open_words_.resize(open.first_word);
         return;
     }
     times.add_caller(caller, call);
+    if (call.outermost && !samples_.empty() && samples_[call.function].wants(call.duration))
+        sample(call, open, group);
+    open_words_.resize(open.first_word);
     if (call.weight > 1) sampling_.time(call.function, group, call.duration, call.outermost);
     if (call.outermost) {
         times.outermost.add(call.duration, call.weight);
@@ -117,6 +133,21 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     }
     if (!times.inner) times.inner = std::make_unique<Distribution>();
     times.inner->add(call.duration, call.weight);
+}
+
+void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
+    const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
+    samples_[call.function].take({.begin = call.begin,
+                                  .end = call.end,
+                                  .duration = call.duration,
+                                  .caller = open.caller,
+                                  .result = returned ? call.last->words.front() : 0,
+                                  .weight = static_cast<double>(call.weight),
+                                  .group = group,
+                                  .enter_cpu = open.cpu,
+                                  .leave_cpu = call.last->cpu,
+                                  .returned = returned},
+                                 std::span{open_words_}.subspan(open.first_word));
 }
 
 void ThreadAnalysis::tree_ended(std::uint64_t weight) {
@@ -129,6 +160,7 @@ void ThreadAnalysis::abandoned(std::size_t count) {
     for (; count > 0; --count) {
         const OpenCall& call = open_.back();
         untimed_callers_[call.function].of(call.caller).calls += call.weight;
+        open_words_.resize(call.first_word);
         open_.pop_back();
     }
 }

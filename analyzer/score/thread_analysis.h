@@ -12,6 +12,7 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
+#include "analyzer/samples/call_sample.h"
 #include "analyzer/score/callers.h"
 #include "analyzer/score/distribution.h"
 #include "analyzer/score/loss.h"
@@ -47,6 +48,9 @@ struct GroupTimes {
     void add_caller(std::uint64_t address, const calls::Call& call);
 };
 
+/// A score from here on is worth a look.
+inline constexpr double kWorthALook = 0.20;
+
 /// Settings with names resolved; shared by the threads' analyses.
 struct ResolvedSettings {
     mining::SequenceOptions sequences;
@@ -55,6 +59,8 @@ struct ResolvedSettings {
     calls::ProbeCost cost;
     Baseline baseline = {};
     bool patterns = false;
+    double threshold = kWorthALook;  ///< what scores less gets no hints
+    std::size_t most_sampled = 0;    ///< calls of each function and thread that are kept for hints; 0: none
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
@@ -86,6 +92,8 @@ class ThreadAnalysis final : private calls::CallSink {
     const tsl::robin_map<std::uint32_t, std::uint64_t>& stack_samples() const { return stacks_; }
     const PatternTimes* patterns() const { return patterns_.get(); }  ///< nullptr: not asked for
     const TreeSums& sampling() const { return sampling_; }
+    /// Of the outermost scored calls, by function; empty if none was asked for.
+    const std::vector<samples::CallSample>& samples() const { return samples_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t too_long() const { return builder_.too_long(); }
 
@@ -96,12 +104,15 @@ class ThreadAnalysis final : private calls::CallSink {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
         std::uint32_t function = 0;
+        std::uint32_t first_word = 0;  ///< in open_words_
+        std::uint16_t cpu = 0;
     };
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
+    void sample(const calls::Call& call, const OpenCall& open, mining::GroupId group);
 
     const ResolvedSettings& settings_;
     mining::SequenceStore store_;
@@ -109,6 +120,8 @@ class ThreadAnalysis final : private calls::CallSink {
     calls::BasicMatcher<ThreadAnalysis> matcher_;
     std::vector<GroupTimes> groups_;
     std::vector<OpenCall> open_;
+    std::vector<std::uint64_t> open_words_;
+    std::vector<samples::CallSample> samples_;
     std::vector<CallerTable> untimed_callers_;
     TreeSums sampling_;
     std::unique_ptr<PatternTimes> patterns_;

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/hints/hints.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
@@ -99,10 +100,13 @@ Result<trace::TraceReader> open_trace(const std::string& path) {
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
                                 const AnalyzeArguments& arguments) {
     ProgressLine progress{"analyzing", reader.events()};
-    return score::analyze(
+    auto report = score::analyze(
         reader, settings,
         {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
+         .samples = true,
          .progress = [&](std::uint64_t events) { progress.update(events); }});
+    if (report) hints::add_hints(reader.info(), *report);
+    return report;
 }
 
 output::TextOptions text_options(const AnalyzeArguments& arguments) {

@@ -37,6 +37,8 @@ void forget_details(score::Report& report) {
         row.sequences = {};
         row.stacks = {};
         row.callers = {};
+        row.sample = {};
+        row.hints = {};
     }
     report.patterns = {};
 }

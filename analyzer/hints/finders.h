@@ -1,0 +1,40 @@
+// The kinds of hints. A new one: a function here, in a file of its own, and a line in `kFinders` (hints.cpp).
+#pragma once
+
+#include <vector>
+
+#include "analyzer/score/report.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::hints {
+
+/// What a finder looks at: the loss of a function, or the part of it that was lost on the processor. At least
+/// kFewestCalls calls, and some loss.
+struct Suspicion {
+    const trace::TraceInfo& info;
+    const trace::FunctionInfo& function;
+    const score::FunctionRow& row;
+    double ns_per_tick = 1;
+    std::vector<double> lost;  ///< by call of the sample, ns
+    double lost_ns = 0;        ///< Σ weight × lost
+    double calls = 0;          ///< Σ weight
+};
+
+inline constexpr std::size_t kFewestCalls = 30;
+/// A hint is about at least this share of the loss.
+inline constexpr double kWorthTelling = 0.5;
+
+using Hints = std::vector<score::Hint>;
+
+/// `parameter`: the work depends on a parameter, on the caller or on the return value; `early_return`: the
+/// return value separates fast calls from slow ones.
+void find_parameters(const Suspicion& suspicion, Hints& hints);
+/// `warm_up`: the first calls of each thread; `phase`: the loss is confined to an interval of the run.
+void find_times(const Suspicion& suspicion, Hints& hints);
+/// `processor`: calls are slow on some processors; `migration`: calls that changed the processor.
+void find_processors(const Suspicion& suspicion, Hints& hints);
+
+/// `blocked`, `preempted`: the loss is time off the processor.
+void find_off_processor(const Suspicion& suspicion, Hints& hints);
+
+}  // namespace rdam::hints

@@ -1,0 +1,103 @@
+#include "analyzer/hints/hints.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "analyzer/hints/finders.h"
+#include "analyzer/trace/clock.h"
+
+namespace rdam::hints {
+namespace {
+
+using Finder = void (*)(const Suspicion&, Hints&);
+
+constexpr std::array<Finder, 3> kFinders{find_parameters, find_processors, find_times};
+
+/// With so little lost on the processor, nothing said of it is worth telling.
+constexpr double kFewestOnProcessor = 0.1;
+
+double off_ns(const score::SampledCall& call) {
+    return std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
+}
+
+Suspicion suspect(const trace::TraceInfo& info, const score::FunctionRow& row, bool on_processor) {
+    Suspicion suspicion{.info = info,
+                        .function = info.functions[row.function],
+                        .row = row,
+                        .ns_per_tick = trace::nanoseconds_per_tick(info.clock),
+                        .lost = {}};
+    for (const score::SampledCall& call : row.sample.calls) {
+        suspicion.lost.push_back(call.lost_ns - (on_processor ? off_ns(call) : 0));
+        suspicion.lost_ns += suspicion.lost.back() * call.weight;
+        suspicion.calls += call.weight;
+    }
+    return suspicion;
+}
+
+/// Of the same about the whole loss and about what was lost on the processor, what is about more stays.
+void add(Hints& hints, Hints&& more) {
+    for (score::Hint& hint : more) {
+        const auto same = std::ranges::find_if(hints, [&](const score::Hint& other) {
+            return other.kind == hint.kind && other.parameter == hint.parameter;
+        });
+        if (same == hints.end())
+            hints.push_back(std::move(hint));
+        else if (same->share < hint.share)
+            *same = std::move(hint);
+    }
+}
+
+Hints find_all(const Suspicion& suspicion) {
+    Hints hints;
+    if (suspicion.lost_ns > 0)
+        for (const Finder find : kFinders)
+            find(suspicion, hints);
+    return hints;
+}
+
+/// What is said of the loss on the processor is about less of the whole.
+Hints scaled(Hints hints, double share, double rdam) {
+    for (score::Hint& hint : hints) {
+        hint.share *= share;
+        hint.text = "of what was lost on the processor: " + hint.text;
+        if (hint.explains) *hint.explains *= share;
+        if (hint.rdam_with_key) *hint.rdam_with_key = rdam * (1 - *hint.explains);
+    }
+    return hints;
+}
+
+bool is_about_work(const score::Hint& hint) {
+    return hint.kind == "parameter" || hint.kind == "early_return";
+}
+
+score::Hint unexplained(bool nothing_else) {
+    return {.kind = "no_parameter",
+            .text = nothing_else
+                        ? "no parameter, return value, caller, processor or time of the run explains it: "
+                          "interference is "
+                          "likely, or the work depends on data that the call reaches in other ways"
+                        : "no parameter explains it: it is not that some calls are asked to do more"};
+}
+
+Hints hints_of(const trace::TraceInfo& info, const score::FunctionRow& row) {
+    const Suspicion whole = suspect(info, row, false);
+    if (!(whole.lost_ns > 0)) return {};
+    Hints hints = find_all(whole);
+    find_off_processor(whole, hints);
+    const Suspicion on = suspect(info, row, true);
+    const double share = on.lost_ns / whole.lost_ns;
+    if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
+    std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
+    if (std::ranges::none_of(hints, is_about_work)) hints.push_back(unexplained(hints.empty()));
+    return hints;
+}
+
+}  // namespace
+
+void add_hints(const trace::TraceInfo& info, score::Report& report) {
+    for (score::FunctionRow& row : report.functions)
+        if (row.sample.calls.size() >= kFewestCalls) row.hints = hints_of(info, row);
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,123 @@
+// The work depends on a parameter, the caller or the return value: no interference, most likely.
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "analyzer/hints/explain.h"
+#include "analyzer/hints/finders.h"
+#include "analyzer/hints/variables.h"
+#include "analyzer/mining/sequence_names.h"
+#include "analyzer/output/units.h"
+
+namespace rdam::hints {
+namespace {
+
+std::string falls(const Suspicion& suspicion, double left) {
+    return fmt::format("the score falls from {:.2f} to {:.2f}", suspicion.row.rdam, left);
+}
+
+double left_by(const Suspicion& suspicion, double explains) {
+    return suspicion.row.rdam * (1 - explains);
+}
+
+/// A value of a parameter or result, as its type orders it. Two have the same if they are equal.
+std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word) {
+    return ordered(word, parameter.kind, parameter.size);
+}
+
+void judge(const Suspicion& suspicion, const std::string& name, const Variable& variable,
+           const std::string& as_key, Hints& hints) {
+    const double explains = explained_by(suspicion, variable);
+    if (explains < kWorthTelling) return;
+    const double left = left_by(suspicion, explains);
+    hints.push_back(
+        {.kind = "parameter",
+         .text = fmt::format("{} explains {:.0f} % of the variation; {} {}: the work depends on it, probably "
+                             "no interference",
+                             name, 100 * explains, as_key, falls(suspicion, left)),
+         .share = explains,
+         .parameter = name,
+         .explains = explains,
+         .rdam_with_key = left});
+}
+
+void judge_parameters(const Suspicion& suspicion, Hints& hints) {
+    const score::Sample& sample = suspicion.row.sample;
+    for (const trace::ParameterInfo& parameter : suspicion.function.parameters) {
+        if (parameter.key || parameter.word >= sample.words_per_call) continue;
+        judge(
+            suspicion, parameter.name,
+            [&](std::size_t i) { return value_of(parameter, sample.word(i, parameter.word)); },
+            fmt::format("with --key '{}:{}'", suspicion.row.name, parameter.name), hints);
+    }
+}
+
+void judge_caller(const Suspicion& suspicion, Hints& hints) {
+    judge(
+        suspicion, "caller", [&](std::size_t i) { return suspicion.row.sample.calls[i].caller; },
+        fmt::format("with --split-by-context '{}'", suspicion.row.name), hints);
+}
+
+/// The values that most calls return.
+std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
+    constexpr std::size_t kLookedAt = 8;
+    std::map<std::uint64_t, double> counts;
+    for (const score::SampledCall& call : suspicion.row.sample.calls)
+        if (call.returned) counts[call.result] += call.weight;
+    std::vector<std::uint64_t> values;
+    for (const auto& [value, count] : counts)
+        values.push_back(value);
+    std::ranges::stable_sort(values, std::ranges::greater{},
+                             [&](std::uint64_t value) { return counts[value]; });
+    if (values.size() > kLookedAt) values.resize(kLookedAt);
+    return values;
+}
+
+void judge_result(const Suspicion& suspicion, Hints& hints) {
+    if (suspicion.function.result.empty()) return;
+    const trace::ParameterInfo& type = suspicion.function.result.front();
+    const auto& calls = suspicion.row.sample.calls;
+    std::uint64_t best = 0;
+    double explains = 0;
+    for (const std::uint64_t value : common_results(suspicion)) {
+        const double one = explained_by(suspicion, [&](std::size_t i) -> std::optional<std::uint64_t> {
+            if (!calls[i].returned) return std::nullopt;
+            return calls[i].result == value ? 1 : 0;
+        });
+        if (one <= explains) continue;
+        explains = one;
+        best = value;
+    }
+    if (explains < kWorthTelling) {
+        const Variable result = [&](std::size_t i) -> std::optional<std::uint64_t> {
+            if (!calls[i].returned) return std::nullopt;
+            return value_of(type, calls[i].result);
+        };
+        return judge(suspicion, "return value", result, "among calls with the same one", hints);
+    }
+    const auto returns_best = [&](std::size_t i) { return calls[i].returned && calls[i].result == best; };
+    const double with = median_ns(suspicion, returns_best);
+    const double without = median_ns(suspicion, [&](std::size_t i) { return !returns_best(i); });
+    hints.push_back(
+        {.kind = "early_return",
+         .text = fmt::format(
+             "calls that return {} take {} (median), the others {}: that explains {:.0f} % of the "
+             "variation; they take different ways through the function, which is no interference by itself",
+             mining::format_value(type, best), output::human_time(with), output::human_time(without),
+             100 * explains),
+         .share = explains,
+         .parameter = "return value",
+         .explains = explains,
+         .rdam_with_key = left_by(suspicion, explains)});
+}
+
+}  // namespace
+
+void find_parameters(const Suspicion& suspicion, Hints& hints) {
+    judge_parameters(suspicion, hints);
+    judge_caller(suspicion, hints);
+    judge_result(suspicion, hints);
+}
+
+}  // namespace rdam::hints

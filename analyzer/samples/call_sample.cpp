@@ -1,0 +1,42 @@
+#include "analyzer/samples/call_sample.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace rdam::samples {
+
+void CallSample::take(SampledCall call, std::span<const std::uint64_t> words) {
+    const double priority = size_ / uniform_;
+    std::uint32_t place = static_cast<std::uint32_t>(taken_.size());
+    if (places_.size() == most_) {
+        std::ranges::pop_heap(places_, std::ranges::greater{}, &Place::priority);
+        place = places_.back().call;
+        places_.pop_back();
+    } else {
+        taken_.emplace_back();
+        words_.resize(words_.size() + words_per_call_);
+    }
+    taken_[place] = call;
+    const auto first = words_.begin() + static_cast<std::ptrdiff_t>(place * words_per_call_);
+    for (std::size_t i = 0; i < words_per_call_; ++i)
+        first[static_cast<std::ptrdiff_t>(i)] = i < words.size() ? words[i] : 0;
+    places_.push_back({priority, size_, place});
+    std::ranges::push_heap(places_, std::ranges::greater{}, &Place::priority);
+    if (places_.size() == most_) threshold_ = places_.front().priority;
+}
+
+void CallSample::finish() {
+    // Every call is there if none was turned away; else the lowest priority that was kept stands in for the
+    // highest one that was not: that call is given up.
+    if (count_ > places_.size() && places_.size() > 1) {
+        const double limit = places_.front().priority;
+        const std::uint32_t lowest = places_.front().call;
+        for (const Place& place : places_)
+            taken_[place.call].weight *= std::max(place.size, limit) / place.size;
+        taken_[lowest].weight = 0;
+    }
+    places_ = {};
+    most_ = 0;
+}
+
+}  // namespace rdam::samples

@@ -1,0 +1,95 @@
+// A bounded random sample of the calls of one function in one thread, for questions that are asked once it is
+// known which functions are worth asking about.
+//
+// Priority sampling (N. Duffield, C. Lund, M. Thorup, Priority sampling for estimation of arbitrary subset
+// sums, J. ACM 54, 2007): a call of size s gets the priority s/u, u uniform on (0, 1]; the k highest stay,
+// and stand for max(s, τ)/s calls each, τ being the highest priority that was not kept. Sums over any subset
+// of the calls are estimated without bias. The size is the duration plus the mean so far: half of the sample
+// is drawn by time, half by number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rdam::samples {
+
+/// Times in ticks.
+struct SampledCall {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t duration = 0;  ///< net (calls::Call)
+    std::uint64_t caller = 0;    ///< return address
+    std::uint64_t result = 0;    ///< meaningful if `returned`
+    double weight = 1;           ///< it stands for so many calls
+    std::uint32_t group = 0;     ///< mining::GroupId in its thread
+    std::uint16_t enter_cpu = 0;
+    std::uint16_t leave_cpu = 0;
+    bool returned = false;
+};
+
+/// Not thread-safe.
+class CallSample {
+  public:
+    /// Of a function whose enter events have `words` words. Keeps at most `most` calls; 0: none.
+    CallSample(std::size_t most, std::size_t words) : most_(most), words_per_call_(words) {}
+
+    /// Whether a call of this duration is to be offered: asked once for each call.
+    bool wants(std::uint64_t duration) {
+        if (most_ == 0) return false;
+        note(duration);
+        size_ = static_cast<double>(duration) + mean_;
+        uniform_ = draw();
+        return size_ > threshold_ * uniform_;
+    }
+    /// The call that wants() was last asked about; its weight is that of the call itself.
+    void take(SampledCall call, std::span<const std::uint64_t> words);
+
+    /// Afterwards the calls have their weights, and nothing more can be taken.
+    void finish();
+
+    std::uint64_t calls() const { return count_; }  ///< asked about
+    std::span<const SampledCall> taken() const { return taken_; }
+    std::span<const std::uint64_t> words(std::size_t call) const {
+        return std::span{words_}.subspan(call * words_per_call_, words_per_call_);
+    }
+
+  private:
+    struct Place {
+        double priority = 0;
+        double size = 0;
+        std::uint32_t call = 0;
+    };
+
+    void note(std::uint64_t duration) {
+        constexpr std::uint64_t kRenew = 64;
+        sum_ += static_cast<double>(duration);
+        ++count_;
+        if (count_ < kRenew || count_ % kRenew == 0) mean_ = 1 + sum_ / static_cast<double>(count_);
+    }
+    /// In (0, 1]. xorshift64*: S. Vigna, An experimental exploration of Marsaglia's xorshift generators,
+    /// 2016.
+    double draw() {
+        random_ ^= random_ >> 12;
+        random_ ^= random_ << 25;
+        random_ ^= random_ >> 27;
+        constexpr double kStep = 1.0 / 9007199254740992;  // 2^-53
+        return (static_cast<double>(random_ * 0x2545f4914f6cdd1d >> 11) + 1) * kStep;
+    }
+
+    std::size_t most_;
+    std::size_t words_per_call_;
+    std::uint64_t random_ = 0x9e3779b97f4a7c15;
+    std::uint64_t count_ = 0;
+    double sum_ = 0;
+    double mean_ = 0;
+    double size_ = 0;     // of the call that was asked about last
+    double uniform_ = 0;  // drawn for it
+    double threshold_ = 0;
+    std::vector<Place> places_;  // a heap, the lowest priority first
+    std::vector<SampledCall> taken_;
+    std::vector<std::uint64_t> words_;
+};
+
+}  // namespace rdam::samples

@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "analyzer/score/function_row.h"
+
+namespace rdam::score {
+namespace {
+
+/// What the calls of a thread's groups are compared with.
+struct Base {
+    std::uint64_t ticks = 0;
+    std::uint32_t group = 0;  ///< the merged one
+};
+
+/// By thread and its own number of the group.
+std::vector<std::vector<Base>> bases_of(const RowContext& context, std::uint32_t function) {
+    std::vector<std::vector<Base>> bases(context.threads.size());
+    for (const mining::GroupId group : context.merged.of_function[function]) {
+        const ProcessMinima min = process_minima(context.merged.threads[group]);
+        for (const ThreadGroup& part : context.merged.threads[group]) {
+            const auto& groups = context.threads[part.thread]->groups();
+            bases[part.thread].resize(groups.size());
+            bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {
+                base_of(context.settings.baseline, part.times->outermost, min.outermost), group};
+        }
+    }
+    return bases;
+}
+
+}  // namespace
+
+void add_sample(const RowContext& context, FunctionRow& row) {
+    if (context.settings.most_sampled == 0 || row.rdam < context.settings.threshold) return;
+    const auto bases = bases_of(context, row.function);
+    row.sample.words_per_call = context.info.functions[row.function].enter_words;
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        const samples::CallSample& sample = context.threads[t]->samples()[row.function];
+        const auto taken = sample.taken();
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            const samples::SampledCall& call = taken[i];
+            if (!(call.weight > 0)) continue;
+            const Base& base = bases[t][call.group];
+            const std::uint64_t lost = call.duration - std::min(call.duration, base.ticks);
+            row.sample.calls.push_back(
+                {.begin = call.begin,
+                 .end = call.end,
+                 .duration_ns = static_cast<double>(call.duration) * context.ns_per_tick,
+                 .lost_ns = static_cast<double>(lost) * context.ns_per_tick,
+                 .weight = call.weight,
+                 .caller = call.caller,
+                 .result = call.result,
+                 .thread = static_cast<std::uint32_t>(t),
+                 .group = base.group,
+                 .enter_cpu = call.enter_cpu,
+                 .leave_cpu = call.leave_cpu,
+                 .returned = call.returned});
+            const auto words = sample.words(i);
+            row.sample.words.insert(row.sample.words.end(), words.begin(), words.end());
+        }
+    }
+}
+
+}  // namespace rdam::score

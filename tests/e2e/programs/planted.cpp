@@ -1,0 +1,239 @@
+// Programs whose answer is known: why calls of work(first, second, third) do not all take the same time.
+//
+//     planted CAUSE CALLS
+//
+// parameter   the work is proportional to the second parameter
+// global      … to a global variable
+// early       six of ten calls return 0 at once
+// lock        three threads hold one lock for most of the time
+// sharing     another thread writes to the same cache line, now and then
+// read        a blocking read from a pipe that is filled by another thread
+// preempted   another process computes on the same processor
+// processor   the work is more on one processor
+// warm_up     the first calls put memory in place
+// phase       for a third of the run another thread writes to the same cache line
+//
+// The other parameters are drawn at random and have nothing to do with it.
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+volatile std::uint64_t sink;
+
+void compute(std::uint64_t rounds) {
+    std::uint64_t x = rounds;
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+        x = x * 6364136223846793005 + 1442695040888963407;
+        asm volatile("" : "+r"(x));
+    }
+    sink = x;
+}
+
+void stay_on(int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0) std::perror("sched_setaffinity");
+}
+
+
+constexpr std::uint64_t kRounds = 3000;
+constexpr std::uint64_t kSome = 8;
+
+std::function<int(unsigned)> task;
+
+}  // namespace
+
+extern "C" __attribute__((noinline)) int work(int first, unsigned second, const void* third) {
+    asm volatile("" ::"r"(first), "r"(third));
+    return task(second);
+}
+
+namespace {
+
+/// Calls work() with parameters drawn at random.
+void call(std::uint64_t calls, unsigned seed) {
+    std::mt19937 random(seed);
+    static const char places[kSome] = {};
+    for (std::uint64_t i = 0; i < calls; ++i)
+        work(static_cast<int>(random() % kSome), static_cast<unsigned>(random() % kSome), places + random() % kSome);
+}
+
+void proportional(std::uint64_t calls) {
+    task = [](unsigned second) {
+        compute(kRounds * (1 + second));
+        return 0;
+    };
+    call(calls, 1);
+}
+
+void global(std::uint64_t calls) {
+    static volatile unsigned size;
+    static std::mt19937 random(2);
+    task = [](unsigned) {
+        size = static_cast<unsigned>(random() % kSome);
+        compute(kRounds * (1 + size));
+        return 0;
+    };
+    call(calls, 1);
+}
+
+void early(std::uint64_t calls) {
+    static std::mt19937 random(2);
+    task = [](unsigned) {
+        if (random() % 10 < 6) return 0;
+        compute(kRounds * kSome);
+        return static_cast<int>(1 + random() % kSome);
+    };
+    call(calls, 1);
+}
+
+void lock(std::uint64_t calls) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    task = [](unsigned) {
+        pthread_mutex_lock(&mutex);
+        compute(kRounds * kSome);
+        pthread_mutex_unlock(&mutex);
+        return 0;
+    };
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 3; ++t)
+        threads.emplace_back([=] {
+            call(calls, t);
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+struct alignas(64) Line {
+    std::atomic<std::uint64_t> mine{0};
+    std::atomic<std::uint64_t> other{0};
+};
+
+/// Another thread writes to the same line while `busy` says so.
+void share(std::uint64_t calls, const std::function<bool(double)>& busy) {
+    static Line line;
+    static Line elsewhere;
+    std::atomic<bool> end = false;
+    std::atomic<std::uint64_t> done = 0;
+    std::thread writer([&] {
+        stay_on(1);
+        while (!end) {
+            const double share = static_cast<double>(done.load()) / static_cast<double>(calls);
+            std::atomic<std::uint64_t>& word = busy(share) ? line.other : elsewhere.other;
+            for (int i = 0; i < 1000; ++i)
+                word.fetch_add(1, std::memory_order_relaxed);
+        }
+    });
+    stay_on(0);
+    task = [&](unsigned) {
+        for (int i = 0; i < 2000; ++i)
+            line.mine.fetch_add(1, std::memory_order_relaxed);
+        done.fetch_add(1, std::memory_order_relaxed);
+        return 0;
+    };
+    call(calls, 1);
+    end = true;
+    writer.join();
+}
+
+void sharing(std::uint64_t calls) {
+    static std::mt19937 random(3);
+    share(calls, [](double) { return random() % 2 == 0; });
+}
+
+void phase(std::uint64_t calls) {
+    share(calls, [](double share) { return share > 0.4 && share < 0.7; });
+}
+
+void blocking_read(std::uint64_t calls) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    std::thread writer([&] {
+        std::mt19937 random(4);
+        for (std::uint64_t i = 0; i < calls; ++i) {
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 2 == 0 ? 0 : 300));
+            if (write(ends[1], "x", 1) != 1) std::abort();
+        }
+    });
+    task = [&](unsigned) {
+        char byte = 0;
+        if (read(ends[0], &byte, 1) != 1) std::abort();
+        return 0;
+    };
+    call(calls, 1);
+    writer.join();
+}
+
+void preempted(std::uint64_t calls) {
+    stay_on(0);
+    const pid_t competitor = fork();
+    if (competitor == 0) {
+        for (;;)
+            compute(kRounds);
+    }
+    task = [](unsigned) {
+        compute(kRounds * kSome);
+        return 0;
+    };
+    call(calls, 1);
+    kill(competitor, SIGKILL);
+    waitpid(competitor, nullptr, 0);
+}
+
+void processor(std::uint64_t calls) {
+    task = [](unsigned) {
+        compute(sched_getcpu() == 1 ? 4 * kRounds : kRounds);
+        return 0;
+    };
+    constexpr std::uint64_t kAtOnce = 20;
+    for (std::uint64_t i = 0; i < calls; i += kAtOnce) {
+        stay_on(i / kAtOnce % 2 == 0 ? 0 : 1);
+        call(kAtOnce, static_cast<unsigned>(i));
+    }
+}
+
+void warm_up(std::uint64_t calls) {
+    static std::uint64_t count = 0;
+    task = [](unsigned) {
+        constexpr std::size_t kBytes = std::size_t{4} << 20;
+        constexpr std::uint64_t kFirst = 20;
+        if (count++ < kFirst) {
+            void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+            if (memory == MAP_FAILED) std::abort();
+        }
+        compute(kRounds);
+        return 0;
+    };
+    call(calls, 1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::map<std::string, void (*)(std::uint64_t)> causes{
+        {"parameter", proportional}, {"global", global},       {"early", early},         {"lock", lock},
+        {"sharing", sharing},        {"read", blocking_read},  {"preempted", preempted}, {"processor", processor},
+        {"warm_up", warm_up},        {"phase", phase},
+    };
+    if (argc != 3 || !causes.contains(argv[1])) return 2;
+    causes.at(argv[1])(std::strtoull(argv[2], nullptr, 10));
+    return 0;
+}
