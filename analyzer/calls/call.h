@@ -24,8 +24,7 @@ struct Call {
     std::uint64_t duration = 0;  ///< net; meaningful if timed
     std::uint64_t weight = 1;    ///< of so many calls: 1 / the probability that it was recorded
     std::uint64_t self = 0;  ///< duration − Σ net durations of the children, never below 0; if self_timed
-    std::uint64_t begin = 0;             ///< time-stamps, as they are in the trace
-    std::uint64_t end = 0;
+    std::uint64_t begin = 0;             ///< its first time-stamp, as it is in the trace
     const trace::Event* last = nullptr;  ///< the event that ended it; of its own frame, if `own_leave`
     bool own_leave = false;              ///< with the return value, if it was recorded and the call returned
 };

@@ -217,7 +217,6 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .weight = detail::weight(frame.rate),
                       .self = detail::subtract(duration, frame.children),
                       .begin = frame.enter,
-                      .end = tsc,
                       .last = &last,
                       .own_leave = own_leave});
     }

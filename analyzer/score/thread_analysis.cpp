@@ -138,7 +138,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
 void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
     const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
     samples_[call.function].take({.begin = call.begin,
-                                  .end = call.end,
+                                  .end = call.last->tsc,
                                   .duration = call.duration,
                                   .caller = open.caller,
                                   .result = returned ? call.last->words.front() : 0,
