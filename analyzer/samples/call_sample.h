@@ -32,8 +32,10 @@ struct SampledCall {
 /// Not thread-safe.
 class CallSample {
   public:
-    /// Of a function whose enter events have `words` words. Keeps at most `most` calls; 0: none.
-    CallSample(std::size_t most, std::size_t words) : most_(most), words_per_call_(words) {}
+    /// Of a function whose enter events have `words` words. Keeps at most `most` calls; 0: none. Samples with
+    /// different seeds are independent.
+    CallSample(std::size_t most, std::size_t words, std::uint64_t seed)
+        : most_(most), words_per_call_(words), random_((seed + 1) * 0x9e3779b97f4a7c15 | 1) {}
 
     /// Whether a call of this duration is to be offered: asked once for each call.
     bool wants(std::uint64_t duration) {
@@ -80,7 +82,7 @@ class CallSample {
 
     std::size_t most_;
     std::size_t words_per_call_;
-    std::uint64_t random_ = 0x9e3779b97f4a7c15;
+    std::uint64_t random_;
     std::uint64_t count_ = 0;
     double sum_ = 0;
     double mean_ = 0;

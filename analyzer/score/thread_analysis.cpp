@@ -61,7 +61,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
     matcher_.set_latest(calls::latest_possible(info));
     if (settings.most_sampled > 0) {
         for (const trace::FunctionInfo& function : info.functions)
-            samples_.emplace_back(settings.most_sampled, function.enter_words);
+            samples_.emplace_back(settings.most_sampled, function.enter_words, samples_.size());
     }
     if (settings.patterns) patterns_ = std::make_unique<PatternTimes>(store_, settings.sequences.fold_loops);
 }

@@ -53,7 +53,6 @@ void stay_on(int processor) {
     if (sched_setaffinity(0, sizeof set, &set) != 0) std::perror("sched_setaffinity");
 }
 
-
 constexpr std::uint64_t kRounds = 3000;
 constexpr std::uint64_t kSome = 8;
 
@@ -73,7 +72,8 @@ void call(std::uint64_t calls, unsigned seed) {
     std::mt19937 random(seed);
     static const char places[kSome] = {};
     for (std::uint64_t i = 0; i < calls; ++i)
-        work(static_cast<int>(random() % kSome), static_cast<unsigned>(random() % kSome), places + random() % kSome);
+        work(static_cast<int>(random() % kSome), static_cast<unsigned>(random() % kSome),
+             places + random() % kSome);
 }
 
 void proportional(std::uint64_t calls) {
@@ -115,9 +115,7 @@ void lock(std::uint64_t calls) {
     };
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 3; ++t)
-        threads.emplace_back([=] {
-            call(calls, t);
-        });
+        threads.emplace_back([=] { call(calls, t); });
     for (std::thread& thread : threads)
         thread.join();
 }
@@ -216,7 +214,8 @@ void warm_up(std::uint64_t calls) {
         constexpr std::size_t kBytes = std::size_t{4} << 20;
         constexpr std::uint64_t kFirst = 20;
         if (count++ < kFirst) {
-            void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+            void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
             if (memory == MAP_FAILED) std::abort();
         }
         compute(kRounds);
@@ -229,9 +228,16 @@ void warm_up(std::uint64_t calls) {
 
 int main(int argc, char** argv) {
     const std::map<std::string, void (*)(std::uint64_t)> causes{
-        {"parameter", proportional}, {"global", global},       {"early", early},         {"lock", lock},
-        {"sharing", sharing},        {"read", blocking_read},  {"preempted", preempted}, {"processor", processor},
-        {"warm_up", warm_up},        {"phase", phase},
+        {"parameter", proportional},
+        {"global", global},
+        {"early", early},
+        {"lock", lock},
+        {"sharing", sharing},
+        {"read", blocking_read},
+        {"preempted", preempted},
+        {"processor", processor},
+        {"warm_up", warm_up},
+        {"phase", phase},
     };
     if (argc != 3 || !causes.contains(argv[1])) return 2;
     causes.at(argv[1])(std::strtoull(argv[2], nullptr, 10));

@@ -1,0 +1,206 @@
+#include "analyzer/hints/hints.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "wrappers/catalogue/catalogue.h"
+
+using namespace rdam;
+
+namespace {
+
+constexpr std::size_t kCalls = 2000;
+
+/// A trace with one function, `work(size)` → int, of which each test makes the sample.
+struct Made {
+    Made() {
+        info.clock.ticks_per_second = 1e9;
+        info.threads = {{.tid = 1, .name = "main", .start = 1, .end = kCalls * 1000}};
+        info.functions.resize(1);
+        info.functions[0].name = "work";
+        info.functions[0].enter_words = 1;
+        info.functions[0].parameters = {{.name = "size", .kind = kInteger, .size = 4, .type = "int"}};
+        info.functions[0].result = {{.name = "", .kind = kInteger, .size = 4, .type = "int"}};
+        report.functions.resize(1);
+        row().name = "work";
+        row().rdam = 0.5;
+        row().sample.words_per_call = 1;
+    }
+
+    score::FunctionRow& row() { return report.functions[0]; }
+
+    score::SampledCall& call(double lost_ns, std::uint64_t size = 0) {
+        row().sample.words.push_back(size);
+        auto& calls = row().sample.calls;
+        calls.push_back({.begin = calls.size() * 1000,
+                         .end = calls.size() * 1000 + 100,
+                         .duration_ns = 10 + lost_ns,
+                         .lost_ns = lost_ns,
+                         .returned = true});
+        return calls.back();
+    }
+
+    /// Of the hints, the first first.
+    std::vector<std::string> kinds() {
+        hints::add_hints(info, report);
+        std::vector<std::string> kinds;
+        for (const score::Hint& hint : row().hints)
+            kinds.push_back(hint.kind);
+        return kinds;
+    }
+
+    std::uint64_t below(std::uint64_t limit) { return random() % limit; }
+    double noise() { return static_cast<double>(below(100)) / 100; }
+    double waiting() { return below(4) == 0 ? 1000 + 100 * noise() : noise(); }
+
+    static constexpr auto kInteger = static_cast<std::uint8_t>(ValueKind::signed_integer);
+    trace::TraceInfo info;
+    score::Report report;
+    std::mt19937 random;
+};
+
+using Kinds = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Nothing explains interference") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(made.waiting(), made.below(10)).result = made.below(5);
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
+TEST_CASE("Work that depends on a parameter") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t size = made.below(100);
+        made.call(100 * static_cast<double>(size) + made.noise(), size);
+    }
+    REQUIRE(made.kinds() == Kinds{"parameter"});
+    const score::Hint& hint = made.row().hints[0];
+    CHECK(hint.parameter == "size");
+    CHECK(*hint.explains > 0.95);
+    CHECK(*hint.rdam_with_key == Approx(0.5 * (1 - *hint.explains)));
+    CHECK_THAT(hint.text,
+               Catch::StartsWith("size explains 100 % of") && Catch::Contains("falls from 0.50 to 0.0"));
+}
+
+TEST_CASE("A parameter that counts the calls does not explain what happens at some time") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const bool disturbed = i > kCalls / 2 && i < kCalls * 3 / 4;
+        made.call(disturbed ? made.waiting() : made.noise(), i);
+    }
+    CHECK(made.kinds() == Kinds{"phase", "no_parameter"});
+}
+
+TEST_CASE("The return value tells slow calls from fast ones") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const bool fast = made.below(3) == 0;
+        made.call(fast ? made.noise() : 500 + made.noise(), made.below(10)).result =
+            fast ? 0 : 1 + made.below(5);
+    }
+    REQUIRE(made.kinds() == Kinds{"early_return"});
+    CHECK_THAT(made.row().hints[0].text,
+               Catch::StartsWith("calls that return 0 take 10.5 ns (median), the others 51"));
+}
+
+TEST_CASE("One place calls it with more to do") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const bool other = made.below(2) == 0;
+        made.call(other ? made.noise() : 700 + made.noise()).caller = other ? 0x1000 : 0x2000;
+    }
+    REQUIRE(made.kinds() == Kinds{"parameter"});
+    CHECK(made.row().hints[0].parameter == "caller");
+}
+
+TEST_CASE("A slow processor") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const auto cpu = static_cast<std::uint16_t>(made.below(4));
+        auto& call = made.call(cpu == 2 ? 300 + made.noise() : made.noise());
+        call.enter_cpu = call.leave_cpu = cpu;
+    }
+    REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
+    CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on processor 2:"));
+}
+
+TEST_CASE("A processor on which a few calls are disturbed is not slow") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const auto cpu = static_cast<std::uint16_t>(made.below(4));
+        auto& call = made.call(cpu == 2 && made.below(20) == 0 ? 3000 : made.noise());
+        call.enter_cpu = call.leave_cpu = cpu;
+    }
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
+TEST_CASE("Calls that change the processor") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const bool moves = made.below(20) == 0;
+        auto& call = made.call(moves ? 5000 : made.noise());
+        call.enter_cpu = 0;
+        call.leave_cpu = moves ? 1 : 0;
+    }
+    CHECK(made.kinds() == Kinds{"migration", "no_parameter"});
+}
+
+TEST_CASE("The first calls pay") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(i < 20 ? 5000 : made.noise());
+    CHECK(made.kinds() == Kinds{"warm_up", "no_parameter"});
+}
+
+TEST_CASE("One slow call somewhere is no phase") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(i == kCalls / 3 ? 1e7 : made.noise());
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
+TEST_CASE("Time off the processor") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const double lost = made.waiting();
+        auto& call = made.call(lost, made.below(10));
+        // The fastest waits as well: that is not lost.
+        (i % 10 == 0 ? call.preempted_ns : call.blocked_ns) = lost > 900 ? lost + 5 : 0;
+    }
+    REQUIRE(made.kinds() == Kinds{"blocked", "no_parameter"});
+    CHECK(made.row().hints[0].share > 0.95);
+    CHECK(made.row().hints[0].share <= 1);
+    CHECK_THAT(made.row().hints[0].text,
+               Catch::Contains("off the processor (9") && Catch::Contains("% preempted)"));
+}
+
+TEST_CASE("What waiting hides is found in what was lost on the processor") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t size = made.below(10);
+        const double preempted = made.below(50) == 0 ? 20000 : 0;
+        made.call(100 * static_cast<double>(size) + made.noise() + preempted, size).preempted_ns = preempted;
+    }
+    const Kinds kinds = made.kinds();
+    REQUIRE(kinds.size() >= 1);
+    const auto parameter = std::ranges::find(made.row().hints, "parameter", &score::Hint::kind);
+    REQUIRE(parameter != made.row().hints.end());
+    CHECK_THAT(parameter->text, Catch::StartsWith("of what was lost on the processor: size explains 100 %"));
+}
+
+TEST_CASE("A few calls tell nothing") {
+    Made made;
+    for (std::size_t i = 0; i < 29; ++i)
+        made.call(made.waiting());
+    CHECK(made.kinds().empty());
+    Made lossless;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        lossless.call(0);
+    CHECK(lossless.kinds().empty());
+}
