@@ -1,6 +1,7 @@
 // Calls that are slow on some processors, or because they changed the processor.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -56,6 +57,10 @@ void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
     };
     const Shares shares = shares_of(suspicion, on_slow);
     if (!stands_out(shares)) return;
+    const auto there_sampled = std::ranges::count_if(
+        calls, [&](const auto& call) { return on_slow(static_cast<std::size_t>(&call - calls.data())); });
+    const auto fewest = static_cast<std::ptrdiff_t>(kFewestCalls);
+    if (there_sampled < fewest || std::ssize(calls) - there_sampled < fewest) return;
     const double there = median_ns(suspicion, on_slow);
     const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !on_slow(i); });
     if (there < kSlower * elsewhere) return;

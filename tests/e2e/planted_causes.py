@@ -1,0 +1,53 @@
+"""What the hints about the program `planted` must say: for each cause the hint that comes first, and what else is true."""
+
+import dataclasses
+
+# A machine that is busy adds its own: time off the processor is then a right answer too, besides the planted one.
+BUSY = {"blocked", "preempted", "migration"}
+KEYS = ("first", "second", "third")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    name: str
+    calls: int
+    first: str                          # the kind of the hint that must come first
+    parameter: str = ""                 # … and what it is about
+    also: frozenset[str] = frozenset()  # kinds that are true as well
+    interference: bool = True           # the score stays when unrelated parameters are keys
+
+
+CAUSES = (
+    Cause("parameter", 5000, "parameter", parameter="second", interference=False),
+    Cause("global", 5000, "no_parameter"),
+    Cause("early", 5000, "early_return", interference=False),
+    Cause("lock", 3000, "blocked"),
+    Cause("sharing", 3000, "no_parameter"),
+    Cause("read", 3000, "blocked"),
+    Cause("preempted", 8000, "preempted"),
+    Cause("processor", 5000, "processor"),
+    Cause("warm_up", 3000, "warm_up"),
+    Cause("phase", 3000, "phase"),
+)
+
+
+def work(report: dict) -> dict:
+    return next(row for row in report["functions"] if row["name"] == "work")
+
+
+def judge(cause: Cause, report: dict) -> tuple[bool, list[str]]:
+    """Whether the right hint comes first, and the kinds of those that are wrong."""
+    hints = [hint for hint in work(report)["hints"] if "share" in hint]
+    if cause.first not in BUSY:
+        told = [hint for hint in hints if hint["kind"] not in BUSY]
+    else:
+        told = hints
+    right = bool(told) and told[0]["kind"] == cause.first and told[0].get("parameter", "") in ("return value", cause.parameter)
+    true = {cause.first, "no_parameter"} | cause.also | BUSY
+    wrong = [hint["kind"] for hint in hints
+             if hint["kind"] not in true or (hint["kind"] == "parameter" and hint["parameter"] != cause.parameter)]
+    return right, wrong
+
+
+def expected(cause: Cause) -> str:
+    return f"{cause.first} {cause.parameter}".strip()
