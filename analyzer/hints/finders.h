@@ -12,6 +12,7 @@ namespace rdam::hints {
 /// kFewestCalls calls, and some loss.
 struct Suspicion {
     const trace::TraceInfo& info;
+    const score::Report& report;
     const trace::FunctionInfo& function;
     const score::FunctionRow& row;
     double ns_per_tick = 1;
@@ -34,6 +35,8 @@ void find_times(const Suspicion& suspicion, Hints& hints);
 /// `processor`: calls are slow on some processors; `migration`: calls that changed the processor.
 void find_processors(const Suspicion& suspicion, Hints& hints);
 
+/// `suspect`: a function that another thread is inside while calls are slow.
+void find_suspects(const Suspicion& suspicion, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.
 void find_off_processor(const Suspicion& suspicion, Hints& hints);
 

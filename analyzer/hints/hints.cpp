@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 
 #include "analyzer/hints/finders.h"
 #include "analyzer/trace/clock.h"
@@ -21,8 +22,10 @@ double off_ns(const score::SampledCall& call) {
     return std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
 }
 
-Suspicion suspect(const trace::TraceInfo& info, const score::FunctionRow& row, bool on_processor) {
+Suspicion suspect(const trace::TraceInfo& info, const score::Report& report, const score::FunctionRow& row,
+                  bool on_processor) {
     Suspicion suspicion{.info = info,
+                        .report = report,
                         .function = info.functions[row.function],
                         .row = row,
                         .ns_per_tick = trace::nanoseconds_per_tick(info.clock),
@@ -80,12 +83,13 @@ score::Hint unexplained(bool nothing_else) {
                         : "no parameter explains it: it is not that some calls are asked to do more"};
 }
 
-Hints hints_of(const trace::TraceInfo& info, const score::FunctionRow& row) {
-    const Suspicion whole = suspect(info, row, false);
+Hints hints_of(const trace::TraceInfo& info, const score::Report& report, const score::FunctionRow& row) {
+    const Suspicion whole = suspect(info, report, row, false);
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
-    const Suspicion on = suspect(info, row, true);
+    find_suspects(whole, hints);
+    const Suspicion on = suspect(info, report, row, true);
     const double share = on.lost_ns / whole.lost_ns;
     if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
@@ -93,11 +97,41 @@ Hints hints_of(const trace::TraceInfo& info, const score::FunctionRow& row) {
     return hints;
 }
 
+/// The calls of one sequence, as if the function had no other.
+score::FunctionRow alone(const score::FunctionRow& row, const score::SequenceRow& sequence) {
+    score::FunctionRow part;
+    part.function = row.function;
+    part.name = row.name;
+    part.rdam = sequence.rdam;
+    part.sample.words_per_call = row.sample.words_per_call;
+    for (std::size_t i = 0; i < row.sample.calls.size(); ++i) {
+        if (row.sample.calls[i].group != sequence.group) continue;
+        part.sample.calls.push_back(row.sample.calls[i]);
+        for (std::size_t word = 0; word < row.sample.words_per_call; ++word)
+            part.sample.words.push_back(row.sample.word(i, word));
+    }
+    std::ranges::copy_if(row.slow, std::back_inserter(part.slow),
+                         [&](const score::SlowCall& call) { return call.group == sequence.group; });
+    return part;
+}
+
+void add_sequence_hints(const trace::TraceInfo& info, const score::Report& report, score::FunctionRow& row) {
+    if (row.scored_sequences + row.single_sequences < 2) return;  // the function's are its own
+    for (score::SequenceRow& sequence : row.sequences) {
+        if (sequence.rdam < report.threshold) continue;
+        const score::FunctionRow part = alone(row, sequence);
+        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(info, report, part);
+    }
+}
+
 }  // namespace
 
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
-    for (score::FunctionRow& row : report.functions)
-        if (row.sample.calls.size() >= kFewestCalls) row.hints = hints_of(info, row);
+    for (score::FunctionRow& row : report.functions) {
+        if (row.sample.calls.size() < kFewestCalls) continue;
+        row.hints = hints_of(info, report, row);
+        add_sequence_hints(info, report, row);
+    }
 }
 
 }  // namespace rdam::hints

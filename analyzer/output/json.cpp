@@ -67,6 +67,14 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     return out;
 }
 
+Json hint_json(const score::Hint& hint) {
+    Json out{{"kind", hint.kind}, {"text", hint.text}, {"share", finite(hint.share)}};
+    if (!hint.parameter.empty()) out["parameter"] = hint.parameter;
+    if (hint.explains) out["explains"] = finite(*hint.explains);
+    if (hint.rdam_with_key) out["rdam_with_key"] = finite(*hint.rdam_with_key);
+    return out;
+}
+
 Json sequences_json(const score::FunctionRow& row) {
     Json out = Json::array();
     for (const score::SequenceRow& sequence : row.sequences) {
@@ -81,6 +89,8 @@ Json sequences_json(const score::FunctionRow& row) {
                        {"median_ns", nanoseconds(sequence.median_ns)},
                        {"p99_ns", nanoseconds(sequence.p99_ns)},
                        {"max_ns", nanoseconds(sequence.max_ns)}});
+        for (const score::Hint& hint : sequence.hints)
+            out.back()["hints"].push_back(hint_json(hint));
     }
     return out;
 }
@@ -134,13 +144,8 @@ Json callers_json(const score::FunctionRow& row, Symbols& symbols, std::size_t m
 
 Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
-    for (const score::Hint& hint : row.hints) {
-        Json one{{"kind", hint.kind}, {"text", hint.text}, {"share", finite(hint.share)}};
-        if (!hint.parameter.empty()) one["parameter"] = hint.parameter;
-        if (hint.explains) one["explains"] = finite(*hint.explains);
-        if (hint.rdam_with_key) one["rdam_with_key"] = finite(*hint.rdam_with_key);
-        out.push_back(std::move(one));
-    }
+    for (const score::Hint& hint : row.hints)
+        out.push_back(hint_json(hint));
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});

@@ -115,6 +115,21 @@ std::size_t most_sampled(const trace::TraceInfo& info) {
     return std::clamp(kInAll / samples, kLeast, kMost);
 }
 
+void keep_samples(const trace::TraceInfo& info, ResolvedSettings& settings) {
+    constexpr std::size_t kInAll = std::size_t{1} << 20;
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    constexpr std::size_t kLeast = 1024;
+    settings.most_sampled = most_sampled(info);
+    settings.most_in_windows =
+        std::clamp(kInAll / std::max<std::size_t>(info.threads.size(), 1), kLeast, kMost);
+    std::uint64_t begin = UINT64_MAX, end = 0;
+    for (const trace::ThreadInfo& thread : info.threads) {
+        if (thread.start != 0) begin = std::min(begin, thread.start);
+        end = std::max(end, thread.end);
+    }
+    settings.window_shift = samples::window_shift(info.clock.ticks_per_second, end > begin ? end - begin : 0);
+}
+
 }  // namespace
 
 Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings) {
@@ -145,7 +160,7 @@ Result<Report> analyze(const trace::TraceReader& reader, const Settings& setting
                        const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
-    if (options.samples) resolved->most_sampled = most_sampled(reader.info());
+    if (options.samples) keep_samples(reader.info(), *resolved);
     const auto selection = resolve_selection(reader.info(), settings.selection);
     if (!selection) return tl::unexpected{selection.error()};
     Crew crew{reader, *resolved, *selection};

@@ -35,8 +35,10 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
 
 /// Fills the sequences of `row`.
 void add_sequence_rows(const RowContext& context, FunctionRow& row);
-/// Fills its sample, if the score is high enough.
+/// Fills its sample and its slow calls, if the score is high enough.
 void add_sample(const RowContext& context, FunctionRow& row);
+/// Fills the timelines of `report`, if a row has a sample.
+void add_timelines(const RowContext& context, Report& report);
 /// Fills its stacks and callers.
 void add_stack_rows(const RowContext& context, FunctionRow& row);
 

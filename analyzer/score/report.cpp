@@ -116,6 +116,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
                    std::size_t most_patterns) {
     Report report;
+    report.threshold = settings.threshold;
     const double ns_per_tick = trace::nanoseconds_per_tick(facts.info.clock);
     const Lives lives = measure_lives(facts.info, threads);
     describe_threads(facts, lives, ns_per_tick, threads, report);
@@ -148,6 +149,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);
     });
+    add_timelines(context, report);
     if (settings.patterns) add_pattern_rows(context, most_patterns, report);
     return report;
 }

@@ -54,6 +54,16 @@ struct ThreadShare {
     double lost_ns = 0;
 };
 
+/// What may have caused a loss, or what to think of it. docs/hints.md has them all.
+struct Hint {
+    std::string kind;
+    std::string text;
+    double share = 0;                          ///< of the lost time that it is about, 0…1
+    std::string parameter = {};                ///< the kind `parameter`: its name
+    std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
+    std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
+};
+
 /// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
 /// thread are listed: the others have no score.
 struct SequenceRow {
@@ -63,7 +73,9 @@ struct SequenceRow {
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;  ///< Σ over threads, each against its own minimum
+    double lost_ns = 0;       ///< Σ over threads, each against its own minimum
+    std::uint32_t group = 0;  ///< SampledCall::group of its calls
+    std::vector<Hint> hints;  ///< with a score from the threshold on, of several sequences of a function
 };
 
 /// A sampled call stack.
@@ -95,7 +107,7 @@ struct SampledCall {
     std::uint64_t caller = 0;  ///< return address
     std::uint64_t result = 0;  ///< meaningful if `returned`
     std::uint32_t thread = 0;  ///< index into Report::threads
-    std::uint32_t group = 0;   ///< the same for calls that are compared with one another, in one thread
+    std::uint32_t group = 0;   ///< of calls of one sequence, which are compared within each thread
     std::uint16_t enter_cpu = 0, leave_cpu = 0;
     bool returned = false;
 };
@@ -111,14 +123,20 @@ struct Sample {
     }
 };
 
-/// What may have caused a loss, or what to think of it. docs/hints.md has them all.
-struct Hint {
-    std::string kind;
-    std::string text;
-    double share = 0;                          ///< of the lost time that it is about, 0…1
-    std::string parameter = {};                ///< the kind `parameter`: its name
-    std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
-    std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
+/// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.
+struct SlowCall {
+    std::size_t thread = 0;   ///< index into Report::threads
+    std::uint32_t group = 0;  ///< as SampledCall::group
+    std::uint64_t begin = 0, end = 0;
+};
+
+/// Calls of a thread in the windows of time that are kept of all. Ticks.
+struct TimedCall {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::uint64_t begin = 0, end = 0;
+};
+struct ThreadTimeline {
+    std::vector<TimedCall> calls;
 };
 
 struct FunctionRow {
@@ -162,6 +180,7 @@ struct FunctionRow {
     std::vector<StackRow> stacks;        ///< commonest first
     std::vector<CallerRow> callers;      ///< most lost time first, then most calls
     Sample sample;                       ///< only with a score from ResolvedSettings::threshold on
+    std::vector<SlowCall> slow;          ///< likewise
     std::vector<Hint> hints;             ///< most important first; analyzer/hints fills them
 };
 
@@ -218,6 +237,9 @@ struct Report {
     std::vector<FunctionRow> functions;         ///< highest rdam first; then lost_ns, name, module
     std::vector<PatternRow> patterns;           ///< if they were asked for; most lost time first
     std::optional<std::uint64_t> all_patterns;  ///< how many there are; nothing: they were not asked for
+    double threshold = kWorthALook;             ///< what scores less has no hints
+    samples::Windows windows = {};              ///< of the timelines
+    std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
 };
 
 /// What a report is made from, besides the events.

@@ -26,11 +26,44 @@ std::vector<std::vector<Base>> bases_of(const RowContext& context, std::uint32_t
     return bases;
 }
 
+/// In the windows that every thread keeps.
+samples::Windows common_windows(const RowContext& context) {
+    samples::Windows windows = context.threads.front()->windows().windows();
+    for (const auto& thread : context.threads)
+        windows.limit = std::min(windows.limit, thread->windows().windows().limit);
+    return windows;
+}
+
+void add_slow_calls(const RowContext& context, const std::vector<std::vector<Base>>& bases,
+                    FunctionRow& row) {
+    for (std::size_t t = 0; t < context.threads.size(); ++t) {
+        for (const samples::WindowCall& call : context.threads[t]->windows().calls()) {
+            if (call.function != row.function || !call.outermost) continue;
+            const std::uint64_t lost = call.duration - std::min(call.duration, bases[t][call.group].ticks);
+            if (lost > 0 && lost >= call.duration / 2)
+                row.slow.push_back({t, bases[t][call.group].group, call.begin, call.end});
+        }
+    }
+}
+
 }  // namespace
+
+void add_timelines(const RowContext& context, Report& report) {
+    const bool asked =
+        std::ranges::any_of(report.functions, [](const auto& row) { return !row.slow.empty(); });
+    if (!asked) return;
+    report.windows = common_windows(context);
+    for (const auto& thread : context.threads) {
+        ThreadTimeline& timeline = report.timeline.emplace_back();
+        for (const samples::WindowCall& call : thread->windows().calls())
+            timeline.calls.push_back({call.function, call.begin, call.end});
+    }
+}
 
 void add_sample(const RowContext& context, FunctionRow& row) {
     if (context.settings.most_sampled == 0 || row.rdam < context.settings.threshold) return;
     const auto bases = bases_of(context, row.function);
+    add_slow_calls(context, bases, row);
     row.sample.words_per_call = context.info.functions[row.function].enter_words;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const samples::CallSample& sample = context.threads[t]->samples()[row.function];

@@ -103,7 +103,9 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate) {
                     .median_ns = ns(all.percentile(0.5)),
                     .p99_ns = ns(all.percentile(0.99)),
                     .max_ns = ns(all.max()),
-                    .lost_ns = candidate.lost * context.ns_per_tick};
+                    .lost_ns = candidate.lost * context.ns_per_tick,
+                    .group = candidate.group,
+                    .hints = {}};
     fill_interval(context, candidate, row);
     return row;
 }

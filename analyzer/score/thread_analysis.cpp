@@ -56,6 +56,7 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       store_(info.functions.size()),
       builder_(store_, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
+      windows_(settings.most_in_windows, settings.window_shift),
       untimed_callers_(info.functions.size()),
       sampling_(info.functions.size()) {
     matcher_.set_latest(calls::latest_possible(info));
@@ -125,6 +126,12 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     times.add_caller(caller, call);
     if (call.outermost && !samples_.empty() && samples_[call.function].wants(call.duration))
         sample(call, open, group);
+    windows_.offer({.begin = call.begin,
+                    .end = call.last->tsc,
+                    .duration = call.duration,
+                    .function = call.function,
+                    .group = group,
+                    .outermost = call.outermost});
     open_words_.resize(open.first_word);
     if (call.weight > 1) sampling_.time(call.function, group, call.duration, call.outermost);
     if (call.outermost) {

@@ -13,6 +13,7 @@
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/samples/call_sample.h"
+#include "analyzer/samples/time_windows.h"
 #include "analyzer/score/callers.h"
 #include "analyzer/score/distribution.h"
 #include "analyzer/score/loss.h"
@@ -59,8 +60,10 @@ struct ResolvedSettings {
     calls::ProbeCost cost;
     Baseline baseline = {};
     bool patterns = false;
-    double threshold = kWorthALook;  ///< what scores less gets no hints
-    std::size_t most_sampled = 0;    ///< calls of each function and thread that are kept for hints; 0: none
+    double threshold = kWorthALook;   ///< what scores less gets no hints
+    std::size_t most_sampled = 0;     ///< calls of each function and thread that are kept for hints; 0: none
+    std::size_t most_in_windows = 0;  ///< calls of each thread that are kept for its timeline; 0: none
+    unsigned window_shift = 0;        ///< samples::Windows
 };
 
 /// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
@@ -94,6 +97,7 @@ class ThreadAnalysis final : private calls::CallSink {
     const TreeSums& sampling() const { return sampling_; }
     /// Of the outermost scored calls, by function; empty if none was asked for.
     const std::vector<samples::CallSample>& samples() const { return samples_; }
+    const samples::WindowSample& windows() const { return windows_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t too_long() const { return builder_.too_long(); }
 
@@ -122,6 +126,7 @@ class ThreadAnalysis final : private calls::CallSink {
     std::vector<OpenCall> open_;
     std::vector<std::uint64_t> open_words_;
     std::vector<samples::CallSample> samples_;
+    samples::WindowSample windows_;
     std::vector<CallerTable> untimed_callers_;
     TreeSums sampling_;
     std::unique_ptr<PatternTimes> patterns_;

@@ -14,7 +14,7 @@ ATTEMPTS = 3  # what else runs on the machine disturbs as well
 class Planted(Case):
     def record(self, cause: Cause):
         # What else runs on the machine shall not interfere; where that is not allowed nice goes on all the same.
-        done = self.run_in_folder("nice", "-n", "-20", os.environ["RDAM"], "record", "-f", "work", "-o", "trace.bin", "--",
+        done = self.run_in_folder("nice", "-n", "-20", os.environ["RDAM"], "record", "-f", cause.functions, "-o", "trace.bin", "--",
                                   PROGRAMS / "planted", cause.name, cause.calls)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
 

@@ -14,6 +14,8 @@ class Cause:
     first: str                          # the kind of the hint that must come first
     parameter: str = ""                 # … and what it is about
     also: frozenset[str] = frozenset()  # kinds that are true as well
+    functions: str = "work"             # what is recorded
+    suspect: str = ""                   # the function that another thread is inside when it is slow
     interference: bool = True           # the score stays when unrelated parameters are keys
 
 
@@ -22,6 +24,7 @@ CAUSES = (
     Cause("global", 5000, "no_parameter"),
     Cause("early", 5000, "early_return", interference=False),
     Cause("lock", 3000, "blocked"),
+    Cause("holder", 8000, "blocked", functions="work,update", suspect="update"),
     Cause("sharing", 3000, "no_parameter"),
     Cause("read", 3000, "blocked"),
     Cause("preempted", 8000, "preempted"),
@@ -43,7 +46,9 @@ def judge(cause: Cause, report: dict) -> tuple[bool, list[str]]:
     else:
         told = hints
     right = bool(told) and told[0]["kind"] == cause.first and told[0].get("parameter", "") in ("return value", cause.parameter)
-    true = {cause.first, "no_parameter"} | cause.also | BUSY
+    if cause.suspect:
+        right = right and any(hint["kind"] == "suspect" and f" is inside {cause.suspect}() " in hint["text"] for hint in hints)
+    true = {cause.first, "suspect" if cause.suspect else cause.first, "no_parameter"} | cause.also | BUSY
     wrong = [hint["kind"] for hint in hints
              if hint["kind"] not in true or (hint["kind"] == "parameter" and hint["parameter"] != cause.parameter)]
     return right, wrong

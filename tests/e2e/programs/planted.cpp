@@ -6,6 +6,7 @@
 // global      … to a global variable
 // early       six of ten calls return 0 at once
 // lock        three threads hold one lock for most of the time
+// holder      another thread holds the lock in update(), now and then
 // sharing     another thread writes to the same cache line, now and then
 // read        a blocking read from a pipe that is filled by another thread
 // preempted   another process computes on the same processor
@@ -120,6 +121,36 @@ void lock(std::uint64_t calls) {
         thread.join();
 }
 
+}  // namespace
+
+extern "C" __attribute__((noinline)) void update(pthread_mutex_t* mutex) {
+    pthread_mutex_lock(mutex);
+    compute(kRounds * kSome * kSome);
+    pthread_mutex_unlock(mutex);
+}
+
+namespace {
+
+void holder(std::uint64_t calls) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    std::atomic<bool> end = false;
+    std::thread other([&] {
+        while (!end) {
+            update(&mutex);
+            std::this_thread::sleep_for(std::chrono::microseconds(500));
+        }
+    });
+    task = [](unsigned) {
+        pthread_mutex_lock(&mutex);
+        compute(kRounds);
+        pthread_mutex_unlock(&mutex);
+        return 0;
+    };
+    call(calls, 1);
+    end = true;
+    other.join();
+}
+
 struct alignas(64) Line {
     std::atomic<std::uint64_t> mine{0};
     std::atomic<std::uint64_t> other{0};
@@ -228,16 +259,9 @@ void warm_up(std::uint64_t calls) {
 
 int main(int argc, char** argv) {
     const std::map<std::string, void (*)(std::uint64_t)> causes{
-        {"parameter", proportional},
-        {"global", global},
-        {"early", early},
-        {"lock", lock},
-        {"sharing", sharing},
-        {"read", blocking_read},
-        {"preempted", preempted},
-        {"processor", processor},
-        {"warm_up", warm_up},
-        {"phase", phase},
+        {"parameter", proportional}, {"global", global},   {"early", early},        {"lock", lock},
+        {"holder", holder},          {"sharing", sharing}, {"read", blocking_read}, {"preempted", preempted},
+        {"processor", processor},    {"warm_up", warm_up}, {"phase", phase},
     };
     if (argc != 3 || !causes.contains(argv[1])) return 2;
     causes.at(argv[1])(std::strtoull(argv[2], nullptr, 10));

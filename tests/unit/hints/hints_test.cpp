@@ -194,6 +194,44 @@ TEST_CASE("What waiting hides is found in what was lost on the processor") {
     CHECK_THAT(parameter->text, Catch::StartsWith("of what was lost on the processor: size explains 100 %"));
 }
 
+/// A second thread is inside `update` for a tenth of the time; `work` is slow when and only when it is, if
+/// `together`.
+void add_update(Made& made, bool together) {
+    made.info.functions.push_back(made.info.functions[0]);
+    made.info.functions.back().name = "update";
+    made.info.threads.push_back({.tid = 2, .name = "other", .start = 1, .end = kCalls * 1000});
+    made.report.timeline.resize(2);
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t begin = i * 1000;
+        const bool slow = i % 10 == 3;
+        auto& call = made.call(slow ? 400 : made.noise());
+        call.end = begin + (slow ? 500 : 100);
+        made.report.timeline[0].calls.push_back({0, begin, call.end});
+        if (slow) made.row().slow.push_back({0, 0, begin, call.end});
+        if (together ? slow : i % 10 == made.below(10))
+            made.report.timeline[1].calls.push_back({1, begin, begin + 450});
+    }
+}
+
+TEST_CASE("The suspect is who is at work elsewhere when calls are slow") {
+    Made made;
+    add_update(made, true);
+    REQUIRE(made.kinds() == Kinds{"suspect", "no_parameter"});
+    CHECK_THAT(
+        made.row().hints[0].text,
+        Catch::StartsWith("90 % of the time of its slow calls passes while thread 2 is inside update()"));
+}
+
+TEST_CASE("Who is at work elsewhere just as often otherwise is no suspect") {
+    Made made;
+    add_update(made, false);
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+    Made always;
+    add_update(always, true);
+    always.report.timeline[1].calls = {{1, 0, kCalls * 1000}};
+    CHECK(always.kinds() == Kinds{"no_parameter"});
+}
+
 TEST_CASE("A few calls tell nothing") {
     Made made;
     for (std::size_t i = 0; i < 29; ++i)

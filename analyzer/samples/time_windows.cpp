@@ -1,0 +1,36 @@
+#include "analyzer/samples/time_windows.h"
+
+#include <bit>
+
+namespace rdam::samples {
+
+bool WindowSample::reaches_in_behind(std::uint64_t first, std::uint64_t last) const {
+    // With so many it is as good as certain that one is kept, or the call is cut to none later on.
+    constexpr std::uint64_t kLookedAt = 64;
+    if (last - first > kLookedAt) return true;
+    for (std::uint64_t number = first + 1; number <= last; ++number)
+        if (windows_.keeps(number)) return true;
+    return false;
+}
+
+void WindowSample::keep(const WindowCall& call) {
+    if (call.end < call.begin) return;
+    while (calls_.size() >= most_ && windows_.limit > 1) {
+        windows_.limit /= 2;
+        std::erase_if(calls_, [this](const WindowCall& each) { return !reaches_in(each); });
+    }
+    if (calls_.size() < most_ && reaches_in(call)) calls_.push_back(call);
+}
+
+unsigned window_shift(double ticks_per_second, std::uint64_t run_ticks) {
+    constexpr double kWindowsASecond = 1000;
+    constexpr unsigned kMostWindows = 18;  // bits
+    const double ticks = ticks_per_second / kWindowsASecond;
+    const bool sane = ticks >= 2 && ticks < 1e15;
+    const auto wanted =
+        sane ? static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(ticks)) - 1) : 1U;
+    const auto run = static_cast<unsigned>(std::bit_width(run_ticks));
+    return run > kMostWindows + wanted ? run - kMostWindows : wanted;
+}
+
+}  // namespace rdam::samples

@@ -1,0 +1,66 @@
+// All calls of all threads in windows of time that are the same for every thread: what ran while something
+// else ran.
+//
+// Time is cut into windows; which of them are kept depends on a hash of their number alone. A thread that has
+// too many calls keeps half of its windows, and those that two threads both keep are those of the one that
+// keeps fewer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rdam::samples {
+
+/// The windows that are kept: of 2^shift ticks each.
+struct Windows {
+    unsigned shift = 0;
+    std::uint64_t limit = UINT64_MAX;
+
+    bool all() const { return limit == UINT64_MAX; }
+    /// Window number tsc >> shift.
+    bool keeps(std::uint64_t number) const { return all() || number * 0x9e3779b97f4a7c15 <= limit; }
+};
+
+/// A call that reaches into such a window. Times in ticks.
+struct WindowCall {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t duration = 0;  ///< net (calls::Call)
+    std::uint32_t function = 0;
+    std::uint32_t group = 0;  ///< mining::GroupId in its thread
+    bool outermost = true;
+};
+
+/// Of one thread. Not thread-safe.
+class WindowSample {
+  public:
+    /// Keeps at most `most` calls; 0: none.
+    WindowSample(std::size_t most, unsigned shift) : most_(most), windows_{.shift = shift} {}
+
+    void offer(const WindowCall& call) {
+        if (most_ > 0 && reaches_in(call)) keep(call);
+    }
+
+    const Windows& windows() const { return windows_; }
+    std::span<const WindowCall> calls() const { return calls_; }  ///< in the order in which they ended
+
+  private:
+    bool reaches_in(const WindowCall& call) const {
+        const std::uint64_t first = call.begin >> windows_.shift;
+        const std::uint64_t last = call.end >> windows_.shift;
+        return windows_.keeps(first) || (first != last && reaches_in_behind(first, last));
+    }
+    bool reaches_in_behind(std::uint64_t first, std::uint64_t last) const;
+    void keep(const WindowCall& call);
+
+    std::size_t most_;
+    Windows windows_;
+    std::vector<WindowCall> calls_;
+};
+
+/// Windows of about a millisecond, or longer if the run is so long that there would be too many.
+unsigned window_shift(double ticks_per_second, std::uint64_t run_ticks);
+
+}  // namespace rdam::samples
