@@ -124,6 +124,10 @@ bool read_settings(char** environment) {
             return wrong("RDAM_WHEN_FULL", full.value, "wait or drop");
         settings.drop_when_full = full.value == "drop" ? 1 : 0;
     }
+    if (const auto switches = environment_variable(environment, "RDAM_SWITCHES");
+        switches.found && !switches.value.empty())
+        if (switches.value != "auto" && switches.value != "on" && switches.value != "off")
+            return wrong("RDAM_SWITCHES", switches.value, "auto, on or off");
     return true;
 }
 

@@ -10,6 +10,36 @@
 
 namespace rdam::output {
 
+namespace {
+
+std::string_view state_name(trace::SwitchInfo::State state) {
+    using State = trace::SwitchInfo::State;
+    switch (state) {
+        case State::recorded:
+            return "recorded";
+        case State::off:
+            return "off";
+        case State::unavailable:
+            return "unavailable";
+        case State::stopped:
+            return "stopped";
+        case State::not_told:
+            break;
+    }
+    return "not told";
+}
+
+Json switches_json(const score::Report& report) {
+    const trace::SwitchInfo& switches = report.switches;
+    Json out{{"state", state_name(switches.state)}, {"reason", nullptr}, {"lost", switches.lost}};
+    if (!switches.reason.empty()) out["reason"] = switches.reason;
+    if (switches.state == trace::SwitchInfo::State::stopped)
+        out["until_ns"] = nanoseconds(report.switches_until_ns);
+    return out;
+}
+
+}  // namespace
+
 Json trace_json(const score::Report& report) {
     Json out{{"command", command_text(report.process.command)},
              {"duration_ns", nanoseconds(report.duration_ns)},
@@ -27,6 +57,7 @@ Json trace_json(const score::Report& report) {
              {"paused_ns", nanoseconds(report.paused_ns)},
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
+             {"switches", switches_json(report)},
              {"never_called", report.never_called},
              {"notes", notes(report)}};
     const score::LeftOut& left_out = report.left_out;
@@ -42,6 +73,14 @@ Json trace_json(const score::Report& report) {
 
 namespace {
 
+Json off_cpu_json(const std::optional<score::OffCpuRow>& row) {
+    if (!row) return nullptr;
+    return {{"blocked_ns", nanoseconds(row->blocked_ns)},
+            {"preempted_ns", nanoseconds(row->preempted_ns)},
+            {"switches", row->switches},
+            {"preemptions", row->preemptions}};
+}
+
 Json threads_json(const score::Report& report) {
     Json out = Json::array();
     for (const score::ThreadRow& row : report.threads) {
@@ -49,7 +88,8 @@ Json threads_json(const score::Report& report) {
                        {"name", row.name},
                        {"duration_ns", nanoseconds(row.duration_ns)},
                        {"events", row.events},
-                       {"short_lived", row.short_lived}});
+                       {"short_lived", row.short_lived},
+                       {"off_cpu", off_cpu_json(row.off_cpu)}});
     }
     return out;
 }

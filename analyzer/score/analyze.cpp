@@ -82,7 +82,18 @@ class Crew {
         };
         auto read = reader_.read_thread(thread, sink, gap, ahead);
         analysis.finish();
-        return read;
+        if (!read) return read;
+        return add_off_cpu(thread, analysis);
+    }
+
+    Result<void> add_off_cpu(std::uint32_t thread, ThreadAnalysis& analysis) {
+        using State = trace::SwitchInfo::State;
+        const State state = reader_.info().switches.state;
+        if (state != State::recorded && state != State::stopped) return {};
+        const auto intervals = reader_.off_cpu(thread);
+        if (!intervals) return tl::unexpected{intervals.error()};
+        analysis.set_off_cpu(sum_off_cpu(*intervals, window_.value_or(TickRange{})));
+        return {};
     }
 
     void wait(const std::function<void(std::uint64_t)>& progress) {

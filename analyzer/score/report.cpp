@@ -68,6 +68,14 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
     return lives;
 }
 
+std::optional<OffCpuRow> off_cpu_row(const std::optional<OffCpuTimes>& times, double ns_per_tick) {
+    if (!times) return {};
+    return OffCpuRow{.blocked_ns = static_cast<double>(times->blocked) * ns_per_tick,
+                     .preempted_ns = static_cast<double>(times->preempted) * ns_per_tick,
+                     .switches = times->switches,
+                     .preemptions = times->preemptions};
+}
+
 void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per_tick,
                       std::span<const std::unique_ptr<ThreadAnalysis>> threads, Report& report) {
     for (std::size_t t = 0; t < threads.size(); ++t) {
@@ -80,7 +88,8 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
                                   .calls = analysis.counts().calls,
                                   .dropped = info.dropped,
                                   .holes = info.holes,
-                                  .short_lived = lives.short_lived[t]});
+                                  .short_lived = lives.short_lived[t],
+                                  .off_cpu = off_cpu_row(analysis.off_cpu(), ns_per_tick)});
         report.events += analysis.events();
         report.holes += info.holes;
         report.too_long += analysis.too_long();
@@ -91,6 +100,10 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
 void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, const Lives& lives,
                   double ns_per_tick, Report& report) {
     report.process = facts.info.process;
+    report.switches = facts.info.switches;
+    if (const std::uint64_t until = report.switches.until, begin = facts.run_begin.value_or(lives.begin);
+        until > begin)
+        report.switches_until_ns = static_cast<double>(until - begin) * ns_per_tick;
     report.start_unix_ns = static_cast<double>(facts.info.clock.start_unix_ns);
     report.duration_ns = lives.run * ns_per_tick;
     report.threads_ns = lives.all * ns_per_tick;

@@ -35,6 +35,14 @@ inline constexpr double kFewShare = 0.10;
 /// samples.
 inline constexpr double kBoundErrors = 2;
 
+/// The times in which a thread was on no processor.
+struct OffCpuRow {
+    double blocked_ns = 0;    ///< waiting for something
+    double preempted_ns = 0;  ///< waiting for a processor
+    std::uint64_t switches = 0;
+    std::uint64_t preemptions = 0;  ///< those of them by which a processor was taken away
+};
+
 struct ThreadRow {
     std::uint32_t tid = 0;
     std::string name;
@@ -43,7 +51,8 @@ struct ThreadRow {
     std::uint64_t calls = 0;
     std::uint64_t dropped = 0;
     std::uint64_t holes = 0;
-    bool short_lived = false;  ///< kShortLife
+    bool short_lived = false;               ///< kShortLife
+    std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
 };
 
 struct ThreadShare {
@@ -217,6 +226,8 @@ struct PatternRow {
 
 struct Report {
     trace::ProcessInfo process;
+    trace::SwitchInfo switches;
+    double switches_until_ns = 0;  ///< if they are `stopped`: when, since the run's start
     double start_unix_ns = 0;
     double duration_ns = 0;  ///< from the first thread's start to the last one's end
     double threads_ns = 0;   ///< Σ T

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "analyzer/score/callers.h"
 #include "analyzer/score/distribution.h"
 #include "analyzer/score/loss.h"
+#include "analyzer/score/off_cpu.h"
 #include "analyzer/score/pattern_times.h"
 #include "analyzer/score/sampling.h"
 #include "analyzer/trace/event.h"
@@ -84,7 +86,9 @@ class ThreadAnalysis final : private calls::CallSink {
     void consume(std::span<const trace::Event> events);
     void gap();
     void finish();
+    void set_off_cpu(const OffCpuTimes& times) { off_cpu_ = times; }
 
+    const std::optional<OffCpuTimes>& off_cpu() const { return off_cpu_; }  ///< nothing: not recorded
     const calls::MatchCounts& counts() const { return matcher_.counts(); }
     const std::vector<calls::FunctionCounts>& per_function() const { return matcher_.per_function(); }
     const mining::SequenceStore& sequences() const { return store_; }
@@ -133,6 +137,7 @@ class ThreadAnalysis final : private calls::CallSink {
     tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;
     std::vector<std::uint64_t> key_values_;  // scratch
     std::uint64_t events_ = 0;
+    std::optional<OffCpuTimes> off_cpu_;
 };
 
 }  // namespace rdam::score

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
+#include "analyzer/trace/format.h"
 #include "analyzer/trace/varint.h"
 
 namespace rdam::trace {
@@ -47,5 +49,27 @@ class ColumnReader {
     const std::uint8_t* end_ = nullptr;
     bool overrun_ = false;
 };
+
+/// Cuts a payload into its columns. Columns behind those we know belong to a newer minor version; of the
+/// known ones `least` must be there. False: the payload is broken.
+inline bool open_columns(std::span<const std::uint8_t> payload, std::span<ColumnReader> known,
+                         std::size_t least) {
+    const auto number_at = [&](std::size_t place) {
+        std::uint32_t number = 0;
+        std::memcpy(&number, payload.data() + place * sizeof number, sizeof number);
+        return number;
+    };
+    if (payload.size() < format::column_table(least)) return false;
+    const std::size_t columns = number_at(0);
+    std::size_t at = format::column_table(columns);
+    if (columns < least || at > payload.size()) return false;
+    for (std::size_t i = 0; i < columns; ++i) {
+        const std::uint32_t size = number_at(i + 1);
+        if (size > payload.size() - at) return false;
+        if (i < known.size()) known[i] = ColumnReader(payload.subspan(at, size));
+        at += size;
+    }
+    return at == payload.size();
+}
 
 }  // namespace rdam::trace

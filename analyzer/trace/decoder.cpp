@@ -17,7 +17,8 @@ class ChunkDecoder::Run {
     Run(ChunkDecoder& decoder, const TraceInfo& info) : d_(decoder), info_(info) {}
 
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload) {
-        if (!open(payload) || !prepare(header) || !read_functions()) return false;
+        if (!open_columns(payload, columns_, format::kFirstColumns) || !prepare(header) || !read_functions())
+            return false;
         if (!read_events(header.events) || !read_stacks(header.events) || !read_sampling(header.events))
             return false;
         return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
@@ -27,26 +28,6 @@ class ChunkDecoder::Run {
 
   private:
     ColumnReader& column(Column which) { return columns_[static_cast<std::size_t>(which)]; }
-
-    /// Columns behind those we know belong to a newer minor version.
-    bool open(std::span<const std::uint8_t> payload) {
-        const auto number_at = [&](std::size_t place) {
-            std::uint32_t number = 0;
-            std::memcpy(&number, payload.data() + place * sizeof number, sizeof number);
-            return number;
-        };
-        if (payload.size() < format::kLeastColumnTable) return false;
-        const std::uint64_t columns = number_at(0);
-        std::uint64_t at = sizeof(std::uint32_t) * (columns + 1);
-        if (columns < format::kFirstColumns || at > payload.size()) return false;
-        for (std::size_t i = 0; i < columns; ++i) {
-            const std::uint32_t size = number_at(i + 1);
-            if (size > payload.size() - at) return false;
-            if (i < format::kColumns) columns_[i] = ColumnReader(payload.subspan(at, size));
-            at += size;
-        }
-        return at == payload.size();
-    }
 
     /// Every event and every word has at least a byte of its own, so what was read bounds what is allocated.
     bool prepare(const format::ChunkHeader& header) {

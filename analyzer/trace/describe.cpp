@@ -46,6 +46,17 @@ std::string serialize(const ClockInfo& clock) {
     return out;
 }
 
+std::string serialize(const SwitchInfo& switches, std::uint64_t lost) {
+    using F = schema::Switches;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::state, static_cast<std::uint32_t>(switches.state));
+    if (!switches.reason.empty()) to.add_bytes(F::reason, switches.reason);
+    if (switches.until != 0) to.add_fixed64(F::until, switches.until);
+    if (lost != 0) to.add_uint64(F::lost, lost);
+    return out;
+}
+
 std::string serialize(std::uint32_t index, const ObjectInfo& object) {
     using F = schema::Object;
     std::string out;
@@ -184,11 +195,13 @@ class Parts {
 }  // namespace
 
 std::vector<DescriptionPart> Describer::changes(const TraceInfo& info, const std::vector<ThreadInfo>& threads,
-                                                std::uint64_t dropped) {
+                                                std::uint64_t dropped, std::uint64_t switches_lost) {
     using F = schema::Description;
     Parts parts;
     parts.offer(F::process, serialize(info.process), written_.process);
     parts.offer(F::clock, serialize(info.clock), written_.clock);
+    if (info.switches.state != SwitchInfo::State::not_told)
+        parts.offer(F::switches, serialize(info.switches, switches_lost), written_.switches);
     parts.offer_all(F::objects, info.objects, written_.objects);
     parts.offer_all(F::functions, info.functions, written_.functions);
     parts.offer_all(F::threads, threads, written_.threads);

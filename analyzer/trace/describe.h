@@ -20,10 +20,10 @@ struct DescriptionPart {
 class Describer {
   public:
     /// The parts of `info` that are new or differ from what was confirmed, in messages of about 256 KiB;
-    /// `threads` and `dropped` stand for what `info` has under these names. Use or discard them before the
-    /// next call.
+    /// `threads`, `dropped` and `switches_lost` stand for what `info` has under these names. Use or discard
+    /// them before the next call.
     std::vector<DescriptionPart> changes(const TraceInfo& info, const std::vector<ThreadInfo>& threads,
-                                         std::uint64_t dropped);
+                                         std::uint64_t dropped, std::uint64_t switches_lost);
     /// `part` is in the file.
     static void confirm(const DescriptionPart& part);
     /// The next changes() gives all.
@@ -34,6 +34,7 @@ class Describer {
     struct Written {
         std::uint64_t process = 0;
         std::uint64_t clock = 0;
+        std::uint64_t switches = 0;
         std::uint64_t dropped = 0;
         std::vector<std::uint64_t> objects, functions, threads, stacks, answers, remarks;
     };

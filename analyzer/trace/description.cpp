@@ -174,6 +174,32 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
     }
 }
 
+void parse(protozero::data_view bytes, SwitchInfo& to) {
+    using F = schema::Switches;
+    std::uint8_t state = 0;
+    to = {};
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::state:
+                in.number(state);
+                break;
+            case F::reason:
+                in.text(to.reason);
+                break;
+            case F::until:
+                in.fixed(to.until);
+                break;
+            case F::lost:
+                in.number(to.lost);
+                break;
+            default:
+                in.skip();
+        }
+    }
+    if (state > static_cast<std::uint8_t>(SwitchInfo::State::stopped)) throw Implausible{};
+    to.state = static_cast<SwitchInfo::State>(state);
+}
+
 void parse_item(protozero::data_view bytes, ObjectInfo& to, std::uint64_t& index, Budget&) {
     using F = schema::Object;
     for (Fields<F> in(bytes); in.next();) {
@@ -409,6 +435,9 @@ void parse(Fields<schema::Description> in, TraceInfo& to, Budget& budget) {
                 break;
             case F::clock:
                 in.message([&](auto view) { parse(view, to.clock); });
+                break;
+            case F::switches:
+                in.message([&](auto view) { parse(view, to.switches); });
                 break;
             case F::objects:
                 in.message(item_of(to.objects));

@@ -40,6 +40,15 @@ struct Event {
 inline constexpr std::uint16_t kNoCpu = 0xffff;
 inline constexpr std::uint8_t kMostSampling = 31;
 
+/// A time in which a thread was on no processor, in ticks of the trace's clock: it waited for something
+/// (blocked), or for a processor, which the kernel had given to somebody else (`preempted`).
+struct OffCpu {
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+    std::uint16_t cpu = kNoCpu;  ///< the processor on which it went on; kNoCpu: it was not seen to
+    bool preempted = false;
+};
+
 struct ParameterInfo {
     std::string name;
     std::uint8_t kind = 1;  ///< rdam::ValueKind
@@ -126,10 +135,26 @@ struct ProcessInfo {
     bool clean_end = false;   ///< false: left by _exit() or killed, or the agent was
 };
 
+/// What is known of the threads' context switches.
+struct SwitchInfo {
+    enum class State : std::uint8_t {
+        not_told,     ///< a trace of format 1.1
+        recorded,     ///< from before the first event to the end
+        off,          ///< not wanted
+        unavailable,  ///< the machine refuses: `reason`
+        stopped,      ///< at `until`: so frequent that to record them costs too much
+    };
+    State state = State::not_told;
+    std::string reason;       ///< of unavailable and stopped, a clause
+    std::uint64_t until = 0;  ///< stopped: ticks; there is nothing later in the trace
+    std::uint64_t lost = 0;   ///< records that the kernel, or the recorder, had no room for
+};
+
 /// All but the events.
 struct TraceInfo {
     ProcessInfo process;
     ClockInfo clock;
+    SwitchInfo switches;
     std::vector<ObjectInfo> objects;
     std::vector<FunctionInfo> functions;
     std::vector<ThreadInfo> threads;  ///< by thread index as used in chunks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 #include "analyzer/trace/chunk_list.h"
@@ -11,6 +12,7 @@
 #include "analyzer/trace/description.h"
 #include "analyzer/trace/file_input.h"
 #include "analyzer/trace/format.h"
+#include "analyzer/trace/off_cpu.h"
 
 namespace rdam::trace {
 namespace {
@@ -52,18 +54,27 @@ struct TraceReader::State {
         std::uint64_t events = 0;
     };
 
+    struct OffCpuChunks {
+        std::vector<Chunk> chunks;
+        std::uint64_t expected = 0;  ///< the next sequence number
+    };
+
     void add_chunks(const std::vector<ChunkPlace>& places);
+    void add_off_cpu_chunk(const ChunkPlace& place);
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
     bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
+    std::uint64_t end_of(std::uint32_t thread) const;
+    std::vector<OffCpu> read_off_cpu(std::uint32_t thread);
 
     FileInput file;
     std::string path;
     TraceInfo info;
     std::vector<Thread> threads;
-    std::vector<std::uint64_t> expected;  ///< by thread, the next sequence number
+    std::unordered_map<std::uint32_t, OffCpuChunks> off_cpu;  ///< by tid
+    std::vector<std::uint64_t> expected;                      ///< by thread, the next sequence number
     std::uint64_t events = 0;
     /// A thread index beyond is no index: most threads have a chunk, and each takes memory.
     std::size_t most_threads = 0;
@@ -101,6 +112,16 @@ void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
     thread.chunks.push_back(chunk);
 }
 
+void TraceReader::State::add_off_cpu_chunk(const ChunkPlace& place) {
+    if (place.events > format::kMaxEvents) {
+        ++damage.bad_chunks;
+        return;
+    }
+    OffCpuChunks& of_thread = off_cpu[place.thread];
+    Chunk chunk{.place = place};
+    if (is_next(of_thread.expected, place.sequence, chunk.gap_before)) of_thread.chunks.push_back(chunk);
+}
+
 void TraceReader::State::read_descriptions(const std::vector<ChunkPlace>& places) {
     ChunkLoader loader;
     Description description;
@@ -118,8 +139,10 @@ void TraceReader::State::read_descriptions(const std::vector<ChunkPlace>& places
 void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     constexpr std::size_t kThreadsWithoutChunks = 65536;
     most_threads = places.size() + kThreadsWithoutChunks;
-    for (const ChunkPlace& place : places)
+    for (const ChunkPlace& place : places) {
         if (place.is(format::ChunkType::events)) add_event_chunk(place);
+        if (place.is(format::ChunkType::off_cpu)) add_off_cpu_chunk(place);
+    }
     read_descriptions(places);
 }
 
@@ -136,6 +159,34 @@ Result<bool> TraceReader::State::decode(const Chunk& chunk, ChunkLoader& loader,
 void TraceReader::State::count_bad(Chunk& chunk) {
     const std::lock_guard guard(lock);
     if (!std::exchange(chunk.counted_bad, true)) ++damage.bad_chunks;
+}
+
+/// 0: the thread has no events, and nobody told its end.
+std::uint64_t TraceReader::State::end_of(std::uint32_t thread) const {
+    if (info.threads[thread].end != 0) return info.threads[thread].end;
+    std::uint64_t last = 0;
+    for (const Chunk& chunk : threads[thread].chunks)
+        if (const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            format::is_sound(header))
+            last = std::max(last, header.last_tsc);
+    return last;
+}
+
+std::vector<OffCpu> TraceReader::State::read_off_cpu(std::uint32_t thread) {
+    std::vector<OffCpu> all;
+    // 0 is no thread's tid, but that of threads whose description is lost.
+    const auto found = off_cpu.find(info.threads[thread].tid);
+    if (info.threads[thread].tid == 0 || found == off_cpu.end()) return all;
+    const std::uint64_t begin = info.threads[thread].start;
+    const std::uint64_t end = end_of(thread);
+    ChunkLoader loader;
+    for (Chunk& chunk : found->second.chunks) {
+        const bool good = loader.load(file, chunk.place);
+        const format::ChunkHeader& header = loader.header();
+        if (good && header.first_tsc > end) continue;
+        if (!good || !decode_off_cpu(header, loader.payload(), all)) count_bad(chunk);
+    }
+    return within_life(std::move(all), begin, end);
 }
 
 TraceReader::TraceReader() = default;
@@ -181,6 +232,16 @@ std::uint64_t TraceReader::events() const {
 
 std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
     return thread < state_->threads.size() ? state_->threads[thread].events : 0;
+}
+
+Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
+    if (thread >= state_->threads.size())
+        return fail("{} has {} threads, not one of index {}", state_->path, state_->threads.size(), thread);
+    try {
+        return state_->read_off_cpu(thread);
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than there is: analyze it on a larger machine", state_->path);
+    }
 }
 
 Result<void> TraceReader::read_thread(std::uint32_t thread,

@@ -16,6 +16,7 @@ enum class Description : protozero::pbf_tag_type {
     answers = 7,
     remarks = 8,
     dropped = 9,
+    switches = 10,
 };
 
 enum class Process : protozero::pbf_tag_type {
@@ -42,6 +43,13 @@ enum class Clock : protozero::pbf_tag_type {
     probe_ticks = 5,
     probe_inner_ticks = 6,
     floor_ticks = 7,
+};
+
+enum class Switches : protozero::pbf_tag_type {
+    state = 1,
+    reason = 2,
+    until = 3,
+    lost = 4,
 };
 
 enum class Object : protozero::pbf_tag_type {

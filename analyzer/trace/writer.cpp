@@ -67,6 +67,7 @@ struct TraceWriter::State {
     std::vector<std::uint8_t> buffer;  ///< one chunk as it goes to the file; only grows
     std::size_t buffered = 0;
     tsl::robin_map<std::uint32_t, Thread> threads;
+    tsl::robin_map<std::uint32_t, std::uint32_t> off_cpu_chunks;  ///< by tid
     std::uint32_t descriptions = 0;
     std::uint32_t index_parts = 0;
     std::vector<format::IndexEntry> index;
@@ -74,6 +75,7 @@ struct TraceWriter::State {
     std::uint64_t described = 0;  ///< bytes of descriptions in the file
     std::uint64_t events = 0;
     std::uint64_t dropped = 0;
+    std::uint64_t switches_lost = 0;
 
     std::uint64_t room_for_end() const {
         return kRoomForEnd + 2 * described + (index.size() + 16) * sizeof(format::IndexEntry);
@@ -109,6 +111,7 @@ void TraceWriter::State::pack(format::ChunkHeader& header, std::span<const std::
 std::uint32_t& TraceWriter::State::next_sequence(const format::ChunkHeader& header) {
     if (header.is(format::ChunkType::description)) return descriptions;
     if (header.is(format::ChunkType::index)) return index_parts;
+    if (header.is(format::ChunkType::off_cpu)) return off_cpu_chunks[header.thread];
     return threads[header.thread].sequence;
 }
 
@@ -122,9 +125,9 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     header.sequence = next;
     pack(header, payload);
     const std::uint64_t offset = file.size();
-    // Events leave room for the end, or a disk that gets full would take the meaning of what is already
-    // there.
-    if (header.is(format::ChunkType::events))
+    // What was recorded leaves room for the end, or a disk that gets full would take the meaning of what is
+    // already there.
+    if (header.is(format::ChunkType::events) || header.is(format::ChunkType::off_cpu))
         if (auto done = file.reserve(buffered + room_for_end()); !done) return done;
     if (auto done = file.append({buffer.data(), buffered}); !done) return done;
     ++next;
@@ -166,7 +169,8 @@ Result<void> TraceWriter::State::describe(const TraceInfo& info) {
     for (std::size_t i = 0; i < counted.size(); ++i)
         if (const auto at = threads.find(static_cast<std::uint32_t>(i)); at != threads.end())
             counted[i].dropped += at->second.dropped;
-    for (const DescriptionPart& part : describer.changes(info, counted, info.dropped + dropped)) {
+    for (const DescriptionPart& part :
+         describer.changes(info, counted, info.dropped + dropped, info.switches.lost + switches_lost)) {
         format::ChunkHeader header;
         header.type = static_cast<std::uint8_t>(format::ChunkType::description);
         if (auto done = write_chunk(header, bytes_of(part.message)); !done) return done;
@@ -220,6 +224,20 @@ Result<void> TraceWriter::append(std::uint32_t thread, ChunkEncoder& encoder) {
         if (auto done = state_->append(thread, chunk); !done && result) result = done;
     columns.drop_sealed();
     return result;
+}
+
+Result<void> TraceWriter::append_off_cpu(std::uint32_t tid, OffCpuEncoder& encoder) {
+    if (encoder.intervals() == 0) return {};
+    format::ChunkHeader header;
+    header.type = static_cast<std::uint8_t>(format::ChunkType::off_cpu);
+    header.thread = tid;
+    header.events = encoder.intervals();
+    header.first_tsc = encoder.first_;
+    header.last_tsc = encoder.last_;
+    auto done = state_->write_chunk(header, encoder.payload());
+    if (!done) state_->switches_lost += encoder.intervals();
+    encoder = {};
+    return done;
 }
 
 Result<void> TraceWriter::describe(const TraceInfo& info) {

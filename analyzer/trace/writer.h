@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analyzer/trace/event.h"
+#include "analyzer/trace/off_cpu.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::trace {
@@ -64,9 +65,15 @@ class TraceWriter {
     /// reader is told of the gap).
     Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
 
+    /// Appends what `encoder` holds as the next off-CPU chunk of the thread `tid`, and empties it. It
+    /// must not hold more than format::kMaxEvents. On failure the intervals are counted as lost
+    /// (SwitchInfo::lost).
+    Result<void> append_off_cpu(std::uint32_t tid, OffCpuEncoder& encoder);
+
     /// Appends the parts of `info` that are new or have changed since the last call (all, the first time), so
     /// that a file whose end is missing still says what its events mean. Vectors only grow; an item's index
-    /// is its identity. `dropped` is written as given plus what append() has dropped.
+    /// is its identity. `dropped` is written as given plus what append() has dropped, `switches.lost` plus
+    /// what append_off_cpu() has lost.
     Result<void> describe(const TraceInfo& info);
 
     /// Last description (all of it, so that a damaged one can be spared), index and end mark; closes the

@@ -39,6 +39,9 @@ class Drain {
     /// reopened threads that have gone. True while there is something to look at again soon.
     bool look_again();
 
+    /// Null while there is no file.
+    trace::TraceWriter* writer() { return writer_ ? &*writer_ : nullptr; }
+
     /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0:
     /// not known.
     void take_rest(std::uint64_t end);

@@ -108,8 +108,8 @@ void answer_late_request(shm::Control& control, Planning& planning, Drain& drain
     futex_wake(&control.late_answered_futex, INT_MAX);
 }
 
-void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, const Watch& watch,
-                     const TickRate& rate) {
+void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, SwitchRecorder& switches,
+                     const Watch& watch, const TickRate& rate) {
     shm::Control& control = shared.control();
     const auto ending = [&] {
         return watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
@@ -118,6 +118,7 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
         const std::uint32_t work = control.work_futex.load();
         drain.note_events();
         answer_late_request(control, planning, drain);
+        switches.write(drain.writer());
         if (drain.take_ring()) continue;
         const int idle = drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
         if (ending()) break;
@@ -126,6 +127,7 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
         control.agent_sleeps.store(0);
     }
     drain.take_rest(watch.end() == End::replaced ? 0 : rate.now());
+    switches.finish(drain.writer());
 }
 
 int run(int fd) {
@@ -158,12 +160,14 @@ int run(int fd) {
         refuse(*shared, plan.error().message);
         return 0;
     }
+    // While the process waits, so that no thread it makes is missed.
+    SwitchRecorder switches(process.pid, control.clock, wishes.switches, info.switches);
     shared->announce(shm::AgentState::planned);
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
     Drain drain(*shared, process, info, rate, wishes.output);
-    drain_until_end(*shared, planning, drain, watch, rate);
+    drain_until_end(*shared, planning, drain, switches, watch, rate);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty()));

@@ -177,6 +177,10 @@ Wishes read_wishes(std::uint32_t pid) {
     wishes.arguments = variable("RDAM_ARGS") != "0";
     wishes.verbose = variable("RDAM_VERBOSE") == "1";
     wishes.children = variable("RDAM_CHILDREN") != "0";
+    const std::string switches = variable("RDAM_SWITCHES");
+    wishes.switches = switches == "off"  ? Switches::off
+                      : switches == "on" ? Switches::on
+                                         : Switches::automatic;
     place_in_tree(pid, wishes);
     if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
         wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));

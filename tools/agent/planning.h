@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/event.h"
 #include "tools/agent/shared_memory.h"
+#include "tools/agent/switch_recorder.h"
 #include "wrappers/plan/plan_store.h"
 #include "wrappers/plan/planner.h"
 
@@ -23,6 +24,7 @@ struct Wishes {
     bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
     bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
     std::uint32_t stack_period = 10000;
+    Switches switches = Switches::automatic;  ///< RDAM_SWITCHES
 };
 
 Wishes read_wishes(std::uint32_t pid);

@@ -64,12 +64,8 @@ double kernel_rate() {
     return rate;
 }
 
-struct Moment {
-    std::uint64_t tsc;
-    std::uint64_t ns;
-};
+}  // namespace
 
-/// The clock read between two readings of the counter; of several tries the one with the least between them.
 Moment read_moment(clockid_t clock) {
     Moment best{};
     std::uint64_t least = ~std::uint64_t{0};
@@ -84,8 +80,6 @@ Moment read_moment(clockid_t clock) {
     }
     return best;
 }
-
-}  // namespace
 
 std::optional<ProcessStat> read_stat(std::uint32_t pid) {
     const std::string text = first_line("/proc/" + std::to_string(pid) + "/stat");

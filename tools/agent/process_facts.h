@@ -1,6 +1,8 @@
 // What /proc and the kernel know of a process and the machine.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +34,15 @@ std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint6
 
 /// pid, host, machine, version…; not the command.
 trace::ProcessInfo describe_machine(std::uint32_t pid);
+
+/// One moment by the time-stamp counter and by a clock of the kernel's.
+struct Moment {
+    std::uint64_t tsc = 0;
+    std::uint64_t ns = 0;
+};
+
+/// The clock read between two readings of the counter; of several tries the one with the least between them.
+Moment read_moment(clockid_t clock);
 
 /// Ticks per second of the time-stamp counter: the kernel's own figure where it tells (perf's mapping of an
 /// event), else measured between construction and result(): the later that is, the better (a millisecond

@@ -87,6 +87,11 @@ Prose record_prose() {
               "recording every call would cost more, whole outermost call trees are sampled at random, and "
               "functions that are called too often even for that are switched off. Counts and lost time are "
               "then estimates, with a standard error. Default: everything is recorded."},
+             {"RDAM_SWITCHES",
+              "Whether to record when threads are off the processors (blocked or preempted), from the "
+              "kernel's context-switch records. auto: where the machine allows it, and only as long as no "
+              "processor has more than 50,000 of them a second; on: however many there are; off: not. "
+              "Default: auto."},
              {"RDAM_CACHE",
               "The folder in which plans are kept from one run to the next; 0: none. Default: "
               "$XDG_CACHE_HOME/rdam, else ~/.cache/rdam."},

@@ -38,6 +38,7 @@ struct Options {
     std::string clock;
     std::string when_full;
     std::string max_overhead;
+    std::string switches;
     bool no_arguments = false;
     bool no_children = false;
     bool verbose = false;
@@ -136,6 +137,7 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_CLOCK", options.clock);
     set("RDAM_WHEN_FULL", options.when_full);
     set("RDAM_MAX_OVERHEAD", options.max_overhead);
+    set("RDAM_SWITCHES", options.switches);
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
     // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
     const char* inherited = std::getenv("RDAM_CHILDREN");
@@ -253,6 +255,11 @@ Run add_record(CLI::App& app) {
                            : fmt::format("'{}' is not a share like 10% (0.01% to 100000%)", text);
             },
             "SHARE"));
+    app.add_option("--switches", options->switches,
+                   "Record when threads are off the processors: auto, as long as their context switches are "
+                   "not too frequent; on, at any cost; or off")
+        ->option_text("auto|on|off [auto]")
+        ->check(CLI::IsMember({"auto", "on", "off"}));
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
     app.add_flag("--no-children", options->no_children,
                  "Record the program alone: neither its fork children nor what it or they execute");

@@ -1,0 +1,20 @@
+#include "analyzer/score/off_cpu.h"
+
+#include <algorithm>
+
+namespace rdam::score {
+
+OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRange& range) {
+    OffCpuTimes sum;
+    for (const trace::OffCpu& interval : intervals) {
+        const std::uint64_t out = std::max(interval.out, range.begin);
+        const std::uint64_t in = std::min(interval.in, range.end);
+        if (out >= in) continue;
+        ++sum.switches;
+        sum.preemptions += interval.preempted ? 1 : 0;
+        (interval.preempted ? sum.preempted : sum.blocked) += in - out;
+    }
+    return sum;
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,23 @@
+// What the context switches of a thread come to.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "analyzer/score/window.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::score {
+
+/// Times in ticks.
+struct OffCpuTimes {
+    std::uint64_t blocked = 0;    ///< waiting for something
+    std::uint64_t preempted = 0;  ///< waiting for a processor
+    std::uint64_t switches = 0;   ///< how often it was off; by preemption:
+    std::uint64_t preemptions = 0;
+};
+
+/// Of the parts that lie in `range`. `intervals` as TraceReader::off_cpu() gives them.
+OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRange& range);
+
+}  // namespace rdam::score

@@ -1,0 +1,112 @@
+#include "analyzer/trace/off_cpu.h"
+
+#include <algorithm>
+
+#include "analyzer/trace/column_reader.h"
+
+namespace rdam::trace {
+
+using format::OffCpuColumn;
+
+namespace {
+
+void put_u32(std::vector<std::uint8_t>& out, std::size_t value) {
+    const auto narrow = static_cast<std::uint32_t>(value);
+    const std::size_t at = out.size();
+    out.resize(at + sizeof narrow);
+    std::memcpy(out.data() + at, &narrow, sizeof narrow);
+}
+
+/// a + b; false: that is no time-stamp any more.
+bool advance(std::uint64_t& a, std::uint64_t b) {
+    return !__builtin_add_overflow(a, b, &a);
+}
+
+}  // namespace
+
+void OffCpuEncoder::put(OffCpuColumn column, std::uint64_t number) {
+    std::vector<std::uint8_t>& out = columns_[static_cast<std::size_t>(column)];
+    std::array<std::uint8_t, varint::kSlack> room{};
+    out.insert(out.end(), room.data(), varint::put_long(room.data(), number));
+}
+
+void OffCpuEncoder::add(OffCpu interval) {
+    if (intervals_ == 0) first_ = last_ = interval.out;
+    const std::uint64_t out = std::max(interval.out, last_);
+    const bool open = interval.in == kStillOut;
+    const std::uint64_t in = open ? out : std::max(interval.in, out);
+    put(OffCpuColumn::gaps, out - last_);
+    put(OffCpuColumn::lengths, open ? 0 : in - out + 1);
+    const auto cpu = static_cast<std::uint16_t>((open ? kNoCpu : interval.cpu) + 1);
+    put(OffCpuColumn::processors, std::uint64_t{cpu} << 1U | (interval.preempted ? 1U : 0U));
+    last_ = in;
+    ++intervals_;
+}
+
+std::size_t OffCpuEncoder::bytes() const {
+    std::size_t all = 0;
+    for (const auto& column : columns_)
+        all += column.size();
+    return all;
+}
+
+std::vector<std::uint8_t> OffCpuEncoder::payload() const {
+    std::vector<std::uint8_t> out;
+    put_u32(out, format::kOffCpuColumns);
+    for (const auto& column : columns_)
+        put_u32(out, column.size());
+    for (const auto& column : columns_)
+        out.insert(out.end(), column.begin(), column.end());
+    return out;
+}
+
+bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
+                    std::vector<OffCpu>& to) {
+    std::array<ColumnReader, format::kOffCpuColumns> columns;
+    if (!open_columns(payload, columns, columns.size())) return false;
+    auto& [gaps, lengths, processors] = columns;
+    // Times jitter, so that an interval is never less than a bit: what is stored bounds what is allocated.
+    if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size)
+        return false;
+    const std::size_t before = to.size();
+    const auto broken = [&] {
+        to.resize(before);
+        return false;
+    };
+    std::uint64_t at = header.first_tsc;
+    for (std::uint32_t i = 0; i < header.events; ++i) {
+        const std::uint64_t gap = gaps.next();
+        const std::uint64_t length = lengths.next();
+        const std::uint64_t processor = processors.next();
+        const bool open = length == 0;
+        if ((i == 0 && gap != 0) || (open && i + 1 != header.events) || processor >> 17U != 0 ||
+            !advance(at, gap))
+            return broken();
+        OffCpu interval{.out = at,
+                        .in = OffCpuEncoder::kStillOut,
+                        .cpu = static_cast<std::uint16_t>((processor >> 1U) - 1),
+                        .preempted = (processor & 1U) != 0};
+        if (!open && !advance(at, length - 1)) return broken();
+        if (!open) interval.in = at;
+        to.push_back(interval);
+    }
+    const bool whole = std::ranges::all_of(columns, [](const ColumnReader& each) { return each.done(); });
+    return whole && at == header.last_tsc ? true : broken();
+}
+
+std::vector<OffCpu> within_life(std::vector<OffCpu> intervals, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t from = begin;
+    std::size_t kept = 0;
+    for (OffCpu interval : intervals) {
+        if (interval.in == OffCpuEncoder::kStillOut) interval.in = end;
+        interval.out = std::max(interval.out, from);
+        interval.in = std::min(interval.in, end);
+        if (interval.out >= interval.in) continue;
+        from = interval.in;
+        intervals[kept++] = interval;
+    }
+    intervals.resize(kept);
+    return intervals;
+}
+
+}  // namespace rdam::trace

@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""When threads are off the processors: context switches beside the calls."""
+
+import json
+import os
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, RDAM, Case
+
+SWITCHES = PROGRAMS / "switches"
+
+
+class Switches(Case):
+    def record(self, *arguments, switches="on"):
+        done = self.rdam("record", f"--switches={switches}", "-f", "nap,burn", "--", SWITCHES, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done
+
+    def known(self, trace="trace.bin") -> dict:
+        """The report; a skip, with the kernel's reason, where this machine does not tell of context switches."""
+        report = self.analyze(trace)
+        switches = report["trace"]["switches"]
+        if switches["state"] == "unavailable":
+            self.skipTest(f"no context switches can be had here: {switches['reason']}")
+        self.assertEqual((switches["state"], switches["reason"], switches["lost"]), ("recorded", None, 0))
+        return report
+
+    def threads(self, trace="trace.bin") -> list[dict]:
+        done = self.run_in_folder(os.environ["OFF_CPU_CALLS"], trace)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        threads = json.loads(done.stdout)
+        for thread in threads:
+            last = 0
+            for interval in thread["intervals"]:
+                self.assertLessEqual(last, interval["out"])
+                self.assertLess(interval["out"], interval["in"])
+                last = interval["in"]
+        return threads
+
+    def assert_naps(self, thread: dict, count: int):
+        self.assertEqual([call["function"] for call in thread["calls"]], ["nap"] * count)
+        for call in thread["calls"]:
+            self.assertGreaterEqual(call["blocked"], 1, thread)
+
+    def assert_agrees(self, report: dict, threads: list[dict]):
+        """What the report says of each thread is what its intervals add up to."""
+        self.assertEqual([thread["tid"] for thread in report["threads"]], [thread["tid"] for thread in threads])
+        for row, thread in zip(report["threads"], threads):
+            preempted = sum(interval["preempted"] for interval in thread["intervals"])
+            self.assertEqual((row["off_cpu"]["switches"], row["off_cpu"]["preemptions"]),
+                             (len(thread["intervals"]), preempted))
+            self.assertLessEqual(row["off_cpu"]["blocked_ns"] + row["off_cpu"]["preempted_ns"], row["duration_ns"] * 1.001)
+
+    def test_sleeps_are_inside_their_calls(self):
+        self.record("sleeps", "20", "0")
+        report = self.known()
+        threads = self.threads()
+        self.assert_naps(next(thread for thread in threads if thread["main"]), 20)
+        self.assert_agrees(report, threads)
+
+    def test_threads_have_their_own(self):
+        self.record("sleeps", "5", "13")
+        report = self.known()
+        threads = self.threads()
+        for thread in threads:
+            self.assert_naps(thread, 5 if thread["main"] else 13)
+        self.assertEqual(len(threads), 2)
+        self.assert_agrees(report, threads)
+
+    def test_preemption_by_a_competitor(self):
+        cpu, preemptions = map(int, self.record("spins").stdout.split())
+        report = self.known()
+        threads = self.threads()
+        self.assert_agrees(report, threads)
+        spinner = next(thread for thread in threads if thread["main"])
+        preempted = [interval for interval in spinner["intervals"] if interval["preempted"]]
+        self.assertGreaterEqual(len(preempted), preemptions)
+        self.assertEqual({interval["cpu"] for interval in preempted[-preemptions:]}, {cpu})
+        self.assertGreater(sum(call["preempted"] for call in spinner["calls"]), 0)
+        self.assertGreater(next(row for row in report["threads"] if row["tid"] == spinner["tid"])["off_cpu"]["preempted_ns"], 0)
+
+    def test_fork_child_has_its_own(self):
+        self.record("forks", "6", "11")
+        self.known()
+        counts = []
+        for trace in self.traces():
+            self.known(trace)
+            (thread,) = self.threads(trace)
+            counts.append(len(thread["calls"]))
+            self.assert_naps(thread, counts[-1])
+        self.assertEqual(sorted(counts), [6, 11])
+
+    def test_every_clock(self):
+        for clock in ("rdtscp", "rdtsc", "monotonic"):
+            with self.subTest(clock):
+                done = self.rdam("record", "--clock", clock, "-f", "nap", "--", SWITCHES, "sleeps", "10", "10")
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.known()
+                for thread in self.threads():
+                    self.assert_naps(thread, 10)
+
+    def test_killed_program(self):
+        done = self.preload("nap", "sh", "-c", f"{SWITCHES} sleeps 100000 100000 & sleep 0.5; kill -KILL $!; wait", RDAM_SWITCHES="on")
+        self.assertEqual(done.returncode, 0)
+        trace = self.traces()[0]
+        report = self.known(trace)
+        self.assertFalse(report["trace"]["clean_end"])
+        for thread in self.threads(trace):
+            self.assertTrue(all(call["blocked"] for call in thread["calls"]))
+
+    def test_not_wanted(self):
+        self.record("sleeps", "3", "2", switches="off")
+        report = self.analyze()
+        self.assertEqual(report["trace"]["switches"], {"state": "off", "reason": None, "lost": 0})
+        self.assertEqual([thread["off_cpu"] for thread in report["threads"]], [None, None])
+        self.assertEqual([thread["intervals"] for thread in self.threads()], [[], []])
+
+    def test_refused(self):
+        record = (RDAM, "record", "-f", "nap", "--", SWITCHES, "sleeps", "3", "2")
+        done = self.run_in_folder(SWITCHES, "refused", *record)
+        if done.returncode == 77:
+            self.skipTest("no system call can be forbidden here (seccomp)")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertNotIn("perf", done.stderr.decode())
+        report = self.analyze()
+        self.assertEqual(report["functions"][0]["occurrences"], 5)
+        self.assertEqual(report["trace"]["switches"]["state"], "unavailable")
+        self.assertIn("perf_event_open: Permission denied", report["trace"]["switches"]["reason"])
+        self.assertEqual([thread["off_cpu"] for thread in report["threads"]], [None, None])
+
+    def test_too_many_to_be_recorded(self):
+        self.record("bounces", "2", switches="auto")
+        report = self.analyze()
+        switches = report["trace"]["switches"]
+        per_second = sum(thread["off_cpu"]["switches"] for thread in report["threads"]) * 1e9 / report["trace"]["duration_ns"]
+        if switches["state"] == "stopped":
+            self.assertIn("context switches a second", switches["reason"])
+            self.assertLess(switches["until_ns"], report["trace"]["duration_ns"])
+            for thread in self.threads():
+                self.assertGreater(len(thread["intervals"]), 0)
+        else:
+            self.known()
+            self.assertLess(per_second, 200_000)
+
+    def test_any_number_if_wanted(self):
+        self.record("bounces", "1", switches="on")
+        report = self.analyze()
+        state = report["trace"]["switches"]["state"]
+        if state == "unavailable":
+            self.skipTest(f"no context switches can be had here: {report['trace']['switches']['reason']}")
+        self.assertEqual(state, "recorded")
+        self.assertGreater(min(thread["off_cpu"]["switches"] for thread in report["threads"]), 1000)
+
+    def test_preloaded(self):
+        done = self.run_in_folder(SWITCHES, "sleeps", "4", "4",
+                                  env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "nap", "RDAM_SWITCHES": "auto"})
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.known()
+        for thread in self.threads():
+            self.assert_naps(thread, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,51 @@
+// From context switches to the times in which each thread was on no processor.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/trace/off_cpu.h"
+#include "tools/agent/switch_rings.h"
+
+namespace rdam::agent {
+
+/// Keeps what is not in the file yet. Not thread-safe.
+class OffCpuLog {
+  public:
+    struct Part {
+        std::uint32_t tid = 0;
+        trace::OffCpuEncoder intervals;
+    };
+
+    /// Records come in the order of time; `ticks` is that of the record. A record may come twice; where
+    /// records were lost, the interval that they belong to is not known and left out.
+    void add(const SwitchRecord& record, std::uint64_t ticks);
+
+    /// The threads that are out stay out. Nothing can be added afterwards.
+    void finish();
+
+    /// What is ready to be written, and no longer kept here.
+    std::vector<Part> take_parts();
+
+    /// Intervals that were thrown away, because nobody had taken the parts before them.
+    std::uint64_t dropped() const { return dropped_; }
+
+  private:
+    struct Thread {
+        std::uint64_t out = 0;  ///< ticks
+        bool is_out = false;
+        bool preempted = false;
+        trace::OffCpuEncoder intervals;
+    };
+
+    void seal(std::uint32_t tid, Thread& thread);
+    void seal_all();
+
+    std::unordered_map<std::uint32_t, Thread> threads_;
+    std::vector<Part> parts_;
+    std::uint64_t intervals_ = 0;  ///< that are not in a part
+    std::uint64_t dropped_ = 0;
+};
+
+}  // namespace rdam::agent

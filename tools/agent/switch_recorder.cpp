@@ -1,0 +1,133 @@
+#include "tools/agent/switch_recorder.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace rdam::agent {
+namespace {
+
+/// Records of another processor that are as old have arrived: they are timed just before they are stored.
+constexpr std::uint64_t kSettledNs = 2'000'000;
+/// A record costs the program about half a microsecond: this many on one processor, a twentieth of its time.
+constexpr double kMostPerSecond = 100'000;
+/// A burst that is shorter does not stop the recording.
+constexpr std::uint64_t kWindowNs = 250'000'000;
+
+}  // namespace
+
+SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, Switches wanted, trace::SwitchInfo& info)
+    : wanted_(wanted), info_(info), clock_(clock) {
+    info_.state = trace::SwitchInfo::State::off;
+    if (wanted == Switches::off) return;
+    auto rings = SwitchRings::open(pid, clock_.source());
+    wake_ = eventfd(0, EFD_CLOEXEC);
+    if (!rings || wake_ < 0) {
+        info_.state = trace::SwitchInfo::State::unavailable;
+        info_.reason = rings ? "no descriptor is left" : rings.error().message;
+        return;
+    }
+    info_.state = trace::SwitchInfo::State::recorded;
+    rings_.emplace(std::move(*rings));
+    window_ns_ = clock_.now_ns();
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+        // The rings are emptied when the agent writes anyhow.
+    }
+}
+
+SwitchRecorder::~SwitchRecorder() {
+    stop_thread();
+    if (wake_ >= 0) close(wake_);
+}
+
+void SwitchRecorder::stop_thread() {
+    if (!thread_.joinable()) return;
+    eventfd_write(wake_, 1);
+    thread_.join();
+}
+
+void SwitchRecorder::run() {
+    std::vector<pollfd> waits{{wake_, POLLIN, 0}};
+    {
+        const std::lock_guard guard(mutex_);
+        for (const int fd : rings_->descriptors())
+            waits.push_back({fd, POLLIN, 0});
+    }
+    for (;;) {
+        if (poll(waits.data(), waits.size(), -1) < 0) continue;
+        if (waits[0].revents != 0) return;
+        // The last thread that the event was for has ended: it would be ready for ever.
+        for (pollfd& wait : waits)
+            if ((wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) wait.fd = -1;
+        const std::lock_guard guard(mutex_);
+        if (!rings_) return;
+        take(false);
+        if (!rings_) return;
+    }
+}
+
+/// `all`: nothing will come any more.
+void SwitchRecorder::take(bool all) {
+    const std::uint64_t settled = all ? UINT64_MAX : clock_.now_ns() - kSettledNs;
+    const std::size_t most = rings_->take(records_);
+    clock_.look();
+    const auto middle =
+        std::ranges::stable_partition(records_, [&](const SwitchRecord& each) { return each.ns < settled; });
+    std::ranges::stable_sort(records_.begin(), middle.begin(), {}, &SwitchRecord::ns);
+    for (auto each = records_.begin(); each != middle.begin(); ++each)
+        log_.add(*each, clock_.ticks(each->ns));
+    records_.erase(records_.begin(), middle.begin());
+    lost_ = rings_->lost();
+    if (!all) watch_rate(most, clock_.now_ns());
+}
+
+void SwitchRecorder::watch_rate(std::size_t records, std::uint64_t now_ns) {
+    in_window_ += records;
+    const std::uint64_t elapsed = now_ns - window_ns_;
+    if (elapsed < kWindowNs) return;
+    const double per_second = static_cast<double>(in_window_) * 1e9 / static_cast<double>(elapsed);
+    window_ns_ = now_ns;
+    in_window_ = 0;
+    if (wanted_ == Switches::on || per_second <= kMostPerSecond) return;
+    take(true);
+    stopped_ = clock_.ticks(clock_.now_ns());
+    why_stopped_ = fmt::format("{:.0f} context switches a second on one processor", per_second / 2);
+    log_.finish();
+    rings_.reset();
+}
+
+void SwitchRecorder::write_parts(trace::TraceWriter* writer) {
+    for (OffCpuLog::Part& part : log_.take_parts())
+        // What does not fit is counted by the writer.
+        static_cast<void>(writer->append_off_cpu(part.tid, part.intervals));
+}
+
+void SwitchRecorder::write(trace::TraceWriter* writer) {
+    const std::lock_guard guard(mutex_);
+    if (rings_ && !thread_.joinable()) take(false);
+    if (stopped_ != 0) {
+        info_.state = trace::SwitchInfo::State::stopped;
+        info_.until = stopped_;
+        info_.reason = why_stopped_;
+    }
+    info_.lost = lost_ + log_.dropped();
+    if (writer != nullptr) write_parts(writer);
+}
+
+void SwitchRecorder::finish(trace::TraceWriter* writer) {
+    stop_thread();
+    if (rings_) {
+        take(true);
+        log_.finish();
+        rings_.reset();
+    }
+    write(writer);
+}
+
+}  // namespace rdam::agent

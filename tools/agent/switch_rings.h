@@ -1,0 +1,61 @@
+// Context switches of one process's threads as the kernel tells of them: perf events, which cost the process
+// nothing but the time the kernel takes to write them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam::agent {
+
+struct SwitchRecord {
+    std::uint64_t ns = 0;  ///< of the clock that was asked for
+    std::uint32_t tid = 0;
+    std::uint16_t cpu = 0;
+    bool out = false;        ///< else the thread comes back
+    bool preempted = false;  ///< out: it could have gone on
+};
+
+/// One ring for each processor. Not thread-safe.
+class SwitchRings {
+  public:
+    /// For the threads that `pid` has and will have, not for those of its children. The error is a clause:
+    /// why this machine does not let us.
+    static Result<SwitchRings> open(std::uint32_t pid, clockid_t clock);
+    SwitchRings(SwitchRings&& other) noexcept = default;
+    SwitchRings& operator=(SwitchRings&&) = delete;
+    SwitchRings(const SwitchRings&) = delete;
+    SwitchRings& operator=(const SwitchRings&) = delete;
+    ~SwitchRings();
+
+    /// Appends what is in the rings; each ring's records are in the order of time. Returns the largest number
+    /// that came from one ring.
+    std::size_t take(std::vector<SwitchRecord>& to);
+
+    /// Records that the kernel had no room for, so far.
+    std::uint64_t lost() const { return lost_; }
+
+    /// To be polled for POLLIN: half of a ring is full. POLLHUP: there will be nothing more.
+    std::vector<int> descriptors() const;
+
+  private:
+    struct Ring {
+        int fd = -1;
+        void* memory = nullptr;
+        std::size_t size = 0;  ///< of the data behind the first page
+    };
+
+    explicit SwitchRings(std::uint32_t pid) : pid_(pid) {}
+    void take(Ring& ring, std::vector<SwitchRecord>& to);
+    void add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to);
+
+    std::uint32_t pid_;
+    std::vector<Ring> rings_;
+    std::vector<int> others_;  ///< events of further threads, which write to the same rings
+    std::uint64_t lost_ = 0;
+};
+
+}  // namespace rdam::agent
