@@ -20,17 +20,17 @@ class Cause:
 
 
 CAUSES = (
-    Cause("parameter", 5000, "parameter", parameter="second", interference=False),
-    Cause("global", 5000, "no_parameter"),
-    Cause("early", 5000, "early_return", interference=False),
-    Cause("lock", 3000, "blocked"),
-    Cause("holder", 8000, "blocked", functions="work,update", suspect="update"),
-    Cause("sharing", 3000, "no_parameter"),
-    Cause("read", 3000, "blocked"),
+    Cause("parameter", 15000, "parameter", parameter="second", interference=False),
+    Cause("global", 15000, "no_parameter"),
+    Cause("early", 15000, "early_return", interference=False),
+    Cause("lock", 6000, "blocked"),
+    Cause("holder", 8000, "suspect", functions="work,update", suspect="update"),
+    Cause("sharing", 10000, "no_parameter"),
+    Cause("read", 5000, "blocked"),
     Cause("preempted", 8000, "preempted"),
-    Cause("processor", 5000, "processor"),
-    Cause("warm_up", 3000, "warm_up"),
-    Cause("phase", 3000, "phase"),
+    Cause("processor", 15000, "processor"),
+    Cause("warm_up", 10000, "warm_up"),
+    Cause("phase", 10000, "phase"),
 )
 
 
@@ -47,8 +47,8 @@ def judge(cause: Cause, report: dict) -> tuple[bool, list[str]]:
         told = hints
     right = bool(told) and told[0]["kind"] == cause.first and told[0].get("parameter", "") in ("return value", cause.parameter)
     if cause.suspect:
-        right = right and any(hint["kind"] == "suspect" and f" is inside {cause.suspect}() " in hint["text"] for hint in hints)
-    true = {cause.first, "suspect" if cause.suspect else cause.first, "no_parameter"} | cause.also | BUSY
+        right = right and f" is inside {cause.suspect}() " in told[0]["text"]
+    true = {cause.first, "no_parameter"} | cause.also | BUSY
     wrong = [hint["kind"] for hint in hints
              if hint["kind"] not in true or (hint["kind"] == "parameter" and hint["parameter"] != cause.parameter)]
     return right, wrong

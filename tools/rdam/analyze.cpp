@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "analyzer/hints/hints.h"
+#include "analyzer/hints/off_times.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
@@ -105,7 +106,9 @@ Result<score::Report> report_on(const trace::TraceReader& reader, const score::S
         {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
          .samples = true,
          .progress = [&](std::uint64_t events) { progress.update(events); }});
-    if (report) hints::add_hints(reader.info(), *report);
+    if (!report) return report;
+    if (auto known = hints::add_off_times(reader, *report); !known) return tl::unexpected{known.error()};
+    hints::add_hints(reader.info(), *report);
     return report;
 }
 
