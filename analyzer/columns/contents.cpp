@@ -114,9 +114,12 @@ Json run_json(const Contents& contents, const trace::TraceInfo& info, const Expo
             {"dropped", info.dropped}};
 }
 
-Json settings_json(const score::Settings& settings) {
-    return {{"key", settings.keys},
+Json settings_json(const ExportOptions& options) {
+    const score::Settings& settings = options.settings;
+    return {{"rules", options.rules.empty() ? Json(nullptr) : Json(options.rules)},
+            {"key", settings.keys},
             {"no_key", settings.no_keys},
+            {"split_by_context", settings.split_by_context},
             {"ignore", settings.ignore},
             {"deep_keys", settings.sequences.deep_keys},
             {"fold_loops", settings.sequences.fold_loops}};
@@ -138,7 +141,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
     const Json out{{"format", "rdam columns"},
                    {"version", kVersion},
                    {"trace", run_json(contents, info, options)},
-                   {"settings", settings_json(options.settings)},
+                   {"settings", settings_json(options)},
                    {"damage", damage_json(reader.damage())},
                    {"end", kEndNames},
                    {"tables",

@@ -67,7 +67,14 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
     return out;
 }
 
-Json sequences_json(const score::FunctionRow& row) {
+Json frames_json(std::uint64_t return_address, Symbols& symbols) {
+    Json out = Json::array();
+    for (const StackFrame& frame : symbols.frames(return_address))
+        out.push_back(frame_text(frame));
+    return out;
+}
+
+Json sequences_json(const score::FunctionRow& row, Symbols& symbols) {
     Json out = Json::array();
     for (const score::SequenceRow& sequence : row.sequences) {
         out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
@@ -81,14 +88,8 @@ Json sequences_json(const score::FunctionRow& row) {
                        {"median_ns", nanoseconds(sequence.median_ns)},
                        {"p99_ns", nanoseconds(sequence.p99_ns)},
                        {"max_ns", nanoseconds(sequence.max_ns)}});
+        if (sequence.caller != 0) out.back()["called_from"] = frames_json(sequence.caller, symbols);
     }
-    return out;
-}
-
-Json frames_json(std::uint64_t return_address, Symbols& symbols) {
-    Json out = Json::array();
-    for (const StackFrame& frame : symbols.frames(return_address))
-        out.push_back(frame_text(frame));
     return out;
 }
 
@@ -171,7 +172,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"lost_ns", nanoseconds(row.lost_ns)},
              {"lower_bound", row.lower_bound},
              {"threads", shares_json(report, row)},
-             {"sequences", sequences_json(row)},
+             {"sequences", sequences_json(row, symbols)},
              {"stacks", stacks_json(row, symbols, options.most_stacks)},
              {"hints", hints_json(row)},
              {"source", row.source},

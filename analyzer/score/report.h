@@ -20,6 +20,7 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/loss.h"
+#include "analyzer/score/settings.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/reader.h"
@@ -34,8 +35,6 @@ inline constexpr double kFewShare = 0.10;
 /// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
 /// samples.
 inline constexpr double kBoundErrors = 2;
-/// A score from here on is worth a look.
-inline constexpr double kWorthALook = 0.20;
 
 struct ThreadRow {
     std::uint32_t tid = 0;
@@ -61,6 +60,7 @@ struct ThreadShare {
 struct SequenceRow {
     std::uint64_t id = 0;  ///< mining::lasting_ids
     std::string name;
+    std::uint64_t caller = 0;            ///< CallerRow::address, where that is what tells it apart; else 0
     double rdam = 0;                     ///< highest over the threads that are not short-lived
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
