@@ -1,5 +1,5 @@
-/* deliver() is called from two places: 40 times from city(), where its work depends on its parameter, and 20 times
- * from country(), where it is always much. */
+/* deliver() is called from two places: 40 times from city(), where its work depends on its parameter, and 20
+ * times from country(), where it is always much. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -28,9 +28,10 @@ template <class T> struct Of;
 template <class T> struct Of<T*> { static constexpr Value value{is_pointer, 8}; };
 template <> struct Of<bool> { static constexpr Value value{is_bool, 1}; };
 #define SCALAR(type, kind) template <> struct Of<type> { static constexpr Value value{kind, sizeof(type)}; };
-SCALAR(char, is_signed) SCALAR(wchar_t, is_signed) SCALAR(signed char, is_signed) SCALAR(short, is_signed) SCALAR(int, is_signed) SCALAR(long, is_signed)
-SCALAR(long long, is_signed) SCALAR(unsigned char, is_unsigned) SCALAR(unsigned short, is_unsigned) SCALAR(unsigned, is_unsigned)
-SCALAR(unsigned long, is_unsigned) SCALAR(unsigned long long, is_unsigned) SCALAR(float, is_float) SCALAR(double, is_float)
+SCALAR(char, is_signed) SCALAR(wchar_t, is_signed) SCALAR(signed char, is_signed) SCALAR(short, is_signed)
+SCALAR(int, is_signed) SCALAR(long, is_signed) SCALAR(long long, is_signed) SCALAR(unsigned char, is_unsigned) SCALAR(unsigned short, is_unsigned)
+SCALAR(unsigned, is_unsigned) SCALAR(unsigned long, is_unsigned) SCALAR(unsigned long long, is_unsigned) SCALAR(float, is_float)
+SCALAR(double, is_float)
 template <class T> requires (__is_enum(T) || __is_union(T)) struct Of<T> { static constexpr Value value{is_enum, sizeof(T)}; };
 
 constexpr bool like(Value real, Value catalogued) {
