@@ -62,7 +62,8 @@ Json functions_json(const Contents& contents, const trace::TraceInfo& info) {
         const trace::FunctionInfo& function = info.functions[i];
         Json row{{"name", function.name},     {"linkage_name", function.linkage_name},
                  {"module", function.module}, {"source", function.source},
-                 {"object", function.object}, {"address", function.address}};
+                 {"object", function.object}, {"address", function.address},
+                 {"waits", function.waits},   {"busy_waits", function.busy_waits}};
         if (const auto& table = contents.tables.values[i]) row["values"] = values_json(*table);
         out.push_back(std::move(row));
     }
@@ -114,9 +115,12 @@ Json run_json(const Contents& contents, const trace::TraceInfo& info, const Expo
             {"dropped", info.dropped}};
 }
 
-Json settings_json(const score::Settings& settings) {
-    return {{"key", settings.keys},
+Json settings_json(const ExportOptions& options) {
+    const score::Settings& settings = options.settings;
+    return {{"rules", options.rules.empty() ? Json(nullptr) : Json(options.rules)},
+            {"key", settings.keys},
             {"no_key", settings.no_keys},
+            {"split_by_context", settings.split_by_context},
             {"ignore", settings.ignore},
             {"deep_keys", settings.sequences.deep_keys},
             {"fold_loops", settings.sequences.fold_loops}};
@@ -138,7 +142,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
     const Json out{{"format", "rdam columns"},
                    {"version", kVersion},
                    {"trace", run_json(contents, info, options)},
-                   {"settings", settings_json(options.settings)},
+                   {"settings", settings_json(options)},
                    {"damage", damage_json(reader.damage())},
                    {"end", kEndNames},
                    {"tables",

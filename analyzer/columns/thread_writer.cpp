@@ -71,7 +71,7 @@ ValueTable* ThreadWriter::values_of(std::uint32_t function) {
 void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
     key_values_.clear();
     for (const mining::KeyWord& key : settings_.keys[enter.function])
-        key_values_.push_back(key.word < enter.words.size() ? enter.words[key.word] & key.mask : 0);
+        key_values_.push_back(key.value(enter));
     builder_.open(enter.function, key_values_);
 
     Open open{.row = tables_.calls.rows()};
@@ -130,7 +130,7 @@ void ThreadWriter::abandoned(std::size_t count) {
 
 void ThreadWriter::finish() {
     matcher_.finish();
-    const std::vector<std::uint64_t> ids = mining::lasting_ids(store_, info_);
+    const std::vector<std::uint64_t> ids = mining::lasting_ids(store_, info_, settings_.keys);
     calls_of_.resize(store_.groups());
     for (mining::GroupId group = 0; group < store_.groups(); ++group) {
         tables_.sequences.append(

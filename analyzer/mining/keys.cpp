@@ -78,20 +78,64 @@ Result<std::vector<std::size_t>> find_parameters(const trace::FunctionInfo& func
     return found;
 }
 
-Result<void> change_keys(const trace::TraceInfo& info, std::string_view text, bool value,
-                         std::vector<std::vector<bool>>& is_key) {
-    const Result<Named> named = split(text);
-    if (!named) return tl::unexpected{named.error()};
-    const auto functions = find_functions(info, named->function);
-    if (!functions) return tl::unexpected{functions.error()};
-    for (const std::uint32_t function : *functions) {
-        const auto parameters = find_parameters(info.functions[function], named->parameter);
-        if (!parameters) return tl::unexpected{parameters.error()};
-        for (const std::size_t parameter : *parameters)
-            is_key[function][parameter] = value;
+/// What is a key of each function, while it is being changed.
+class Choice {
+  public:
+    explicit Choice(const trace::TraceInfo& info)
+        : info_(info), is_key_(info.functions.size()), by_caller_(info.functions.size()) {
+        for (std::size_t f = 0; f < info.functions.size(); ++f) {
+            for (const trace::ParameterInfo& parameter : info.functions[f].parameters)
+                is_key_[f].push_back(parameter.key);
+        }
     }
-    return {};
-}
+
+    Result<void> change(const KeyChanges& changes) {
+        for (const std::string& text : changes.add) {
+            if (auto done = set(text, true); !done) return done;
+        }
+        for (const std::string& text : changes.remove) {
+            if (auto done = set(text, false); !done) return done;
+        }
+        for (const std::string& name : changes.split_by_context) {
+            const auto functions = find_functions(info_, name);
+            if (!functions) return tl::unexpected{functions.error()};
+            for (const std::uint32_t function : *functions)
+                by_caller_[function] = true;
+        }
+        return {};
+    }
+
+    KeyTable table() const {
+        KeyTable table(info_.functions.size());
+        for (std::size_t f = 0; f < info_.functions.size(); ++f) {
+            for (std::size_t p = 0; p < is_key_[f].size(); ++p) {
+                const KeyWord key = key_word(info_.functions[f], p);
+                if (is_key_[f][p] && key.word < info_.functions[f].enter_words) table[f].push_back(key);
+            }
+            if (by_caller_[f]) table[f].push_back({.word = kCallerKey, .parameter = kCallerKey});
+        }
+        return table;
+    }
+
+  private:
+    Result<void> set(std::string_view text, bool value) {
+        const Result<Named> named = split(text);
+        if (!named) return tl::unexpected{named.error()};
+        const auto functions = find_functions(info_, named->function);
+        if (!functions) return tl::unexpected{functions.error()};
+        for (const std::uint32_t function : *functions) {
+            const auto parameters = find_parameters(info_.functions[function], named->parameter);
+            if (!parameters) return tl::unexpected{parameters.error()};
+            for (const std::size_t parameter : *parameters)
+                is_key_[function][parameter] = value;
+        }
+        return {};
+    }
+
+    const trace::TraceInfo& info_;
+    std::vector<std::vector<bool>> is_key_;  // by function and parameter
+    std::vector<bool> by_caller_;
+};
 
 }  // namespace
 
@@ -104,30 +148,18 @@ Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, 
     return found;
 }
 
-Result<KeyTable> make_keys(const trace::TraceInfo& info, std::span<const std::string> add,
-                           std::span<const std::string> remove) {
-    std::vector<std::vector<bool>> is_key(info.functions.size());
-    for (std::size_t f = 0; f < info.functions.size(); ++f) {
-        for (const trace::ParameterInfo& parameter : info.functions[f].parameters) {
-            is_key[f].push_back(parameter.key);
-        }
+Result<void> check_key(std::string_view text) {
+    const Result<Named> named = split(text);
+    if (!named) return tl::unexpected{named.error()};
+    return {};
+}
+
+Result<KeyTable> make_keys(const trace::TraceInfo& info, std::initializer_list<KeyChanges> changes) {
+    Choice choice{info};
+    for (const KeyChanges& change : changes) {
+        if (auto changed = choice.change(change); !changed) return tl::unexpected{changed.error()};
     }
-    for (const std::string& text : add) {
-        if (auto changed = change_keys(info, text, true, is_key); !changed)
-            return tl::unexpected{changed.error()};
-    }
-    for (const std::string& text : remove) {
-        if (auto changed = change_keys(info, text, false, is_key); !changed)
-            return tl::unexpected{changed.error()};
-    }
-    KeyTable table(info.functions.size());
-    for (std::size_t f = 0; f < info.functions.size(); ++f) {
-        for (std::size_t p = 0; p < is_key[f].size(); ++p) {
-            const KeyWord key = key_word(info.functions[f], p);
-            if (is_key[f][p] && key.word < info.functions[f].enter_words) table[f].push_back(key);
-        }
-    }
-    return table;
+    return choice.table();
 }
 
 }  // namespace rdam::mining

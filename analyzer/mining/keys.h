@@ -1,7 +1,8 @@
-// Which parameters tell calls of one function apart, and which functions a user names.
+// What tells calls of one function apart, parameters and places, and which functions a user names.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,23 +13,42 @@
 
 namespace rdam::mining {
 
-/// The value of a key is `words[word] & mask` of the enter event.
+/// What stands in `word` and `parameter` of a key that is no parameter but the place of the call.
+inline constexpr std::uint16_t kCallerKey = UINT16_MAX;
+
+/// Tells calls of one function apart by the value of a parameter, `words[word] & mask` of the enter event, or
+/// by the address to which they return: of all that is known of a place, that alone is known of every call.
 struct KeyWord {
     std::uint16_t word = 0;
-    std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters
+    std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters; kCallerKey: the caller
     std::uint64_t mask = UINT64_MAX;
+
+    bool is_caller() const { return word == kCallerKey; }
+    std::uint64_t value(const trace::Event& enter) const {
+        // No event has so many words: the caller costs the other keys nothing.
+        if (word < enter.words.size()) return enter.words[word] & mask;
+        return is_caller() ? enter.caller : 0;
+    }
 };
 
-/// The keys of each function, by function number, in the order of its parameters.
+/// The keys of each function, by function number, in the order of its parameters, the caller last.
 using KeyTable = std::vector<std::vector<KeyWord>>;
 
 /// The functions called `name`, `module:name`, or so by the linker. None: an error that names similar ones.
 Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, std::string_view name);
 
-/// The trace's own keys (ParameterInfo::key), with those of `add` and without those of `remove`. Both hold
-/// `function:parameter`; the parameter `*` means all. Errors: unknown function or parameter, naming those
-/// there are.
-Result<KeyTable> make_keys(const trace::TraceInfo& info, std::span<const std::string> add,
-                           std::span<const std::string> remove);
+/// What somebody wants changed about the keys that a trace has by itself (ParameterInfo::key).
+struct KeyChanges {
+    std::span<const std::string> add = {};     ///< `function:parameter`; the parameter `*` means all
+    std::span<const std::string> remove = {};  ///< likewise, after those
+    std::span<const std::string> split_by_context = {};  ///< functions whose caller is a key
+};
+
+/// The trace's own keys after these changes, one after the other: later ones win. Errors: unknown function or
+/// parameter, naming those there are.
+Result<KeyTable> make_keys(const trace::TraceInfo& info, std::initializer_list<KeyChanges> changes);
+
+/// Whether `text` is of the form `function:parameter`, whatever the trace. The error shows the form.
+Result<void> check_key(std::string_view text);
 
 }  // namespace rdam::mining

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "analyzer/trace/place.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::mining {
@@ -62,8 +63,13 @@ class NameWriter {
         const auto& names = keys_[function];
         if (values.empty() || values.size() != names.size()) return;
         for (std::size_t i = 0; i < values.size(); ++i) {
+            out_ += i == 0 ? "(" : ", ";
+            if (names[i].is_caller()) {
+                out_ += "from " + trace::place_text(trace::place_of(info_, values[i]));
+                continue;
+            }
             const trace::ParameterInfo& parameter = info_.functions[function].parameters[names[i].parameter];
-            out_ += (i == 0 ? "(" : ", ") + parameter.name + "=" + format_value(parameter, values[i]);
+            out_ += parameter.name + "=" + format_value(parameter, values[i]);
         }
         out_ += ')';
     }
@@ -79,6 +85,46 @@ std::uint64_t mix_text(std::uint64_t hash, std::string_view text) {
         hash = hash_mix(hash, static_cast<unsigned char>(c));
     return hash_mix(hash, text.size());
 }
+
+class IdMaker {
+  public:
+    IdMaker(const SequenceStore& store, const trace::TraceInfo& info, const KeyTable& keys)
+        : store_(store), info_(info), keys_(keys) {
+        for (const trace::FunctionInfo& function : info.functions)
+            function_ids_.push_back(mix_text(mix_text(kHashSeed, function.module), function.name));
+    }
+
+    /// `known` has the ids of all shapes before this one, its children among them.
+    std::uint64_t shape_id(const Shape& shape, const std::vector<std::uint64_t>& known) const {
+        std::uint64_t hash = hash_mix(function_ids_[shape.function], static_cast<std::uint64_t>(shape.kind));
+        hash = mix_keys(hash, shape.function, store_.keys(shape));
+        for (const Run& run : store_.runs(shape))
+            hash = hash_mix(hash_mix(hash, known[run.child]), run.count);
+        return hash;
+    }
+
+    std::uint64_t mix_keys(std::uint64_t hash, std::uint32_t function,
+                           std::span<const std::uint64_t> values) const {
+        const auto& words = keys_[function];
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool caller = i < words.size() && words[i].is_caller();
+            hash = caller ? mix_place(hash, values[i]) : hash_mix(hash, values[i]);
+        }
+        return hash;
+    }
+
+  private:
+    /// Objects lie elsewhere in the next run.
+    std::uint64_t mix_place(std::uint64_t hash, std::uint64_t address) const {
+        const trace::Place place = trace::place_of(info_, address);
+        return hash_mix(mix_text(hash, place.module), place.offset);
+    }
+
+    const SequenceStore& store_;
+    const trace::TraceInfo& info_;
+    const KeyTable& keys_;
+    std::vector<std::uint64_t> function_ids_;
+};
 
 }  // namespace
 
@@ -116,27 +162,17 @@ std::string shape_name(const SequenceStore& store, ShapeId shape, const trace::T
     return writer.take();
 }
 
-std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info) {
-    std::vector<std::uint64_t> function_ids;
-    for (const trace::FunctionInfo& function : info.functions) {
-        function_ids.push_back(mix_text(mix_text(kHashSeed, function.module), function.name));
-    }
+std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info,
+                                       const KeyTable& keys) {
+    const IdMaker make{store, info, keys};
     std::vector<std::uint64_t> shape_ids;
-    for (ShapeId id = 0; id < store.shapes(); ++id) {
-        const Shape& shape = store.shape(id);
-        std::uint64_t hash = hash_mix(function_ids[shape.function], static_cast<std::uint64_t>(shape.kind));
-        for (const std::uint64_t key : store.keys(shape))
-            hash = hash_mix(hash, key);
-        for (const Run& run : store.runs(shape))
-            hash = hash_mix(hash_mix(hash, shape_ids[run.child]), run.count);
-        shape_ids.push_back(hash);
-    }
+    for (ShapeId id = 0; id < store.shapes(); ++id)
+        shape_ids.push_back(make.shape_id(store.shape(id), shape_ids));
     std::vector<std::uint64_t> ids;
     for (GroupId id = 0; id < store.groups(); ++id) {
         const Group& group = store.group(id);
-        std::uint64_t hash = shape_ids[group.shape];
-        for (const std::uint64_t key : store.keys(group))
-            hash = hash_mix(hash, key);
+        const std::uint32_t function = store.shape(group.shape).function;
+        const std::uint64_t hash = make.mix_keys(shape_ids[group.shape], function, store.keys(group));
         ids.push_back(hash_mix(hash, store.keys(group).size()));
     }
     return ids;

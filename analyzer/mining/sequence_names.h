@@ -14,7 +14,8 @@ namespace rdam::mining {
 /// The value of a parameter as its type says: `-1`, `0x7f00`, `true`, `2.5`. `kind` is an rdam::ValueKind.
 std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value);
 
-/// `pthread_mutex_lock(mutex=0x55d0)[__lll_lock_wait ×3]`: the function, its keys, its children and theirs.
+/// `pthread_mutex_lock(mutex=0x55d0)[__lll_lock_wait ×3]`: the function, its keys, its children and theirs. A
+/// caller that is a key is `from app+0x1139`, the place it returns to.
 /// Long ones end in `…`. Not made safe for a terminal: names are the trace's.
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,
                           const KeyTable& keys);
@@ -24,7 +25,9 @@ std::string shape_name(const SequenceStore& store, ShapeId shape, const trace::T
                        const KeyTable& keys);
 
 /// One number for each group that depends on names and values alone, not on the order in which a run happened
-/// to meet them: the same sequence has the same number in the next recording, unless a key is an address.
-std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info);
+/// to meet them: the same sequence has the same number in the next recording, unless a parameter that is a
+/// key is an address. A caller that is one counts as its object's file name and the offset in it.
+std::vector<std::uint64_t> lasting_ids(const SequenceStore& store, const trace::TraceInfo& info,
+                                       const KeyTable& keys);
 
 }  // namespace rdam::mining

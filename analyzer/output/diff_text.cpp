@@ -120,7 +120,7 @@ class DiffWriter {
 
     std::string styled(const score::DiffRow& row, const std::string& text) const {
         if (row.verdict == score::Verdict::same) return style_.faint(text);
-        const bool matters = std::abs(row.change) >= score::kWorthALook / 4;
+        const bool matters = std::abs(row.change) >= options_.threshold / 4;
         if (!matters) return text;
         return row.change > 0 ? style_.alarming(text) : style_.bold(text);
     }

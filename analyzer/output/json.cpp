@@ -115,7 +115,14 @@ Json hint_json(const score::Hint& hint) {
     return out;
 }
 
-Json sequences_json(const score::FunctionRow& row) {
+Json frames_json(std::uint64_t return_address, Symbols& symbols) {
+    Json out = Json::array();
+    for (const StackFrame& frame : symbols.frames(return_address))
+        out.push_back(frame_text(frame));
+    return out;
+}
+
+Json sequences_json(const score::FunctionRow& row, Symbols& symbols) {
     Json out = Json::array();
     for (const score::SequenceRow& sequence : row.sequences) {
         out.push_back({{"id", fmt::format("{:016x}", sequence.id)},
@@ -131,14 +138,8 @@ Json sequences_json(const score::FunctionRow& row) {
                        {"max_ns", nanoseconds(sequence.max_ns)}});
         for (const score::Hint& hint : sequence.hints)
             out.back()["hints"].push_back(hint_json(hint));
+        if (sequence.caller != 0) out.back()["called_from"] = frames_json(sequence.caller, symbols);
     }
-    return out;
-}
-
-Json frames_json(std::uint64_t return_address, Symbols& symbols) {
-    Json out = Json::array();
-    for (const StackFrame& frame : symbols.frames(return_address))
-        out.push_back(frame_text(frame));
     return out;
 }
 
@@ -223,7 +224,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"lost_ns", nanoseconds(row.lost_ns)},
              {"lower_bound", row.lower_bound},
              {"threads", shares_json(report, row)},
-             {"sequences", sequences_json(row)},
+             {"sequences", sequences_json(row, symbols)},
              {"stacks", stacks_json(row, symbols, options.most_stacks)},
              {"hints", hints_json(row)},
              {"source", row.source},

@@ -136,7 +136,7 @@ class ProcessesWriter {
         line(fmt::format(
             "score: the share of a thread's life lost, of the worst thread of all processes; {:.2f} and more "
             "is worth a look.",
-            score::kWorthALook));
+            options_.threshold));
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("of all time: lost / the lives of all threads.");
         line("processes: those that lost time / those that called it.");
@@ -150,10 +150,10 @@ class ProcessesWriter {
         line(style_.bold(lines.front()));
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             const std::string& text = lines[i + 1];
-            if (rows_[i].rdam >= score::kWorthALook) {
+            if (rows_[i].rdam >= options_.threshold) {
                 line(style_.alarming(text));
             } else {
-                line(rows_[i].rdam >= score::kWorthALook / 4 ? style_.notable(text) : text);
+                line(rows_[i].rdam >= options_.threshold / 4 ? style_.notable(text) : text);
             }
         }
     }

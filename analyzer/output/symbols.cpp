@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "analyzer/trace/place.h"
 #include "wrappers/object/symbolizer.h"
 
 namespace rdam::output {
@@ -29,12 +30,7 @@ std::string frame_text(const StackFrame& frame) {
 }
 
 const trace::ObjectInfo* TraceSymbols::object_at(std::uint64_t address) const {
-    const trace::ObjectInfo* best = nullptr;
-    for (const trace::ObjectInfo& object : info_.objects) {
-        const bool inside = object.base <= address && address < object.end;
-        if (inside && (best == nullptr || object.base > best->base)) best = &object;
-    }
-    return best;
+    return trace::object_at(info_, address);
 }
 
 std::vector<StackFrame> TraceSymbols::frames(std::uint64_t return_address) {

@@ -82,7 +82,7 @@ class TextWriter {
         line(fmt::format(
             "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
             "worth a look.",
-            score::kWorthALook));
+            options_.threshold));
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("threads: those that lost time / those that called it.");
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
@@ -119,10 +119,10 @@ class TextWriter {
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             const double score = rows_[i].rdam;
             const std::string& text = lines[i + 1];
-            if (score >= score::kWorthALook) {
+            if (score >= options_.threshold) {
                 line(style_.alarming(text));
             } else {
-                line(score >= score::kWorthALook / 4 ? style_.notable(text) : text);
+                line(score >= options_.threshold / 4 ? style_.notable(text) : text);
             }
         }
     }
@@ -178,12 +178,17 @@ class TextWriter {
             const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
                 table.add({score_text(part.rdam), interval_text(part.rdam_low, part.rdam_high),
-                           printable(part.name), count(row, part.occurrences), human_time(part.min_ns),
+                           sequence_name(part), count(row, part.occurrences), human_time(part.min_ns),
                            human_time(part.median_ns), human_time(part.p99_ns), human_time(part.lost_ns)});
             }
             if (shown > 0) print_table(table);
             unlisted_sequences(row, shown);
         }
+    }
+
+    std::string sequence_name(const score::SequenceRow& row) {
+        if (row.caller == 0) return printable(row.name);
+        return printable(row.name + " called from " + frame_text(symbols_.frames(row.caller).front()));
     }
 
     void unlisted_sequences(const score::FunctionRow& row, std::size_t shown) {

@@ -13,9 +13,10 @@ struct TextOptions {
     bool threads = false;    ///< the scores of each thread
     bool sequences = false;  ///< the sequences of each function
     bool color = false;
-    std::size_t most_sequences = 10;  ///< of each function
-    std::size_t most_callers = 3;     ///< of each function
-    std::size_t most_frames = 12;     ///< of each call stack
+    double threshold = score::kWorthALook;  ///< scores from here on stand out
+    std::size_t most_sequences = 10;        ///< of each function
+    std::size_t most_callers = 3;           ///< of each function
+    std::size_t most_frames = 12;           ///< of each call stack
 };
 
 /// Several lines. Nothing from the trace gets into it except through printable().

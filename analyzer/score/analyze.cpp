@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "analyzer/score/named_rules.h"
 #include "analyzer/score/selection.h"
 
 namespace rdam::score {
@@ -150,15 +151,20 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .ignored = std::vector<bool>(info.functions.size()),
         .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
         .baseline = settings.baseline,
-        .patterns = settings.patterns};
+        .patterns = settings.patterns,
+        .threshold = settings.threshold};
     if (settings.patterns && info.process.max_overhead > 0)
         return fail(
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
             "without --patterns, or record without a budget");
-    auto keys = mining::make_keys(info, settings.keys, settings.no_keys);
+    const NamedRules rules = known_rules(info, settings.rules);
+    auto keys = mining::make_keys(info, {{rules.keys, rules.no_keys, rules.split_by_context},
+                                         {settings.keys, settings.no_keys, settings.split_by_context}});
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);
-    for (const std::string& name : settings.ignore) {
+    std::vector<std::string> ignore = rules.ignore;
+    ignore.insert(ignore.end(), settings.ignore.begin(), settings.ignore.end());
+    for (const std::string& name : ignore) {
         const auto functions = mining::find_functions(info, name);
         if (!functions) return tl::unexpected{functions.error()};
         for (const std::uint32_t function : *functions)

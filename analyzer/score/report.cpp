@@ -136,7 +136,7 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
     describe_run(facts, settings, lives, ns_per_tick, report);
 
     const auto merged = merge_groups(facts.info.functions.size(), threads);
-    const std::vector<std::uint64_t> ids = mining::lasting_ids(merged->store, facts.info);
+    const std::vector<std::uint64_t> ids = mining::lasting_ids(merged->store, facts.info, settings.keys);
     RowContext context{.info = facts.info,
                        .settings = settings,
                        .threads = threads,

@@ -20,6 +20,7 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/loss.h"
+#include "analyzer/score/settings.h"
 #include "analyzer/score/thread_analysis.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/reader.h"
@@ -78,6 +79,7 @@ struct Hint {
 struct SequenceRow {
     std::uint64_t id = 0;  ///< mining::lasting_ids
     std::string name;
+    std::uint64_t caller = 0;            ///< CallerRow::address, where that is what tells it apart; else 0
     double rdam = 0;                     ///< highest over the threads that are not short-lived
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;

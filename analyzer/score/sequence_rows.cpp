@@ -87,6 +87,17 @@ void fill_interval(const RowContext& context, const Candidate& candidate, Sequen
     }
 }
 
+/// Where a call of the group returns to, if that is a key of its function; else 0.
+std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
+    const mining::SequenceStore& store = context.merged.store;
+    const mining::Group& group = store.group(id);
+    const mining::Shape& shape = store.shape(group.shape);
+    const auto& words = context.settings.keys[shape.function];
+    const auto values = group.keys > 0 ? store.keys(group) : store.keys(shape);  // those of the shape: deep
+    if (words.empty() || !words.back().is_caller() || values.size() != words.size()) return 0;
+    return values.back();
+}
+
 SequenceRow describe(const RowContext& context, const Candidate& candidate) {
     Distribution all;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
@@ -97,6 +108,7 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate) {
     SequenceRow row{.id = candidate.id,
                     .name = mining::sequence_name(context.merged.store, candidate.group, context.info,
                                                   context.settings.keys),
+                    .caller = caller_of(context, candidate.group),
                     .rdam = candidate.rdam,
                     .occurrences = candidate.occurrences,
                     .min_ns = ns(all.min()),

@@ -2,15 +2,16 @@
 
 #include <utility>
 
-#include "analyzer/mining/keys.h"
 #include "analyzer/score/selection.h"
 
 namespace rdam::score {
 
 SharedSettings::SharedSettings(Settings settings) : settings_(std::move(settings)) {
-    for (const auto list : {&Settings::keys, &Settings::no_keys, &Settings::ignore}) {
-        for (const std::string& text : settings_.*list)
-            names_.push_back({list, nullptr, text});
+    for (const RuleList& list : kRuleLists) {
+        for (const std::string& text : settings_.*list.settings)
+            names_.push_back({&list, nullptr, text});
+        for (const std::string& text : settings_.rules.*list.rules)
+            names_.push_back({&list, nullptr, text, true});
     }
     for (const auto selected : {&Selection::threads, &Selection::functions}) {
         for (const std::string& text : settings_.selection.*selected)
@@ -19,18 +20,11 @@ SharedSettings::SharedSettings(Settings settings) : settings_(std::move(settings
 }
 
 Result<void> SharedSettings::find(const Name& name, const trace::TraceInfo& info) {
-    if (name.selected != nullptr) {
-        Selection selection;
-        selection.*name.selected = {name.text};
-        const auto resolved = resolve_selection(info, selection);
-        if (!resolved) return tl::unexpected{resolved.error()};
-    } else if (name.list == &Settings::ignore) {
-        const auto functions = mining::find_functions(info, name.text);
-        if (!functions) return tl::unexpected{functions.error()};
-    } else {
-        const auto keys = mining::make_keys(info, {&name.text, 1}, {});
-        if (!keys) return tl::unexpected{keys.error()};
-    }
+    if (name.list != nullptr) return find_named(info, *name.list, name.text);
+    Selection selection;
+    selection.*name.selected = {name.text};
+    const auto resolved = resolve_selection(info, selection);
+    if (!resolved) return tl::unexpected{resolved.error()};
     return {};
 }
 
@@ -45,16 +39,26 @@ void SharedSettings::look_at(const trace::TraceInfo& info) {
 
 Result<void> SharedSettings::all_found() const {
     for (const Name& name : names_) {
-        if (!name.found && name.error) return tl::unexpected{*name.error};
+        if (!name.rule && !name.found && name.error) return tl::unexpected{*name.error};
     }
     return {};
+}
+
+std::vector<std::string> SharedSettings::unused_rules() const {
+    std::vector<std::string> out;
+    for (const Name& name : names_) {
+        if (name.rule && !name.found && name.error)
+            out.push_back(fmt::format("{}: {}", name.list->name, name.error->message));
+    }
+    return out;
 }
 
 Settings SharedSettings::for_trace(const trace::TraceInfo& info) const {
     Settings known = settings_;
     known.selection.may_miss = true;
     for (const Name& name : names_) {
-        if (name.list != nullptr && !find(name, info)) std::erase(known.*name.list, name.text);
+        const bool optional = name.list != nullptr && !name.rule;
+        if (optional && !find(name, info)) std::erase(known.*name.list->settings, name.text);
     }
     return known;
 }

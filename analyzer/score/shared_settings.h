@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/score/named_rules.h"
 #include "analyzer/score/settings.h"
 #include "analyzer/trace/event.h"
 #include "wrappers/support/result.h"
@@ -21,14 +22,18 @@ class SharedSettings {
     /// After all traces. Error: a name that none of them has; it is the first trace's.
     Result<void> all_found() const;
 
+    /// After all traces. The rules (Settings::rules) that none of them has a use for, one sentence each.
+    std::vector<std::string> unused_rules() const;
+
     /// The settings without the names that this trace lacks.
     Settings for_trace(const trace::TraceInfo& info) const;
 
   private:
     struct Name {
-        std::vector<std::string> Settings::*list;       ///< null: one of the selection's
+        const RuleList* list;                           ///< null: one of the selection's
         std::vector<std::string> Selection::*selected;  ///< null: one of the settings'
         std::string text;
+        bool rule = false;  ///< of Settings::rules
         bool found = false;
         std::optional<Error> error = {};
     };

@@ -90,7 +90,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     const auto& keys = settings_.keys[enter.function];
     key_values_.clear();
     for (const mining::KeyWord& key : keys) {
-        key_values_.push_back(key.word < enter.words.size() ? enter.words[key.word] & key.mask : 0);
+        key_values_.push_back(key.value(enter));
     }
     builder_.open(enter.function, key_values_);
     open_.push_back({.caller = enter.caller,

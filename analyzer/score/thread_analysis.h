@@ -21,6 +21,7 @@
 #include "analyzer/score/off_cpu.h"
 #include "analyzer/score/pattern_times.h"
 #include "analyzer/score/sampling.h"
+#include "analyzer/score/settings.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {
@@ -50,9 +51,6 @@ struct GroupTimes {
     /// Before the call's times are added.
     void add_caller(std::uint64_t address, const calls::Call& call);
 };
-
-/// A score from here on is worth a look.
-inline constexpr double kWorthALook = 0.20;
 
 /// Settings with names resolved; shared by the threads' analyses.
 struct ResolvedSettings {

@@ -103,6 +103,8 @@ std::string serialize(std::uint32_t index, const FunctionInfo& function) {
         to.add_message(F::result, serialize(each));
     if (function.switched_off != 0) to.add_fixed64(F::switched_off, function.switched_off);
     if (function.most_rate != 0) to.add_uint32(F::most_rate, function.most_rate);
+    if (function.waits) to.add_bool(F::waits, true);
+    if (function.busy_waits) to.add_bool(F::busy_waits, true);
     return out;
 }
 

@@ -305,6 +305,12 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
             case F::inlined_copies:
                 in.number(to.inlined_copies);
                 break;
+            case F::waits:
+                in.truth(to.waits);
+                break;
+            case F::busy_waits:
+                in.truth(to.busy_waits);
+                break;
             case F::parameters:
                 in.message(add_to(to.parameters));
                 break;

@@ -72,6 +72,8 @@ struct FunctionInfo {
     std::uint8_t most_rate = 0;      ///< call trees that begin with it were recorded with probability
                                      ///< 2^-most_rate at least; 0: all of them
     std::uint32_t inlined_copies = 0;
+    bool waits = false;       ///< known to put the calling thread to sleep where it has to wait
+    bool busy_waits = false;  ///< known to wait on the processor, before it sleeps or instead
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };

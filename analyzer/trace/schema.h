@@ -76,6 +76,8 @@ enum class Function : protozero::pbf_tag_type {
     result = 13,
     switched_off = 14,
     most_rate = 15,
+    waits = 16,
+    busy_waits = 17,
 };
 
 enum class Parameter : protozero::pbf_tag_type {

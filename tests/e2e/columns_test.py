@@ -192,6 +192,12 @@ class Ends(Columns):
         self.assertEqual(target["return"].tolist(), expected)
         self.assertEqual(jumps["return"].tolist(), expected)
 
+    def test_functions_that_wait(self):
+        self.record("counts", 1, 20, functions="work,write,memcpy,pthread_spin_lock", status=3)
+        waits = {f["name"]: (f["waits"], f["busy_waits"]) for f in self.opened().info["functions"]}
+        for name, expected in {"work": (False, False), "write": (True, False), "pthread_spin_lock": (False, True)}.items():
+            self.assertEqual(waits[name], expected, waits)
+
     def test_a_program_that_is_killed(self):
         self.record("counts", 1, 200, "kill", functions="main,work", status=128 + signal.SIGKILL)
         trace = self.opened()

@@ -50,7 +50,9 @@ class Watch {
             const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
             if (fd < 0 || poll(&wait, 1, patience) > 0) return finish(End::exited);
             const auto now = read_stat(pid);
-            if (first && now && now->stack_start != first->stack_start) return finish(End::replaced);
+            // Of a process that has just been killed there is no stack any more.
+            const bool lives = now && now->stack_start != 0;
+            if (first && lives && now->stack_start != first->stack_start) return finish(End::replaced);
         }
     }
 

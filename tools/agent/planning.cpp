@@ -115,6 +115,8 @@ trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescr
                                                   recording.stack_words);
     info.leave_words = recording.return_value == plan::ReturnValue::none ? 0 : 1;
     info.inlined_copies = function.inlined_copies;
+    info.waits = function.waits;
+    info.busy_waits = function.busy_waits;
     for (const Parameter& parameter : function.parameters)
         info.parameters.push_back(describe(parameter));
     if (function.result.has_value()) info.result.push_back(describe(*function.result));

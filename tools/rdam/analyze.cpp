@@ -13,7 +13,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 
@@ -23,6 +22,8 @@
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
 #include "analyzer/output/text.h"
+#include "analyzer/score/baseline_text.h"
+#include "analyzer/score/shared_settings.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
@@ -38,18 +39,6 @@ constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
 constexpr int kMostShown = 1'000'000'000;
 
-std::optional<score::Baseline> parse_baseline(const std::string& text) {
-    using Kind = score::Baseline::Kind;
-    static const std::regex percentile("p([0-9]{1,2}([.][0-9]{1,6})?)");
-    if (text == "thread") return score::Baseline{};
-    if (text == "process") return score::Baseline{Kind::process};
-    std::smatch match;
-    if (!std::regex_match(text, match, percentile)) return std::nullopt;
-    const double percent = std::stod(match[1]);
-    if (percent > 50) return std::nullopt;
-    return score::Baseline{Kind::percentile, percent / 100};
-}
-
 bool wants_color(const std::string& choice) {
     if (choice != "auto") return choice == "always";
     const char* no_color = std::getenv("NO_COLOR");
@@ -59,9 +48,16 @@ bool wants_color(const std::string& choice) {
     return !plain && isatty(STDOUT_FILENO) == 1;
 }
 
+score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
+    score::SharedSettings shared{settings};
+    shared.look_at(info);
+    return shared;
+}
+
 Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto reader = open_trace(arguments.traces.front());
     if (!reader) return tl::unexpected{reader.error()};
+    say_unused_rules(arguments.rules, seen_by(arguments.settings, reader->info()));
     const auto symbols = output::make_symbols(reader->info());
     std::optional<output::SymbolsAhead> ahead;
     if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
@@ -74,8 +70,25 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     return kExitDone;
 }
 
+/// The command line wins.
+Result<void> use_rules(AnalyzeArguments& arguments) {
+    auto loaded = load_rules(arguments.rules_choice, arguments.traces);
+    if (!loaded) return tl::unexpected{loaded.error()};
+    arguments.rules = std::move(*loaded);
+    score::Settings& settings = arguments.settings;
+    settings.baseline = *score::parse_baseline(arguments.baseline);
+    if (!arguments.rules) return {};
+    const rules::Rules& rules = arguments.rules->rules;
+    apply_rules(rules, settings);
+    if (rules.baseline && arguments.baseline_given->count() == 0)
+        settings.baseline = *score::parse_baseline(*rules.baseline);
+    if (rules.threshold && arguments.threshold_given->count() == 0) settings.threshold = *rules.threshold;
+    return {};
+}
+
 Result<int> run(AnalyzeArguments arguments) {
     if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
+    if (auto used = use_rules(arguments); !used) return tl::unexpected{used.error()};
     if (arguments.diff) return analyze_difference(arguments);
     return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
 }
@@ -116,7 +129,8 @@ output::TextOptions text_options(const AnalyzeArguments& arguments) {
     return {.top = arguments.top_given->count() > 0 ? arguments.top : kTopOfTable,
             .threads = arguments.threads,
             .sequences = arguments.sequences,
-            .color = wants_color(arguments.color)};
+            .color = wants_color(arguments.color),
+            .threshold = arguments.settings.threshold};
 }
 
 Result<void> print_result(const std::string& text) {
@@ -142,22 +156,29 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--patterns", settings.patterns,
                  "Find the patterns among the calls of each thread, and score them as well");
     add_sequence_options(app, settings);
+    add_rules_options(app, options->rules_choice);
     add_selection_options(app, settings.selection);
     app.add_flag("--diff", options->diff,
                  "Say what is better or worse in the second trace than in the first");
-    app.add_option(
-           "--baseline", options->baseline,
-           "What calls are compared with: the fastest of their thread, the fastest of the process, or a "
-           "low percentile of their thread's (p1)")
-        ->option_text("thread|process|pN [thread]")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return parse_baseline(text) ? std::string{}
-                                            : text +
-                                                  " is neither thread nor process nor a percentile like p1 "
-                                                  "(p0 to p50)";
-            },
-            ""));
+    options->threshold_given = app.add_option("--threshold", settings.threshold,
+                                              "The score from which on a function is worth a look")
+                                   ->option_text("SCORE [0.2]")
+                                   ->check(CLI::Range(0.0, 1.0));
+    options->baseline_given =
+        app.add_option(
+               "--baseline", options->baseline,
+               "What calls are compared with: the fastest of their thread, the fastest of the process, or a "
+               "low percentile of their thread's (p1)")
+            ->option_text("thread|process|pN [thread]")
+            ->check(CLI::Validator(
+                [](const std::string& text) {
+                    return score::parse_baseline(text)
+                               ? std::string{}
+                               : text +
+                                     " is neither thread nor process nor a percentile like p1 "
+                                     "(p0 to p50)";
+                },
+                ""));
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
         ->check(CLI::Range(0, 1024));
@@ -165,10 +186,7 @@ Run add_analyze(CLI::App& app) {
         ->option_text("WHEN")
         ->check(CLI::IsMember({"auto", "always", "never"}));
     app.callback([options] { check_usage(*options); });
-    return [options] {
-        options->settings.baseline = *parse_baseline(options->baseline);
-        return run(*options);
-    };
+    return [options] { return run(*options); };
 }
 
 }  // namespace rdam

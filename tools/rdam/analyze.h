@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "analyzer/score/report.h"
 #include "analyzer/score/settings.h"
 #include "analyzer/trace/reader.h"
+#include "tools/rdam/rules_options.h"
 #include "wrappers/support/result.h"
 
 namespace CLI {
@@ -29,6 +31,10 @@ struct AnalyzeArguments {
     const CLI::Option* top_given = nullptr;
     std::string color = "auto";
     std::string baseline = "thread";
+    const CLI::Option* baseline_given = nullptr;
+    const CLI::Option* threshold_given = nullptr;
+    RulesChoice rules_choice;
+    std::optional<RulesInForce> rules = {};  ///< that are in force; `settings` have them already
 };
 
 /// Opens it, and says so on stderr if its recorder has to be waited for.

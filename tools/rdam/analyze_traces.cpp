@@ -55,6 +55,7 @@ class SeveralTraces {
     Result<int> run() {
         look_at_all();
         if (auto found = settings_.all_found(); !found) return tl::unexpected{found.error()};
+        say_unused_rules(arguments_.rules, settings_);
         for (const std::string& file : files_)
             analyze(file);
         if (reports_.empty()) return kExitBadInput;
@@ -145,6 +146,7 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
         settings.look_at(reader->info());
     }
     if (auto found = settings.all_found(); !found) return tl::unexpected{found.error()};
+    say_unused_rules(arguments.rules, settings);
     std::vector<score::Report> reports;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);

@@ -16,6 +16,7 @@
 #include "tools/rdam/interruption.h"
 #include "tools/rdam/parquet.h"
 #include "tools/rdam/progress_line.h"
+#include "tools/rdam/rules_options.h"
 #include "tools/rdam/sequence_options.h"
 #include "wrappers/support/printable.h"
 
@@ -26,6 +27,8 @@ struct Options {
     std::string trace = "trace.bin";
     std::string columns;
     score::Settings settings;
+    RulesChoice rules_choice;
+    std::string rules;  // the file in force
 };
 
 /// A folder beside `file`, where there must be room anyway. Gone at the end.
@@ -67,14 +70,19 @@ void say_losses(const trace::TraceReader& reader, const std::string& name) {
         say(fmt::format("{} events were lost while it was recorded", reader.info().dropped));
 }
 
+std::string absolute(const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(path, error);
+    return error ? path : whole.lexically_normal().string();
+}
+
 Result<columns::Exported> write_folder(const trace::TraceReader& reader, const Options& options,
                                        const std::string& folder) {
     ProgressLine progress{"exporting", reader.events()};
-    std::error_code error;
-    const std::filesystem::path trace = std::filesystem::absolute(options.trace, error);
     return columns::export_columns(reader, folder,
                                    {.settings = options.settings,
-                                    .trace = error ? options.trace : trace.lexically_normal().string(),
+                                    .trace = absolute(options.trace),
+                                    .rules = options.rules.empty() ? "" : absolute(options.rules),
                                     .progress = [&](std::uint64_t events) {
                                         progress.update(events);
                                         return !Interruption::came();
@@ -92,12 +100,25 @@ Result<columns::Exported> write_file(const trace::TraceReader& reader, const Opt
     return exported;
 }
 
-Result<int> run(const Options& options) {
+Result<void> use_rules(Options& options, const trace::TraceInfo& info) {
+    const auto loaded = load_rules(options.rules_choice, {options.trace});
+    if (!loaded) return tl::unexpected{loaded.error()};
+    if (!*loaded) return {};
+    options.rules = (*loaded)->file;
+    apply_rules((*loaded)->rules, options.settings);
+    score::SharedSettings shared{options.settings};
+    shared.look_at(info);
+    say_unused_rules(*loaded, shared);
+    return {};
+}
+
+Result<int> run(Options options) {
     const auto waiting = [&] {
         fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(options.trace));
     };
     const auto reader = trace::TraceReader::open(options.trace, waiting);
     if (!reader) return tl::unexpected{reader.error()};
+    if (auto used = use_rules(options, reader->info()); !used) return tl::unexpected{used.error()};
     const Interruption interruption;
     const auto exported = options.columns.ends_with(".parquet")
                               ? write_file(*reader, options)
@@ -120,6 +141,7 @@ Run add_export(CLI::App& app) {
         ->option_text("DIR|FILE.parquet")
         ->required();
     add_sequence_options(app, options->settings);
+    add_rules_options(app, options->rules_choice);
     return [options] { return run(*options); };
 }
 

@@ -170,6 +170,14 @@ Prose analyze_prose() {
              "are "
              "not scored. --function chooses what is shown; the other functions are still recorded calls by "
              "which sequences are told apart (--ignore is the opposite: as if they had not been recorded).",
+             "A rules file, rdam.toml beside the trace or in the current folder, holds what is known about "
+             "functions: lists of names under keys, no-keys, split-by-context and ignore, and deep-keys, "
+             "fold-loops, baseline and threshold, all as the options of the same names. The options add to "
+             "it "
+             "and win. Which file is in force is said on standard error; a rule about a function that the "
+             "trace lacks is only noted. Errors name the line.",
+             "--split-by-context compares calls that return to the same address: that is what is recorded of "
+             "every call. Callers of callers do not count.",
              "--patterns lists groups of neighbouring calls that occur again, the most lost time first, "
              "repetitions folded: (lock unlock)×64. A pattern lasts from the begin of its first call to the "
              "end of its last one. Patterns contain one another: their losses do not add up. A sample of the "

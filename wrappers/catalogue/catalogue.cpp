@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iterator>
 
@@ -25,16 +26,30 @@ bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
     return a.name < b.name;
 }
 
+constexpr std::array<std::string_view, 5> kGroupKeys = {"waits", "busy-waits", "default", "also-with-prefix",
+                                                        "functions"};
+
 Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
     if (functions == nullptr) return fail("a group has no functions");
+    for (const auto& [key, value] : group) {
+        const bool known = std::find(kGroupKeys.begin(), kGroupKeys.end(), key.str()) != kGroupKeys.end();
+        if (!known) return fail("a group has '{}', which means nothing", key.str());
+    }
+    const auto second = group["also-with-prefix"].value_or(std::string{});
     for (const auto& [key, value] : *functions) {
         const auto signature = value.value<std::string>();
         if (!signature) return fail("{}: the signature is not a string", key.str());
         auto function = parse_signature(key.str(), *signature);
         if (!function) return tl::unexpected(function.error());
         function->waits = group["waits"].value_or(false);
+        function->busy_waits = group["busy-waits"].value_or(false);
         function->in_default_list = group["default"].value_or(false);
+        if (!second.empty()) {
+            parts.functions.push_back(*function);
+            parts.functions.back().name.insert(0, second);
+            parts.functions.back().in_default_list = false;
+        }
         parts.functions.push_back(std::move(*function));
     }
     return {};

@@ -33,6 +33,7 @@ struct CatalogueFunction {
     std::optional<CatalogueParameter> result;    ///< none: returns nothing
     std::vector<std::string> keys;  ///< parameters that tell sequences apart by default (a lock's address)
     bool waits = false;             ///< may put the calling thread to sleep: perf's samples do not see it
+    bool busy_waits = false;        ///< waits on the processor, before it sleeps or instead
     bool in_default_list = false;   ///< wrapped when the user gives no list at all
     std::string refuse;             ///< why it is never wrapped ("returns twice"); empty: it may be
 };

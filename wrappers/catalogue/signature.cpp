@@ -20,7 +20,7 @@ constexpr std::array kTypes = {
     NamedType{"u32", ValueKind::unsigned_integer, 4}, NamedType{"u64", ValueKind::unsigned_integer, 8},
     NamedType{"ptr", ValueKind::pointer, 8},          NamedType{"bool", ValueKind::boolean, 1},
     NamedType{"f32", ValueKind::floating, 4},         NamedType{"f64", ValueKind::floating, 8},
-    NamedType{"enum", ValueKind::enumeration, 4},
+    NamedType{"enum", ValueKind::enumeration, 4},     NamedType{"handle", ValueKind::unsigned_integer, 4},
 };
 
 std::string_view trim(std::string_view text) {

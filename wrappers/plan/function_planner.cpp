@@ -181,6 +181,10 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, P
     } else if (known.related != nullptr) {
         keys = known.related->keys;
     }
+    if (const CatalogueFunction* well_known = known.described != nullptr ? known.described : known.related) {
+        function.waits = well_known->waits;
+        function.busy_waits = well_known->busy_waits;
+    }
     CallDescription call = describe_call(prototype, keys, request_.record_arguments);
     function.frame = call.frame;
     function.stack_bytes = call.stack_bytes;

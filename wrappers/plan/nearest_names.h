@@ -14,8 +14,4 @@ namespace rdam {
 std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objects,
                                        const std::vector<std::size_t>& where);
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; `limit` + 1 if more
-/// than `limit` are needed.
-std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
-
 }  // namespace rdam

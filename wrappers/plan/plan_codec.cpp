@@ -55,7 +55,8 @@ template <class Archive>
 void fields(Archive& archive, PlannedFunction& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
-            function.parameters, function.result, function.inlined_copies, function.aliases);
+            function.parameters, function.result, function.inlined_copies, function.waits,
+            function.busy_waits, function.aliases);
 }
 
 template <class Archive>
@@ -97,7 +98,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x314e414c504d4144;  // "DAMPLAN1"
+constexpr std::uint64_t kMagic = 0x324e414c504d4144;  // "DAMPLAN2"
 
 struct Head {
     std::uint64_t magic = kMagic;

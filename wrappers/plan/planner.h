@@ -46,6 +46,8 @@ struct PlannedFunction {
     std::vector<Parameter> parameters;  ///< the recorded ones
     std::optional<Parameter> result;    ///< the leave event's word
     std::uint32_t inlined_copies = 0;   ///< copies of it compiled into others, which are not seen
+    bool waits = false;                 ///< CatalogueFunction::waits
+    bool busy_waits = false;            ///< CatalogueFunction::busy_waits
     std::vector<std::string> aliases;   ///< other names of the same entry
 };
 

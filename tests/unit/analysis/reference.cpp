@@ -310,6 +310,8 @@ class Judge {
         for (std::size_t k = 0; with_keys && k < settings_.keys[node.function]; ++k) {
             text += std::to_string(node.words[k]) + ",";
         }
+        if (with_keys && !settings_.by_caller.empty() && settings_.by_caller[node.function])
+            text += "@" + std::to_string(node.caller);
         text += ")[";
         std::vector<std::string> names;
         list_children(node, names);

@@ -41,6 +41,7 @@ struct ReferenceFunction {
 /// By name. `keys` says for each function how many of its first words are keys; ignored functions by number.
 struct ReferenceSettings {
     std::vector<std::size_t> keys;
+    std::vector<bool> by_caller = {};  ///< the return address is a key too; empty: of no function
     std::vector<bool> ignored;
     bool deep_keys = false;
     bool fold_loops = false;

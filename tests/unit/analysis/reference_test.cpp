@@ -17,10 +17,32 @@ struct Case {
     ReferenceSettings reference;
 };
 
+/// Rules that change nothing: the settings decide otherwise, or the trace has no such function.
+void add_rules(std::mt19937_64& random, const std::string& name, Case& out) {
+    const bool has_keys = out.reference.keys[name[0] - 'a'] > 0;
+    score::NamedRules& rules = out.settings.rules;
+    switch (random() % 4) {
+        case 0:
+            (has_keys ? rules.no_keys : rules.keys).push_back(name + ":k");
+            if (!has_keys) out.settings.no_keys.push_back(name + ":*");
+            break;
+        case 1:
+            rules.keys.push_back("elsewhere:k");
+            rules.keys.push_back(name + ":unknown");
+            rules.no_keys.emplace_back("elsewhere:*");
+            rules.ignore.emplace_back("elsewhere");
+            rules.split_by_context.emplace_back("other:" + name);
+            break;
+        default:
+            break;
+    }
+}
+
 Case random_case(std::mt19937_64& random, std::size_t functions) {
     Case out;
     out.reference.keys.assign(functions, 0);
     out.reference.ignored.assign(functions, false);
+    out.reference.by_caller.assign(functions, false);
     for (std::size_t f = 0; f < functions; ++f) {
         const std::string name(1, static_cast<char>('a' + f));
         if (random() % 3 == 0) {
@@ -31,10 +53,16 @@ Case random_case(std::mt19937_64& random, std::size_t functions) {
                 out.settings.keys.push_back("app:" + name + ":n");
             }
         }
+        if (random() % 4 == 0) {
+            out.reference.by_caller[f] = true;
+            (random() % 2 == 0 ? out.settings.split_by_context : out.settings.rules.split_by_context)
+                .push_back(name);
+        }
         if (random() % 10 == 0) {
             out.reference.ignored[f] = true;
-            out.settings.ignore.push_back(name);
+            (random() % 2 == 0 ? out.settings.ignore : out.settings.rules.ignore).push_back(name);
         }
+        add_rules(random, name, out);
     }
     out.settings.sequences.deep_keys = out.reference.deep_keys = random() % 4 == 0;
     out.settings.sequences.fold_loops = out.reference.fold_loops = random() % 4 == 0;

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "analyzer/mining/sequence_builder.h"
@@ -171,10 +172,91 @@ TEST_CASE("ids do not depend on the order in which sequences were met", "[sequen
     other("b(c())");
     const GroupId second = other("a(b()c())");
     REQUIRE(first != second);
-    CHECK(mining::lasting_ids(one.store, recording.info)[first] ==
-          mining::lasting_ids(other.store, recording.info)[second]);
-    const auto ids = mining::lasting_ids(other.store, recording.info);
+    const auto keys = resolved(recording).keys;
+    CHECK(mining::lasting_ids(one.store, recording.info, keys)[first] ==
+          mining::lasting_ids(other.store, recording.info, keys)[second]);
+    const auto ids = mining::lasting_ids(other.store, recording.info, keys);
     CHECK(std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size());
+}
+
+namespace {
+
+/// A program that was loaded at `base`: a() is called from two places in it, then once from nowhere known.
+struct Loaded {
+    explicit Loaded(std::uint64_t base, bool deep = false) {
+        recording.info.objects.push_back(
+            {.path = "/opt/bin/app", .build_id = {}, .base = base, .end = base + 0x2000});
+        auto& thread = recording.thread(0, 1000);
+        std::uint64_t at = 10;
+        for (const std::uint64_t caller : {base + 0x1139, base + 0x1139, base + 0x2000, std::uint64_t{0},
+                                           base + 0x2000, std::uint64_t{0}}) {
+            thread.enter(at, 1, {}, 0).enter(at + 1, 0, {7, 8}, caller).leave(at + 2, 0).leave(at + 3, 1);
+            at += 10;
+        }
+        report = analyze(recording,
+                         {.sequences = {.deep_keys = deep}, .keys = {"a:k"}, .split_by_context = {"a"}});
+    }
+
+    std::map<std::string, std::uint64_t> ids(const std::string& function) const {
+        std::map<std::string, std::uint64_t> out;
+        for (const score::SequenceRow& sequence : row(report, function).sequences)
+            out.emplace(sequence.name, sequence.id);
+        return out;
+    }
+
+    Recording recording{2, 2};
+    score::Report report;
+};
+
+}  // namespace
+
+TEST_CASE("calls told apart by their place show it as object and offset", "[sequences]") {
+    const Loaded loaded{0x400000};
+    const auto ids = loaded.ids("a");
+    REQUIRE(ids.size() == 3);
+    CHECK(ids.contains("a(k=7, from app+0x1139)"));
+    CHECK(ids.contains("a(k=7, from app+0x2000)"));  // the call is the last instruction of the object
+    CHECK(ids.contains("a(k=7, from unknown)"));
+    for (const score::SequenceRow& sequence : row(loaded.report, "a").sequences) {
+        const bool known = sequence.name.find("app") != std::string::npos;
+        CHECK((sequence.caller != 0) == known);
+        CHECK(sequence.occurrences == 2);
+    }
+}
+
+TEST_CASE("ids of sequences are the same wherever the program was loaded", "[sequences]") {
+    for (const bool deep : {false, true}) {
+        const Loaded here{0x400000, deep}, there{0x7f0000400000, deep};
+        CHECK(here.ids("a").size() == 3);
+        CHECK(here.ids("a") == there.ids("a"));
+        CHECK(here.ids("b").size() == (deep ? 3 : 1));
+        CHECK(here.ids("b") == there.ids("b"));
+        std::set<std::uint64_t> distinct;
+        for (const auto& [name, id] : here.ids("a"))
+            distinct.insert(id);
+        CHECK(distinct.size() == 3);
+    }
+}
+
+TEST_CASE("later changes of keys win, and a place is the last key", "[sequences]") {
+    const Recording recording{2, 2};
+    const auto count = [&](std::initializer_list<mining::KeyChanges> changes) {
+        const auto keys = mining::make_keys(recording.info, changes);
+        REQUIRE(keys.has_value());
+        return (*keys)[0];
+    };
+    const std::vector<std::string> k{"a:k"}, all{"a:*"}, a{"a"};
+    CHECK(count({{.add = k}}).size() == 1);
+    CHECK(count({{.add = k}, {.remove = k}}).empty());
+    CHECK(count({{.remove = k}, {.add = k}}).size() == 1);
+    CHECK(count({{.add = all, .remove = k}}).size() == 1);
+    const auto keys = count({{.split_by_context = a}, {.add = all}});
+    REQUIRE(keys.size() == 3);
+    CHECK_FALSE(keys[1].is_caller());
+    CHECK(keys[2].is_caller());
+    const auto wrong = mining::make_keys(recording.info, {{.split_by_context = k}});
+    REQUIRE_FALSE(wrong.has_value());
+    CHECK(wrong.error().message.find("a:k: the trace has no such function") == 0);
 }
 
 TEST_CASE("values are shown as their type says", "[sequences]") {

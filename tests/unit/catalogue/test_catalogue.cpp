@@ -58,6 +58,35 @@ TEST_CASE("parameters have the order, kind and size of the prototype") {
     CHECK(known("strtod").result->kind == ValueKind::floating);
 }
 
+TEST_CASE("sleeping and busy waiting are told apart") {
+    const auto waits = [](std::string_view name) {
+        return std::pair{known(name).waits, known(name).busy_waits};
+    };
+    CHECK(waits("pthread_mutex_lock") == std::pair{true, false});
+    CHECK(waits("read") == std::pair{true, false});
+    CHECK(waits("pthread_spin_lock") == std::pair{false, true});
+    CHECK(waits("GOMP_barrier") == std::pair{true, true});
+    CHECK(waits("__kmpc_barrier") == std::pair{true, true});
+    CHECK(waits("MPI_Recv") == std::pair{true, true});
+    CHECK(waits("PMPI_Recv") == std::pair{true, true});
+    CHECK(waits("MPI_Isend") == std::pair{false, false});
+    CHECK(waits("memcpy") == std::pair{false, false});
+    CHECK(waits("__pthread_mutex_lock") == std::pair{true, false});
+}
+
+TEST_CASE("MPI's functions are known by both names, with what tells calls apart") {
+    for (const auto* name : {"MPI_Allreduce", "PMPI_Allreduce"}) {
+        CHECK(known(name).keys == std::vector<std::string>{"count", "comm"});
+        CHECK(known(name).parameters.back().size == 4);
+        CHECK_FALSE(known(name).in_default_list);
+    }
+    for (const auto& function : Catalogue::builtin().functions()) {
+        if (function.name.find("MPI_") != 0) continue;
+        INFO(function.name);
+        CHECK(known("P" + function.name).keys == function.keys);
+    }
+}
+
 TEST_CASE("every key names a parameter, and nothing refused is in the default list") {
     for (const auto& function : Catalogue::builtin().functions()) {
         INFO(function.name);
@@ -67,6 +96,7 @@ TEST_CASE("every key names a parameter, and nothing refused is in the default li
         if (!function.refuse.empty()) {
             CHECK_FALSE(function.in_default_list);
             CHECK_FALSE(function.waits);
+            CHECK_FALSE(function.busy_waits);
         }
     }
 }
@@ -125,6 +155,10 @@ TEST_CASE("launchers are known by their file name") {
 TEST_CASE("a broken catalogue is named with what is wrong") {
     CHECK(error_of("= nonsense").find("my.toml:1: ") == 0);
     CHECK(error_of("[[group]]\nwaits = true") == "my.toml: a group has no functions; mend the file");
+    CHECK(error_of("[[group]]\nbusy_waits = true\n[group.functions]\nf = ''") ==
+          "my.toml: a group has 'busy_waits', which means nothing; mend the file");
+    CHECK(error_of("[[group]]\nalso-with-prefix = 'P'\n[group.functions]\nf = ''\nPf = ''") ==
+          "my.toml: 'Pf' stands there twice; mend the file");
     CHECK(error_of("[[group]]\n[group.functions]\nf = 3") ==
           "my.toml: f: the signature is not a string; mend the file");
     CHECK(error_of("[[group]]\n[group.functions]\nf = 'a: ptr'\n[alias]\ng = 'h'") ==

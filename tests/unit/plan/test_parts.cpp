@@ -6,7 +6,7 @@
 #include "wrappers/plan/call_description.h"
 #include "wrappers/plan/internal_names.h"
 #include "wrappers/plan/name_query.h"
-#include "wrappers/plan/nearest_names.h"
+#include "wrappers/support/edit_distance.h"
 
 namespace {
 

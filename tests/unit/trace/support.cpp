@@ -104,6 +104,7 @@ std::vector<FunctionInfo> full_functions() {
     work.inlined_copies = 3;
     work.switched_off = 0x1234567890;
     work.most_rate = 7;
+    work.busy_waits = true;
 
     FunctionInfo write;
     write.name = write.linkage_name = "write";
@@ -111,6 +112,7 @@ std::vector<FunctionInfo> full_functions() {
     write.object = 1;
     write.address = 0xf7000;
     write.enter_words = 3;
+    write.waits = true;
     write.leave_words = 1;
     write.parameters = {{"fd", 0, 4, 0, true, "int"},
                         {"buf", 2, 8, 1, false, "const void*"},
@@ -178,7 +180,7 @@ auto fields(const AnswerInfo& a) {
 }
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
-                    f.leave_words, f.inlined_copies, f.switched_off, f.most_rate);
+                    f.leave_words, f.inlined_copies, f.switched_off, f.most_rate, f.waits, f.busy_waits);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,

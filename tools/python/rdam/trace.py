@@ -49,27 +49,34 @@ def words_of(settings: dict) -> list[str]:
     words = []
     for name, value in settings.items():
         option = "--" + name.replace("_", "-")
-        if isinstance(value, bool):
+        if name == "rules":
+            words += [f"--rules={value}"] if value else ["--no-rules"]
+        elif isinstance(value, bool):
             words += [option] if value else []
         else:
             words += [f"{option}={entry}" for entry in value]
     return words
 
 
-def open(path="trace.bin", *, folder=None, key=(), no_key=(), ignore=(), deep_keys=False, fold_loops=False) -> "Trace":
+def open(path="trace.bin", *, folder=None, rules=None, key=(), no_key=(), split_by_context=(), ignore=(), deep_keys=False,
+         fold_loops=False) -> "Trace":
     """Opens a trace, or the folder that `rdam export --columns` has made of one.
 
     A trace is exported first: into `folder`, which then stays, or into a temporary one that goes when the Trace does
     (in the place that TMPDIR names; it takes about 70 bytes a call, parameters and results besides). The other
-    arguments are the options of `rdam export` with the same names.
+    arguments are the options of `rdam export` with the same names; `rules` is a rules file, or False for none, even if
+    there is an rdam.toml beside the trace or in the current folder.
     """
     path = pathlib.Path(path)
     if path.is_dir():
         return Trace(path)
     settings = {"key": [key] if isinstance(key, str) else key,
                 "no_key": [no_key] if isinstance(no_key, str) else no_key,
+                "split_by_context": [split_by_context] if isinstance(split_by_context, str) else split_by_context,
                 "ignore": [ignore] if isinstance(ignore, str) else ignore,
                 "deep_keys": deep_keys, "fold_loops": fold_loops}
+    if rules is not None:
+        settings["rules"] = rules
     words = words_of(settings)
     if folder is not None:
         run("export", "--columns", folder, *words, path)
@@ -184,7 +191,8 @@ class Trace:
         file = self.info["trace"]["file"]
         if not os.path.exists(file):
             raise Error(f"{file}: scores are made from the trace, and it is not there any more")
-        words = words_of(self.info["settings"])
+        # Folders from before there were rules have none.
+        words = words_of({"rules": None, **self.info["settings"]})
         return json.loads(run("analyze", "--json", "--sequences", "--top", 0, *words, file))
 
     @property

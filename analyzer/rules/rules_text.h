@@ -1,0 +1,41 @@
+// What reading and changing a rules file have in common.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "analyzer/rules/rules.h"
+#include "analyzer/score/named_rules.h"
+
+namespace rdam::rules {
+
+/// The keys that are not lists of names (those: score::kRuleLists).
+inline constexpr const char* kDeepKeys = "deep-keys";
+inline constexpr const char* kFoldLoops = "fold-loops";
+inline constexpr const char* kBaseline = "baseline";
+inline constexpr const char* kThreshold = "threshold";
+inline constexpr std::array kOtherKeys = {kDeepKeys, kFoldLoops, kBaseline, kThreshold};
+
+/// The table, and the errors of the library as ours.
+Result<toml::table> parse_table(std::string_view text, std::string_view origin);
+
+/// `text` as a string of TOML, quotes included. Error: it is no UTF-8.
+Result<std::string> quoted(const std::string& text);
+
+/// Where lines begin, to find what the library tells the place of.
+class Lines {
+  public:
+    explicit Lines(std::string_view text);
+    /// Of a place as the library counts: in lines, and in characters of UTF-8.
+    std::size_t offset(const toml::source_position& place) const;
+
+  private:
+    std::string_view text_;
+    std::vector<std::size_t> begins_;
+};
+
+}  // namespace rdam::rules

@@ -1,0 +1,14 @@
+// Baselines as people write them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analyzer/score/loss.h"
+
+namespace rdam::score {
+
+/// `thread`, `process`, or a percentile from `p0` to `p50`; nothing: none of these.
+std::optional<Baseline> parse_baseline(const std::string& text);
+
+}  // namespace rdam::score

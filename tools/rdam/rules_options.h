@@ -1,0 +1,40 @@
+// Which rules file is in force, and what it says: options that every subcommand has that compares calls.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/rules/rules.h"
+#include "analyzer/score/settings.h"
+#include "analyzer/score/shared_settings.h"
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+struct RulesChoice {
+    std::string file;   ///< empty: look for one
+    bool none = false;  ///< even if there is one
+};
+
+struct RulesInForce {
+    std::string file;
+    rules::Rules rules;
+};
+
+/// `choice` must outlive `app`.
+void add_rules_options(CLI::App& app, RulesChoice& choice);
+
+/// The file that was given; else the one beside the traces; else the one in the current folder; else nothing.
+/// Which one it is, is said on stderr. Errors: what is wrong in it, and two that contradict each other.
+Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
+                                               const std::vector<std::string>& traces);
+
+/// Adds what the rules say about sequences; the names that `settings` has already win.
+void apply_rules(const rules::Rules& rules, score::Settings& settings);
+
+/// Says on stderr which rules are about nothing that any of the traces has. `settings` has looked at them.
+void say_unused_rules(const std::optional<RulesInForce>& rules, const score::SharedSettings& settings);
+
+}  // namespace rdam
