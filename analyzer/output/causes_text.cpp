@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/output/causes.h"
+#include "analyzer/output/table.h"
+#include "analyzer/output/units.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+constexpr std::size_t kWidestLabel = 16;
+/// Of the functions that a tool names and that were not recorded.
+constexpr std::size_t kMostNotRecorded = 3;
+
+std::string share_text(const causes::CauseShare& cause) {
+    if (cause.with_callees <= 0) return "-";
+    const std::string own = percent(cause.share);
+    const std::string all = percent(cause.with_callees);
+    return own == all ? own : fmt::format("{} ({})", own, all);
+}
+
+std::string place_text(const causes::CauseRow& row) {
+    if (row.function.empty()) return row.line == 0 ? row.file : fmt::format("{}:{}", row.file, row.line);
+    return score::qualified_name(row.module.substr(row.module.rfind('/') + 1), row.function);
+}
+
+class CausesWriter {
+  public:
+    CausesWriter(const causes::CrossCheck& check, const TextOptions& options)
+        : check_(check), options_(options), style_(options.color) {
+        for (const causes::CauseReport& report : check.reports) {
+            std::string label = shortened(printable(report.label), kWidestLabel);
+            const auto same = std::ranges::count(labels_, label);
+            labels_.push_back(same == 0 ? label : fmt::format("{} #{}", label, same + 1));
+        }
+    }
+
+    std::string write() {
+        line(style_.bold("Causes and effects"));
+        table();
+        line();
+        line(fmt::format(
+            "effect: a score of {:.2f} or more. cause: {} or more of what a tool counted; in brackets: "
+            "with what the function calls.",
+            causes::kEffect, percent(causes::kCause)));
+        for (std::size_t i = 0; i < check_.reports.size(); ++i)
+            source(i);
+        return std::move(out_);
+    }
+
+  private:
+    void line(std::string_view text = {}) { out_.append(text).append("\n"); }
+
+    void table() {
+        std::vector<Column> columns{
+            {.title = "score"}, {.title = "lost"}, {.title = "function", .left = true, .widest = 50}};
+        for (const std::string& label : labels_)
+            columns.push_back({.title = label});
+        columns.push_back({.title = "verdict", .left = true});
+        Table table{columns};
+        const std::size_t shown =
+            options_.top == 0 ? check_.functions.size() : std::min(options_.top, check_.functions.size());
+        for (std::size_t i = 0; i < shown; ++i)
+            table.add(cells(check_.functions[i]));
+        const std::vector<std::string> lines = table.lines(1);
+        line(style_.bold(lines.front()));
+        for (std::size_t i = 0; i < shown; ++i)
+            line(styled(check_.functions[i].verdict, lines[i + 1]));
+        if (shown < check_.functions.size())
+            line(
+                style_.faint(fmt::format(" … {} more (--top 0 shows all)", check_.functions.size() - shown)));
+    }
+
+    static std::vector<std::string> cells(const causes::CheckedFunction& function) {
+        std::vector<std::string> cells;
+        if (function.row == nullptr) {
+            cells = {"-", "never called"};
+        } else {
+            cells = {score_mark(function.row->lower_bound, function.row->minimum_alone) +
+                         score_text(function.row->rdam),
+                     human_time(function.row->lost_ns)};
+        }
+        cells.push_back(printable(score::qualified_name(function.module, function.name)));
+        for (const causes::CauseShare& cause : function.causes)
+            cells.push_back(share_text(cause));
+        cells.emplace_back(verdict_text(function.verdict));
+        return cells;
+    }
+
+    std::string styled(causes::Verdict verdict, const std::string& text) const {
+        switch (verdict) {
+            case causes::Verdict::agree:
+                return style_.alarming(text);
+            case causes::Verdict::effect_only:
+                return style_.notable(text);
+            case causes::Verdict::cause_only:
+                return text;
+            case causes::Verdict::neither:
+                break;
+        }
+        return style_.faint(text);
+    }
+
+    void source(std::size_t index) {
+        const causes::CauseReport& report = check_.reports[index];
+        std::string text = fmt::format("{}: {}, {}", labels_[index], report.tool, printable(report.file));
+        if (!report.disturbs)
+            text += "; where the program works, not what disturbs it: no part of the verdict";
+        if (report.disturbs && report.rows.empty()) text += "; found nothing";
+        line(text);
+        not_recorded(index);
+    }
+
+    void not_recorded(std::size_t index) {
+        std::vector<std::string> names;
+        std::size_t more = 0;
+        for (const causes::NotRecorded& entry : check_.not_recorded) {
+            if (entry.report != index) continue;
+            if (names.size() == kMostNotRecorded)
+                ++more;
+            else
+                names.push_back(
+                    fmt::format("{} {}", printable(place_text(entry.row)), percent(entry.row.share)));
+        }
+        if (names.empty()) return;
+        std::string text = fmt::format("  not recorded: {}", fmt::join(names, ", "));
+        if (more > 0) text += fmt::format(", {} more", more);
+        line(style_.faint(text));
+    }
+
+    const causes::CrossCheck& check_;
+    const TextOptions& options_;
+    Style style_;
+    std::vector<std::string> labels_;
+    std::string out_;
+};
+
+}  // namespace
+
+const char* verdict_text(causes::Verdict verdict) {
+    switch (verdict) {
+        case causes::Verdict::agree:
+            return "effect and cause agree";
+        case causes::Verdict::effect_only:
+            return "effect without known cause: look further";
+        case causes::Verdict::cause_only:
+            return "cause without effect: leave it";
+        case causes::Verdict::neither:
+            break;
+    }
+    return "";
+}
+
+std::string causes_text(const causes::CrossCheck& check, const TextOptions& options) {
+    return CausesWriter{check, options}.write();
+}
+
+}  // namespace rdam::output
