@@ -37,16 +37,23 @@ std::string_view field(std::string_view line, std::string_view name) {
     return {};
 }
 
+/// Through fewer points no line is worth drawing; Coz tries 21 amounts. Its viewer leaves out lines with
+/// fewer, by default less than ten.
+constexpr std::size_t kFewestSpeedUps = 5;
+
 /// How much faster the progress point was reached per speed-up of the line; 0 where nothing can be said.
 double slope_of(const SpeedUps& speedups) {
     const auto base = speedups.find(0);
-    if (base == speedups.end() || !(base->second.visits > 0) || !(base->second.duration > 0)) return 0;
+    if (speedups.size() < kFewestSpeedUps || base == speedups.end() || !(base->second.visits > 0) ||
+        !(base->second.duration > 0))
+        return 0;
     const double base_period = base->second.duration / base->second.visits;
     double products = 0;
     double squares = 0;
     for (const auto& [speedup, progress] : speedups) {
         if (!(speedup > 0) || !(progress.visits > 0)) continue;
-        const double gained = 1 - progress.duration / progress.visits / base_period;
+        // Half as fast is as bad as it gets: beyond that a point was hardly ever seen.
+        const double gained = std::max(-1.0, 1 - progress.duration / progress.visits / base_period);
         // What was seen more often is known better.
         products += progress.visits * speedup * gained;
         squares += progress.visits * speedup * speedup;
@@ -132,8 +139,10 @@ class Reader {
                            .adds_up = false,
                            .rows = {}};
         report.total = 1;
-        for (const auto& [selected, points] : lines_)
-            report.rows.push_back(row_of(selected, points));
+        for (const auto& [selected, points] : lines_) {
+            CauseRow row = row_of(selected, points);
+            if (row.share > 0) report.rows.push_back(std::move(row));
+        }
         std::ranges::stable_sort(report.rows, std::greater{}, &CauseRow::share);
         return {std::move(report)};
     }

@@ -13,19 +13,22 @@ namespace {
 constexpr std::string_view kPareto = "Shared Cache Line Distribution Pareto";
 constexpr std::string_view kTable = "Shared Data Cache Line Table";
 
-/// Loads of a cache line that was modified in another cache.
+/// Loads of a cache line that another cache had: modified and remote, modified and local; from a peer, where
+/// the table has that (on Arm the one kind that is known).
 struct Loads {
     double remote = 0;
     double local = 0;
+    double peer = 0;
 };
 
-/// `  0     2021     1234  …  0x7f…`: number of the cache line, its remote and local loads.
-std::optional<Loads> cache_line(const std::vector<std::string_view>& words) {
-    if (words.size() < 4 || !number_in<std::uint64_t>(words[0])) return std::nullopt;
-    const auto remote = number_in<std::uint64_t>(words[1]);
-    const auto local = number_in<std::uint64_t>(words[2]);
-    if (!remote || !local) return std::nullopt;
-    return Loads{static_cast<double>(*remote), static_cast<double>(*local)};
+/// `  0     2021     1234  …  0x7f…`: number of the cache line, its remote and local loads, those from peers.
+std::optional<Loads> cache_line(const std::vector<std::string_view>& words, bool peers) {
+    if (words.size() < 5 || !number_in<std::uint64_t>(words[0])) return std::nullopt;
+    const auto remote = number_in<std::uint32_t>(words[1]);
+    const auto local = number_in<std::uint32_t>(words[2]);
+    const auto peer = peers ? number_in<std::uint32_t>(words[3]) : 0;
+    if (!remote || !local || !peer) return std::nullopt;
+    return Loads{static_cast<double>(*remote), static_cast<double>(*local), static_cast<double>(*peer)};
 }
 
 /// "65.88%". A cache line without loads of a kind has "0.00%" or "-nan%".
@@ -84,7 +87,9 @@ class Reader {
         bool pareto = false;
         while (lines.next(line)) {
             pareto = pareto || line.find(kPareto) != std::string_view::npos;
-            if (line.starts_with('#') && line.find("Peer") != std::string_view::npos) peers_ = true;
+            if (pareto && line.find("Num ") != std::string_view::npos &&
+                line.find(" Peer ") != std::string_view::npos)
+                peers_ = true;
             if (pareto && !line.starts_with('#') && !add(line))
                 return fail(
                     "{}:{}: is not a row of perf c2c's Pareto table; print it with perf c2c report --stdio, "
@@ -103,36 +108,39 @@ class Reader {
   private:
     bool add(std::string_view line) {
         const auto words = words_of(line, 5);
-        if (words.size() < 2) return true;
-        if (const auto loads = cache_line(words)) {
+        if (words.size() < 3) return true;
+        if (const auto loads = cache_line(words, peers_)) {
             current_ = *loads;
-            total_ += loads->remote + loads->local;
+            modified_ += loads->remote + loads->local;
+            peer_ += loads->peer;
             return true;
         }
-        if (!words[0].ends_with('%')) return true;  // a call chain, a line of dashes
+        if (!words[0].ends_with('%')) return true;  // titles, a call chain, a line of dashes
         const auto remote = share_in(words[0]);
         const auto local = share_in(words[1]);
+        const auto peer = peers_ ? share_in(words[2]) : 0;
         const auto place = place_of(line);
-        if (!remote || !local || !place) return false;
-        sums_.add_own(*place, *remote * current_.remote + *local * current_.local);
+        if (!remote || !local || !peer || !place) return false;
+        sums_.add_own(*place, *remote * current_.remote + *local * current_.local + *peer * current_.peer);
         return true;
     }
 
     std::vector<CauseReport> report() const {
         CauseReport report{.tool = "perf c2c",
-                           .label = peers_ ? "peer loads" : "HITM",
+                           .label = modified_ > 0 || peer_ <= 0 ? "HITM" : "peer loads",
                            .unit = "loads",
                            .file = {},
                            .rows = {}};
-        report.total = total_;
-        report.rows = sums_.rows(total_);
+        report.total = modified_ + peer_;
+        report.rows = sums_.rows(report.total);
         return {std::move(report)};
     }
 
     std::string_view origin_;
     Loads current_;
-    double total_ = 0;
-    bool peers_ = false;
+    double modified_ = 0;
+    double peer_ = 0;
+    bool peers_ = false;  ///< the table has a column of loads from peers
     RowSums sums_;
 };
 

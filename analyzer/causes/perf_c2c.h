@@ -1,6 +1,6 @@
-// `perf c2c report --stdio`: loads that hit a modified line in another cache (HITM), remote and local, by the
-// function and source line of the access; from the Pareto table, whose percentages are those of each cache
-// line.
+// `perf c2c report --stdio`: loads that hit a modified line in another cache (HITM), remote and local, and
+// those answered by a peer's cache (Arm), by the function and source line of the access; from the Pareto
+// table, whose percentages are those of each cache line.
 #pragma once
 
 #include <string_view>

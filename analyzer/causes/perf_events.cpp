@@ -28,6 +28,7 @@ CauseReport report_of(const PerfReport& perf) {
     report.total = 100;
     RowSums sums;
     for (const PerfRow& row : perf.rows) {
+        if (row.symbol.starts_with("0x")) continue;  // an address that perf knows no function for
         const RowSums::Place place{
             .function = std::string{row.symbol}, .module = std::string{row.module}, .file = {}};
         sums.add_own(place, row.self);

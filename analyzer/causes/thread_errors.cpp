@@ -52,7 +52,9 @@ CauseReport ThreadErrors::report_of(const Kind& kind, std::string label, std::st
 }
 
 std::vector<CauseReport> ThreadErrors::reports() const {
-    return {report_of(conflicts_, "conflicts", "errors"), report_of(holds_, "held locks", "ms")};
+    std::vector<CauseReport> reports{report_of(conflicts_, "conflicts", "errors")};
+    if (holds_.total > 0) reports.push_back(report_of(holds_, "held locks", "ms"));
+    return reports;
 }
 
 std::string_view without_version(std::string_view function) {

@@ -31,7 +31,8 @@ class ThreadErrors {
         holds_.add(stacks, milliseconds);
     }
 
-    /// Two, without rows where nothing was reported.
+    /// Conflicts, without rows if there are none; locks only if one was held for long: DRD looks for that
+    /// when told to.
     std::vector<CauseReport> reports() const;
 
   private:

@@ -96,8 +96,9 @@ class Reader {
   private:
     void take(std::string_view message) {
         const Heading heading = heading_of(message);
-        // Between the stacks of one error stand "Locks held: none" and "Address … is …", indented or not.
-        collecting_ = heading != Heading::other || (collecting_ && message.starts_with("Locks held"));
+        // Helgrind says which locks were held before it prints a stack.
+        if (collecting_ && heading == Heading::other && message.starts_with("Locks held")) return;
+        collecting_ = false;
         if (heading == Heading::other) {
             if (message.empty() && kind_ == Heading::held) finish();
             return;
@@ -109,6 +110,7 @@ class Reader {
         }
         if (heading != Heading::more) kind_ = heading;
         stacks_.emplace_back();
+        collecting_ = true;
     }
 
     void finish() {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyzer/output/causes.h"
 #include "analyzer/output/table.h"
@@ -30,11 +31,17 @@ class CausesWriter {
   public:
     CausesWriter(const causes::CrossCheck& check, const TextOptions& options)
         : check_(check), options_(options), style_(options.color) {
+        std::map<std::string, std::size_t> seen;
         for (const causes::CauseReport& report : check.reports) {
-            std::string label = shortened(printable(report.label), kWidestLabel);
-            const auto same = std::ranges::count(labels_, label);
-            labels_.push_back(same == 0 ? label : fmt::format("{} #{}", label, same + 1));
+            const std::string label = shortened(printable(report.label), kWidestLabel);
+            const std::size_t same = ++seen[label];
+            labels_.push_back(same == 1 ? label : fmt::format("{} #{}", label, same));
         }
+        for (std::size_t i = 0; i < check.reports.size(); ++i)
+            if (std::ranges::any_of(check.functions, [&](const causes::CheckedFunction& function) {
+                    return function.causes[i].with_callees >= causes::kCause;
+                }))
+                columns_.push_back(i);
     }
 
     std::string write() {
@@ -56,8 +63,8 @@ class CausesWriter {
     void table() {
         std::vector<Column> columns{
             {.title = "score"}, {.title = "lost"}, {.title = "function", .left = true, .widest = 50}};
-        for (const std::string& label : labels_)
-            columns.push_back({.title = label});
+        for (const std::size_t report : columns_)
+            columns.push_back({.title = labels_[report]});
         columns.push_back({.title = "verdict", .left = true});
         Table table{columns};
         const std::size_t shown =
@@ -73,7 +80,7 @@ class CausesWriter {
                 style_.faint(fmt::format(" … {} more (--top 0 shows all)", check_.functions.size() - shown)));
     }
 
-    static std::vector<std::string> cells(const causes::CheckedFunction& function) {
+    std::vector<std::string> cells(const causes::CheckedFunction& function) const {
         std::vector<std::string> cells;
         if (function.row == nullptr) {
             cells = {"-", "never called"};
@@ -83,8 +90,8 @@ class CausesWriter {
                      human_time(function.row->lost_ns)};
         }
         cells.push_back(printable(score::qualified_name(function.module, function.name)));
-        for (const causes::CauseShare& cause : function.causes)
-            cells.push_back(share_text(cause));
+        for (const std::size_t report : columns_)
+            cells.push_back(share_text(function.causes[report]));
         cells.emplace_back(verdict_text(function.verdict));
         return cells;
     }
@@ -108,9 +115,13 @@ class CausesWriter {
         std::string text = fmt::format("{}: {}, {}", labels_[index], report.tool, printable(report.file));
         if (!report.disturbs)
             text += "; where the program works, not what disturbs it: no part of the verdict";
-        if (report.disturbs && report.rows.empty()) text += "; found nothing";
+        if (report.rows.empty()) {
+            text += "; found nothing";
+        } else if (std::ranges::find(columns_, index) == columns_.end()) {
+            text += fmt::format("; less than {} in each function that was recorded", percent(causes::kCause));
+        }
         line(text);
-        not_recorded(index);
+        if (report.disturbs) not_recorded(index);
     }
 
     void not_recorded(std::size_t index) {
@@ -133,7 +144,8 @@ class CausesWriter {
     const causes::CrossCheck& check_;
     const TextOptions& options_;
     Style style_;
-    std::vector<std::string> labels_;
+    std::vector<std::string> labels_;   // by report
+    std::vector<std::size_t> columns_;  // reports that say something of a recorded function
     std::string out_;
 };
 
