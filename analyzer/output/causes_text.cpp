@@ -52,8 +52,7 @@ class CausesWriter {
             "effect: a score of {:.2f} or more. cause: {} or more of what a tool counted; in brackets: "
             "with what the function calls.",
             causes::kEffect, percent(causes::kCause)));
-        for (std::size_t i = 0; i < check_.reports.size(); ++i)
-            source(i);
+        sources();
         return std::move(out_);
     }
 
@@ -110,9 +109,23 @@ class CausesWriter {
         return style_.faint(text);
     }
 
-    void source(std::size_t index) {
+    /// Where the columns come from; those of which the same is to be said share a line.
+    void sources() {
+        std::string labels;
+        for (std::size_t i = 0; i < check_.reports.size(); ++i) {
+            labels.append(labels.empty() ? "" : ", ").append(labels_[i]);
+            const std::string text = source(i);
+            const std::string left_out = not_recorded(i);
+            if (left_out.empty() && i + 1 < check_.reports.size() && source(i + 1) == text) continue;
+            line(labels + ": " + text);
+            if (!left_out.empty()) line(style_.faint("  not recorded: " + left_out));
+            labels.clear();
+        }
+    }
+
+    std::string source(std::size_t index) const {
         const causes::CauseReport& report = check_.reports[index];
-        std::string text = fmt::format("{}: {}, {}", labels_[index], report.tool, printable(report.file));
+        std::string text = fmt::format("{}, {}", report.tool, printable(report.file));
         if (!report.disturbs)
             text += "; where the program works, not what disturbs it: no part of the verdict";
         if (report.rows.empty()) {
@@ -120,11 +133,12 @@ class CausesWriter {
         } else if (std::ranges::find(columns_, index) == columns_.end()) {
             text += fmt::format("; less than {} in each function that was recorded", percent(causes::kCause));
         }
-        line(text);
-        if (report.disturbs) not_recorded(index);
+        return text;
     }
 
-    void not_recorded(std::size_t index) {
+    /// Empty: there is nothing of that.
+    std::string not_recorded(std::size_t index) const {
+        if (!check_.reports[index].disturbs) return {};
         std::vector<std::string> names;
         std::size_t more = 0;
         for (const causes::NotRecorded& entry : check_.not_recorded) {
@@ -135,10 +149,8 @@ class CausesWriter {
                 names.push_back(
                     fmt::format("{} {}", printable(place_text(entry.row)), percent(entry.row.share)));
         }
-        if (names.empty()) return;
-        std::string text = fmt::format("  not recorded: {}", fmt::join(names, ", "));
-        if (more > 0) text += fmt::format(", {} more", more);
-        line(style_.faint(text));
+        const std::string text = fmt::format("{}", fmt::join(names, ", "));
+        return more == 0 ? text : fmt::format("{}, {} more", text, more);
     }
 
     const causes::CrossCheck& check_;
