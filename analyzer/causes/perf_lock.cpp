@@ -11,8 +11,11 @@
 namespace rdam::causes {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNumbers = {"acquired", "contended", "avg wait",   "total wait",
-                                                      "max wait", "min wait",  "wait total", "bad"};
+constexpr std::array<std::string_view, 6> kNumbers = {"acquired",   "contended", "avg wait",
+                                                      "total wait", "max wait",  "min wait"};
+
+/// More than any row or name has; without a bound a hostile one would take long.
+constexpr std::size_t kMostWords = 64;
 
 /// What stands where in a row: numbers, single words, and one name with blanks in it.
 struct Titles {
@@ -152,7 +155,7 @@ class Reader {
 
   private:
     bool add(std::string_view line) {
-        const auto words = words_of(line);
+        const auto words = words_of(line, kMostWords);
         if (words.empty()) return true;
         if (words[0].starts_with("0x") && words.size() > 1) {
             // Of -v: the call stack of the row above, innermost first.

@@ -125,7 +125,9 @@ class CausesWriter {
 
     std::string source(std::size_t index) const {
         const causes::CauseReport& report = check_.reports[index];
+        const std::string label = printable(report.label);
         std::string text = fmt::format("{}, {}", report.tool, printable(report.file));
+        if (label != shortened(label, kWidestLabel)) text = fmt::format("{}, {}", label, text);
         if (!report.disturbs)
             text += "; where the program works, not what disturbs it: no part of the verdict";
         if (report.rows.empty()) {
