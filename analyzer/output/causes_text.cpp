@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kWidestLabel = 16;
 /// Of the functions that a tool names and that were not recorded.
 constexpr std::size_t kMostNotRecorded = 3;
+constexpr std::size_t kWidestName = 60;
 
 std::string share_text(const causes::CauseShare& cause) {
     if (cause.with_callees <= 0) return "-";
@@ -148,8 +149,8 @@ class CausesWriter {
             if (names.size() == kMostNotRecorded)
                 ++more;
             else
-                names.push_back(
-                    fmt::format("{} {}", printable(place_text(entry.row)), percent(entry.row.share)));
+                names.push_back(fmt::format("{} {}", shortened(printable(place_text(entry.row)), kWidestName),
+                                            percent(entry.row.share)));
         }
         const std::string text = fmt::format("{}", fmt::join(names, ", "));
         return more == 0 ? text : fmt::format("{}, {} more", text, more);

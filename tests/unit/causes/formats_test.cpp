@@ -106,6 +106,18 @@ TEST_CASE("perf lock contention: without times the number of waits counts") {
           "25.00% 25.00% 1  g\n");
 }
 
+TEST_CASE("perf lock contention -l: by the lock, whose name may be missing") {
+    const auto reports = causes::parse_causes(
+        " contended   total wait     max wait     avg wait            address   symbol\n\n"
+        "         3     30.00 us     12.00 us     10.00 us   ffff8881033b4198   tasklist_lock\n"
+        "         1     10.00 us     10.00 us     10.00 us   ffff88810a5b4198\n",
+        "tool.txt");
+    REQUIRE(reports.has_value());
+    CHECK(text_of(*reports) ==
+          "perf lock, lock waits: 40000 ns\n"
+          "75.00% 75.00% 30000  tasklist_lock\n");
+}
+
 TEST_CASE("Coz: how much of a line's speed-up the program sees, or loses") {
     const auto reports = sample_reports("profile.coz");
     CHECK(text_of(reports) ==
