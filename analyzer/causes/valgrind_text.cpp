@@ -1,5 +1,6 @@
 #include "analyzer/causes/valgrind_text.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "analyzer/causes/text_lines.h"
@@ -49,6 +50,16 @@ std::optional<ErrorFrame> frame_in(std::string_view message) {
     return frame;
 }
 
+/// "3 errors in context 1 of 8:" → 3: before an error that is printed once more at the end (-s, -v).
+std::optional<double> repetitions_in(std::string_view message) {
+    const auto words = words_of(message, 4);
+    if (words.size() < 4 || !words[1].starts_with("error") || words[2] != "in" ||
+        !words[3].starts_with("context "))
+        return std::nullopt;
+    const auto times = number_in<std::uint32_t>(words[0]);
+    return times ? std::optional{static_cast<double>(*times)} : std::nullopt;
+}
+
 enum class Heading {
     conflict,  ///< begins an error
     held,      ///< begins an error, or follows `acquired`
@@ -95,6 +106,11 @@ class Reader {
 
   private:
     void take(std::string_view message) {
+        if (const auto times = repetitions_in(message)) {
+            finish();
+            times_ = std::max(0.0, *times - 1);  // one was counted when it was printed first
+            return;
+        }
         const Heading heading = heading_of(message);
         // Helgrind says which locks were held before it prints a stack.
         if (collecting_ && heading == Heading::other && message.starts_with("Locks held")) return;
@@ -114,8 +130,9 @@ class Reader {
     }
 
     void finish() {
-        if (kind_ == Heading::conflict) errors_.add_conflict(stacks_, 1);
-        if (kind_ == Heading::held) errors_.add_hold(stacks_, amount_);
+        if (kind_ == Heading::conflict) errors_.add_conflict(stacks_, times_);
+        if (kind_ == Heading::held) errors_.add_hold(stacks_, times_ * amount_);
+        if (kind_ == Heading::conflict || kind_ == Heading::held) times_ = 1;
         kind_ = Heading::other;
         collecting_ = false;
         stacks_.clear();
@@ -127,6 +144,7 @@ class Reader {
     Heading kind_ = Heading::other;  // of the error that is being read
     bool collecting_ = false;
     double amount_ = 0;
+    double times_ = 1;
     std::vector<ErrorStack> stacks_;
 };
 

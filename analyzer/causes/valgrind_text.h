@@ -1,4 +1,5 @@
-// What DRD and Helgrind print on standard error; the program's own output in between is skipped.
+// What DRD and Helgrind print on standard error; the program's own output in between is skipped. With -s
+// repeated errors count as often as they occurred.
 #pragma once
 
 #include <string_view>

@@ -78,12 +78,14 @@ CauseReports parse_valgrind_xml(std::string_view text, std::string_view origin) 
     const auto counts = counts_in(output);
     for (const pugi::xml_node& error : output.children("error")) {
         const std::string_view kind = text_of(error.child("kind"));
+        const auto count = counts.find(text_of(error.child("unique")));
+        const double times = count == counts.end() ? 1 : count->second;
         if (kind == "ConflictingAccess" || kind == "Race") {
-            const auto count = counts.find(text_of(error.child("unique")));
-            errors.add_conflict(stacks_of(error), count == counts.end() ? 1 : count->second);
+            errors.add_conflict(stacks_of(error), times);
         } else if (kind == "HoldtimeErr") {
+            // The time is that of the first occurrence; the others were over the threshold as well.
             const double milliseconds = held_milliseconds(text_of(error.child("what")));
-            if (milliseconds >= 0) errors.add_hold(stacks_of(error), milliseconds);
+            if (milliseconds >= 0) errors.add_hold(stacks_of(error), times * milliseconds);
         }
     }
     return errors.reports();

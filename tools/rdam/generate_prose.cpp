@@ -191,7 +191,7 @@ Prose analyze_prose() {
                      {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
                      {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
                       "Half a second of some threads:"},
-                     {"valgrind --tool=drd --exclusive-threshold=1 ./app 2> drd.txt\n"
+                     {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\n"
                       "rdam analyze --causes drd.txt trace.bin",
                       "Which of the functions that lose time hold locks for long:"},
                      {"rdam analyze --diff before.bin after.bin",

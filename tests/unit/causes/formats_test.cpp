@@ -174,6 +174,28 @@ TEST_CASE(
           "0.00% 100.00% 0  start_thread\n");
 }
 
+TEST_CASE("DRD with -s: errors are printed again with how often they occurred") {
+    const std::string conflict =
+        "==1== Conflicting load by thread 2 at 0x10c080 size 8\n==1==    at 0x1092E6: scan "
+        "(app.cc:60)\n==1== \n";
+    const std::string held =
+        "==1== Acquired at:\n==1==    at 0x1092E6: update (app.cc:7)\n"
+        "==1== Lock on mutex 0x10c0a0 was held during 2 ms (threshold: 1 ms).\n"
+        "==1==    at 0x1092E6: update (app.cc:9)\n==1== \n";
+    const std::string summary = "==1== ERROR SUMMARY: 13 errors from 2 contexts (suppressed: 8 from 4)\n";
+    const auto reports =
+        causes::parse_causes("==1== drd, a thread error detector\n" + conflict + held + summary +
+                                 "==1== \n==1== 1 errors in context 1 of 2:\n" + conflict +
+                                 "==1== \n==1== 12 errors in context 2 of 2:\n" + held + summary,
+                             "tool.txt");
+    REQUIRE(reports.has_value());
+    CHECK(text_of(*reports) ==
+          "DRD, conflicts: 1 errors\n"
+          "100.00% 100.00% 1  scan\n"
+          "DRD, held locks: 24 ms\n"
+          "100.00% 100.00% 24  update\n");
+}
+
 TEST_CASE("Helgrind: both sides of a race") {
     CHECK(text_of(sample_reports("helgrind.txt")) ==
           "Helgrind, conflicts: 1 errors\n"
@@ -187,8 +209,8 @@ TEST_CASE("DRD in XML: repeated errors count as often as they occurred") {
           "DRD, conflicts: 4 errors\n"
           "75.00% 75.00% 3  /home/me/app:ns::box<int>::get() const\n"
           "25.00% 25.00% 1  /home/me/app:scan\n"
-          "DRD, held locks: 2 ms\n"
-          "100.00% 100.00% 2  /home/me/app:update(int)\n"
-          "100.00% 100.00% 2  /home/me/app:work\n"
+          "DRD, held locks: 20 ms\n"
+          "100.00% 100.00% 20  /home/me/app:update(int)\n"
+          "100.00% 100.00% 20  /home/me/app:work\n"
           "0.00% 100.00% 0  pthread_mutex_lock\n");
 }
