@@ -186,7 +186,7 @@ class Reader {
             report.rows.push_back({.function = std::string{function.name},
                                    .module = std::string{function.object},
                                    .file = {},
-                                   .share = own / report.total,
+                                   .share = std::min(1.0, own / report.total),
                                    .with_callees = std::min(1.0, all / report.total),
                                    .absolute = own});
         }

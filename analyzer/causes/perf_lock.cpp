@@ -19,7 +19,6 @@ constexpr std::size_t kMostWords = 64;
 
 /// What stands where in a row: numbers, single words, and one name with blanks in it.
 struct Titles {
-    std::vector<std::string_view> columns;  ///< in order
     std::size_t numbers = 0;
     std::size_t words = 0;            ///< "type", "address", "pid" between the numbers and the name
     bool name_first = false;          ///< `perf lock report`

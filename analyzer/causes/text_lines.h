@@ -61,10 +61,10 @@ std::optional<Number> number_in(std::string_view word) {
     return value;
 }
 
-/// A finite, not negative one.
+/// A not negative one, so small that sums and products of some stay finite.
 inline std::optional<double> amount_in(std::string_view word) {
     const auto value = number_in<double>(word);
-    if (!value || !(*value >= 0) || *value > 1e300) return std::nullopt;
+    if (!value || !(*value >= 0) || *value > 1e100) return std::nullopt;
     return value;
 }
 

@@ -67,6 +67,11 @@ TEST_CASE("perf lock: a row without its numbers is named, a table of threads is 
                 "tool.txt:1: is a table of threads", "-t");
 }
 
+TEST_CASE("perf lock: no number is so large that shares are none") {
+    check_error(" contended   total wait         type   caller\n\n   30   1e300 m        mutex   f+0x1\n",
+                "tool.txt:3: does not have the 2 numbers", "perf lock");
+}
+
 TEST_CASE("perf report: what the reader of reports refuses is refused with its words") {
     check_error("# Samples: 1 of event 'cycles'\n    10.00%  app  [.] f\n",
                 "tool.txt: is a report without its column titles", "-q");
