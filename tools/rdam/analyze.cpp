@@ -7,17 +7,22 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "analyzer/causes/cross_check.h"
+#include "analyzer/causes/formats.h"
 #include "analyzer/hints/hints.h"
 #include "analyzer/hints/off_times.h"
+#include "analyzer/output/causes.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
@@ -54,7 +59,33 @@ score::SharedSettings seen_by(const score::Settings& settings, const trace::Trac
     return shared;
 }
 
+causes::CauseReports read_all_causes(const std::vector<std::string>& files) {
+    std::vector<causes::CauseReport> all;
+    for (const std::string& file : files) {
+        auto reports = causes::read_causes(file);
+        if (!reports) return reports;
+        std::ranges::move(*reports, std::back_inserter(all));
+    }
+    return all;
+}
+
+std::string report_text(const score::Report& report, output::Symbols& symbols,
+                        const AnalyzeArguments& arguments) {
+    return arguments.json ? output::to_json(report, symbols, {.top = arguments.top})
+                          : output::to_text(report, symbols, text_options(arguments));
+}
+
+std::string report_text(const score::Report& report, output::Symbols& symbols,
+                        const AnalyzeArguments& arguments, const causes::CrossCheck& check) {
+    if (arguments.json) return output::to_json(report, symbols, {.top = arguments.top}, check);
+    const output::TextOptions options = text_options(arguments);
+    return output::to_text(report, symbols, options) + "\n" + output::causes_text(check, options);
+}
+
 Result<int> analyze_one(const AnalyzeArguments& arguments) {
+    // First, for it takes no time: who mistyped a name is not to wait for the trace.
+    auto other_tools = read_all_causes(arguments.causes);
+    if (!other_tools) return tl::unexpected{other_tools.error()};
     const auto reader = open_trace(arguments.traces.front());
     if (!reader) return tl::unexpected{reader.error()};
     say_unused_rules(arguments.rules, seen_by(arguments.settings, reader->info()));
@@ -64,8 +95,12 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
     ahead.reset();
-    const std::string text = arguments.json ? output::to_json(*report, *symbols, {.top = arguments.top})
-                                            : output::to_text(*report, *symbols, text_options(arguments));
+    causes::ObjectLines lines{reader->info()};
+    const std::string text =
+        arguments.causes.empty()
+            ? report_text(*report, *symbols, arguments)
+            : report_text(*report, *symbols, arguments,
+                          causes::cross_check(std::move(*other_tools), *report, reader->info(), lines));
     if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
     return kExitDone;
 }
@@ -99,6 +134,8 @@ void check_usage(const AnalyzeArguments& arguments) {
         throw CLI::ValidationError("--diff", "compares two traces, the older one first");
     if (arguments.diff && (arguments.settings.patterns || arguments.sequences || arguments.threads))
         throw CLI::ValidationError("--diff", "compares functions: no --patterns, --sequences or --threads");
+    if (!arguments.causes.empty() && (arguments.diff || arguments.traces.size() > 1))
+        throw CLI::ValidationError("--causes", "cross-checks one trace: no --diff, and no second trace");
     const score::Selection& selection = arguments.settings.selection;
     if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
         throw CLI::ValidationError("--until", "must be later than --since");
@@ -160,6 +197,12 @@ Run add_analyze(CLI::App& app) {
     add_selection_options(app, settings.selection);
     app.add_flag("--diff", options->diff,
                  "Say what is better or worse in the second trace than in the first");
+    app.add_option("--causes", options->causes,
+                   "Cross-check the scores with what another tool printed: perf report, perf c2c, perf lock, "
+                   "Coz, callgrind, "
+                   "DRD or Helgrind")
+        ->option_text("FILE")
+        ->allow_extra_args(false);
     options->threshold_given = app.add_option("--threshold", settings.threshold,
                                               "The score from which on a function is worth a look")
                                    ->option_text("SCORE [0.2]")

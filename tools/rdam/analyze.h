@@ -27,6 +27,7 @@ struct AnalyzeArguments {
     bool threads = false;
     bool sequences = false;
     bool diff = false;
+    std::vector<std::string> causes;  ///< files of other tools
     std::size_t top = 0;
     const CLI::Option* top_given = nullptr;
     std::string color = "auto";

@@ -185,6 +185,14 @@ Prose analyze_prose() {
              "With --diff two traces are compared: a function got better or worse if the 95 % intervals of "
              "its "
              "two scores do not overlap.",
+             "With --causes the scores are put beside what other tools printed about the same program: perf "
+             "report --stdio of any event, perf c2c report --stdio, perf lock, Coz's profile.coz, "
+             "callgrind.out, "
+             "messages or XML of DRD and Helgrind. A function with a score of 0.20 or more has an effect, "
+             "one "
+             "with 5 % or more of what a tool counted a cause; the verdict says whether they agree. Events "
+             "that "
+             "count time or instructions have no part in it.",
              "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
              "trace "
              "that is still being written is waited for."},
@@ -196,6 +204,9 @@ Prose analyze_prose() {
                      {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
                      {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
                       "Half a second of some threads:"},
+                     {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\n"
+                      "rdam analyze --causes drd.txt trace.bin",
+                      "Which of the functions that lose time hold locks for long:"},
                      {"rdam analyze --diff before.bin after.bin",
                       "What a change of the program has changed:"}},
     };

@@ -261,6 +261,39 @@ tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origi
     return fail("{}: is no output of perf report --stdio and no perf.data file", origin);
 }
 
+tl::unexpected<Error> no_rows(std::string_view origin) {
+    return fail("{}: the report has no rows; was anything sampled?", origin);
+}
+
+/// Without rows where there are none.
+Result<PerfReport> report_of(const Section& section, std::string_view origin) {
+    const auto shape = shape_of(*section.columns, origin);
+    if (!shape) return tl::unexpected(shape.error());
+
+    PerfReport report;
+    report.event = section.event;
+    report.has_modules = shape->module.has_value();
+    report.has_children = shape->children.has_value() && *shape->children != shape->self;
+    auto rows = parse_rows(section, *shape);
+    const bool periods = section.columns->index_of("Period") == shape->self;
+    const bool samples = section.columns->index_of("Samples") == shape->self;
+    make_percentages(rows, samples ? without_count(section) : section, periods || samples);
+
+    ChainScale scale;
+    for (const auto& raw : rows)
+        scale.learn(raw.tree, raw.row.children);
+    for (auto& raw : rows) {
+        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, scale);
+        drop_source_lines(raw.row.chains, report.restored);
+        report.has_chains = report.has_chains || !raw.row.chains.empty();
+        if (auto symbol = restored_symbol(raw.row.symbol, section.columns->separator());
+            symbol != raw.row.symbol)
+            raw.row.symbol = report.restored.emplace_back(std::move(symbol));
+        report.rows.push_back(std::move(raw.row));
+    }
+    return report;
+}
+
 }  // namespace
 
 std::string without_colours(std::string_view text) {
@@ -284,34 +317,28 @@ Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origi
     const auto sections = split_sections(text);
     const auto* section = choose_section(sections);
     if (section == nullptr) return not_a_report(text, origin);
-    const auto shape = shape_of(*section->columns, origin);
-    if (!shape) return tl::unexpected(shape.error());
-
-    PerfReport report;
-    report.event = section->event;
+    auto report = report_of(*section, origin);
+    if (!report) return report;
     for (const auto& other : sections)
-        if (&other != section && other.columns) report.other_events.push_back(other.event);
-    report.has_modules = shape->module.has_value();
-    report.has_children = shape->children.has_value() && *shape->children != shape->self;
-    auto rows = parse_rows(*section, *shape);
-    if (rows.empty()) return fail("{}: the report has no rows; was anything sampled?", origin);
-    const bool periods = section->columns->index_of("Period") == shape->self;
-    const bool samples = section->columns->index_of("Samples") == shape->self;
-    make_percentages(rows, samples ? without_count(*section) : *section, periods || samples);
-
-    ChainScale scale;
-    for (const auto& raw : rows)
-        scale.learn(raw.tree, raw.row.children);
-    for (auto& raw : rows) {
-        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, scale);
-        drop_source_lines(raw.row.chains, report.restored);
-        report.has_chains = report.has_chains || !raw.row.chains.empty();
-        if (auto symbol = restored_symbol(raw.row.symbol, section->columns->separator());
-            symbol != raw.row.symbol)
-            raw.row.symbol = report.restored.emplace_back(std::move(symbol));
-        report.rows.push_back(std::move(raw.row));
-    }
+        if (&other != section && other.columns) report->other_events.push_back(other.event);
+    if (report->rows.empty()) return no_rows(origin);
     return report;
+}
+
+Result<std::vector<PerfReport>> parse_perf_events(std::string_view text, std::string_view origin) {
+    if (text.find('\0') != std::string_view::npos) return not_a_report("binary", origin);
+    std::vector<PerfReport> reports;
+    bool any_rows = false;
+    for (const auto& section : split_sections(text)) {
+        if (!section.columns) continue;
+        auto report = report_of(section, origin);
+        if (!report) return tl::unexpected(report.error());
+        any_rows = any_rows || !report->rows.empty();
+        reports.push_back(std::move(*report));
+    }
+    if (reports.empty()) return not_a_report(text, origin);
+    if (!any_rows) return no_rows(origin);
+    return reports;
 }
 
 }  // namespace rdam

@@ -58,4 +58,7 @@ std::string restored_symbol(std::string_view symbol, char separator);
 /// What is no such report, or lacks the columns needed, is an error naming `origin`.
 Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin);
 
+/// A report for each event, in the order of the text; at least one of them has rows. Errors as above.
+Result<std::vector<PerfReport>> parse_perf_events(std::string_view text, std::string_view origin);
+
 }  // namespace rdam

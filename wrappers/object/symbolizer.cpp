@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "wrappers/object/demangle.h"
@@ -127,6 +128,27 @@ const SourceLocation& Symbolizer::locate(std::uint64_t address) {
     const auto [entry, is_new] = state_->known.try_emplace(address);
     if (is_new) entry->second = state_->look_up(address);
     return entry->second;
+}
+
+std::vector<SourceLine> Symbolizer::lines_between(std::uint64_t begin, std::uint64_t end) {
+    std::set<SourceLine> found;
+    const DwarfFile::Unit* unit = state_->dwarf ? state_->dwarf->unit_at(begin) : nullptr;
+    Dwarf_Lines* lines = nullptr;
+    std::size_t count = 0;
+    Dwarf_Die die = unit != nullptr ? unit->die : Dwarf_Die{};
+    if (unit == nullptr || dwarf_getsrclines(&die, &lines, &count) != 0) return {};
+    for (std::size_t i = 0; i < count; ++i) {
+        Dwarf_Line* line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address = 0;
+        int number = 0;
+        bool behind_the_last = false;
+        if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineno(line, &number) != 0 || number <= 0) continue;
+        if (dwarf_lineendsequence(line, &behind_the_last) != 0 || behind_the_last) continue;
+        const char* file = dwarf_linesrc(line, nullptr, nullptr);
+        if (address >= begin && address < end && file != nullptr)
+            found.insert({file, static_cast<std::uint32_t>(number)});
+    }
+    return {found.begin(), found.end()};
 }
 
 }  // namespace rdam

@@ -25,6 +25,12 @@ struct SourceLocation {
     std::uint64_t offset = 0;  ///< from the start of `outermost`
 };
 
+struct SourceLine {
+    std::string file;  ///< as the compiler saw it
+    std::uint32_t line = 0;
+    auto operator<=>(const SourceLine&) const = default;
+};
+
 /// Look-ups of one object's addresses. Results are remembered, so repeated ones cost a hash look-up.
 /// Thread-compatible: one thread at a time.
 class Symbolizer {
@@ -42,6 +48,10 @@ class Symbolizer {
     /// `address` is link-time. Of a return address ask for the byte before it, which belongs to the call.
     /// An unknown address yields empty names. The reference is valid as long as the symbolizer.
     const SourceLocation& locate(std::uint64_t address);
+
+    /// The lines that the code from `begin` on, before `end`, was compiled from, those of functions inlined
+    /// there included; each once, in order. Empty without debug information.
+    std::vector<SourceLine> lines_between(std::uint64_t begin, std::uint64_t end);
 
   private:
     Symbolizer();

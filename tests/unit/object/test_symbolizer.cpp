@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 
 #include "wrappers/object/object_file.h"
@@ -40,6 +41,30 @@ TEST_CASE("addresses lead to functions, lines and inlined frames") {
     CHECK(seen_inlined);
     CHECK(seen_own_line);
     CHECK(&symbolizer->locate(symbol.address) == &symbolizer->locate(symbol.address));
+}
+
+TEST_CASE("a function has its own lines and those that were inlined into it, and no others") {
+    const auto object = rdam::ObjectFile::open(kProgram);
+    REQUIRE(object.has_value());
+    auto symbolizer = rdam::Symbolizer::open(kProgram, object->build_id());
+    REQUIRE(symbolizer.has_value());
+    const auto lines_of = [&](const std::string& name) {
+        const auto& symbol = object->symbols()[object->named(name).front()];
+        std::set<std::uint32_t> lines;
+        for (const auto& line : symbolizer->lines_between(symbol.address, symbol.address + symbol.size)) {
+            CHECK(file_name(line.file) == "lines.c");
+            lines.insert(line.line);
+        }
+        return lines;
+    };
+    const auto outermost = lines_of("outermost");
+    for (const std::uint32_t line : {3, 6, 9})
+        CHECK(outermost.contains(line));
+    const auto main = lines_of("main");
+    CHECK_FALSE(main.empty());
+    for (const std::uint32_t line : {3, 6, 9})
+        CHECK_FALSE(main.contains(line));
+    CHECK(symbolizer->lines_between(0, 1).empty());
 }
 
 TEST_CASE("addresses outside of all code have no name") {

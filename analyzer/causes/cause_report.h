@@ -1,0 +1,36 @@
+// What a cause-oriented tool says: how much of something bad (cache misses, waits for a lock, conflicting
+// accesses) happened in which function.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rdam::causes {
+
+/// A function, or a source line where the tool knows no more. As the tool printed it: not made safe for a
+/// terminal.
+struct CauseRow {
+    std::string function;     ///< empty: only the line is known
+    std::string module;       ///< file name or path of its object; empty: not known
+    std::string file;         ///< empty: not known
+    std::uint32_t line = 0;   ///< 0: not known
+    double share = 0;         ///< of the report's total, the function's own: 0…1
+    double with_callees = 0;  ///< the same with what happened in functions it called; = share if not known
+    double absolute = 0;      ///< own, in the report's unit
+};
+
+struct CauseReport {
+    std::string tool;   ///< "perf report", "coz", …
+    std::string label;  ///< what was counted: "cache-misses", "HITM", "D1mr", …
+    std::string unit;   ///< of CauseRow::absolute; empty: the tool prints shares only
+    std::string file;   ///< where it comes from
+    /// False: it says where the program works (time, instructions), not what disturbs it.
+    bool disturbs = true;
+    /// Whether the shares of several lines of one function add up; else the highest counts.
+    bool adds_up = true;
+    double total = 0;  ///< in `unit`
+    std::vector<CauseRow> rows;
+};
+
+}  // namespace rdam::causes
