@@ -5,7 +5,7 @@
 // parameter   the work is proportional to the second parameter
 // global      … to a global variable
 // early       six of ten calls return 0 at once
-// lock        three threads hold one lock for most of the time
+// lock        two threads hold one lock nearly all the time
 // holder      another thread holds the lock in update(), now and then
 // sharing     another thread writes to the same cache line, now and then
 // read        a blocking read from a pipe that is filled by another thread
@@ -115,7 +115,7 @@ void lock(std::uint64_t calls) {
         return 0;
     };
     std::vector<std::thread> threads;
-    for (unsigned t = 0; t < 3; ++t)
+    for (unsigned t = 0; t < 2; ++t)
         threads.emplace_back([=] { call(calls, t); });
     for (std::thread& thread : threads)
         thread.join();
