@@ -1,14 +1,11 @@
 #include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <vector>
 
 #include "analyzer/mining/keys.h"
 #include "analyzer/rules/rules_text.h"
 #include "analyzer/score/baseline_text.h"
+#include "wrappers/list/read_file.h"
 #include "wrappers/support/edit_distance.h"
 
 namespace rdam::rules {
@@ -117,12 +114,10 @@ Result<Rules> parse_rules(std::string_view text, std::string_view origin) {
 }
 
 Result<Rules> read_rules(const std::string& path) {
-    std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
-    if (!file.is_open() || file.bad())
-        return fail("{}: cannot be read: {}; name a rules file that you may read, or use --no-rules", path,
-                    std::strerror(errno));
-    return parse_rules(text, path);
+    const auto text = read_whole_file(path, kMostBytes);
+    if (!text)
+        return fail("{}; name a rules file that you may read, or use --no-rules", text.error().message);
+    return parse_rules(*text, display_path(path));
 }
 
 }  // namespace rdam::rules

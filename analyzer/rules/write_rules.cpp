@@ -6,10 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
-#include "analyzer/rules/rules.h"
+#include "analyzer/rules/rules_text.h"
+#include "wrappers/list/read_file.h"
 
 namespace rdam::rules {
 namespace {
@@ -20,11 +19,9 @@ constexpr const char* kHead =
 Result<std::string> text_of(const std::string& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error) && !error) return std::string{kHead};
-    std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
-    if (!file.is_open() || file.bad())
-        return fail("{}: cannot be read: {}; rules can be kept only in a file that you may read and write",
-                    path, std::strerror(errno));
+    auto text = read_whole_file(path, kMostBytes);
+    if (!text)
+        return fail("{}; rules can be kept only in a file that you may read and write", text.error().message);
     return text;
 }
 

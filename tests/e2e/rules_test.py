@@ -182,7 +182,8 @@ class InForce(Rules):
             self.rules(text)
             self.assert_error(*words)
         self.assertEqual(self.report("--no-rules")[1], [])
-        self.assert_error("none.toml: cannot be read: No such file", options=("--rules", "none.toml"))
+        self.assert_error("/: cannot be read: Is a directory", options=("--rules", "/"))
+        self.assert_error("none.toml: cannot be opened: No such file", options=("--rules", "none.toml"))
 
 
 class SeveralTraces(Rules):

@@ -205,7 +205,8 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
     if (auto checked = check_body(body); !checked) return tl::unexpected{checked.error()};
 
     const auto reads = return_address_reads_.try_emplace(candidate.object, file).first;
-    if (const auto at = reads->second.first_in(*extent)) {
+    const bool tells_caller = known.described != nullptr && known.described->tells_caller;
+    if (const auto at = reads->second.first_in(*extent); at && !tells_caller) {
         return fail("looks at its return address (at +{}), which would lie in the recorder", *at);
     }
 

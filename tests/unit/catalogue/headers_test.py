@@ -120,6 +120,7 @@ class Headers(unittest.TestCase):
         words = set(re.findall(r"\b(\w+) *\)? *\(", declared))
         wanted = [name for name in names if builtin or name in words]
         self.check(declared, {name: known[name] for name in wanted}, options, builtin)
+        self.assertTrue(wanted)
         internal = [name for name in set(names) - set(wanted) if name.startswith("_")]
         others = sorted(set(names) - set(wanted) - set(internal))
         print(f"compared: {len(wanted)} of {len(names)}; not declared: {len(internal)} internal names, and {' '.join(others) or 'no other'}")
@@ -141,6 +142,11 @@ class Headers(unittest.TestCase):
     def test_posix_and_libc(self):
         names = [name for name in signatures() if not re.match(r"P?MPI_|GOMP_|omp_|__kmpc_|_Z", name)]
         self.compare(self.declarations(POSIX), names)
+
+    def test_fortified_calls(self):
+        """What calls become where the compiler knows the size of a buffer."""
+        declared = self.declarations(POSIX, "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2")
+        self.compare(declared, [name for name in signatures() if name.endswith("_chk")])
 
     def test_mpi(self):
         for command in (["mpicc", "--showme:compile"], ["mpicc", "-compile_info"]):

@@ -71,6 +71,8 @@ TEST_CASE("sleeping and busy waiting are told apart") {
     CHECK(waits("PMPI_Recv") == std::pair{true, true});
     CHECK(waits("MPI_Isend") == std::pair{false, false});
     CHECK(waits("memcpy") == std::pair{false, false});
+    CHECK(known("__kmpc_barrier").tells_caller);
+    CHECK_FALSE(known("GOMP_barrier").tells_caller);
     CHECK(waits("__pthread_mutex_lock") == std::pair{true, false});
 }
 

@@ -81,9 +81,15 @@ TEST_CASE("a rules file that cannot be read is named") {
     const auto read = rules::read_rules("/nowhere/rdam.toml");
     REQUIRE_FALSE(read.has_value());
     CHECK(read.error().message ==
-          "/nowhere/rdam.toml: cannot be read: No such file or directory; name a rules file that you may "
+          "/nowhere/rdam.toml: cannot be opened: No such file or directory; name a rules file that you may "
           "read, or "
           "use --no-rules");
+}
+
+TEST_CASE("what is no file, or far too large, is said") {
+    CHECK(rules::read_rules("/").error().message.find(
+              "/: cannot be read: Is a directory; name a rules file") == 0);
+    CHECK(rules::read_rules("/dev/zero").error().message.find("/dev/zero: larger than 1 MiB") == 0);
 }
 
 }  // namespace rdam::test
