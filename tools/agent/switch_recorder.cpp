@@ -83,11 +83,11 @@ void SwitchRecorder::take(bool all) {
     for (auto each = records_.begin(); each != middle.begin(); ++each)
         log_.add(*each, clock_.ticks(each->ns));
     records_.erase(records_.begin(), middle.begin());
-    lost_ = rings_->lost();
-    if (!all) watch_rate(most, clock_.now_ns());
+    const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
+    if (!all) watch_rate(most + lost, clock_.now_ns());
 }
 
-void SwitchRecorder::watch_rate(std::size_t records, std::uint64_t now_ns) {
+void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     in_window_ += records;
     const std::uint64_t elapsed = now_ns - window_ns_;
     if (elapsed < kWindowNs) return;
@@ -98,7 +98,7 @@ void SwitchRecorder::watch_rate(std::size_t records, std::uint64_t now_ns) {
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
     why_stopped_ = fmt::format("{:.0f} context switches a second on one processor", per_second / 2);
-    log_.finish();
+    log_.stop();
     rings_.reset();
 }
 

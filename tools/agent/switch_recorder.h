@@ -44,7 +44,7 @@ class SwitchRecorder {
   private:
     void run();
     void take(bool all);
-    void watch_rate(std::size_t records, std::uint64_t now_ns);
+    void watch_rate(std::uint64_t records, std::uint64_t now_ns);
     void write_parts(trace::TraceWriter* writer);
     void stop_thread();
 

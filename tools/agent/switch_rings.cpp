@@ -196,16 +196,16 @@ void SwitchRings::take(Ring& ring, std::vector<SwitchRecord>& to) {
 void SwitchRings::add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to) {
     perf_event_header header;
     std::memcpy(&header, record, sizeof header);
+    if (size < sizeof header + sizeof(SampleId)) return;
+    SampleId id;
+    std::memcpy(&id, record + size - sizeof id, sizeof id);
     if (header.type == PERF_RECORD_LOST) {
         std::uint64_t lost = 0;  // behind the header and the event's number
         std::memcpy(&lost, record + sizeof header + sizeof lost, sizeof lost);
         lost_ += lost;
-        return;
+        to.push_back({.ns = id.time, .lost = true});
     }
-    if (header.type != PERF_RECORD_SWITCH || size < sizeof header + sizeof(SampleId)) return;
-    SampleId id;
-    std::memcpy(&id, record + size - sizeof id, sizeof id);
-    if (id.pid != pid_) return;
+    if (header.type != PERF_RECORD_SWITCH || id.pid != pid_) return;
     to.push_back({.ns = id.time,
                   .tid = id.tid,
                   .cpu = static_cast<std::uint16_t>(id.cpu),

@@ -17,6 +17,7 @@ struct SwitchRecord {
     std::uint16_t cpu = 0;
     bool out = false;        ///< else the thread comes back
     bool preempted = false;  ///< out: it could have gone on
+    bool lost = false;       ///< none of this: here records of any threads are missing
 };
 
 /// One ring for each processor. Not thread-safe.
