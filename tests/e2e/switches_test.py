@@ -22,7 +22,7 @@ class Switches(Case):
         switches = report["trace"]["switches"]
         if switches["state"] == "unavailable":
             self.skipTest(f"no context switches can be had here: {switches['reason']}")
-        self.assertEqual((switches["state"], switches["reason"], switches["lost"]), ("recorded", None, 0))
+        self.assertEqual(switches, {"state": "recorded", "lost": 0})
         return report
 
     def threads(self, trace="trace.bin") -> list[dict]:
@@ -111,8 +111,8 @@ class Switches(Case):
     def test_not_wanted(self):
         self.record("sleeps", "3", "2", switches="off")
         report = self.analyze()
-        self.assertEqual(report["trace"]["switches"], {"state": "off", "reason": None, "lost": 0})
-        self.assertEqual([thread["off_cpu"] for thread in report["threads"]], [None, None])
+        self.assertEqual(report["trace"]["switches"], {"state": "off", "lost": 0})
+        self.assertEqual(["off_cpu" in thread for thread in report["threads"]], [False, False])
         self.assertEqual([thread["intervals"] for thread in self.threads()], [[], []])
 
     def test_refused(self):
@@ -126,7 +126,7 @@ class Switches(Case):
         self.assertEqual(report["functions"][0]["occurrences"], 5)
         self.assertEqual(report["trace"]["switches"]["state"], "unavailable")
         self.assertIn("perf_event_open: Permission denied", report["trace"]["switches"]["reason"])
-        self.assertEqual([thread["off_cpu"] for thread in report["threads"]], [None, None])
+        self.assertEqual(["off_cpu" in thread for thread in report["threads"]], [False, False])
 
     def test_too_many_to_be_recorded(self):
         self.record("bounces", "2", switches="auto")
