@@ -31,7 +31,7 @@ std::string_view state_name(trace::SwitchInfo::State state) {
 
 Json switches_json(const score::Report& report) {
     const trace::SwitchInfo& switches = report.switches;
-    Json out{{"state", state_name(switches.state)}, {"reason", nullptr}, {"lost", switches.lost}};
+    Json out{{"state", state_name(switches.state)}, {"lost", switches.lost}};
     if (!switches.reason.empty()) out["reason"] = switches.reason;
     if (switches.state == trace::SwitchInfo::State::stopped)
         out["until_ns"] = nanoseconds(report.switches_until_ns);
@@ -73,12 +73,11 @@ Json trace_json(const score::Report& report) {
 
 namespace {
 
-Json off_cpu_json(const std::optional<score::OffCpuRow>& row) {
-    if (!row) return nullptr;
-    return {{"blocked_ns", nanoseconds(row->blocked_ns)},
-            {"preempted_ns", nanoseconds(row->preempted_ns)},
-            {"switches", row->switches},
-            {"preemptions", row->preemptions}};
+Json off_cpu_json(const score::OffCpuRow& row) {
+    return {{"blocked_ns", nanoseconds(row.blocked_ns)},
+            {"preempted_ns", nanoseconds(row.preempted_ns)},
+            {"switches", row.switches},
+            {"preemptions", row.preemptions}};
 }
 
 Json threads_json(const score::Report& report) {
@@ -88,8 +87,8 @@ Json threads_json(const score::Report& report) {
                        {"name", row.name},
                        {"duration_ns", nanoseconds(row.duration_ns)},
                        {"events", row.events},
-                       {"short_lived", row.short_lived},
-                       {"off_cpu", off_cpu_json(row.off_cpu)}});
+                       {"short_lived", row.short_lived}});
+        if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);
     }
     return out;
 }

@@ -54,10 +54,10 @@ class TraceReader {
 
     /// The times in which the thread was on no processor, as far as they lie in its life: sorted, not empty,
     /// not overlapping. One that was not seen to end lasts to the thread's end (where that is not known, to
-    /// its last event). Nothing where they were not recorded (info().switches), and of a thread whose tid is
-    /// not known. A chunk that is bad is left out and counted in damage(); so an interval may be missing.
-    /// Errors: no such thread; no memory (24 bytes for each). Different threads may be read at the same time,
-    /// and while read_thread() runs.
+    /// its last event). Nothing where they were not recorded, or later than they were (info().switches),
+    /// and of a thread whose tid is not known. A chunk that is bad is left out and counted in damage(); so an
+    /// interval may be missing. Errors: no such thread; no memory (24 bytes for each). Different threads may
+    /// be read at the same time, and while read_thread() runs.
     Result<std::vector<OffCpu>> off_cpu(std::uint32_t thread) const;
 
   private:

@@ -77,6 +77,16 @@ void check(const TraceInfo& info) {
         require(stack.function < info.functions.size());
 }
 
+void check_off_cpu(const TraceReader& reader, std::uint32_t thread) {
+    const auto intervals = reader.off_cpu(thread);
+    require(intervals.has_value());
+    std::uint64_t last = reader.info().threads[thread].start;
+    for (const OffCpu& each : *intervals) {
+        require(last <= each.out && each.out < each.in);
+        last = each.in;
+    }
+}
+
 void read_all(const TraceReader& reader) {
     const TraceInfo& info = reader.info();
     check(info);
@@ -91,6 +101,7 @@ void read_all(const TraceReader& reader) {
             },
             [] {});
         require(done && events <= reader.events_of(thread));
+        check_off_cpu(reader, thread);
     }
 }
 

@@ -13,6 +13,7 @@ constexpr std::size_t kMostParts = 4096;
 }  // namespace
 
 void OffCpuLog::add(const SwitchRecord& record, std::uint64_t ticks) {
+    if (record.lost) return forget_open();
     Thread& thread = threads_[record.tid];
     if (record.out) {
         thread.out = ticks;
@@ -41,6 +42,16 @@ void OffCpuLog::seal_all() {
     for (auto& [tid, thread] : threads_)
         seal(tid, thread);
     std::erase_if(threads_, [](const auto& each) { return !each.second.is_out; });
+}
+
+void OffCpuLog::forget_open() {
+    for (auto& [tid, thread] : threads_)
+        thread.is_out = false;
+}
+
+void OffCpuLog::stop() {
+    forget_open();
+    seal_all();
 }
 
 void OffCpuLog::finish() {

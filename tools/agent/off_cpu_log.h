@@ -18,12 +18,16 @@ class OffCpuLog {
         trace::OffCpuEncoder intervals;
     };
 
-    /// Records come in the order of time; `ticks` is that of the record. A record may come twice; where
-    /// records were lost, the interval that they belong to is not known and left out.
+    /// Records come in the order of time; `ticks` is that of the record. A record may come twice. Where
+    /// records were lost, intervals that had begun and not ended are left out: what is here has both its
+    /// ends.
     void add(const SwitchRecord& record, std::uint64_t ticks);
 
-    /// The threads that are out stay out. Nothing can be added afterwards.
+    /// The recording ends with the program: threads that are out stay out. Nothing can be added afterwards.
     void finish();
+
+    /// The recording ends before the program: of threads that are out nothing is known.
+    void stop();
 
     /// What is ready to be written, and no longer kept here.
     std::vector<Part> take_parts();
@@ -41,6 +45,7 @@ class OffCpuLog {
 
     void seal(std::uint32_t tid, Thread& thread);
     void seal_all();
+    void forget_open();
 
     std::unordered_map<std::uint32_t, Thread> threads_;
     std::vector<Part> parts_;

@@ -16,7 +16,10 @@ constexpr std::uint64_t kSettledNs = 2'000'000;
 /// A record costs the program about half a microsecond: this many on one processor, a twentieth of its time.
 constexpr double kMostPerSecond = 100'000;
 /// A burst that is shorter does not stop the recording.
-constexpr std::uint64_t kWindowNs = 250'000'000;
+constexpr std::uint64_t kWindowNs = 100'000'000;
+/// The clocks are compared at least as often, as long as the agent is awake anyhow; what a killed agent had
+/// not read is lost.
+constexpr std::uint64_t kTakeNs = 1'000'000'000;
 
 }  // namespace
 
@@ -77,17 +80,18 @@ void SwitchRecorder::take(bool all) {
     const std::uint64_t settled = all ? UINT64_MAX : clock_.now_ns() - kSettledNs;
     const std::size_t most = rings_->take(records_);
     clock_.look();
+    taken_ns_ = clock_.now_ns();
     const auto middle =
         std::ranges::stable_partition(records_, [&](const SwitchRecord& each) { return each.ns < settled; });
     std::ranges::stable_sort(records_.begin(), middle.begin(), {}, &SwitchRecord::ns);
     for (auto each = records_.begin(); each != middle.begin(); ++each)
         log_.add(*each, clock_.ticks(each->ns));
     records_.erase(records_.begin(), middle.begin());
-    lost_ = rings_->lost();
-    if (!all) watch_rate(most, clock_.now_ns());
+    const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
+    if (!all) watch_rate(most + lost, taken_ns_);
 }
 
-void SwitchRecorder::watch_rate(std::size_t records, std::uint64_t now_ns) {
+void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     in_window_ += records;
     const std::uint64_t elapsed = now_ns - window_ns_;
     if (elapsed < kWindowNs) return;
@@ -98,7 +102,7 @@ void SwitchRecorder::watch_rate(std::size_t records, std::uint64_t now_ns) {
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
     why_stopped_ = fmt::format("{:.0f} context switches a second on one processor", per_second / 2);
-    log_.finish();
+    log_.stop();
     rings_.reset();
 }
 
@@ -110,7 +114,7 @@ void SwitchRecorder::write_parts(trace::TraceWriter* writer) {
 
 void SwitchRecorder::write(trace::TraceWriter* writer) {
     const std::lock_guard guard(mutex_);
-    if (rings_ && !thread_.joinable()) take(false);
+    if (rings_ && (!thread_.joinable() || clock_.now_ns() - taken_ns_ > kTakeNs)) take(false);
     if (stopped_ != 0) {
         info_.state = trace::SwitchInfo::State::stopped;
         info_.until = stopped_;

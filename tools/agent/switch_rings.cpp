@@ -17,7 +17,7 @@
 namespace rdam::agent {
 namespace {
 
-/// Halved until it may be locked: what a user may lock for perf's rings is shared by all of his processes.
+/// Halved until all rings may be locked: what a user may lock for them is shared by all of his processes.
 constexpr std::size_t kLargestRing = 256U << 10U;
 constexpr std::size_t kLeastRing = 8U << 10U;
 
@@ -91,15 +91,6 @@ void allow_descriptors() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void* map_ring(int fd, std::size_t& size) {
-    void* memory = MAP_FAILED;
-    for (size = kLargestRing; size >= kLeastRing; size /= 2) {
-        memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM)) break;
-    }
-    return memory == MAP_FAILED ? nullptr : memory;
-}
-
 std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
     std::vector<std::uint32_t> tids;
     std::error_code error;
@@ -113,31 +104,44 @@ std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
 
 Result<SwitchRings> SwitchRings::open(std::uint32_t pid, clockid_t clock) {
     allow_descriptors();
-    SwitchRings rings(pid);
-    const perf_event_attr attributes = attributes_for(clock);
+    for (std::size_t size = kLargestRing;; size /= 2) {
+        SwitchRings rings(pid);
+        auto done = rings.open_all(attributes_for(clock), size);
+        if (done) return rings;
+        if (!rings.unlocked_ || size == kLeastRing) return tl::unexpected(done.error());
+    }
+}
+
+Result<void> SwitchRings::open_all(const perf_event_attr& attributes, std::size_t size) {
     const long processors = sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < processors; ++cpu) {
-        Ring ring;
-        ring.fd = open_event(attributes, pid, cpu);
-        if (ring.fd < 0 && errno == ENODEV) continue;  // a processor that is not running
-        if (ring.fd < 0) return tl::unexpected(why_not_open(errno));
-        ring.memory = map_ring(ring.fd, ring.size);
-        const int error = errno;
-        rings.rings_.push_back(ring);
-        if (ring.memory == nullptr)
+        const int fd = open_event(attributes, pid_, cpu);
+        if (fd < 0 && errno == ENODEV) continue;  // a processor that is not running
+        if (fd < 0) return tl::unexpected(why_not_open(errno));
+        rings_.push_back({.fd = fd, .size = size});
+        void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (memory == MAP_FAILED) {
+            unlocked_ = true;
             return fail(
                 "perf's rings cannot be mapped: {} (give more with kernel.perf_event_mlock_kb or ulimit -l)",
-                std::strerror(error));
-        for (const std::uint32_t tid : threads_of(pid)) {
-            if (tid == pid) continue;
-            const int other = open_event(attributes, tid, cpu);
-            if (other < 0) continue;
-            ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, ring.fd);
-            rings.others_.push_back(other);
+                std::strerror(errno));
         }
+        rings_.back().memory = memory;
+        open_others(attributes, cpu);
     }
-    if (rings.rings_.empty()) return fail("perf_event_open: no processor is known");
-    return rings;
+    if (rings_.empty()) return fail("perf_event_open: no processor is known");
+    return {};
+}
+
+/// Threads that were there before us inherit nothing. What they have inherited after all comes twice.
+void SwitchRings::open_others(const perf_event_attr& attributes, int cpu) {
+    for (const std::uint32_t tid : threads_of(pid_)) {
+        if (tid == pid_) continue;
+        const int other = open_event(attributes, tid, cpu);
+        if (other < 0) continue;
+        ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, rings_.back().fd);
+        others_.push_back(other);
+    }
 }
 
 SwitchRings::~SwitchRings() {
@@ -196,16 +200,16 @@ void SwitchRings::take(Ring& ring, std::vector<SwitchRecord>& to) {
 void SwitchRings::add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to) {
     perf_event_header header;
     std::memcpy(&header, record, sizeof header);
+    if (size < sizeof header + sizeof(SampleId)) return;
+    SampleId id;
+    std::memcpy(&id, record + size - sizeof id, sizeof id);
     if (header.type == PERF_RECORD_LOST) {
         std::uint64_t lost = 0;  // behind the header and the event's number
         std::memcpy(&lost, record + sizeof header + sizeof lost, sizeof lost);
         lost_ += lost;
-        return;
+        to.push_back({.ns = id.time, .lost = true});
     }
-    if (header.type != PERF_RECORD_SWITCH || size < sizeof header + sizeof(SampleId)) return;
-    SampleId id;
-    std::memcpy(&id, record + size - sizeof id, sizeof id);
-    if (id.pid != pid_) return;
+    if (header.type != PERF_RECORD_SWITCH || id.pid != pid_) return;
     to.push_back({.ns = id.time,
                   .tid = id.tid,
                   .cpu = static_cast<std::uint16_t>(id.cpu),

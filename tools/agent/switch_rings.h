@@ -9,6 +9,8 @@
 
 #include "wrappers/support/result.h"
 
+struct perf_event_attr;
+
 namespace rdam::agent {
 
 struct SwitchRecord {
@@ -17,6 +19,7 @@ struct SwitchRecord {
     std::uint16_t cpu = 0;
     bool out = false;        ///< else the thread comes back
     bool preempted = false;  ///< out: it could have gone on
+    bool lost = false;       ///< none of this: here records of any threads are missing
 };
 
 /// One ring for each processor. Not thread-safe.
@@ -49,6 +52,8 @@ class SwitchRings {
     };
 
     explicit SwitchRings(std::uint32_t pid) : pid_(pid) {}
+    Result<void> open_all(const perf_event_attr& attributes, std::size_t size);
+    void open_others(const perf_event_attr& attributes, int cpu);
     void take(Ring& ring, std::vector<SwitchRecord>& to);
     void add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to);
 
@@ -56,6 +61,7 @@ class SwitchRings {
     std::vector<Ring> rings_;
     std::vector<int> others_;  ///< events of further threads, which write to the same rings
     std::uint64_t lost_ = 0;
+    bool unlocked_ = false;  ///< the rings are larger than what may be locked
 };
 
 }  // namespace rdam::agent

@@ -4,6 +4,7 @@
 //   has been
 //                             preempted often, and prints how often
 //   switches forks N M        the process sleeps N times, a fork child of it M times
+//   switches dies N           sleeps N times and is killed
 //   switches bounces SECONDS  two threads on one processor wait for each other as fast as they can
 //   switches refused COMMAND  runs COMMAND where nobody may ask the kernel for performance events
 #define _GNU_SOURCE
@@ -12,6 +13,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -157,6 +159,10 @@ int main(int count, char** words) {
     const long first = count > 2 ? atol(words[2]) : 0;
     const long second = count > 3 ? atol(words[3]) : 0;
     if (strcmp(mode, "sleeps") == 0) return sleeps(first, second);
+    if (strcmp(mode, "dies") == 0) {
+        nap_often(first);
+        return kill(getpid(), SIGKILL);
+    }
     if (strcmp(mode, "spins") == 0) return spins();
     if (strcmp(mode, "forks") == 0) return forks(first, second);
     if (strcmp(mode, "bounces") == 0 && count > 2) return bounces(atof(words[2]));

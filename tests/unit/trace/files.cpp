@@ -56,7 +56,8 @@ Bytes chunk(format::ChunkHeader header, const Bytes& payload) {
 Bytes description(const TraceInfo& info) {
     Describer describer;
     Bytes bytes;
-    for (const DescriptionPart& part : describer.changes(info, info.threads, info.dropped, info.switches.lost)) {
+    for (const DescriptionPart& part :
+         describer.changes(info, info.threads, info.dropped, info.switches.lost)) {
         format::ChunkHeader header;
         header.type = static_cast<std::uint8_t>(format::ChunkType::description);
         bytes = bytes + chunk(header, {part.message.begin(), part.message.end()});

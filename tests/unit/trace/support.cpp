@@ -149,6 +149,7 @@ TraceInfo full_info() {
                   .probe_ticks = 95.5,
                   .probe_inner_ticks = 45.25,
                   .floor_ticks = 88.125};
+    info.switches = {.state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56};
     info.objects = {{"/opt/app", "00ff", 0x555555554000, 0x555555560000},
                     {"/usr/lib/libc.so.6", "deadbeef", 0x7ffff7d00000, 0x7ffff7f00000}};
     info.functions = full_functions();
@@ -191,6 +192,10 @@ auto fields(const ClockInfo& c) {
                     c.probe_inner_ticks, c.floor_ticks);
 }
 
+auto fields(const SwitchInfo& s) {
+    return std::tie(s.state, s.reason, s.until, s.lost);
+}
+
 template <class Item>
 bool equal(const std::vector<Item>& a, const std::vector<Item>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -208,10 +213,10 @@ bool equal_parameters(const std::vector<FunctionInfo>& a, const std::vector<Func
 
 bool equal(const TraceInfo& a, const TraceInfo& b) {
     return fields(a.process) == fields(b.process) && fields(a.clock) == fields(b.clock) &&
-           equal(a.objects, b.objects) && equal(a.functions, b.functions) &&
-           equal_parameters(a.functions, b.functions) && equal(a.threads, b.threads) &&
-           equal(a.stacks, b.stacks) && equal(a.answers, b.answers) && a.remarks == b.remarks &&
-           a.dropped == b.dropped;
+           fields(a.switches) == fields(b.switches) && equal(a.objects, b.objects) &&
+           equal(a.functions, b.functions) && equal_parameters(a.functions, b.functions) &&
+           equal(a.threads, b.threads) && equal(a.stacks, b.stacks) && equal(a.answers, b.answers) &&
+           a.remarks == b.remarks && a.dropped == b.dropped;
 }
 
 namespace {

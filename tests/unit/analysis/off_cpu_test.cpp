@@ -1,0 +1,41 @@
+// What a thread's context switches come to.
+#include "analyzer/score/off_cpu.h"
+
+#include <catch2/catch.hpp>
+
+using namespace rdam;
+using score::sum_off_cpu;
+
+namespace {
+
+const std::vector<trace::OffCpu> kIntervals = {
+    {.out = 100, .in = 150, .cpu = 0, .preempted = false},
+    {.out = 200, .in = 203, .cpu = 1, .preempted = true},
+    {.out = 300, .in = 400, .cpu = 1, .preempted = false},
+};
+
+}  // namespace
+
+TEST_CASE("blocked and preempted times are summed apart") {
+    const auto sum = sum_off_cpu(kIntervals, {});
+    CHECK(sum.blocked == 150);
+    CHECK(sum.preempted == 3);
+    CHECK(sum.switches == 3);
+    CHECK(sum.preemptions == 1);
+}
+
+TEST_CASE("of a window only what lies in it counts") {
+    const auto sum = sum_off_cpu(kIntervals, {.begin = 120, .end = 350});
+    CHECK(sum.blocked == 30 + 50);
+    CHECK(sum.preempted == 3);
+    CHECK(sum.switches == 3);
+    const auto between = sum_off_cpu(kIntervals, {.begin = 150, .end = 200});
+    CHECK(between.switches == 0);
+    CHECK(between.blocked + between.preempted == 0);
+}
+
+TEST_CASE("a thread that is never off has nothing") {
+    const auto sum = sum_off_cpu({}, {});
+    CHECK(sum.switches == 0);
+    CHECK(sum.blocked == 0);
+}

@@ -1,0 +1,140 @@
+// From the kernel's records to intervals, and from its clock to the trace's.
+#include "tools/agent/off_cpu_log.h"
+
+#include <catch2/catch.hpp>
+
+#include "tools/agent/switch_clock.h"
+
+using namespace rdam::agent;
+
+namespace {
+
+constexpr std::uint32_t kTid = 7, kOther = 8;
+
+SwitchRecord out(std::uint32_t tid, bool preempted = false) {
+    return {.tid = tid, .cpu = 1, .out = true, .preempted = preempted};
+}
+
+SwitchRecord in(std::uint32_t tid) {
+    return {.tid = tid, .cpu = 1};
+}
+
+/// How many intervals the parts have of each of the two threads.
+std::pair<std::uint64_t, std::uint64_t> counts(const std::vector<OffCpuLog::Part>& parts) {
+    std::pair<std::uint64_t, std::uint64_t> result;
+    for (const OffCpuLog::Part& part : parts)
+        (part.tid == kTid ? result.first : result.second) += part.intervals.intervals();
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("each thread has its intervals") {
+    OffCpuLog log;
+    log.add(out(kTid), 10);
+    log.add(out(kOther, true), 11);
+    log.add(in(kTid), 20);
+    log.add(in(kOther), 21);
+    log.add(out(kTid), 30);
+    log.add(in(kTid), 31);
+    log.finish();
+    CHECK(counts(log.take_parts()) == std::pair<std::uint64_t, std::uint64_t>{2, 1});
+    CHECK(log.take_parts().empty());
+}
+
+TEST_CASE("a record that comes twice counts once") {
+    OffCpuLog log;
+    for (int i = 0; i < 2; ++i)
+        log.add(out(kTid), 10);
+    for (int i = 0; i < 2; ++i)
+        log.add(in(kTid), 20);
+    log.finish();
+    CHECK(counts(log.take_parts()).first == 1);
+}
+
+TEST_CASE("a thread that begins with coming back has no interval") {
+    OffCpuLog log;
+    log.add(in(kTid), 10);
+    log.finish();
+    CHECK(log.take_parts().empty());
+}
+
+TEST_CASE("what is open where records are missing is left out") {
+    OffCpuLog log;
+    log.add(out(kTid), 10);
+    log.add({.lost = true}, 15);
+    log.add(in(kTid), 20);
+    log.add(out(kTid), 30);
+    log.add(in(kTid), 40);
+    log.finish();
+    CHECK(counts(log.take_parts()).first == 1);
+}
+
+TEST_CASE("a thread that is out at the end stays out, unless the recording stopped before") {
+    OffCpuLog finished;
+    finished.add(out(kTid), 10);
+    finished.finish();
+    CHECK(counts(finished.take_parts()).first == 1);
+
+    OffCpuLog stopped;
+    stopped.add(out(kTid), 10);
+    stopped.stop();
+    CHECK(stopped.take_parts().empty());
+}
+
+TEST_CASE("a long run does not stay in memory") {
+    OffCpuLog log;
+    std::uint64_t taken = 0;
+    constexpr std::uint64_t kIntervals = 200'000;
+    for (std::uint64_t i = 0; i < kIntervals; ++i) {
+        log.add(out(kTid), 10 * i);
+        log.add(in(kTid), 10 * i + 5);
+        for (const OffCpuLog::Part& part : log.take_parts()) {
+            CHECK(part.intervals.intervals() <= rdam::trace::format::kMaxEvents);
+            taken += part.intervals.intervals();
+        }
+    }
+    CHECK(taken > kIntervals / 2);
+    log.finish();
+    CHECK(taken + counts(log.take_parts()).first == kIntervals);
+    CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("what nobody takes is thrown away in the end, and counted") {
+    OffCpuLog log;
+    constexpr std::uint32_t kThreads = 6000;
+    for (std::uint32_t tid = 1; tid <= kThreads; ++tid) {
+        log.add(out(tid), 10);
+        log.add(in(tid), 20);
+    }
+    log.finish();
+    const auto parts = log.take_parts();
+    CHECK(parts.size() < kThreads);
+    CHECK(parts.size() + log.dropped() == kThreads);
+}
+
+TEST_CASE("times are interpolated between two looks at both clocks, and go on at that rate") {
+    SwitchClock clock(rdam::shm::Clock::rdtscp);
+    clock.set({.tsc = 1'000'000, .ns = 500'000}, {.tsc = 1'002'500, .ns = 501'000});
+    CHECK(clock.ticks(500'000) == 1'000'000);
+    CHECK(clock.ticks(500'400) == 1'001'000);
+    CHECK(clock.ticks(501'000) == 1'002'500);
+    CHECK(clock.ticks(502'000) == 1'005'000);
+    CHECK(clock.ticks(499'000) == 997'500);
+}
+
+TEST_CASE("by the kernel's own clock a tick is a nanosecond") {
+    SwitchClock clock(rdam::shm::Clock::monotonic);
+    clock.look();
+    CHECK(clock.ticks(123'456'789) == 123'456'789);
+}
+
+TEST_CASE("looks at the clocks agree with the time-stamp counter") {
+    SwitchClock clock(rdam::shm::Clock::rdtsc);
+    clock.look();
+    const Moment now = read_moment(clock.source());
+    clock.look();
+    // Both readings are of one moment: apart by no more than a reading takes when it is disturbed.
+    const auto difference = static_cast<std::int64_t>(clock.ticks(now.ns) - now.tsc);
+    CHECK(std::abs(difference) < 50'000'000);
+}
