@@ -104,6 +104,8 @@ void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     why_stopped_ = fmt::format("{:.0f} context switches a second on one processor", per_second / 2);
     log_.stop();
     rings_.reset();
+    // A poll that goes on would keep the events alive.
+    eventfd_write(wake_, 1);
 }
 
 void SwitchRecorder::write_parts(trace::TraceWriter* writer) {
