@@ -72,8 +72,8 @@ class Code(unittest.TestCase):
     """The straight path of the trampolines as it was assembled: every conditional jump falls through."""
 
     CLOCKS = ("rdtscp", "rdtsc")
-    MAY = {"push", "pop", "mov", "movq", "movl", "movzwl", "movabs", "lea", "add", "sub", "and", "or", "xor", "shl", "shr", "inc", "imul", "test", "cmp",
-           "cmpb", "cmpq", "bt", "decq", "xadd", "cmpxchg", "call", "leave", "ret"}
+    MAY = {"push", "pop", "mov", "movq", "movl", "movzwl", "movabs", "lea", "add", "sub", "and", "or", "xor", "shl", "shr", "inc", "imul", "test",
+           "cmp", "cmpb", "cmpq", "bt", "decq", "xadd", "cmpxchg", "call", "leave", "ret"}
 
     @classmethod
     def setUpClass(cls):
