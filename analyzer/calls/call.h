@@ -23,8 +23,8 @@ struct Call {
     bool self_timed = true;      ///< false: not timed, or a child's duration is unknown
     std::uint64_t duration = 0;  ///< net; meaningful if timed
     std::uint64_t weight = 1;    ///< of so many calls: 1 / the probability that it was recorded
-    std::uint64_t self = 0;  ///< duration − Σ net durations of the children, never below 0; if self_timed
-    std::uint64_t begin = 0;             ///< its first time-stamp, as it is in the trace
+    std::uint64_t self = 0;   ///< duration − Σ net durations of the children, never below 0; if self_timed
+    std::uint64_t begin = 0;  ///< its first time-stamp, as it is in the trace
     const trace::Event* last = nullptr;  ///< the event that ended it; of its own frame, if `own_leave`
     bool own_leave = false;              ///< with the return value, if it was recorded and the call returned
 };

@@ -32,12 +32,12 @@ class Planted(Case):
     def check(self, cause: Cause):
         if cause.name in {"sharing", "phase", "processor"} and len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one processor: threads cannot disturb one another in its cache")
-        for attempt in range(ATTEMPTS):
+        for _ in range(ATTEMPTS):
             right, wrong, report = self.hints(cause)
             if right and not wrong:
                 break
         row = work(report)
-        self.assertTrue(right, (attempt, row["hints"]))
+        self.assertTrue(right, row["hints"])
         self.assertEqual(wrong, [], row["hints"])
         self.assertGreaterEqual(row["rdam"], 0.2)
         if cause.interference:
