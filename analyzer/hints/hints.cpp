@@ -1,5 +1,7 @@
 #include "analyzer/hints/hints.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -74,7 +76,13 @@ bool is_about_work(const score::Hint& hint) {
     return hint.kind == "parameter" || hint.kind == "early_return";
 }
 
-score::Hint unexplained(bool nothing_else) {
+score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) {
+    if (function.waits || function.busy_waits)
+        return {.kind = "waits",
+                .text = fmt::format(
+                    "no parameter explains it, and waiting is what it does{}: who makes it wait is the cause",
+                    function.busy_waits ? " (busily, so that its time on the processor is waiting as well)"
+                                        : "")};
     return {.kind = "no_parameter",
             .text = nothing_else
                         ? "no parameter, return value, caller, processor or time of the run explains it: "
@@ -93,7 +101,8 @@ Hints hints_of(const trace::TraceInfo& info, const score::Report& report, const 
     const double share = on.lost_ns / whole.lost_ns;
     if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
-    if (std::ranges::none_of(hints, is_about_work)) hints.push_back(unexplained(hints.empty()));
+    if (std::ranges::none_of(hints, is_about_work))
+        hints.push_back(unexplained(whole.function, hints.empty()));
     return hints;
 }
 

@@ -59,6 +59,18 @@ void judge_caller(const Suspicion& suspicion, Hints& hints) {
         fmt::format("with --split-by-context '{}'", suspicion.row.name), hints);
 }
 
+/// Where loops are folded calls with more inside are of the same sequence, and without deep keys those with
+/// other keys inside always are.
+void judge_inside(const Suspicion& suspicion, Hints& hints) {
+    const auto& calls = suspicion.row.sample.calls;
+    judge(
+        suspicion, "calls inside", [&](std::size_t i) { return calls[i].inside; }, "without --fold-loops",
+        hints);
+    judge(
+        suspicion, "keys of calls inside", [&](std::size_t i) { return calls[i].inside_keys; },
+        "with --deep-keys", hints);
+}
+
 /// The values that most calls return.
 std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
     constexpr std::size_t kLookedAt = 8;
@@ -117,6 +129,7 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
 void find_parameters(const Suspicion& suspicion, Hints& hints) {
     judge_parameters(suspicion, hints);
     judge_caller(suspicion, hints);
+    judge_inside(suspicion, hints);
     judge_result(suspicion, hints);
 }
 

@@ -186,7 +186,7 @@ Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
     for (const score::Hint& hint : row.hints)
         out.push_back(hint_json(hint));
-    if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice()}});
+    if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row)}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;

@@ -207,6 +207,16 @@ std::string lower_bound_advice() {
         score::kFewShare * 100, score::kFewOccurrences);
 }
 
+std::string lower_bound_advice(const score::FunctionRow& row) {
+    // Nobody adds a line to a system library.
+    if (row.module.find(".so") != std::string::npos) return lower_bound_advice();
+    const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
+    return fmt::format(
+        "{} Or mark an inner loop of {}{}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); before what "
+        "an iteration does, RDAM_END(\"{} loop\"); behind it.",
+        lower_bound_advice(), row.name, place, row.name, row.name);
+}
+
 std::string few_patterns_advice() {
     return fmt::format(
         "The true score may be higher: the pattern was seen fewer than {} times, and the fastest may have "

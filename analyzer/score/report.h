@@ -113,12 +113,14 @@ struct SampledCall {
     double duration_ns = 0;            ///< net
     double lost_ns = 0;                ///< as it counts in FunctionRow::lost_ns
     double weight = 1;                 ///< it stands for so many calls
-    double blocked_ns = 0;     ///< off the processor by its own doing, if context switches were recorded
-    double preempted_ns = 0;   ///< … because another thread was to run
-    std::uint64_t caller = 0;  ///< return address
-    std::uint64_t result = 0;  ///< meaningful if `returned`
-    std::uint32_t thread = 0;  ///< index into Report::threads
-    std::uint32_t group = 0;   ///< of calls of one sequence, which are compared within each thread
+    double blocked_ns = 0;          ///< off the processor by its own doing, if context switches were recorded
+    double preempted_ns = 0;        ///< … because another thread was to run
+    std::uint64_t caller = 0;       ///< return address
+    std::uint64_t result = 0;       ///< meaningful if `returned`
+    std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside; 0: they have none
+    std::uint32_t inside = 0;       ///< calls directly inside
+    std::uint32_t thread = 0;       ///< index into Report::threads
+    std::uint32_t group = 0;        ///< of calls of one sequence, which are compared within each thread
     std::uint16_t enter_cpu = 0, leave_cpu = 0;
     bool returned = false;
 };

@@ -81,6 +81,8 @@ void add_sample(const RowContext& context, FunctionRow& row) {
                  .weight = call.weight,
                  .caller = call.caller,
                  .result = call.result,
+                 .inside_keys = call.inside_keys,
+                 .inside = call.inside,
                  .thread = static_cast<std::uint32_t>(t),
                  .group = base.group,
                  .enter_cpu = call.enter_cpu,

@@ -93,6 +93,11 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
         key_values_.push_back(key.value(enter));
     }
     builder_.open(enter.function, key_values_);
+    if (!samples_.empty() && !open_.empty()) {
+        ++open_.back().inside;
+        for (const std::uint64_t value : key_values_)
+            open_.back().inside_keys = mining::hash_mix(open_.back().inside_keys, value);
+    }
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
                      .function = enter.function,
@@ -150,6 +155,8 @@ void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, minin
                                   .caller = open.caller,
                                   .result = returned ? call.last->words.front() : 0,
                                   .weight = static_cast<double>(call.weight),
+                                  .inside_keys = open.inside_keys,
+                                  .inside = open.inside,
                                   .group = group,
                                   .enter_cpu = open.cpu,
                                   .leave_cpu = call.last->cpu,

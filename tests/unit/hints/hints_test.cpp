@@ -73,6 +73,18 @@ TEST_CASE("Nothing explains interference") {
     CHECK(made.kinds() == Kinds{"no_parameter"});
 }
 
+TEST_CASE("Of a function that waits it is known that it does") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(made.waiting());
+    made.info.functions[0].waits = true;
+    REQUIRE(made.kinds() == Kinds{"waits"});
+    CHECK_THAT(made.row().hints[0].text, !Catch::Contains("busily"));
+    made.info.functions[0].busy_waits = true;
+    REQUIRE(made.kinds() == Kinds{"waits"});
+    CHECK_THAT(made.row().hints[0].text, Catch::Contains("busily"));
+}
+
 TEST_CASE("Work that depends on a parameter") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i) {
@@ -117,6 +129,23 @@ TEST_CASE("One place calls it with more to do") {
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
     CHECK(made.row().hints[0].parameter == "caller");
+}
+
+TEST_CASE("How much is called inside, and with which keys") {
+    Made loops;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const auto rounds = static_cast<std::uint32_t>(loops.below(20));
+        loops.call(100 * rounds + loops.noise()).inside = rounds;
+    }
+    REQUIRE(loops.kinds() == Kinds{"parameter"});
+    CHECK(loops.row().hints[0].parameter == "calls inside");
+    Made locks;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t lock = locks.below(3);
+        locks.call(lock == 1 ? 900 + locks.noise() : locks.noise()).inside_keys = lock + 77;
+    }
+    REQUIRE(locks.kinds() == Kinds{"parameter"});
+    CHECK(locks.row().hints[0].parameter == "keys of calls inside");
 }
 
 TEST_CASE("A slow processor") {
