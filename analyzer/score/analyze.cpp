@@ -132,8 +132,9 @@ void keep_samples(const trace::TraceInfo& info, ResolvedSettings& settings) {
     constexpr std::size_t kMost = std::size_t{1} << 16;
     constexpr std::size_t kLeast = 1024;
     settings.most_sampled = most_sampled(info);
-    settings.most_in_windows =
-        std::clamp(kInAll / std::max<std::size_t>(info.threads.size(), 1), kLeast, kMost);
+    // One thread has nobody beside it.
+    if (info.threads.size() > 1)
+        settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kLeast, kMost);
     std::uint64_t begin = UINT64_MAX, end = 0;
     for (const trace::ThreadInfo& thread : info.threads) {
         if (thread.start != 0) begin = std::min(begin, thread.start);
