@@ -26,6 +26,12 @@ inline std::uint64_t weight(std::uint8_t rate) {
     return std::uint64_t{1} << rate;
 }
 
+/// Of a time that is not negative.
+inline std::uint64_t rounded(double ticks) {
+    constexpr double kHalf = 0.5;
+    return static_cast<std::uint64_t>(ticks + kHalf);
+}
+
 inline double sane_ticks(double ticks) {
     return std::isfinite(ticks) && ticks > 0 && ticks < 1e9 ? ticks : 0;
 }
@@ -39,7 +45,7 @@ BasicMatcher<Sink>::BasicMatcher(std::size_t functions, ProbeCost cost, std::vec
       sink_(sink),
       open_(functions),
       per_function_(functions) {
-    inner_ticks_ = static_cast<std::uint64_t>(cost_.inner + 0.5);
+    inner_ticks_ = detail::rounded(cost_.inner);
     ignored_.resize(functions);
 }
 
@@ -183,8 +189,7 @@ std::uint64_t BasicMatcher<Sink>::net_duration(const Frame& frame, std::uint64_t
 template <class Sink>
 std::uint64_t BasicMatcher<Sink>::net_end() const {
     const double probes = cost_.inner + cost_.total * static_cast<double>(entered_ - 1);
-    return detail::subtract(detail::subtract(closed_at_, paused_until(closed_at_)),
-                            static_cast<std::uint64_t>(probes + 0.5));
+    return detail::subtract(detail::subtract(closed_at_, paused_until(closed_at_)), detail::rounded(probes));
 }
 
 template <class Sink>

@@ -78,6 +78,7 @@ std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
     for (const score::SampledCall& call : suspicion.row.sample.calls)
         if (call.returned) counts[call.result] += call.weight;
     std::vector<std::uint64_t> values;
+    values.reserve(counts.size());
     for (const auto& [value, count] : counts)
         values.push_back(value);
     std::ranges::stable_sort(values, std::ranges::greater{},

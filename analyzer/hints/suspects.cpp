@@ -108,7 +108,7 @@ class Search {
     std::string who(const Overlap& overlap) const {
         constexpr double kNearlyAlways = 0.8;
         for (const auto& [thread, ticks] : overlap.by_thread)
-            if (ticks >= kNearlyAlways * overlap.slow && overlap.by_thread.size() > 0)
+            if (ticks >= kNearlyAlways * overlap.slow)
                 return fmt::format("thread {}", suspicion_.info.threads[thread].tid);
         return "another thread";
     }

@@ -123,6 +123,7 @@ Interval narrowest(std::span<const Point> points, double lost) {
 double narrowest_by_chance(std::vector<Point> points, double lost) {
     constexpr int kShuffles = 8;
     std::vector<std::pair<double, double>> what;
+    what.reserve(points.size());
     for (const Point& point : points)
         what.emplace_back(point.lost, point.calls);
     std::mt19937 random;

@@ -80,6 +80,7 @@ double explained_by(const Suspicion& suspicion, const Variable& variable) {
     constexpr double kHardly = 0.2;
     const std::vector<TimedLoss> timed = losses_of(suspicion, variable);
     std::vector<Loss> losses;
+    losses.reserve(timed.size());
     for (const TimedLoss& call : timed)
         losses.push_back(call.loss);
     const double told = lost_in(losses);

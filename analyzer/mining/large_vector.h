@@ -13,11 +13,6 @@ namespace rdam::mining {
 template <class T>
 class Unwritten : public std::allocator<T> {
   public:
-    template <class U>
-    struct rebind {
-        using other = Unwritten<U>;
-    };
-
     Unwritten() = default;
     template <class U>
     explicit Unwritten(const Unwritten<U>&) {}

@@ -7,7 +7,7 @@ namespace rdam::samples {
 
 void CallSample::take(SampledCall call, std::span<const std::uint64_t> words) {
     const double priority = size_ / uniform_;
-    std::uint32_t place = static_cast<std::uint32_t>(taken_.size());
+    auto place = static_cast<std::uint32_t>(taken_.size());
     if (places_.size() == most_) {
         std::ranges::pop_heap(places_, std::ranges::greater{}, &Place::priority);
         place = places_.back().call;

@@ -81,12 +81,12 @@ void SwitchRecorder::take(bool all) {
     const std::size_t most = rings_->take(records_);
     clock_.look();
     taken_ns_ = clock_.now_ns();
-    const auto middle =
-        std::ranges::stable_partition(records_, [&](const SwitchRecord& each) { return each.ns < settled; });
-    std::ranges::stable_sort(records_.begin(), middle.begin(), {}, &SwitchRecord::ns);
-    for (auto each = records_.begin(); each != middle.begin(); ++each)
+    const auto middle = std::stable_partition(records_.begin(), records_.end(),
+                                              [&](const SwitchRecord& each) { return each.ns < settled; });
+    std::ranges::stable_sort(records_.begin(), middle, {}, &SwitchRecord::ns);
+    for (auto each = records_.begin(); each != middle; ++each)
         log_.add(*each, clock_.ticks(each->ns));
-    records_.erase(records_.begin(), middle.begin());
+    records_.erase(records_.begin(), middle);
     const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
     if (!all) watch_rate(most + lost, taken_ns_);
 }
