@@ -156,9 +156,9 @@ class Reader {
     bool add(std::string_view line) {
         const auto words = words_of(line, kMostWords);
         if (words.empty()) return true;
-        if (words[0].starts_with("0x") && words.size() > 1) {
-            // Of -v: the call stack of the row above, innermost first.
-            add_caller(function_of(join(words, 1, words.size())));
+        if (words[0].starts_with("0x")) {
+            // Of -v: the call stack of the row above, innermost first; an address without a symbol is alone.
+            if (words.size() > 1) add_caller(function_of(join(words, 1, words.size())));
             return true;
         }
         const auto row = row_in(words, *titles_);
