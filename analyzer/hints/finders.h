@@ -1,18 +1,25 @@
 // The kinds of hints. A new one: a function here, in a file of its own, and a line in `kFinders` (hints.cpp).
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
+#include "analyzer/hints/intervals.h"
 #include "analyzer/score/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::hints {
+
+/// When a thread was inside each function, as far as its timeline tells.
+using Activity = std::map<std::uint32_t, Intervals>;
 
 /// What a finder looks at: the loss of a function, or the part of it that was lost on the processor. At least
 /// kFewestCalls calls, and some loss.
 struct Suspicion {
     const trace::TraceInfo& info;
     const score::Report& report;
+    const std::vector<Activity>& activities;  ///< by thread; empty: there are no timelines
     const trace::FunctionInfo& function;
     const score::FunctionRow& row;
     double ns_per_tick = 1;
@@ -35,6 +42,8 @@ void find_times(const Suspicion& suspicion, Hints& hints);
 /// `processor`: calls are slow on some processors; `migration`: calls that changed the processor.
 void find_processors(const Suspicion& suspicion, Hints& hints);
 
+/// Of all threads with a timeline.
+std::vector<Activity> activities_of(const score::Report& report);
 /// `suspect`: a function that another thread is inside while calls are slow.
 void find_suspects(const Suspicion& suspicion, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.

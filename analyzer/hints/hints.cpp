@@ -24,13 +24,20 @@ double off_ns(const score::SampledCall& call) {
     return std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
 }
 
-Suspicion suspect(const trace::TraceInfo& info, const score::Report& report, const score::FunctionRow& row,
-                  bool on_processor) {
-    Suspicion suspicion{.info = info,
-                        .report = report,
-                        .function = info.functions[row.function],
+/// What is the same for all functions.
+struct Run {
+    const trace::TraceInfo& info;
+    const score::Report& report;
+    std::vector<Activity> activities;
+};
+
+Suspicion suspect(const Run& run, const score::FunctionRow& row, bool on_processor) {
+    Suspicion suspicion{.info = run.info,
+                        .report = run.report,
+                        .activities = run.activities,
+                        .function = run.info.functions[row.function],
                         .row = row,
-                        .ns_per_tick = trace::nanoseconds_per_tick(info.clock),
+                        .ns_per_tick = trace::nanoseconds_per_tick(run.info.clock),
                         .lost = {}};
     for (const score::SampledCall& call : row.sample.calls) {
         suspicion.lost.push_back(call.lost_ns - (on_processor ? off_ns(call) : 0));
@@ -91,13 +98,13 @@ score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) 
                         : "no parameter explains it: it is not that some calls are asked to do more"};
 }
 
-Hints hints_of(const trace::TraceInfo& info, const score::Report& report, const score::FunctionRow& row) {
-    const Suspicion whole = suspect(info, report, row, false);
+Hints hints_of(const Run& run, const score::FunctionRow& row) {
+    const Suspicion whole = suspect(run, row, false);
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
     find_suspects(whole, hints);
-    const Suspicion on = suspect(info, report, row, true);
+    const Suspicion on = suspect(run, row, true);
     const double share = on.lost_ns / whole.lost_ns;
     if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
@@ -124,22 +131,23 @@ score::FunctionRow alone(const score::FunctionRow& row, const score::SequenceRow
     return part;
 }
 
-void add_sequence_hints(const trace::TraceInfo& info, const score::Report& report, score::FunctionRow& row) {
+void add_sequence_hints(const Run& run, score::FunctionRow& row) {
     if (row.scored_sequences + row.single_sequences < 2) return;  // the function's are its own
     for (score::SequenceRow& sequence : row.sequences) {
-        if (sequence.rdam < report.threshold) continue;
+        if (sequence.rdam < run.report.threshold) continue;
         const score::FunctionRow part = alone(row, sequence);
-        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(info, report, part);
+        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(run, part);
     }
 }
 
 }  // namespace
 
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
+    const Run run{info, report, activities_of(report)};
     for (score::FunctionRow& row : report.functions) {
         if (row.sample.calls.size() < kFewestCalls) continue;
-        row.hints = hints_of(info, report, row);
-        add_sequence_hints(info, report, row);
+        row.hints = hints_of(run, row);
+        add_sequence_hints(run, row);
     }
 }
 

@@ -27,9 +27,6 @@ Intervals kept_windows(const samples::Windows& windows, std::uint64_t begin, std
     return united(std::move(kept));
 }
 
-/// The function in the thread, in time.
-using Activity = std::map<std::uint32_t, Intervals>;
-
 /// What the slow calls of all threads have in common with a function elsewhere.
 struct Overlap {
     double slow = 0;   ///< ticks of slow calls during which it ran
@@ -39,20 +36,10 @@ struct Overlap {
 
 class Search {
   public:
-    explicit Search(const Suspicion& suspicion)
-        : suspicion_(suspicion), timeline_(suspicion.report.timeline) {
-        for (const score::ThreadTimeline& thread : timeline_) {
-            Activity activity;
-            for (const score::TimedCall& call : thread.calls)
-                activity[call.function].push_back({call.begin, call.end});
-            for (auto& [function, intervals] : activity)
-                intervals = united(std::move(intervals));
-            activities_.push_back(std::move(activity));
-        }
-    }
+    explicit Search(const Suspicion& suspicion) : suspicion_(suspicion), activities_(suspicion.activities) {}
 
     void run(Hints& hints) {
-        for (std::size_t t = 0; t < timeline_.size(); ++t)
+        for (std::size_t t = 0; t < activities_.size(); ++t)
             look_at(t);
         if (!(slow_ > 0) || !(other_ > 0)) return;
         const auto lift = [this](const Overlap& overlap) {
@@ -114,8 +101,7 @@ class Search {
     }
 
     const Suspicion& suspicion_;
-    const std::vector<score::ThreadTimeline>& timeline_;
-    std::vector<Activity> activities_;
+    const std::vector<Activity>& activities_;
     std::map<std::uint32_t, Overlap> overlaps_;
     double slow_ = 0;   // ticks of slow calls, all threads
     double other_ = 0;  // … between the first and the last call of the function besides them
@@ -123,8 +109,20 @@ class Search {
 
 }  // namespace
 
+std::vector<Activity> activities_of(const score::Report& report) {
+    std::vector<Activity> activities;
+    for (const score::ThreadTimeline& thread : report.timeline) {
+        Activity& activity = activities.emplace_back();
+        for (const score::TimedCall& call : thread.calls)
+            activity[call.function].push_back({call.begin, call.end});
+        for (auto& [function, intervals] : activity)
+            intervals = united(std::move(intervals));
+    }
+    return activities;
+}
+
 void find_suspects(const Suspicion& suspicion, Hints& hints) {
-    if (suspicion.row.slow.empty() || suspicion.report.timeline.size() < 2) return;
+    if (suspicion.row.slow.empty() || suspicion.activities.size() < 2) return;
     Search{suspicion}.run(hints);
 }
 
