@@ -7,17 +7,6 @@
 
 namespace rdam::test {
 
-TemporaryPlace::TemporaryPlace() {
-    std::string path = (std::filesystem::temp_directory_path() / "rdam-columns-XXXXXX").string();
-    REQUIRE(mkdtemp(path.data()) != nullptr);
-    root_ = path;
-}
-
-TemporaryPlace::~TemporaryPlace() {
-    std::error_code error;
-    std::filesystem::remove_all(root_, error);
-}
-
 std::vector<std::byte> read_npy(const std::filesystem::path& path, columns::ElementType type) {
     INFO(path);
     std::ifstream file(path, std::ios::binary);

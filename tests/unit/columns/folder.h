@@ -7,23 +7,17 @@
 #include <vector>
 
 #include "analyzer/columns/npy_file.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace rdam::test {
 
 /// Gone when the test is. `path` is a folder in it that is not there yet.
 class TemporaryPlace {
   public:
-    TemporaryPlace();
-    ~TemporaryPlace();
-    TemporaryPlace(const TemporaryPlace&) = delete;
-    TemporaryPlace& operator=(const TemporaryPlace&) = delete;
-    TemporaryPlace(TemporaryPlace&&) = delete;
-    TemporaryPlace& operator=(TemporaryPlace&&) = delete;
-
-    std::filesystem::path path() const { return root_ / "columns"; }
+    std::filesystem::path path() const { return folder_.path() / "columns"; }
 
   private:
-    std::filesystem::path root_;
+    TemporaryFolder folder_;
 };
 
 /// A file's elements as bytes, after checking that its header is what numpy's description of the format asks

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/temporary_folder.h"
 #include "wrappers/object/object_file.h"
 
 namespace {
@@ -17,24 +18,7 @@ using rdam::SymbolSource;
 
 const fs::path kFixtures = FIXTURE_DIR;
 
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory() {
-        std::string name = (fs::temp_directory_path() / "rdam-object-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    ~TemporaryDirectory() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
+using TemporaryDirectory = rdam::test::TemporaryFolder;
 
 ObjectFile open(const fs::path& file, const fs::path& root = "/nonexistent") {
     auto object = ObjectFile::open(file.string(), root.string());

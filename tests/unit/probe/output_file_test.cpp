@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "analyzer/trace/writer.h"
+#include "tests/unit/temporary_folder.h"
 #include "tools/agent/process_facts.h"
 
 namespace rdam::agent {
@@ -15,19 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
+class Folder : public test::TemporaryFolder {
   public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "rdam-output-XXXXXX").string();
-        path_ = mkdtemp(name.data());
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() { fs::remove_all(path_); }
-    std::string operator/(const char* name) const { return (path_ / name).string(); }
-
-  private:
-    fs::path path_;
+    std::string operator/(const char* name) const { return file(name); }
 };
 
 trace::ProcessInfo this_process(const std::string& run = "") {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "analyzer/rules/rules.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace rdam::test {
 namespace {
@@ -51,22 +52,7 @@ keys = [
 ignore = ["log", "trace"] # too short
 )";
 
-class Folder {
-  public:
-    Folder() {
-        std::string name = std::filesystem::temp_directory_path() / "rdam-rules-XXXXXX";
-        if (mkdtemp(name.data()) == nullptr) FAIL("no temporary folder");
-        path = name;
-    }
-    ~Folder() { std::filesystem::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    Folder(Folder&&) = delete;
-    Folder& operator=(Folder&&) = delete;
-
-    std::string file(const char* name) const { return path / name; }
-    std::filesystem::path path;
-};
+using Folder = rdam::test::TemporaryFolder;
 
 std::string content(const std::string& path) {
     std::ifstream file(path);
@@ -202,7 +188,7 @@ TEST_CASE("rules are written to a file and read back") {
     struct stat status = {};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     CHECK((status.st_mode & 0777U) == 0640);
-    const auto files = std::distance(std::filesystem::directory_iterator{folder.path}, {});
+    const auto files = std::distance(std::filesystem::directory_iterator{folder.path()}, {});
     CHECK(files == 2);  // nothing is left over
 
     const auto nowhere = rules::write_rules(folder.file("no/rdam.toml"), wanted);

@@ -10,17 +10,6 @@
 
 namespace rdam::trace::testing {
 
-TemporaryDirectory::TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "rdam-trace-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 OwnedEvent OwnedEvent::copy(const Event& event) {
     OwnedEvent copied{event, {event.words.begin(), event.words.end()}};
     copied.event.words = {};

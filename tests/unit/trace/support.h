@@ -10,24 +10,12 @@
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/reader.h"
 #include "analyzer/trace/writer.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace rdam::trace::testing {
 
 /// A directory of its own, removed at the end.
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory();
-    ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    TemporaryDirectory(TemporaryDirectory&&) = delete;
-    TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
-
-    std::string file(const std::string& name) const { return (path_ / name).string(); }
-
-  private:
-    std::filesystem::path path_;
-};
+using TemporaryDirectory = test::TemporaryFolder;
 
 /// An event that owns its words.
 struct OwnedEvent {
