@@ -63,7 +63,8 @@ KeyWord key_word(const trace::FunctionInfo& function, std::size_t parameter) {
             .mask = whole ? UINT64_MAX : (std::uint64_t{1} << (8 * info.size)) - 1};
 }
 
-Result<std::vector<std::size_t>> find_parameters(const trace::FunctionInfo& function, std::string_view name) {
+Result<std::vector<std::size_t>> parameters_called(const trace::FunctionInfo& function,
+                                                   std::string_view name) {
     std::vector<std::size_t> found;
     std::string known;
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
@@ -119,16 +120,10 @@ class Choice {
 
   private:
     Result<void> set(std::string_view text, bool value) {
-        const Result<Named> named = split(text);
-        if (!named) return tl::unexpected{named.error()};
-        const auto functions = find_functions(info_, named->function);
-        if (!functions) return tl::unexpected{functions.error()};
-        for (const std::uint32_t function : *functions) {
-            const auto parameters = find_parameters(info_.functions[function], named->parameter);
-            if (!parameters) return tl::unexpected{parameters.error()};
-            for (const std::size_t parameter : *parameters)
-                is_key_[function][parameter] = value;
-        }
+        const auto places = find_parameters(info_, text);
+        if (!places) return tl::unexpected{places.error()};
+        for (const ParameterPlace& place : *places)
+            is_key_[place.function][place.parameter] = value;
         return {};
     }
 
@@ -146,6 +141,21 @@ Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, 
     }
     if (found.empty()) return fail("{}: the trace has no such function{}", name, similar_names(info, name));
     return found;
+}
+
+Result<std::vector<ParameterPlace>> find_parameters(const trace::TraceInfo& info, std::string_view text) {
+    const Result<Named> named = split(text);
+    if (!named) return tl::unexpected{named.error()};
+    const auto functions = find_functions(info, named->function);
+    if (!functions) return tl::unexpected{functions.error()};
+    std::vector<ParameterPlace> places;
+    for (const std::uint32_t function : *functions) {
+        const auto parameters = parameters_called(info.functions[function], named->parameter);
+        if (!parameters) return tl::unexpected{parameters.error()};
+        for (const std::size_t parameter : *parameters)
+            places.push_back({function, static_cast<std::uint16_t>(parameter)});
+    }
+    return places;
 }
 
 Result<void> check_key(std::string_view text) {

@@ -37,6 +37,17 @@ using KeyTable = std::vector<std::vector<KeyWord>>;
 /// The functions called `name`, `module:name`, or so by the linker. None: an error that names similar ones.
 Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, std::string_view name);
 
+/// A parameter of a function.
+struct ParameterPlace {
+    std::uint32_t function = 0;
+    std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters
+
+    friend bool operator==(const ParameterPlace&, const ParameterPlace&) = default;
+};
+
+/// All that `text` names, `function:parameter` as in KeyChanges. Errors: as make_keys().
+Result<std::vector<ParameterPlace>> find_parameters(const trace::TraceInfo& info, std::string_view text);
+
 /// What somebody wants changed about the keys that a trace has by itself (ParameterInfo::key).
 struct KeyChanges {
     std::span<const std::string> add = {};     ///< `function:parameter`; the parameter `*` means all

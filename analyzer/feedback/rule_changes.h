@@ -1,0 +1,29 @@
+// One change at a time to what a rules file says of functions by name, leaving the rest of it as it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/score/settings.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::feedback {
+
+/// As short as tells it from the other functions of the trace: `name`, else `module:name`. Functions that
+/// have that in common too are changed together.
+std::string rule_name(const trace::TraceInfo& info, std::uint32_t function);
+
+/// The parameter (or mining::kCallerKey) is a key from now on, or is none. Rules that say so of several are
+/// replaced by what they say of the others.
+void set_key(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter, bool is_key,
+             score::NamedRules& rules);
+
+/// Likewise.
+void set_ignored(const trace::TraceInfo& info, std::uint32_t function, bool ignored,
+                 score::NamedRules& rules);
+
+/// What the command line adds to the rules, put into them: the result means the same in this trace as
+/// Settings::rules and the four lists together. Names must be those of the trace.
+score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Settings& settings);
+
+}  // namespace rdam::feedback

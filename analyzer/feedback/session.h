@@ -1,0 +1,106 @@
+// An analysis that somebody changes step by step, looking at the scores after each: the interactive screen's
+// model. It knows nothing of the screen.
+//
+// What is kept in memory are the times of all calls by everything that might tell them apart (each parameter
+// and the caller), as far as that are not too many values: most changes then need no second look at the trace
+// and give exactly the report that an analysis with these settings gives. The others read the trace again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/rules/rules.h"
+#include "analyzer/score/report.h"
+#include "analyzer/score/settings.h"
+#include "analyzer/trace/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::feedback {
+
+/// What tells the calls of a function apart, or could.
+struct KeyChoice {
+    std::string name;             ///< of the parameter, or `caller`
+    std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters; mining::kCallerKey
+    bool is_key = false;
+    std::optional<double> explains = {};       ///< of the variation, 0…1; nothing: it is a key, or no calls
+    std::optional<double> rdam_with_key = {};  ///< the score that would be left
+};
+
+/// Calls by duration; from_ns ≤ d < to_ns.
+struct Bar {
+    double from_ns = 0, to_ns = 0;
+    std::uint64_t calls = 0;
+};
+
+/// Everything about one function.
+struct FunctionPage {
+    score::FunctionRow row;       ///< with hints, whatever its score
+    std::vector<KeyChoice> keys;  ///< in the order of the parameters, the caller last
+    std::vector<Bar> bars;        ///< its outermost calls, from the shortest to the longest; equal ratios
+};
+
+/// A step. Those that are no change at all are none.
+enum class Effect {
+    nothing,   ///< it was so before
+    rescored,  ///< from memory
+    reread,    ///< from the trace
+};
+
+/// Called while the trace is read, now and then, with the number of events so far; null: nobody asks.
+using Progress = std::function<void(std::uint64_t events)>;
+
+/// Not thread-safe.
+class Session {
+  public:
+    /// Reads the trace, which must outlive the session. `settings` as for score::analyze(); patterns are not
+    /// looked for. Errors: of that.
+    static Result<std::unique_ptr<Session>> open(const trace::TraceReader& reader, score::Settings settings,
+                                                 Progress progress);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    Session(Session&&) = delete;
+    Session& operator=(Session&&) = delete;
+
+    const trace::TraceInfo& info() const;
+    /// With the present settings. Rows have neither samples nor hints: page() has them.
+    const score::Report& report() const;
+    const score::Settings& settings() const;
+    /// Functions that are ignored, in the order of the trace.
+    std::vector<std::uint32_t> ignored() const;
+
+    /// Of a function that has calls. `bars`: how many the distribution is to have, 1 at least.
+    FunctionPage page(std::uint32_t function, std::size_t bars);
+
+    // Changes. Errors: of reading the trace; then nothing has changed.
+    Result<Effect> set_key(std::uint32_t function, std::uint16_t parameter, bool is_key);
+    Result<Effect> set_ignored(std::uint32_t function, bool ignored);
+    Result<Effect> set_fold_loops(bool fold);
+    Result<Effect> set_deep_keys(bool deep);
+    Result<Effect> set_baseline(score::Baseline baseline);
+    Result<Effect> set_threshold(double threshold);
+
+    /// Takes the last change back; nothing: there is none.
+    Result<Effect> undo();
+    /// What undo() would take back, in a few words; empty: nothing.
+    std::string last_change() const;
+    /// Since open(), or since mark_saved().
+    bool has_unsaved_changes() const;
+    void mark_saved();
+
+    /// The present settings as a rules file has them, for rules::write_rules(). What `in_force` says of
+    /// functions that this trace lacks stays.
+    rules::Rules rules() const;
+
+  private:
+    struct Model;
+    explicit Session(std::unique_ptr<Model> model);
+    std::unique_ptr<Model> model_;
+};
+
+}  // namespace rdam::feedback
