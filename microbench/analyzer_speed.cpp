@@ -85,8 +85,7 @@ void analyze_events(benchmark::State& state) {
     for ([[maybe_unused]] auto _ : state) {
         score::ThreadAnalysis analysis{info, settings};
         analysis.consume(thread.events);
-        analysis.finish();
-        benchmark::DoNotOptimize(analysis.groups().data());
+        benchmark::DoNotOptimize(analysis.finish()->groups.data());
     }
     const auto events = static_cast<double>(thread.events.size()) * static_cast<double>(state.iterations());
     state.counters["events/s"] = benchmark::Counter(events, benchmark::Counter::kIsRate);

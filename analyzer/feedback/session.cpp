@@ -1,45 +1,170 @@
 #include "analyzer/feedback/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "analyzer/feedback/rule_changes.h"
 #include "analyzer/hints/hints.h"
+#include "analyzer/hints/key_shares.h"
 #include "analyzer/hints/off_times.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/score/analyze.h"
+#include "analyzer/score/baseline_text.h"
+#include "analyzer/score/named_rules.h"
+#include "analyzer/score/regroup.h"
+#include "analyzer/score/scores.h"
+#include "analyzer/trace/clock.h"
 
 namespace rdam::feedback {
+namespace {
+
+constexpr std::size_t kListedSequences = 1000;
+
+/// What the trace came to when it was last read.
+struct Kept {
+    score::ResolvedSettings settings;
+    score::AnalyzedTrace trace;
+};
+
+/// The scores with one choice of settings. Not movable: the scores refer to the rest.
+struct Scored {
+    explicit Scored(std::shared_ptr<const Kept> from) : kept(std::move(from)) {}
+
+    std::shared_ptr<const Kept> kept;
+    score::ResolvedSettings settings;
+    score::ThreadList regrouped;  ///< empty: those that were kept are as they should be
+    std::unique_ptr<score::Scores> scores;
+    score::Report report;
+};
+
+std::unique_ptr<Scored> score_threads(std::shared_ptr<const Kept> kept, score::ResolvedSettings settings) {
+    auto scored = std::make_unique<Scored>(std::move(kept));
+    const Kept& from = *scored->kept;
+    settings.most_sampled = from.settings.most_sampled;
+    scored->settings = std::move(settings);
+    const bool as_kept = score::same_groups(from.settings, scored->settings);
+    if (!as_kept) scored->regrouped = score::regroup(from.trace, from.settings, scored->settings);
+    scored->scores =
+        std::make_unique<score::Scores>(from.trace.facts(), scored->settings,
+                                        as_kept ? from.trace.threads : scored->regrouped, kListedSequences);
+    scored->report = scored->scores->report(0, false);
+    score::leave_out(from.trace, scored->report);
+    return scored;
+}
+
+/// The four lists become part of the rules, which is where changes go.
+score::Settings all_in_rules(const trace::TraceInfo& info, score::Settings settings) {
+    settings.rules = combined_rules(info, settings);
+    for (const score::RuleList& list : score::kRuleLists)
+        (settings.*list.settings).clear();
+    settings.patterns = false;
+    return settings;
+}
+
+rules::Rules rules_of(const score::Settings& settings) {
+    const score::Settings usual;
+    rules::Rules rules{.named = settings.rules};
+    if (settings.sequences.deep_keys) rules.deep_keys = true;
+    if (settings.sequences.fold_loops) rules.fold_loops = true;
+    if (settings.baseline != usual.baseline) rules.baseline = to_text(settings.baseline);
+    if (settings.threshold != usual.threshold) rules.threshold = settings.threshold;
+    return rules;
+}
+
+std::vector<Bar> bars_of(const score::Distribution& durations, double ns_per_tick, std::size_t count) {
+    std::vector<Bar> bars;
+    if (durations.count() == 0) return bars;
+    const double low = static_cast<double>(std::max<std::uint64_t>(durations.min(), 1));
+    const double high = std::max(static_cast<double>(durations.max()) + 1, low + 1);
+    const auto edge = [&](std::size_t i) {
+        return low * std::pow(high / low, static_cast<double>(i) / static_cast<double>(count));
+    };
+    std::uint64_t below = 0;
+    for (std::size_t i = 1; i <= count; ++i) {
+        const std::uint64_t until =
+            i == count ? durations.count()
+                       : durations.count_below(static_cast<std::uint64_t>(std::ceil(edge(i))));
+        bars.push_back({edge(i - 1) * ns_per_tick, edge(i) * ns_per_tick, until - below});
+        below = until;
+    }
+    return bars;
+}
+
+}  // namespace
 
 struct Session::Model {
+    /// What a change replaced.
+    struct Step {
+        score::Settings before;
+        std::string change;
+    };
+
     const trace::TraceReader& reader;
     Progress progress;
-    score::Settings settings;
-    score::Report report = {};
-    std::vector<std::pair<score::Settings, std::string>> steps = {};
-    std::size_t saved = 0;
-    bool beyond = false;
+    score::Settings settings = {};
+    std::unique_ptr<Scored> scored = nullptr;
+    std::vector<Step> steps = {};
+    rules::Rules saved = {};
 
-    Result<void> read(const score::Settings& with) {
-        score::Settings all = with;
-        all.threshold = 0;
-        auto read = score::analyze(reader, all, {.samples = true, .progress = progress});
-        if (!read) return tl::unexpected{read.error()};
-        if (auto known = hints::add_off_times(reader, *read); !known) return known;
-        hints::add_hints(reader.info(), *read);
-        read->threshold = with.threshold;
-        report = std::move(*read);
-        settings = with;
-        return {};
+    const trace::TraceInfo& info() const { return reader.info(); }
+
+    Result<std::shared_ptr<const Kept>> read(const score::Settings& with, score::ResolvedSettings resolved) {
+        resolved = score::with_samples(info(), score::with_candidates(info(), std::move(resolved)));
+        auto trace = score::read_trace(reader, resolved, with.selection, with.jobs, progress);
+        if (!trace) return tl::unexpected{trace.error()};
+        return std::make_shared<const Kept>(Kept{std::move(resolved), std::move(*trace)});
     }
+
+    Result<Effect> apply(const score::Settings& to) {
+        auto wanted = score::resolve(info(), to);
+        if (!wanted) return tl::unexpected{wanted.error()};
+        const bool answers =
+            scored && (score::same_groups(scored->kept->settings, *wanted) ||
+                       score::can_regroup(scored->kept->trace, scored->kept->settings, *wanted));
+        if (answers) {
+            scored = score_threads(scored->kept, std::move(*wanted));
+        } else {
+            auto kept = read(to, *wanted);
+            if (!kept) return tl::unexpected{kept.error()};
+            scored = score_threads(std::move(*kept), std::move(*wanted));
+        }
+        settings = to;
+        return answers ? Effect::rescored : Effect::reread;
+    }
+
     Result<Effect> change(score::Settings to, std::string what) {
+        if (rules_of(to) == rules_of(settings)) return Effect::nothing;
         score::Settings before = settings;
-        if (auto done = read(to); !done) return tl::unexpected{done.error()};
-        steps.emplace_back(std::move(before), std::move(what));
-        return Effect::reread;
+        auto done = apply(to);
+        if (done) steps.push_back({std::move(before), std::move(what)});
+        return done;
     }
+
+    std::vector<KeyChoice> key_choices(const score::Report& report, const score::FunctionRow& row) const;
 };
+
+std::vector<KeyChoice> Session::Model::key_choices(const score::Report& report,
+                                                   const score::FunctionRow& row) const {
+    const trace::FunctionInfo& function = info().functions[row.function];
+    const auto& keys = scored->settings.keys[row.function];
+    std::vector<KeyChoice> choices;
+    for (std::uint16_t p = 0; p < function.parameters.size(); ++p)
+        choices.push_back({.name = function.parameters[p].name, .parameter = p});
+    choices.push_back({.name = "caller", .parameter = mining::kCallerKey});
+    for (KeyChoice& choice : choices)
+        choice.is_key = std::ranges::find(keys, choice.parameter, &mining::KeyWord::parameter) != keys.end();
+    for (const hints::KeyShare& share : hints::key_shares(info(), report, row)) {
+        for (KeyChoice& choice : choices) {
+            if (choice.parameter != share.parameter || choice.is_key) continue;
+            choice.explains = share.explains;
+            choice.rdam_with_key = share.rdam_with_key;
+        }
+    }
+    return choices;
+}
 
 Session::Session(std::unique_ptr<Model> model) : model_(std::move(model)) {}
 Session::~Session() = default;
@@ -48,123 +173,108 @@ Result<std::unique_ptr<Session>> Session::open(const trace::TraceReader& reader,
                                                Progress progress) {
     if (auto resolved = score::resolve(reader.info(), settings); !resolved)
         return tl::unexpected{resolved.error()};
-    settings.rules = combined_rules(reader.info(), settings);
-    settings.keys.clear();
-    settings.no_keys.clear();
-    settings.split_by_context.clear();
-    settings.ignore.clear();
-    settings.patterns = false;
-    auto model =
-        std::make_unique<Model>(Model{.reader = reader, .progress = std::move(progress), .settings = {}});
-    if (auto done = model->read(settings); !done) return tl::unexpected{done.error()};
+    auto model = std::make_unique<Model>(Model{.reader = reader, .progress = std::move(progress)});
+    if (auto done = model->apply(all_in_rules(reader.info(), std::move(settings))); !done)
+        return tl::unexpected{done.error()};
+    model->saved = rules_of(model->settings);
     return std::unique_ptr<Session>{new Session{std::move(model)}};
 }
 
 const trace::TraceInfo& Session::info() const {
-    return model_->reader.info();
+    return model_->info();
 }
 const score::Report& Session::report() const {
-    return model_->report;
+    return model_->scored->report;
 }
 const score::Settings& Session::settings() const {
     return model_->settings;
 }
 
 std::vector<std::uint32_t> Session::ignored() const {
+    const std::vector<bool>& ignored = model_->scored->settings.ignored;
     std::vector<std::uint32_t> functions;
-    const auto resolved = score::resolve(info(), settings());
-    for (std::uint32_t f = 0; resolved && f < resolved->ignored.size(); ++f)
-        if (resolved->ignored[f]) functions.push_back(f);
+    for (std::uint32_t f = 0; f < ignored.size(); ++f)
+        if (ignored[f]) functions.push_back(f);
     return functions;
 }
 
-FunctionPage Session::page(std::uint32_t function, std::size_t bars) {
+Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
+    const score::Scores& scores = *model_->scored->scores;
+    score::Report report = scores.report_on(function);
+    if (report.functions.empty())
+        return fail("{}: it has no calls; choose a function of the ranking", info().functions[function].name);
+    if (auto known = hints::add_off_times(model_->reader, report); !known)
+        return tl::unexpected{known.error()};
+    hints::add_hints(info(), report);
     FunctionPage page;
-    for (const score::FunctionRow& row : report().functions)
-        if (row.function == function) page.row = row;
-    const auto resolved = score::resolve(info(), settings());
-    const auto is_key = [&](std::uint16_t parameter) {
-        return std::ranges::any_of(resolved->keys[function],
-                                   [&](const auto& key) { return key.parameter == parameter; });
-    };
-    const auto add = [&](const std::string& name, std::uint16_t parameter) {
-        KeyChoice choice{.name = name, .parameter = parameter, .is_key = is_key(parameter)};
-        for (const score::Hint& hint : page.row.hints) {
-            if (hint.parameter != name) continue;
-            choice.explains = hint.explains;
-            choice.rdam_with_key = hint.rdam_with_key;
-        }
-        page.keys.push_back(std::move(choice));
-    };
-    const trace::FunctionInfo& named = info().functions[function];
-    for (std::size_t p = 0; p < named.parameters.size(); ++p)
-        add(named.parameters[p].name, static_cast<std::uint16_t>(p));
-    add("caller", mining::kCallerKey);
-    const double low = std::max(page.row.min_ns, 1.0), high = std::max(page.row.max_ns, low) * 1.0001;
-    for (std::size_t i = 0; i <= bars; ++i) {
-        const double edge = low * std::pow(high / low, static_cast<double>(i) / static_cast<double>(bars));
-        if (i > 0) page.bars.back().to_ns = edge;
-        if (i < bars) page.bars.push_back({edge, 0, 0});
-    }
-    for (const score::SampledCall& call : page.row.sample.calls)
-        for (Bar& bar : page.bars)
-            if (call.duration_ns >= bar.from_ns && call.duration_ns < bar.to_ns)
-                bar.calls += static_cast<std::uint64_t>(call.weight);
+    page.row = std::move(report.functions.front());
+    page.keys = model_->key_choices(report, page.row);
+    page.bars = bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
     return page;
 }
 
 Result<Effect> Session::set_key(std::uint32_t function, std::uint16_t parameter, bool is_key) {
     score::Settings to = settings();
     feedback::set_key(info(), function, parameter, is_key, to.rules);
-    return model_->change(std::move(to), "key");
+    const trace::FunctionInfo& named = info().functions[function];
+    const std::string key =
+        parameter == mining::kCallerKey ? std::string{"its caller"} : named.parameters[parameter].name;
+    return model_->change(std::move(to), fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key,
+                                                     rule_name(info(), function)));
 }
+
 Result<Effect> Session::set_ignored(std::uint32_t function, bool ignored) {
     score::Settings to = settings();
     feedback::set_ignored(info(), function, ignored, to.rules);
-    return model_->change(std::move(to), "ignore");
+    return model_->change(std::move(to),
+                          (ignored ? "ignore " : "no longer ignore ") + rule_name(info(), function));
 }
+
 Result<Effect> Session::set_fold_loops(bool fold) {
     score::Settings to = settings();
     to.sequences.fold_loops = fold;
-    return model_->change(std::move(to), "fold loops");
+    return model_->change(std::move(to), fold ? "fold loops" : "unfold loops");
 }
+
 Result<Effect> Session::set_deep_keys(bool deep) {
     score::Settings to = settings();
     to.sequences.deep_keys = deep;
-    return model_->change(std::move(to), "deep keys");
+    return model_->change(std::move(to), deep ? "deep keys" : "no deep keys");
 }
+
 Result<Effect> Session::set_baseline(score::Baseline baseline) {
     score::Settings to = settings();
     to.baseline = baseline;
-    return model_->change(std::move(to), "baseline");
+    return model_->change(std::move(to), "baseline " + to_text(baseline));
 }
+
 Result<Effect> Session::set_threshold(double threshold) {
     score::Settings to = settings();
     to.threshold = threshold;
-    return model_->change(std::move(to), "threshold");
+    return model_->change(std::move(to), fmt::format("threshold {:.2f}", threshold));
 }
 
 Result<Effect> Session::undo() {
     if (model_->steps.empty()) return Effect::nothing;
-    if (auto done = model_->read(model_->steps.back().first); !done) return tl::unexpected{done.error()};
-    model_->steps.pop_back();
-    return Effect::reread;
+    auto done = model_->apply(model_->steps.back().before);
+    if (done) model_->steps.pop_back();
+    return done;
 }
+
 std::string Session::last_change() const {
-    return model_->steps.empty() ? std::string{} : model_->steps.back().second;
+    return model_->steps.empty() ? std::string{} : model_->steps.back().change;
 }
+
 bool Session::has_unsaved_changes() const {
-    return model_->steps.size() != model_->saved;
+    return rules() != model_->saved;
 }
+
 void Session::mark_saved() {
-    model_->saved = model_->steps.size();
+    model_->saved = rules();
 }
 
 rules::Rules Session::rules() const {
-    rules::Rules rules{.named = settings().rules};
-    if (settings().sequences.deep_keys) rules.deep_keys = true;
-    if (settings().sequences.fold_loops) rules.fold_loops = true;
-    return rules;
+    return rules_of(settings());
 }
 
 }  // namespace rdam::feedback

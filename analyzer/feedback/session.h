@@ -74,8 +74,9 @@ class Session {
     /// Functions that are ignored, in the order of the trace.
     std::vector<std::uint32_t> ignored() const;
 
-    /// Of a function that has calls. `bars`: how many the distribution is to have, 1 at least.
-    FunctionPage page(std::uint32_t function, std::size_t bars);
+    /// `bars`: how many the distribution is to have, 1 at least. Errors: it has no calls; of reading the
+    /// context switches.
+    Result<FunctionPage> page(std::uint32_t function, std::size_t bars);
 
     // Changes. Errors: of reading the trace; then nothing has changed.
     Result<Effect> set_key(std::uint32_t function, std::uint16_t parameter, bool is_key);

@@ -28,6 +28,11 @@ struct Suspicion {
     double calls = 0;          ///< Σ weight
 };
 
+/// Of the row's sample. `on_processor`: without what was lost off the processors.
+Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
+                       const std::vector<Activity>& activities, const score::FunctionRow& row,
+                       bool on_processor);
+
 inline constexpr std::size_t kFewestCalls = 30;
 /// A hint is about at least this share of the loss.
 inline constexpr double kWorthTelling = 0.5;

@@ -31,22 +31,6 @@ struct Run {
     std::vector<Activity> activities;
 };
 
-Suspicion suspect(const Run& run, const score::FunctionRow& row, bool on_processor) {
-    Suspicion suspicion{.info = run.info,
-                        .report = run.report,
-                        .activities = run.activities,
-                        .function = run.info.functions[row.function],
-                        .row = row,
-                        .ns_per_tick = trace::nanoseconds_per_tick(run.info.clock),
-                        .lost = {}};
-    for (const score::SampledCall& call : row.sample.calls) {
-        suspicion.lost.push_back(call.lost_ns - (on_processor ? off_ns(call) : 0));
-        suspicion.lost_ns += suspicion.lost.back() * call.weight;
-        suspicion.calls += call.weight;
-    }
-    return suspicion;
-}
-
 /// Of the same about the whole loss and about what was lost on the processor, what is about more stays.
 void add(Hints& hints, Hints&& more) {
     for (score::Hint& hint : more) {
@@ -99,12 +83,12 @@ score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) 
 }
 
 Hints hints_of(const Run& run, const score::FunctionRow& row) {
-    const Suspicion whole = suspect(run, row, false);
+    const Suspicion whole = suspicion_of(run.info, run.report, run.activities, row, false);
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
     find_suspects(whole, hints);
-    const Suspicion on = suspect(run, row, true);
+    const Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
     const double share = on.lost_ns / whole.lost_ns;
     if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
@@ -141,6 +125,24 @@ void add_sequence_hints(const Run& run, score::FunctionRow& row) {
 }
 
 }  // namespace
+
+Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
+                       const std::vector<Activity>& activities, const score::FunctionRow& row,
+                       bool on_processor) {
+    Suspicion suspicion{.info = info,
+                        .report = report,
+                        .activities = activities,
+                        .function = info.functions[row.function],
+                        .row = row,
+                        .ns_per_tick = trace::nanoseconds_per_tick(info.clock),
+                        .lost = {}};
+    for (const score::SampledCall& call : row.sample.calls) {
+        suspicion.lost.push_back(call.lost_ns - (on_processor ? off_ns(call) : 0));
+        suspicion.lost_ns += suspicion.lost.back() * call.weight;
+        suspicion.calls += call.weight;
+    }
+    return suspicion;
+}
 
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
     const Run run{info, report, activities_of(report)};

@@ -61,7 +61,7 @@ Result<void> add_off_times(const trace::TraceReader& reader, score::Report& repo
     const double ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock);
     for (std::uint32_t t = 0; t < calls.size(); ++t) {
         if (calls[t].empty()) continue;
-        const auto intervals = reader.off_cpu(t);
+        const auto intervals = reader.off_cpu(report.threads[t].number);
         if (!intervals) return tl::unexpected{intervals.error()};
         add_off_times(*intervals, ns_per_tick, calls[t]);
     }

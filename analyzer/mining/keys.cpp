@@ -172,4 +172,17 @@ Result<KeyTable> make_keys(const trace::TraceInfo& info, std::initializer_list<K
     return choice.table();
 }
 
+KeyTable all_candidates(const trace::TraceInfo& info) {
+    KeyTable table;
+    for (const trace::FunctionInfo& function : info.functions) {
+        std::vector<KeyWord>& candidates = table.emplace_back();
+        for (std::size_t p = 0; p < function.parameters.size(); ++p) {
+            const KeyWord key = key_word(function, p);
+            if (key.word < function.enter_words) candidates.push_back(key);
+        }
+        candidates.push_back({.word = kCallerKey, .parameter = kCallerKey});
+    }
+    return table;
+}
+
 }  // namespace rdam::mining

@@ -59,6 +59,9 @@ struct KeyChanges {
 /// parameter, naming those there are.
 Result<KeyTable> make_keys(const trace::TraceInfo& info, std::initializer_list<KeyChanges> changes);
 
+/// Everything that can be a key: all recorded parameters and the caller, of each function.
+KeyTable all_candidates(const trace::TraceInfo& info);
+
 /// Whether `text` is of the form `function:parameter`, whatever the trace. The error shows the form.
 Result<void> check_key(std::string_view text);
 

@@ -39,4 +39,18 @@ void CallSample::finish() {
     most_ = 0;
 }
 
+CallSample CallSample::renumbered(std::span<const std::uint32_t> numbers) const {
+    CallSample sample{0, words_per_call_, 0};
+    sample.count_ = count_;
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
+        SampledCall call = taken_[i];
+        call.group = numbers[call.group];
+        if (call.group == UINT32_MAX) continue;
+        sample.taken_.push_back(call);
+        const auto theirs = words(i);
+        sample.words_.insert(sample.words_.end(), theirs.begin(), theirs.end());
+    }
+    return sample;
+}
+
 }  // namespace rdam::samples

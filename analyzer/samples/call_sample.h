@@ -53,6 +53,9 @@ class CallSample {
     /// Afterwards the calls have their weights, and nothing more can be taken.
     void finish();
 
+    /// After finish(): the same calls with other groups, numbers[group]. UINT32_MAX: the call is left out.
+    CallSample renumbered(std::span<const std::uint32_t> numbers) const;
+
     std::uint64_t calls() const { return count_; }  ///< asked about
     std::span<const SampledCall> taken() const { return taken_; }
     std::span<const std::uint64_t> words(std::size_t call) const {

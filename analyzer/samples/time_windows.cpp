@@ -22,6 +22,17 @@ void WindowSample::keep(const WindowCall& call) {
     if (calls_.size() < most_ && reaches_in(call)) calls_.push_back(call);
 }
 
+WindowSample WindowSample::renumbered(std::span<const std::uint32_t> numbers) const {
+    WindowSample sample{0, windows_.shift};
+    sample.windows_ = windows_;
+    sample.calls_.reserve(calls_.size());
+    for (WindowCall call : calls_) {
+        call.group = numbers[call.group];
+        if (call.group != UINT32_MAX) sample.calls_.push_back(call);
+    }
+    return sample;
+}
+
 unsigned window_shift(double ticks_per_second, std::uint64_t run_ticks) {
     constexpr double kWindowsASecond = 1000;
     constexpr unsigned kMostWindows = 18;  // bits

@@ -43,6 +43,10 @@ class WindowSample {
         if (most_ > 0 && reaches_in(call)) keep(call);
     }
 
+    /// The same calls with other groups, numbers[group]. UINT32_MAX: the call is left out. No more can be
+    /// offered to it.
+    WindowSample renumbered(std::span<const std::uint32_t> numbers) const;
+
     const Windows& windows() const { return windows_; }
     std::span<const WindowCall> calls() const { return calls_; }  ///< in the order in which they ended
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "analyzer/score/named_rules.h"
-#include "analyzer/score/selection.h"
+#include "analyzer/score/thread_analysis.h"
 
 namespace rdam::score {
 namespace {
@@ -25,7 +25,7 @@ class Crew {
         std::ranges::stable_sort(order_, std::ranges::greater{},
                                  [&](std::uint32_t t) { return reader.events_of(t); });
         const std::size_t threads = reader.info().threads.size();
-        out_.analyses.resize(threads);
+        out_.times.resize(threads);
         out_.windows.resize(threads);
         errors_.resize(threads);
     }
@@ -66,8 +66,7 @@ class Crew {
     }
 
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
-        out_.analyses[thread] = std::make_unique<ThreadAnalysis>(reader_.info(), settings_);
-        ThreadAnalysis& analysis = *out_.analyses[thread];
+        ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
         if (window_) {
             out_.windows[thread] =
@@ -82,18 +81,18 @@ class Crew {
             if (window == nullptr || window->gap()) analysis.gap();
         };
         auto read = reader_.read_thread(thread, sink, gap, ahead);
-        analysis.finish();
+        out_.times[thread] = analysis.finish();
         if (!read) return read;
-        return add_off_cpu(thread, analysis);
+        return add_off_cpu(thread, *out_.times[thread]);
     }
 
-    Result<void> add_off_cpu(std::uint32_t thread, ThreadAnalysis& analysis) {
+    Result<void> add_off_cpu(std::uint32_t thread, ThreadTimes& times) {
         using State = trace::SwitchInfo::State;
         const State state = reader_.info().switches.state;
         if (state != State::recorded && state != State::stopped) return {};
         const auto intervals = reader_.off_cpu(thread);
         if (!intervals) return tl::unexpected{intervals.error()};
-        analysis.set_off_cpu(sum_off_cpu(*intervals, window_.value_or(TickRange{})));
+        times.off_cpu = sum_off_cpu(*intervals, window_.value_or(TickRange{}));
         return {};
     }
 
@@ -127,22 +126,6 @@ std::size_t most_sampled(const trace::TraceInfo& info) {
     return std::clamp(kInAll / samples, kLeast, kMost);
 }
 
-void keep_samples(const trace::TraceInfo& info, ResolvedSettings& settings) {
-    constexpr std::size_t kInAll = std::size_t{1} << 20;
-    constexpr std::size_t kMost = std::size_t{1} << 16;
-    constexpr std::size_t kLeast = 1024;
-    settings.most_sampled = most_sampled(info);
-    // One thread has nobody beside it.
-    if (info.threads.size() > 1)
-        settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kLeast, kMost);
-    std::uint64_t begin = UINT64_MAX, end = 0;
-    for (const trace::ThreadInfo& thread : info.threads) {
-        if (thread.start != 0) begin = std::min(begin, thread.start);
-        end = std::max(end, thread.end);
-    }
-    settings.window_shift = samples::window_shift(info.clock.ticks_per_second, end > begin ? end - begin : 0);
-}
-
 }  // namespace
 
 Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings) {
@@ -174,22 +157,44 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     return resolved;
 }
 
+ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings settings) {
+    constexpr std::size_t kInAll = std::size_t{1} << 20;
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    constexpr std::size_t kLeast = 1024;
+    settings.most_sampled = most_sampled(info);
+    // One thread has nobody beside it.
+    if (info.threads.size() > 1)
+        settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kLeast, kMost);
+    std::uint64_t begin = UINT64_MAX, end = 0;
+    for (const trace::ThreadInfo& thread : info.threads) {
+        if (thread.start != 0) begin = std::min(begin, thread.start);
+        end = std::max(end, thread.end);
+    }
+    settings.window_shift = samples::window_shift(info.clock.ticks_per_second, end > begin ? end - begin : 0);
+    return settings;
+}
+
+Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const ResolvedSettings& settings,
+                                 const Selection& selection, unsigned jobs, const ReadProgress& progress) {
+    const auto resolved = resolve_selection(reader.info(), selection);
+    if (!resolved) return tl::unexpected{resolved.error()};
+    Crew crew{reader, settings, *resolved};
+    if (auto done = crew.run(jobs > 0 ? jobs : std::thread::hardware_concurrency(), progress); !done)
+        return tl::unexpected{done.error()};
+    return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, crew.take());
+}
+
 Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
                        const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
-    if (options.samples) keep_samples(reader.info(), *resolved);
-    const auto selection = resolve_selection(reader.info(), settings.selection);
-    if (!selection) return tl::unexpected{selection.error()};
-    Crew crew{reader, *resolved, *selection};
-    const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
-    if (auto done = crew.run(jobs, options.progress); !done) return tl::unexpected{done.error()};
-    const TraceFacts facts{reader.info(), reader.damage()};
-    SelectedThreads threads = crew.take();
-    if (!settings.selection.asks_for_a_part())
-        return make_report(facts, *resolved, threads.analyses, options.most_sequences, options.most_patterns);
-    return make_report_of_part(facts, *resolved, settings.selection, *selection, std::move(threads),
-                               options.most_sequences, options.most_patterns);
+    if (options.samples) *resolved = with_samples(reader.info(), std::move(*resolved));
+    const auto trace = read_trace(reader, *resolved, settings.selection, settings.jobs, options.progress);
+    if (!trace) return tl::unexpected{trace.error()};
+    Report report =
+        make_report(trace->facts(), *resolved, trace->threads, options.most_sequences, options.most_patterns);
+    leave_out(*trace, report);
+    return report;
 }
 
 }  // namespace rdam::score

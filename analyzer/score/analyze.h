@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "analyzer/score/report.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/selection.h"
 #include "analyzer/score/settings.h"
 #include "analyzer/trace/reader.h"
 
@@ -13,15 +15,25 @@ namespace rdam::score {
 /// Looks up the names in `settings`. Errors: a function or parameter that the trace does not have.
 Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings);
 
+/// The same, and calls are kept for hints.
+ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings settings);
+
+/// Called now and then, by the calling thread, with the number of events read so far; null: nobody asks.
+using ReadProgress = std::function<void(std::uint64_t events)>;
+
+/// Reads the selected threads of the trace, several at a time. The result does not depend on how many.
+/// `jobs` as Settings::jobs.
+Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const ResolvedSettings& settings,
+                                 const Selection& selection, unsigned jobs, const ReadProgress& progress);
+
 struct AnalyzeOptions {
     std::size_t most_sequences = 1000;  ///< listed for each function
     std::size_t most_patterns = 1000;   ///< listed in all
     bool samples = false;               ///< keeps samples of the calls, for hints
-    /// Called now and then, by the calling thread, with the number of events read so far.
-    std::function<void(std::uint64_t events)> progress;
+    ReadProgress progress;
 };
 
-/// Reads all threads of the trace, several at a time. The report does not depend on how many.
+/// All of that.
 Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
                        const AnalyzeOptions& options);
 

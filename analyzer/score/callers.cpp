@@ -11,6 +11,16 @@ void CallerEntry::add(std::uint64_t duration, std::uint64_t times, bool is_outer
     sum = Distribution::saturating_sum(sum, Distribution::saturating_product(duration, times));
 }
 
+void CallerEntry::add(const CallerEntry& other) {
+    calls += other.calls;
+    outermost += other.outermost;
+    sum = Distribution::saturating_sum(sum, other.sum);
+}
+
+void CallerTable::add(const CallerTable& other) {
+    other.for_each([this](const CallerEntry& entry) { of(entry.caller).add(entry); });
+}
+
 CallerEntry& CallerTable::find(std::uint64_t caller) {
     if (few_ < kFew) {
         entries_[few_].caller = caller;

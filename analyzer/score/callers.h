@@ -19,6 +19,7 @@ struct CallerEntry {
     std::uint64_t sum = 0;        ///< of their durations, in ticks
 
     void add(std::uint64_t duration, std::uint64_t times, bool is_outermost);
+    void add(const CallerEntry& other);  ///< of the same address
 };
 
 /// Not thread-safe. Among few addresses a look-up takes no hash and no more memory than the table's own.
@@ -31,6 +32,9 @@ class CallerTable {
         }
         return find(caller);
     }
+
+    /// Afterwards as if every call of `other` had been added here.
+    void add(const CallerTable& other);
 
     /// In the order of first use.
     template <class Use>

@@ -112,6 +112,12 @@ double Distribution::lost_above(std::uint64_t base) const {
     return lost;
 }
 
+std::uint64_t Distribution::count_below(std::uint64_t value) const {
+    std::uint64_t below = 0;
+    for_each([&](std::uint64_t each, std::uint64_t times) { below += each < value ? times : 0; });
+    return below;
+}
+
 double Distribution::variance() const {
     if (count_ == 0) return 0;
     const double mean = static_cast<double>(sum_) / static_cast<double>(count_);

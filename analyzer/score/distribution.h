@@ -39,6 +39,9 @@ class Distribution {
     /// The smallest value that at least `fraction` (0…1) of the values do not exceed; 0 if there are none.
     std::uint64_t percentile(double fraction) const;
 
+    /// How many are less than `value`: of those that share its bucket, all or none.
+    std::uint64_t count_below(std::uint64_t value) const;
+
     static std::size_t bucket_of(std::uint64_t value);
     static std::uint64_t middle_of(std::size_t bucket);  ///< of the values that share it
     static std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b);

@@ -59,7 +59,7 @@ void fill_flat(const Baseline& baseline, const Distribution& calls, std::uint64_
 
 void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, std::uint64_t flat_min,
                  FunctionRow& row) {
-    const calls::FunctionCounts& counts = context.threads[thread]->per_function()[row.function];
+    const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     if (counts.calls == 0) return;
     const double life = as_double(context.lives[thread]);
     const Loss& loss = sums.loss;
@@ -91,7 +91,7 @@ void fill_sampling(const RowContext& context, const Distribution& all, double lo
     double count = 0;
     Spread times;
     for (const auto& thread : context.threads) {
-        const FunctionSampling& sampling = thread->sampling().functions()[row.function];
+        const FunctionSampling& sampling = thread->sampling.functions()[row.function];
         count += sampling.count;
         times.add(sampling.times);
     }
@@ -174,7 +174,6 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     });
     add_sequence_rows(context, row);
     add_stack_rows(context, row);
-    add_sample(context, row);
     return row;
 }
 

@@ -8,6 +8,8 @@
 
 #include "analyzer/score/merge.h"
 #include "analyzer/score/report.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/thread_times.h"
 
 namespace rdam::score {
 
@@ -15,7 +17,7 @@ namespace rdam::score {
 struct RowContext {
     const trace::TraceInfo& info;
     const ResolvedSettings& settings;
-    std::span<const std::unique_ptr<ThreadAnalysis>> threads;
+    std::span<const std::unique_ptr<ThreadTimes>> threads;
     const MergedGroups& merged;
     const std::vector<std::uint64_t>& ids;    ///< mining::lasting_ids of the merged groups
     const std::vector<std::uint64_t>& lives;  ///< T of each thread, ticks
@@ -35,7 +37,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
 
 /// Fills the sequences of `row`.
 void add_sequence_rows(const RowContext& context, FunctionRow& row);
-/// Fills its sample and its slow calls, if the score is high enough.
+/// Fills its sample and its slow calls, if samples were kept.
 void add_sample(const RowContext& context, FunctionRow& row);
 /// Fills the timelines of `report`, if a row has a sample.
 void add_timelines(const RowContext& context, Report& report);

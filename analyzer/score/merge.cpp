@@ -26,24 +26,23 @@ mining::ShapeId translate(const mining::SequenceStore& from, const mining::Shape
 }  // namespace
 
 std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
-                                           std::span<const std::unique_ptr<ThreadAnalysis>> threads) {
+                                           std::span<const std::unique_ptr<ThreadTimes>> threads) {
     auto merged = std::make_unique<MergedGroups>(functions);
     std::vector<mining::Run> runs;
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        const mining::SequenceStore& store = threads[t]->sequences();
+        const mining::SequenceStore& store = threads[t]->sequences;
         std::vector<mining::ShapeId>& numbers = merged->shape_numbers.emplace_back();
         for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
             numbers.push_back(translate(store, store.shape(id), numbers, merged->store, runs));
         }
-        for (mining::GroupId id = 0; id < threads[t]->groups().size(); ++id) {
+        for (mining::GroupId id = 0; id < threads[t]->groups.size(); ++id) {
             const mining::Group& group = store.group(id);
             const mining::GroupId number = merged->store.group(numbers[group.shape], store.keys(group));
             if (number >= merged->threads.size()) {
                 merged->threads.resize(number + 1);
                 merged->of_function[store.shape(group.shape).function].push_back(number);
             }
-            merged->threads[number].push_back(
-                {t, &threads[t]->groups()[id], threads[t]->sampling().group(id)});
+            merged->threads[number].push_back({t, &threads[t]->groups[id], threads[t]->sampling.group(id)});
         }
     }
     return merged;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/mining/sequence_store.h"
-#include "analyzer/score/thread_analysis.h"
+#include "analyzer/score/thread_times.h"
 
 namespace rdam::score {
 
@@ -28,6 +28,6 @@ struct MergedGroups {
 
 /// The numbers depend on the order of `threads` alone. Refers to the analyses, which must outlive the result.
 std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
-                                           std::span<const std::unique_ptr<ThreadAnalysis>> threads);
+                                           std::span<const std::unique_ptr<ThreadTimes>> threads);
 
 }  // namespace rdam::score

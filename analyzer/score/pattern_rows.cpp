@@ -33,7 +33,7 @@ PatternMinima pattern_minima(const RowContext& context) {
     PatternMinima minima;
     if (context.settings.baseline.kind != Baseline::Kind::process) return minima;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
-        const PatternTimes& patterns = *context.threads[t]->patterns();
+        const PatternTimes& patterns = *context.threads[t]->patterns;
         const auto contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
         for (std::size_t i = 0; i < contents.size(); ++i) {
             const Distribution& times = patterns.calls()[i].times;
@@ -56,7 +56,7 @@ std::vector<Candidate> candidates(const RowContext& context) {
     const PatternMinima minima = pattern_minima(context);
     std::vector<Candidate> all;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
-        const PatternTimes& patterns = *context.threads[t]->patterns();
+        const PatternTimes& patterns = *context.threads[t]->patterns;
         std::vector<Content> contents;
         if (!minima.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
         for (mining::PatternId id = 0; id < patterns.calls().size(); ++id) {
@@ -76,8 +76,8 @@ const std::string& function_name(const RowContext& context, const mining::Sequen
 }
 
 PatternRow describe(const RowContext& context, const Candidate& candidate) {
-    const ThreadAnalysis& thread = *context.threads[candidate.thread];
-    const PatternTimes& patterns = *thread.patterns();
+    const ThreadTimes& thread = *context.threads[candidate.thread];
+    const PatternTimes& patterns = *thread.patterns;
     const PatternCalls& calls = patterns.calls()[candidate.pattern];
     const auto life = static_cast<double>(context.lives[candidate.thread]);
     const auto ns = [&](double ticks) { return ticks * context.ns_per_tick; };
@@ -95,17 +95,17 @@ PatternRow describe(const RowContext& context, const Candidate& candidate) {
                    .lower_bound = calls.times.count() < kFewOccurrences,
                    .minimum_alone = loss.minimum_stands_alone()};
     for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMostPatternCalls))
-        row.calls.push_back(function_name(context, thread.sequences(), shape));
+        row.calls.push_back(function_name(context, thread.sequences, shape));
     const auto name_of = [&](mining::PatternId id) {
         return mining::pattern_name(patterns.patterns(), id, [&](mining::ShapeId shape) {
-            return mining::shape_name(thread.sequences(), shape, context.info, context.settings.keys);
+            return mining::shape_name(thread.sequences, shape, context.info, context.settings.keys);
         });
     };
     row.name = name_of(candidate.pattern);
     const mining::Symbol unit = patterns.patterns()[candidate.pattern].unit;
     row.unit = unit >= mining::kFirstMeta
                    ? name_of(unit - mining::kFirstMeta)
-                   : mining::shape_name(thread.sequences(), unit, context.info, context.settings.keys);
+                   : mining::shape_name(thread.sequences, unit, context.info, context.settings.keys);
     return row;
 }
 

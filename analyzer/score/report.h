@@ -17,11 +17,8 @@
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/mining/keys.h"
-#include "analyzer/mining/sequence_store.h"
-#include "analyzer/score/loss.h"
+#include "analyzer/samples/time_windows.h"
 #include "analyzer/score/settings.h"
-#include "analyzer/score/thread_analysis.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/reader.h"
 
@@ -45,6 +42,7 @@ struct OffCpuRow {
 };
 
 struct ThreadRow {
+    std::uint32_t number = 0;  ///< index into the threads of the trace
     std::uint32_t tid = 0;
     std::string name;
     double duration_ns = 0;  ///< T
@@ -257,20 +255,7 @@ struct Report {
     std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
 };
 
-/// What a report is made from, besides the events.
-struct TraceFacts {
-    const trace::TraceInfo& info;
-    trace::Damage damage;
-    std::optional<std::uint64_t> run_begin = {};  ///< ticks, where it is not the first thread's begin
-};
-
 /// `module:name`, or the name alone where no module is known.
 std::string qualified_name(const std::string& module, const std::string& name);
-
-/// `threads` has one analysis for each of info.threads, finished. Lists at most `most_sequences` for each
-/// function.
-Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
-                   std::size_t most_patterns = 0);
 
 }  // namespace rdam::score

@@ -17,7 +17,7 @@ std::vector<std::vector<Base>> bases_of(const RowContext& context, std::uint32_t
     for (const mining::GroupId group : context.merged.of_function[function]) {
         const ProcessMinima min = process_minima(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
-            const auto& groups = context.threads[part.thread]->groups();
+            const auto& groups = context.threads[part.thread]->groups;
             bases[part.thread].resize(groups.size());
             bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {
                 base_of(context.settings.baseline, part.times->outermost, min.outermost), group};
@@ -28,16 +28,16 @@ std::vector<std::vector<Base>> bases_of(const RowContext& context, std::uint32_t
 
 /// In the windows that every thread keeps.
 samples::Windows common_windows(const RowContext& context) {
-    samples::Windows windows = context.threads.front()->windows().windows();
+    samples::Windows windows = context.threads.front()->windows.windows();
     for (const auto& thread : context.threads)
-        windows.limit = std::min(windows.limit, thread->windows().windows().limit);
+        windows.limit = std::min(windows.limit, thread->windows.windows().limit);
     return windows;
 }
 
 void add_slow_calls(const RowContext& context, const std::vector<std::vector<Base>>& bases,
                     FunctionRow& row) {
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
-        for (const samples::WindowCall& call : context.threads[t]->windows().calls()) {
+        for (const samples::WindowCall& call : context.threads[t]->windows.calls()) {
             if (call.function != row.function || !call.outermost) continue;
             const std::uint64_t lost = call.duration - std::min(call.duration, bases[t][call.group].ticks);
             if (lost > 0 && lost >= call.duration / 2)
@@ -55,18 +55,18 @@ void add_timelines(const RowContext& context, Report& report) {
     report.windows = common_windows(context);
     for (const auto& thread : context.threads) {
         ThreadTimeline& timeline = report.timeline.emplace_back();
-        for (const samples::WindowCall& call : thread->windows().calls())
+        for (const samples::WindowCall& call : thread->windows.calls())
             timeline.calls.push_back({call.function, call.begin, call.end});
     }
 }
 
 void add_sample(const RowContext& context, FunctionRow& row) {
-    if (context.settings.most_sampled == 0 || row.rdam < context.settings.threshold) return;
+    if (context.settings.most_sampled == 0) return;
     const auto bases = bases_of(context, row.function);
     add_slow_calls(context, bases, row);
     row.sample.words_per_call = context.info.functions[row.function].enter_words;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
-        const samples::CallSample& sample = context.threads[t]->samples()[row.function];
+        const samples::CallSample& sample = context.threads[t]->samples[row.function];
         const auto taken = sample.taken();
         for (std::size_t i = 0; i < taken.size(); ++i) {
             const samples::SampledCall& call = taken[i];

@@ -122,12 +122,11 @@ std::optional<trace::ThreadInfo> clipped(trace::ThreadInfo thread, const TickRan
     return thread;
 }
 
-/// Moves what the report calls abandoned for no other reason than the window.
-void count_cut_off(const ThreadAnalysis& analysis, const EventWindow& window, Report& report) {
-    report.left_out.cut_off += window.cut_at_begin();
+void count_cut_off(const EventWindow& window, const calls::MatchCounts& counts, AnalyzedTrace& trace) {
+    trace.left_out.cut_off += window.cut_at_begin();
     if (!window.reaches_end()) return;
-    report.left_out.cut_off += analysis.counts().abandoned_at_end;
-    report.counts.abandoned_at_end -= analysis.counts().abandoned_at_end;
+    trace.left_out.cut_off += counts.abandoned_at_end;
+    trace.cut_at_end += counts.abandoned_at_end;
 }
 
 void keep_functions(const trace::TraceInfo& info, const std::vector<bool>& shown, Report& report) {
@@ -162,33 +161,43 @@ Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const 
     return resolved;
 }
 
-Report make_report_of_part(const TraceFacts& facts, const ResolvedSettings& settings, const Selection& asked,
-                           const ResolvedSelection& selection, SelectedThreads threads,
-                           std::size_t most_sequences, std::size_t most_patterns) {
-    trace::TraceInfo info = facts.info;
-    info.threads.clear();
-    std::vector<std::unique_ptr<ThreadAnalysis>> analyses;
-    std::vector<std::unique_ptr<EventWindow>> windows;
+AnalyzedTrace analyzed_trace(const TraceFacts& facts, const Selection& asked,
+                             const ResolvedSelection& selection, SelectedThreads threads) {
+    AnalyzedTrace trace{.info = facts.info,
+                        .damage = facts.damage,
+                        .threads = {},
+                        .numbers = {},
+                        .left_out = {},
+                        .shown = {}};
+    if (!asked.asks_for_a_part()) {
+        trace.threads = std::move(threads.times);
+        return trace;
+    }
+    trace.info.threads.clear();
     for (const std::uint32_t t : selection.threads) {
         std::optional<trace::ThreadInfo> thread = facts.info.threads[t];
         if (selection.window) thread = clipped(*thread, *selection.window, *threads.windows[t]);
         if (!thread) continue;
-        info.threads.push_back(std::move(*thread));
-        analyses.push_back(std::move(threads.analyses[t]));
-        windows.push_back(std::move(threads.windows[t]));
+        trace.info.threads.push_back(std::move(*thread));
+        trace.numbers.push_back(t);
+        trace.threads.push_back(std::move(threads.times[t]));
+        if (selection.window) count_cut_off(*threads.windows[t], trace.threads.back()->counts, trace);
     }
-    Report report = make_report({info, facts.damage, selection.run_begin}, settings, analyses, most_sequences,
-                                most_patterns);
-    report.left_out.part = true;
-    report.left_out.since_ns = asked.since_ns;
-    report.left_out.until_ns = asked.until_ns;
-    report.left_out.threads = facts.info.threads.size() - info.threads.size();
-    if (selection.window) {
-        for (std::size_t t = 0; t < analyses.size(); ++t)
-            count_cut_off(*analyses[t], *windows[t], report);
-    }
-    keep_functions(info, selection.shown, report);
-    return report;
+    trace.run_begin = selection.run_begin;
+    trace.left_out.part = true;
+    trace.left_out.since_ns = asked.since_ns;
+    trace.left_out.until_ns = asked.until_ns;
+    trace.left_out.threads = facts.info.threads.size() - trace.info.threads.size();
+    trace.shown = selection.shown;
+    return trace;
+}
+
+void leave_out(const AnalyzedTrace& trace, Report& report) {
+    report.left_out = trace.left_out;
+    for (std::size_t t = 0; t < trace.numbers.size(); ++t)
+        report.threads[t].number = trace.numbers[t];
+    report.counts.abandoned_at_end -= trace.cut_at_end;
+    if (!trace.shown.empty()) keep_functions(trace.info, trace.shown, report);
 }
 
 }  // namespace rdam::score

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "analyzer/score/report.h"
+#include "analyzer/score/scores.h"
 #include "analyzer/score/settings.h"
+#include "analyzer/score/thread_times.h"
 #include "analyzer/score/window.h"
 
 namespace rdam::score {
@@ -29,14 +31,31 @@ std::uint64_t start_unix_ns(const trace::TraceInfo& info);
 
 /// What came of the threads, by thread index; null where a thread was not analyzed.
 struct SelectedThreads {
-    std::vector<std::unique_ptr<ThreadAnalysis>> analyses;
+    ThreadList times;
     std::vector<std::unique_ptr<EventWindow>> windows;  ///< null without a window
 };
 
-/// As make_report(), of the selected threads. Their lives T are the part within the window; those that have
-/// none there are left out.
-Report make_report_of_part(const TraceFacts& facts, const ResolvedSettings& settings, const Selection& asked,
-                           const ResolvedSelection& selection, SelectedThreads threads,
-                           std::size_t most_sequences, std::size_t most_patterns);
+/// A trace, or the part of it that was asked for, ready to be scored.
+struct AnalyzedTrace {
+    /// With the threads that were analyzed. Their lives T are the part within the window; those that have
+    /// none there are left out.
+    trace::TraceInfo info;
+    trace::Damage damage;
+    std::optional<std::uint64_t> run_begin = {};  ///< as TraceFacts
+    ThreadList threads;                           ///< one for each of info.threads
+    std::vector<std::uint32_t> numbers;  ///< … their indices in the whole trace; empty: all of them
+    LeftOut left_out;                    ///< but for the functions, which a report shows or not
+    std::uint64_t cut_at_end = 0;        ///< abandoned at the end for no other reason than the window
+    std::vector<bool> shown;             ///< by function; empty: all
+
+    TraceFacts facts() const { return {info, damage, run_begin}; }
+};
+
+AnalyzedTrace analyzed_trace(const TraceFacts& facts, const Selection& asked,
+                             const ResolvedSelection& selection, SelectedThreads threads);
+
+/// Puts into a report about it what was left out and which threads are left, and takes out the functions that
+/// are not to be shown.
+void leave_out(const AnalyzedTrace& trace, Report& report);
 
 }  // namespace rdam::score

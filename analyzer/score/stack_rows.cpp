@@ -55,7 +55,7 @@ std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRo
         }
     }
     for (const auto& thread : context.threads) {
-        thread->untimed_callers()[row.function].for_each(
+        thread->untimed_callers[row.function].for_each(
             [&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
     }
     callers.erase(0);
@@ -99,7 +99,7 @@ SampleMap collect_samples(const RowContext& context, std::uint32_t function) {
 void count_stacks(RowContext& context) {
     context.stack_samples.assign(context.info.stacks.size(), 0);
     for (const auto& thread : context.threads) {
-        for (const auto& [stack, samples] : thread->stack_samples())
+        for (const auto& [stack, samples] : thread->stack_samples)
             context.stack_samples[stack] += samples;
     }
     context.stacks_of.resize(context.info.functions.size());

@@ -10,6 +10,8 @@
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
 #include "analyzer/score/analyze.h"
+#include "analyzer/score/scores.h"
+#include "analyzer/score/thread_analysis.h"
 
 namespace {
 
@@ -125,9 +127,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (data[at] == 0xee) threads[thread]->gap();
         threads[thread]->consume({&event, 1});
     }
+    score::ThreadList finished;
     for (const auto& each : threads)
-        each->finish();
-    const score::Report report = score::make_report({info, {}}, *settings, threads, 100, 100);
+        finished.push_back(each->finish());
+    const score::Report report = score::make_report({info, {}}, *settings, finished, 100, 100);
     check(report);
     show(report, info);
     return 0;

@@ -6,6 +6,8 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
+#include "analyzer/score/scores.h"
+#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {
@@ -72,11 +74,11 @@ score::Report report_of(const score::Settings& settings, const Program& program)
     for (trace::FunctionInfo& function : recording.info.functions)
         function.parameters[0].key = true;
     const score::ResolvedSettings ready = resolved(recording, settings);
-    std::vector<std::unique_ptr<score::ThreadAnalysis>> threads;
-    threads.push_back(std::make_unique<score::ThreadAnalysis>(recording.info, ready));
-    Feeder feed{*threads.back()};
+    score::ThreadAnalysis analysis{recording.info, ready};
+    Feeder feed{analysis};
     program(feed);
-    threads.back()->finish();
+    score::ThreadList threads;
+    threads.push_back(analysis.finish());
     recording.info.threads[0].end = feed.now();
     score::Report report = score::make_report({recording.info, {}}, ready, threads, 50, 50);
 

@@ -1,8 +1,4 @@
 // From a trace file to a report, and from events that nobody would record.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -11,59 +7,13 @@
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
 #include "analyzer/score/analyze.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/analysis/recording_file.h"
 
 namespace rdam::test {
 namespace {
-
-/// A file without a name; gone when the test is.
-class MemoryFile {
-  public:
-    MemoryFile() : fd_(memfd_create("trace", MFD_CLOEXEC)) {}
-    ~MemoryFile() { close(fd_); }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    MemoryFile(MemoryFile&&) = delete;
-    MemoryFile& operator=(MemoryFile&&) = delete;
-    std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
-  private:
-    int fd_;
-};
-
-void encode(trace::ChunkEncoder& encoder, const trace::Event& event) {
-    switch (event.kind) {
-        case trace::EventKind::enter:
-        case trace::EventKind::tail_enter:
-            encoder.enter(event.tsc, event.function, event.cpu, event.caller,
-                          event.kind == trace::EventKind::tail_enter, event.stack, event.words);
-            break;
-        case trace::EventKind::leave:
-            encoder.leave(event.tsc, event.function, event.cpu, event.unwound, event.words);
-            break;
-        case trace::EventKind::pause:
-            encoder.pause(event.tsc, event.until, event.reason);
-            break;
-    }
-}
-
-void write_file(const Recording& recording, const std::string& path) {
-    auto writer = trace::TraceWriter::create(open(path.c_str(), O_RDWR | O_CLOEXEC), "memory");
-    REQUIRE(writer);
-    trace::ChunkEncoder encoder;
-    for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
-        for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
-            for (const trace::Event& event : piece.events) {
-                encode(encoder, event);
-                if (encoder.events() == 500) REQUIRE(writer->append(t, encoder));
-            }
-        }
-        if (encoder.events() > 0) REQUIRE(writer->append(t, encoder));
-    }
-    REQUIRE(writer->finish(recording.info));
-}
 
 std::string json_of(const score::Report& report, const trace::TraceInfo& info) {
     output::TraceSymbols symbols{info};
@@ -128,13 +78,13 @@ TEST_CASE("no events whatever lead to scores beyond their range", "[file]") {
                 threads.back().push_back(wild_event(random, 3));
         }
         const score::ResolvedSettings settings = resolved(recording);
-        std::vector<std::unique_ptr<score::ThreadAnalysis>> analyses;
+        score::ThreadList analyzed;
         for (const auto& events : threads) {
-            analyses.push_back(std::make_unique<score::ThreadAnalysis>(recording.info, settings));
-            analyses.back()->consume(events);
-            analyses.back()->finish();
+            score::ThreadAnalysis analysis{recording.info, settings};
+            analysis.consume(events);
+            analyzed.push_back(analysis.finish());
         }
-        const score::Report report = score::make_report({recording.info, {}}, settings, analyses, 10);
+        const score::Report report = score::make_report({recording.info, {}}, settings, analyzed, 10);
         for (const score::FunctionRow& row : report.functions) {
             for (const double value : {row.rdam, row.rdam_all, row.rdam_self, row.rdam_flat}) {
                 CHECK((value >= 0 && value <= 1));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/score/selection.h"
+#include "analyzer/score/thread_analysis.h"
 
 namespace rdam::test {
 
@@ -114,33 +115,36 @@ score::ResolvedSettings resolved(const Recording& recording, const score::Settin
     return std::move(*result);
 }
 
-score::Report analyze(const Recording& recording, const score::Settings& settings,
-                      std::size_t most_sequences) {
-    const score::ResolvedSettings names = resolved(recording, settings);
-    const auto selection = score::resolve_selection(recording.info, settings.selection);
+score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSettings& settings,
+                          const score::Selection& asked) {
+    const auto selection = score::resolve_selection(recording.info, asked);
     if (!selection) FAIL(selection.error().message);
     score::SelectedThreads out;
-    out.analyses.resize(recording.threads.size());
+    out.times.resize(recording.threads.size());
     out.windows.resize(recording.threads.size());
     for (const std::uint32_t t : selection->threads) {
-        const auto& analysis = out.analyses[t] =
-            std::make_unique<score::ThreadAnalysis>(recording.info, names);
+        score::ThreadAnalysis analysis{recording.info, settings};
         if (selection->window) {
             out.windows[t] = std::make_unique<score::EventWindow>(
-                *selection->window, recording.info.functions.size(), names.ignored);
+                *selection->window, recording.info.functions.size(), settings.ignored);
         }
         const auto& window = out.windows[t];
         for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
-            if (piece.gap_before && (!window || window->gap())) analysis->gap();
-            analysis->consume(window ? window->inside(piece.events) : std::span{piece.events});
+            if (piece.gap_before && (!window || window->gap())) analysis.gap();
+            analysis.consume(window ? window->inside(piece.events) : std::span{piece.events});
         }
-        analysis->finish();
+        out.times[t] = analysis.finish();
     }
-    const score::TraceFacts facts{recording.info, {}};
-    if (!settings.selection.asks_for_a_part())
-        return score::make_report(facts, names, out.analyses, most_sequences, SIZE_MAX);
-    return score::make_report_of_part(facts, names, settings.selection, *selection, std::move(out),
-                                      most_sequences, SIZE_MAX);
+    return score::analyzed_trace({recording.info, {}}, asked, *selection, std::move(out));
+}
+
+score::Report analyze(const Recording& recording, const score::Settings& settings,
+                      std::size_t most_sequences) {
+    const score::ResolvedSettings names = resolved(recording, settings);
+    const score::AnalyzedTrace trace = read(recording, names, settings.selection);
+    score::Report report = score::make_report(trace.facts(), names, trace.threads, most_sequences, SIZE_MAX);
+    score::leave_out(trace, report);
+    return report;
 }
 
 const score::FunctionRow& row(const score::Report& report, const std::string& name) {

@@ -60,6 +60,10 @@ struct Recording {
     std::deque<ThreadRecording> threads;
 };
 
+/// What comes before the scores.
+score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSettings& settings,
+                          const score::Selection& asked = {});
+
 score::ResolvedSettings resolved(const Recording& recording, const score::Settings& settings = {});
 score::Report analyze(const Recording& recording, const score::Settings& settings = {},
                       std::size_t most_sequences = 1000);

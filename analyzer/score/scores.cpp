@@ -1,11 +1,9 @@
-#include "analyzer/score/report.h"
+#include "analyzer/score/scores.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "analyzer/mining/sequence_names.h"
-#include "analyzer/score/function_row.h"
-#include "analyzer/score/merge.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
@@ -41,20 +39,11 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.last = std::max(sum.last, counts.last);
 }
 
-/// Lives of all threads, in ticks.
-struct Lives {
-    std::vector<std::uint64_t> lengths;
-    std::vector<bool> short_lived;
-    std::uint64_t begin = 0;
-    double run = 0;
-    double all = 0;
-};
-
-Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_ptr<ThreadAnalysis>> threads) {
+Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_ptr<ThreadTimes>> threads) {
     Lives lives;
     Life run{UINT64_MAX, 0};
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        const Life life = life_of(info.threads[t], threads[t]->counts());
+        const Life life = life_of(info.threads[t], threads[t]->counts);
         lives.lengths.push_back(life.length());
         lives.all += static_cast<double>(life.length());
         if (life.end == 0) continue;
@@ -77,23 +66,24 @@ std::optional<OffCpuRow> off_cpu_row(const std::optional<OffCpuTimes>& times, do
 }
 
 void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per_tick,
-                      std::span<const std::unique_ptr<ThreadAnalysis>> threads, Report& report) {
+                      std::span<const std::unique_ptr<ThreadTimes>> threads, Report& report) {
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const trace::ThreadInfo& info = facts.info.threads[t];
-        const ThreadAnalysis& analysis = *threads[t];
-        report.threads.push_back({.tid = info.tid,
+        const ThreadTimes& analysis = *threads[t];
+        report.threads.push_back({.number = static_cast<std::uint32_t>(t),
+                                  .tid = info.tid,
                                   .name = info.name,
                                   .duration_ns = static_cast<double>(lives.lengths[t]) * ns_per_tick,
-                                  .events = analysis.events(),
-                                  .calls = analysis.counts().calls,
+                                  .events = analysis.events,
+                                  .calls = analysis.counts.calls,
                                   .dropped = info.dropped,
                                   .holes = info.holes,
                                   .short_lived = lives.short_lived[t],
-                                  .off_cpu = off_cpu_row(analysis.off_cpu(), ns_per_tick)});
-        report.events += analysis.events();
+                                  .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
+        report.events += analysis.events;
         report.holes += info.holes;
-        report.too_long += analysis.too_long();
-        add_counts(report.counts, analysis.counts());
+        report.too_long += analysis.too_long;
+        add_counts(report.counts, analysis.counts);
     }
 }
 
@@ -125,36 +115,46 @@ std::string qualified_name(const std::string& module, const std::string& name) {
     return module.empty() ? name : module + ":" + name;
 }
 
-Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
-                   std::span<const std::unique_ptr<ThreadAnalysis>> threads, std::size_t most_sequences,
-                   std::size_t most_patterns) {
-    Report report;
-    report.threshold = settings.threshold;
-    const double ns_per_tick = trace::nanoseconds_per_tick(facts.info.clock);
-    const Lives lives = measure_lives(facts.info, threads);
-    describe_threads(facts, lives, ns_per_tick, threads, report);
-    describe_run(facts, settings, lives, ns_per_tick, report);
+Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
+               std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences)
+    : facts_(facts),
+      settings_(settings),
+      threads_(threads),
+      ns_per_tick_(trace::nanoseconds_per_tick(facts.info.clock)),
+      lives_(measure_lives(facts.info, threads)),
+      merged_(merge_groups(facts.info.functions.size(), threads)),
+      ids_(mining::lasting_ids(merged_->store, facts.info, settings.keys)),
+      context_{.info = facts_.info,
+               .settings = settings_,
+               .threads = threads_,
+               .merged = *merged_,
+               .ids = ids_,
+               .lives = lives_.lengths,
+               .short_lived = lives_.short_lived,
+               .all_lives = lives_.all,
+               .ns_per_tick = ns_per_tick_,
+               .run_begin = facts_.run_begin.value_or(lives_.begin),
+               .most_sequences = most_sequences} {
+    count_stacks(context_);
+}
 
-    const auto merged = merge_groups(facts.info.functions.size(), threads);
-    const std::vector<std::uint64_t> ids = mining::lasting_ids(merged->store, facts.info, settings.keys);
-    RowContext context{.info = facts.info,
-                       .settings = settings,
-                       .threads = threads,
-                       .merged = *merged,
-                       .ids = ids,
-                       .lives = lives.lengths,
-                       .short_lived = lives.short_lived,
-                       .all_lives = lives.all,
-                       .ns_per_tick = ns_per_tick,
-                       .run_begin = facts.run_begin.value_or(lives.begin),
-                       .most_sequences = most_sequences};
-    count_stacks(context);
-    for (std::uint32_t f = 0; f < facts.info.functions.size(); ++f) {
-        FunctionRow row = make_function_row(context, f);
+Report Scores::without_rows() const {
+    Report report;
+    report.threshold = settings_.threshold;
+    describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
+    describe_run(facts_, settings_, lives_, ns_per_tick_, report);
+    return report;
+}
+
+Report Scores::report(std::size_t most_patterns, bool samples) const {
+    Report report = without_rows();
+    for (std::uint32_t f = 0; f < facts_.info.functions.size(); ++f) {
+        FunctionRow row = make_function_row(context_, f);
         if (row.occurrences > 0) {
+            if (samples && row.rdam >= settings_.threshold) add_sample(context_, row);
             report.functions.push_back(std::move(row));
-        } else if (!settings.ignored[f]) {
-            const trace::FunctionInfo& function = facts.info.functions[f];
+        } else if (!settings_.ignored[f]) {
+            const trace::FunctionInfo& function = facts_.info.functions[f];
             report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }
@@ -162,9 +162,33 @@ Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);
     });
-    add_timelines(context, report);
-    if (settings.patterns) add_pattern_rows(context, most_patterns, report);
+    add_timelines(context_, report);
+    if (settings_.patterns) add_pattern_rows(context_, most_patterns, report);
     return report;
+}
+
+Report Scores::report_on(std::uint32_t function) const {
+    Report report = without_rows();
+    FunctionRow row = make_function_row(context_, function);
+    if (row.occurrences == 0) return report;
+    add_sample(context_, row);
+    report.functions.push_back(std::move(row));
+    add_timelines(context_, report);
+    return report;
+}
+
+Distribution Scores::durations(std::uint32_t function) const {
+    Distribution all;
+    for (const mining::GroupId group : merged_->of_function[function])
+        for (const ThreadGroup& part : merged_->threads[group])
+            all.merge(part.times->outermost);
+    return all;
+}
+
+Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
+                   std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
+                   std::size_t most_patterns) {
+    return Scores{facts, settings, threads, most_sequences}.report(most_patterns);
 }
 
 }  // namespace rdam::score

@@ -1,0 +1,34 @@
+// Settings with the names of one trace looked up.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "analyzer/calls/call.h"
+#include "analyzer/mining/keys.h"
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/loss.h"
+#include "analyzer/score/settings.h"
+
+namespace rdam::score {
+
+/// Shared by the threads' analyses.
+struct ResolvedSettings {
+    mining::SequenceOptions sequences;
+    mining::KeyTable keys;
+    std::vector<bool> ignored;  ///< by function
+    calls::ProbeCost cost;
+    Baseline baseline = {};
+    /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
+    /// grouped by the keys alone.
+    mining::KeyTable candidates = {};
+    std::size_t most_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
+    bool any_baseline = false;              ///< keeps what another baseline needs
+    bool patterns = false;
+    double threshold = kWorthALook;   ///< what scores less gets no hints
+    std::size_t most_sampled = 0;     ///< calls of each function and thread that are kept for hints; 0: none
+    std::size_t most_in_windows = 0;  ///< calls of each thread that are kept for its timeline; 0: none
+    unsigned window_shift = 0;        ///< samples::Windows
+};
+
+}  // namespace rdam::score

@@ -1,0 +1,74 @@
+// From the times of all threads to reports.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/score/distribution.h"
+#include "analyzer/score/function_row.h"
+#include "analyzer/score/merge.h"
+#include "analyzer/score/report.h"
+#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/thread_times.h"
+
+namespace rdam::score {
+
+/// What a report is made from, besides the events.
+struct TraceFacts {
+    const trace::TraceInfo& info;
+    trace::Damage damage;
+    std::optional<std::uint64_t> run_begin = {};  ///< ticks, where it is not the first thread's begin
+};
+
+/// Lives of all threads, in ticks.
+struct Lives {
+    std::vector<std::uint64_t> lengths;
+    std::vector<bool> short_lived;
+    std::uint64_t begin = 0;
+    double run = 0;
+    double all = 0;
+};
+
+/// Not movable: parts refer to each other. May be asked by several threads at once.
+class Scores {
+  public:
+    /// `threads` has one for each of facts.info.threads; all must outlive it. Lists at most `most_sequences`
+    /// for each function.
+    Scores(const TraceFacts& facts, const ResolvedSettings& settings,
+           std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences);
+    ~Scores() = default;
+    Scores(const Scores&) = delete;
+    Scores& operator=(const Scores&) = delete;
+    Scores(Scores&&) = delete;
+    Scores& operator=(Scores&&) = delete;
+
+    /// Of all functions. Rows with a score from the threshold on have a sample, if `samples` and if samples
+    /// were kept.
+    Report report(std::size_t most_patterns, bool samples = true) const;
+    /// With the row of this function alone, and its sample whatever its score.
+    Report report_on(std::uint32_t function) const;
+    /// Of its scored outermost calls, in ticks.
+    Distribution durations(std::uint32_t function) const;
+
+  private:
+    Report without_rows() const;
+
+    TraceFacts facts_;
+    const ResolvedSettings& settings_;
+    std::span<const std::unique_ptr<ThreadTimes>> threads_;
+    double ns_per_tick_;
+    Lives lives_;
+    std::unique_ptr<MergedGroups> merged_;
+    std::vector<std::uint64_t> ids_;
+    RowContext context_;
+};
+
+/// Scores, asked for the one report.
+Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
+                   std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
+                   std::size_t most_patterns = 0);
+
+}  // namespace rdam::score

@@ -1,0 +1,90 @@
+#include "analyzer/score/thread_times.h"
+
+#include <algorithm>
+
+namespace rdam::score {
+
+void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
+    count += times;
+    sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
+    squares += static_cast<double>(value) * static_cast<double>(value) * static_cast<double>(times);
+    if (value < second) {
+        second = value >= min || times > 1 ? value : min;
+        min = std::min(min, value);
+    }
+    if (all) all->add(value, times);
+}
+
+Loss::Group SelfTimes::loss(const Baseline& baseline, std::uint64_t process_min) const {
+    if (count == 0) return {};
+    const auto n = static_cast<double>(count);
+    const double mean = static_cast<double>(sum) / n;
+    const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min)
+                               : baseline.kind == Baseline::Kind::percentile
+                                   ? all->percentile(baseline.fraction)
+                                   : min;
+    const std::uint64_t least = std::min(sum, Distribution::saturating_product(count, base));
+    return {.count = n,
+            .lost = all ? all->lost_above(base) : static_cast<double>(sum - least),
+            .variance = std::max(squares / n - mean * mean, 0.0),
+            .base = static_cast<double>(base),
+            .gap = count > 1 ? static_cast<double>(second - min) : 0};
+}
+
+void SelfTimes::merge(const SelfTimes& other) {
+    count += other.count;
+    sum = Distribution::saturating_sum(sum, other.sum);
+    squares += other.squares;
+    second = std::min({std::max(min, other.min), second, other.second});
+    min = std::min(min, other.min);
+    if (!other.all) return;
+    if (!all) all = std::make_unique<Distribution>();
+    all->merge(*other.all);
+}
+
+CallerEntry GroupTimes::only_caller() const {
+    return {.caller = caller,
+            .calls = outermost.count() + (inner ? inner->count() : 0),
+            .outermost = outermost.count(),
+            .sum = outermost.sum()};
+}
+
+CallerTable& GroupTimes::caller_table() {
+    if (!callers) {
+        const CallerEntry first = only_caller();
+        callers = std::make_unique<CallerTable>();
+        if (first.calls > 0) callers->of(first.caller) = first;
+    }
+    return *callers;
+}
+
+void GroupTimes::add_caller(std::uint64_t address, const calls::Call& call) {
+    if (!callers) {
+        if (address == caller) return;
+        if (only_caller().calls == 0) {
+            caller = address;
+            return;
+        }
+    }
+    caller_table().of(address).add(call.duration, call.weight, call.outermost);
+}
+
+void GroupTimes::add_callers(const GroupTimes& other) {
+    if (other.callers) return caller_table().add(*other.callers);
+    const CallerEntry theirs = other.only_caller();
+    if (theirs.calls == 0) return;
+    if (!callers && only_caller().calls == 0) caller = theirs.caller;
+    if (callers || caller != theirs.caller) caller_table().of(theirs.caller).add(theirs);
+}
+
+void GroupTimes::add(const GroupTimes& other) {
+    add_callers(other);
+    outermost.merge(other.outermost);
+    if (other.inner) {
+        if (!inner) inner = std::make_unique<Distribution>();
+        inner->merge(*other.inner);
+    }
+    self.merge(other.self);
+}
+
+}  // namespace rdam::score
