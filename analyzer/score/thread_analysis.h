@@ -110,6 +110,7 @@ class ThreadAnalysis final : private calls::CallSink {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
         std::uint64_t inside_keys = 0;  ///< samples::SampledCall
+        std::uint64_t last_keys = 0;    ///< a hash of the keys of the last call inside that has any
         std::uint32_t inside = 0;
         std::uint32_t function = 0;
         std::uint32_t first_word = 0;  ///< in open_words_
@@ -120,6 +121,8 @@ class ThreadAnalysis final : private calls::CallSink {
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
+    void note_inside(OpenCall& parent) const;
+    void note_repeats();
     void sample(const calls::Call& call, const OpenCall& open, mining::GroupId group);
 
     const ResolvedSettings& settings_;
@@ -136,6 +139,7 @@ class ThreadAnalysis final : private calls::CallSink {
     std::unique_ptr<PatternTimes> patterns_;
     tsl::robin_map<std::uint32_t, std::uint64_t> stacks_;
     std::vector<std::uint64_t> key_values_;  // scratch
+    std::vector<samples::Repeats> repeats_;  // of the call that is sampled; empty unless loops are folded
     std::uint64_t events_ = 0;
     std::optional<OffCpuTimes> off_cpu_;
 };

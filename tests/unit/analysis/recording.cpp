@@ -114,9 +114,10 @@ score::ResolvedSettings resolved(const Recording& recording, const score::Settin
     return std::move(*result);
 }
 
-score::Report analyze(const Recording& recording, const score::Settings& settings,
-                      std::size_t most_sequences) {
-    const score::ResolvedSettings names = resolved(recording, settings);
+score::Report analyze(const Recording& recording, const score::Settings& settings, std::size_t most_sequences,
+                      std::size_t most_sampled) {
+    score::ResolvedSettings names = resolved(recording, settings);
+    names.most_sampled = most_sampled;
     const auto selection = score::resolve_selection(recording.info, settings.selection);
     if (!selection) FAIL(selection.error().message);
     score::SelectedThreads out;

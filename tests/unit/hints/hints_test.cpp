@@ -139,6 +139,20 @@ TEST_CASE("How much is called inside, and with which keys") {
     }
     REQUIRE(loops.kinds() == Kinds{"parameter"});
     CHECK(loops.row().hints[0].parameter == "calls inside");
+    CHECK_THAT(loops.row().hints[0].text, Catch::StartsWith("the number of calls inside explains 100 %"));
+    Made named;
+    named.row().sample.repeated = {0};
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const auto rounds = static_cast<std::uint32_t>(named.below(20));
+        named.call(100 * rounds + named.noise()).inside = rounds + 1;
+        named.row().sample.repeats.push_back(rounds);
+    }
+    REQUIRE(named.kinds() == Kinds{"parameter"});
+    CHECK(named.row().hints[0].parameter == "calls of work inside");
+    CHECK_THAT(
+        named.row().hints[0].text,
+        Catch::StartsWith("the number of calls of work inside explains 100 % of the variation; without "
+                          "--fold-loops the score falls"));
     Made locks;
     for (std::size_t i = 0; i < kCalls; ++i) {
         const std::uint64_t lock = locks.below(3);
