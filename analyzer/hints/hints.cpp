@@ -104,11 +104,14 @@ score::FunctionRow alone(const score::FunctionRow& row, const score::SequenceRow
     part.name = row.name;
     part.rdam = sequence.rdam;
     part.sample.words_per_call = row.sample.words_per_call;
+    part.sample.repeated = row.sample.repeated;
     for (std::size_t i = 0; i < row.sample.calls.size(); ++i) {
         if (row.sample.calls[i].group != sequence.group) continue;
         part.sample.calls.push_back(row.sample.calls[i]);
         for (std::size_t word = 0; word < row.sample.words_per_call; ++word)
             part.sample.words.push_back(row.sample.word(i, word));
+        for (std::size_t g = 0; g < row.sample.repeated.size(); ++g)
+            part.sample.repeats.push_back(row.sample.repeats_of(i, g));
     }
     std::ranges::copy_if(row.slow, std::back_inserter(part.slow),
                          [&](const score::SlowCall& call) { return call.group == sequence.group; });

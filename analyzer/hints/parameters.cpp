@@ -1,6 +1,7 @@
 // The work depends on a parameter, the caller or the return value: no interference, most likely.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -26,20 +27,22 @@ std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word
     return ordered(word, parameter.kind, parameter.size);
 }
 
-void judge(const Suspicion& suspicion, const std::string& name, const Variable& variable,
-           const std::string& as_key, Hints& hints) {
+/// Gives what it explains.
+double judge(const Suspicion& suspicion, const std::string& name, const Variable& variable,
+             const std::string& as_key, Hints& hints, const std::string& before_name = "") {
     const double explains = explained_by(suspicion, variable);
-    if (explains < kWorthTelling) return;
+    if (explains < kWorthTelling) return explains;
     const double left = left_by(suspicion, explains);
     hints.push_back(
         {.kind = "parameter",
-         .text = fmt::format("{} explains {:.0f} % of the variation; {} {}: the work depends on it, probably "
-                             "no interference",
-                             name, 100 * explains, as_key, falls(suspicion, left)),
+         .text = fmt::format("{}{} explains {:.0f} % of the variation; {} {}: the work depends on it, "
+                             "probably no interference",
+                             before_name, name, 100 * explains, as_key, falls(suspicion, left)),
          .share = explains,
          .parameter = name,
          .explains = explains,
          .rdam_with_key = left});
+    return explains;
 }
 
 void judge_parameters(const Suspicion& suspicion, Hints& hints) {
@@ -59,13 +62,29 @@ void judge_caller(const Suspicion& suspicion, Hints& hints) {
         fmt::format("with --split-by-context '{}'", suspicion.row.name), hints);
 }
 
-/// Where loops are folded calls with more inside are of the same sequence, and without deep keys those with
-/// other keys inside always are.
-void judge_inside(const Suspicion& suspicion, Hints& hints) {
+/// Where loops are folded calls with more inside are of the same sequence. (Elsewhere they are not, and there
+/// is nothing that could vary.)
+void judge_loops(const Suspicion& suspicion, Hints& hints) {
+    constexpr double kMore = 0.2;
+    constexpr auto kNumber = "the number of ";
+    constexpr auto kUnfolded = "without --fold-loops";
+    const score::Sample& sample = suspicion.row.sample;
+    double best = 0;
+    for (std::size_t g = 0; g < sample.repeated.size(); ++g) {
+        const std::string& name = suspicion.info.functions[sample.repeated[g]].name;
+        const Variable repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
+        best = std::max(best, judge(suspicion, fmt::format("calls of {} inside", name), repeats, kUnfolded,
+                                    hints, kNumber));
+    }
+    const Variable all = [&sample](std::size_t i) { return sample.calls[i].inside; };
+    Hints together;
+    if (judge(suspicion, "calls inside", all, kUnfolded, together, kNumber) > best + kMore)
+        hints.insert(hints.end(), together.begin(), together.end());
+}
+
+/// Without deep keys calls with other keys inside are of the same sequence.
+void judge_keys_inside(const Suspicion& suspicion, Hints& hints) {
     const auto& calls = suspicion.row.sample.calls;
-    judge(
-        suspicion, "calls inside", [&](std::size_t i) { return calls[i].inside; }, "without --fold-loops",
-        hints);
     judge(
         suspicion, "keys of calls inside", [&](std::size_t i) { return calls[i].inside_keys; },
         "with --deep-keys", hints);
@@ -107,7 +126,8 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
             if (!calls[i].returned) return std::nullopt;
             return value_of(type, calls[i].result);
         };
-        return judge(suspicion, "return value", result, "among calls with the same one", hints);
+        judge(suspicion, "return value", result, "among calls with the same one", hints);
+        return;
     }
     const auto returns_best = [&](std::size_t i) { return calls[i].returned && calls[i].result == best; };
     const double with = median_ns(suspicion, returns_best);
@@ -130,7 +150,8 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
 void find_parameters(const Suspicion& suspicion, Hints& hints) {
     judge_parameters(suspicion, hints);
     judge_caller(suspicion, hints);
-    judge_inside(suspicion, hints);
+    judge_loops(suspicion, hints);
+    judge_keys_inside(suspicion, hints);
     judge_result(suspicion, hints);
 }
 

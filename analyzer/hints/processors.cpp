@@ -1,8 +1,10 @@
-// Calls that are slow on some processors, or because they changed the processor.
+// Calls that are slow on some processors or NUMA nodes, or because they changed the processor or node.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/hints/finders.h"
@@ -44,8 +46,43 @@ std::vector<std::uint16_t> slow_processors(const Suspicion& suspicion) {
     return slow;
 }
 
-std::string list(const std::vector<std::uint16_t>& cpus) {
-    return fmt::format("{} {}", cpus.size() == 1 ? "processor" : "processors", fmt::join(cpus, ", "));
+/// The processors on which calls stayed, by node.
+std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const Suspicion& suspicion) {
+    std::map<std::uint32_t, std::set<std::uint16_t>> used;
+    for (const score::SampledCall& call : suspicion.row.sample.calls) {
+        if (!stayed(call)) continue;
+        if (const auto node = trace::node_of(suspicion.info.process, call.enter_cpu))
+            used[*node].insert(call.enter_cpu);
+    }
+    return used;
+}
+
+/// The nodes of which these are all processors that were used, several of each: one alone says as much of
+/// itself as of its node. Empty: there are no such nodes, or others as well.
+std::vector<std::uint32_t> as_nodes(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
+    std::vector<std::uint32_t> nodes;
+    std::size_t told = 0;
+    for (const auto& [node, used] : used_by_node(suspicion)) {
+        const auto slow = std::ranges::count_if(
+            used, [&](std::uint16_t cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); });
+        if (slow == 0) continue;
+        if (slow < 2 || slow != std::ssize(used)) return {};
+        nodes.push_back(node);
+        told += used.size();
+    }
+    if (told != cpus.size()) return {};
+    return nodes;
+}
+
+template <class Number>
+std::string list(std::string_view what, const std::vector<Number>& numbers) {
+    return fmt::format("{}{} {}", what, numbers.size() == 1 ? "" : "s", fmt::join(numbers, ", "));
+}
+
+std::string where(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
+    const auto nodes = as_nodes(suspicion, cpus);
+    if (nodes.empty()) return list("processor", cpus);
+    return fmt::format("{} ({})", list("NUMA node", nodes), list("processor", cpus));
 }
 
 void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
@@ -68,24 +105,45 @@ void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
                      .text = fmt::format(
                          "{:.0f} % of the lost time is in the {:.0f} % of the calls that ran on {}: there "
                          "they take {} (median), elsewhere {}",
-                         100 * shares.lost, 100 * shares.calls, list(slow), output::human_time(there),
-                         output::human_time(elsewhere)),
+                         100 * shares.lost, 100 * shares.calls, where(suspicion, slow),
+                         output::human_time(there), output::human_time(elsewhere)),
                      .share = shares.lost});
 }
 
+bool moved(const score::SampledCall& call) {
+    return call.enter_cpu != trace::kNoCpu && call.leave_cpu != trace::kNoCpu &&
+           call.enter_cpu != call.leave_cpu;
+}
+
+bool changed_node(const Suspicion& suspicion, const score::SampledCall& call) {
+    if (!moved(call)) return false;
+    const auto from = trace::node_of(suspicion.info.process, call.enter_cpu);
+    const auto to = trace::node_of(suspicion.info.process, call.leave_cpu);
+    return from && to && *from != *to;
+}
+
+score::Hint migration(const Shares& shares, std::string_view what) {
+    return {.kind = "migration",
+            .text = fmt::format("{:.0f} % of the lost time is in the {:.2g} % of the calls that began on one "
+                                "{} and ended on another",
+                                100 * shares.lost, 100 * shares.calls, what),
+            .share = shares.lost};
+}
+
+/// Of calls that moved, those that changed the node are told apart if it is they that lost.
 void find_migrations(const Suspicion& suspicion, Hints& hints) {
+    constexpr double kNearlyAll = 0.8;
     const auto& calls = suspicion.row.sample.calls;
-    const Shares shares = shares_of(suspicion, [&](std::size_t i) {
-        return calls[i].enter_cpu != trace::kNoCpu && calls[i].leave_cpu != trace::kNoCpu &&
-               calls[i].enter_cpu != calls[i].leave_cpu;
-    });
-    if (!stands_out(shares)) return;
-    hints.push_back(
-        {.kind = "migration",
-         .text = fmt::format("{:.0f} % of the lost time is in the {:.2g} % of the calls that began on one "
-                             "processor and ended on another",
-                             100 * shares.lost, 100 * shares.calls),
-         .share = shares.lost});
+    const Shares all = shares_of(suspicion, [&](std::size_t i) { return moved(calls[i]); });
+    const Shares far = shares_of(suspicion, [&](std::size_t i) { return changed_node(suspicion, calls[i]); });
+    const bool others_lose_as_much = (all.lost - far.lost) * far.calls >= far.lost * (all.calls - far.calls);
+    const bool others = all.calls > far.calls;
+    if (stands_out(far) && far.lost >= kNearlyAll * all.lost && !(others && others_lose_as_much)) {
+        hints.push_back(migration(far, "NUMA node"));
+        hints.back().text += ", away from the memory it had used (bind the thread to a node)";
+    } else if (stands_out(all)) {
+        hints.push_back(migration(all, "processor"));
+    }
 }
 
 }  // namespace

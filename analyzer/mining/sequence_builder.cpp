@@ -29,7 +29,10 @@ ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uin
         ++too_long_;
         return store_.unique(call.function);
     }
-    const std::span<const Run> runs{runs_.data() + call.first_run, runs_.size() - call.first_run};
+    const std::span<Run> runs = std::span{runs_}.subspan(call.first_run);
+    if (options_.fold_loops)
+        for (Run& run : runs)
+            run = identity(run);
     const std::uint64_t hash = runs.empty() ? kHashSeed : hash_mix(call.hash, runs.back());
     return store_.intern(call.function, options_.deep_keys ? keys : std::span<const std::uint64_t>{}, runs,
                          hash);
@@ -37,20 +40,18 @@ ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uin
 
 void SequenceBuilder::append(Run run) {
     Open& parent = open_.back();
-    if (options_.fold_loops) run.count = 1;
     if (runs_.size() > parent.first_run && runs_.back().child == run.child) {
-        if (options_.fold_loops) return;
         std::uint32_t& count = runs_.back().count;
         const std::uint32_t more = std::min(run.count, UINT32_MAX - count);
         count += more;
         run.count -= more;
-        if (run.count == 0) return;
+        if (run.count == 0 || options_.fold_loops) return;
     }
     if (runs_.size() - parent.first_run >= most_runs_) {
         parent.too_long = true;
         return;
     }
-    if (runs_.size() > parent.first_run) parent.hash = hash_mix(parent.hash, runs_.back());
+    if (runs_.size() > parent.first_run) parent.hash = hash_mix(parent.hash, identity(runs_.back()));
     runs_.push_back(run);
 }
 

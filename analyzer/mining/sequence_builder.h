@@ -29,6 +29,10 @@ class SequenceBuilder {
     /// The innermost open call has ended: its group, and it becomes the last child of the call around it.
     GroupId close();
 
+    /// The children of the innermost open call so far, counted even where loops are folded. Valid until the
+    /// next call of a function that changes something.
+    std::span<const Run> children() const { return std::span{runs_}.subspan(open_.back().first_run); }
+
     /// The `count` innermost open calls never ended. Each becomes a child of the call around them all, marked
     /// as abandoned, and is followed there by the children it had: what ran inside it and what ran after the
     /// jump out of it cannot be told apart.
@@ -50,13 +54,14 @@ class SequenceBuilder {
     };
 
     void append(Run run);
+    Run identity(Run run) const { return {run.child, options_.fold_loops ? 1 : run.count}; }
     ShapeId finish_shape(const Open& call, std::span<const std::uint64_t> keys);
 
     SequenceStore& store_;
     SequenceOptions options_;
     std::size_t most_runs_;
     std::vector<Open> open_;
-    std::vector<Run> runs_;            // of all open calls, one after the other
+    std::vector<Run> runs_;            // of all open calls, one after the other; with their true counts
     std::vector<std::uint64_t> keys_;  // likewise
     std::vector<Run> abandoned_runs_;  // scratch
     std::uint64_t too_long_ = 0;

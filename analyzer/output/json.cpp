@@ -60,6 +60,7 @@ Json trace_json(const score::Report& report) {
              {"switches", switches_json(report)},
              {"never_called", report.never_called},
              {"notes", notes(report)}};
+    if (!report.process.nodes.empty()) out["nodes"] = nodes_json(report.process);
     const score::LeftOut& left_out = report.left_out;
     if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
     if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
@@ -233,6 +234,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"single_sequences", row.single_sequences},
              {"callers", callers_json(row, symbols, options.most_stacks)}};
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
+    add_processors(report.process, row.sample, out);
     return out;
 }
 

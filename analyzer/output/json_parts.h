@@ -26,6 +26,12 @@ Json report_json(const score::Report& report, Symbols& symbols, const JsonOption
 /// Its `trace`.
 Json trace_json(const score::Report& report);
 
+/// The NUMA nodes: `[{node, processors[]}]`.
+Json nodes_json(const trace::ProcessInfo& process);
+
+/// `processors` and `migrations` of a function, if processors were recorded and it has a sample.
+void add_processors(const trace::ProcessInfo& process, const score::Sample& sample, Json& function);
+
 /// As it is printed.
 std::string dump(const Json& json);
 

@@ -5,7 +5,8 @@
 
 namespace rdam::samples {
 
-void CallSample::take(SampledCall call, std::span<const std::uint64_t> words) {
+void CallSample::take(SampledCall call, std::span<const std::uint64_t> words,
+                      std::span<const Repeats> repeats) {
     const double priority = size_ / uniform_;
     auto place = static_cast<std::uint32_t>(taken_.size());
     if (places_.size() == most_) {
@@ -20,9 +21,22 @@ void CallSample::take(SampledCall call, std::span<const std::uint64_t> words) {
     const auto first = words_.begin() + static_cast<std::ptrdiff_t>(place * words_per_call_);
     for (std::size_t i = 0; i < words_per_call_; ++i)
         first[static_cast<std::ptrdiff_t>(i)] = i < words.size() ? words[i] : 0;
+    if (!repeats.empty() || !repeats_.empty()) note_repeats(place, repeats);
     places_.push_back({priority, size_, place});
     std::ranges::push_heap(places_, std::ranges::greater{}, &Place::priority);
     if (places_.size() == most_) threshold_ = places_.front().priority;
+}
+
+void CallSample::note_repeats(std::size_t call, std::span<const Repeats> repeats) {
+    repeats_.resize(taken_.size());
+    repeats_[call] = {};
+    for (const auto& [function, count] : repeats) {
+        const auto known = std::ranges::find(repeated_, function);
+        const auto number = static_cast<std::size_t>(known - repeated_.begin());
+        if (number == kMostRepeated) continue;
+        if (known == repeated_.end()) repeated_.push_back(function);
+        repeats_[call][number] = count;
+    }
 }
 
 void CallSample::finish() {
@@ -40,15 +54,10 @@ void CallSample::finish() {
 }
 
 CallSample CallSample::renumbered(std::span<const std::uint32_t> numbers) const {
-    CallSample sample{0, words_per_call_, 0};
-    sample.count_ = count_;
-    for (std::size_t i = 0; i < taken_.size(); ++i) {
-        SampledCall call = taken_[i];
+    CallSample sample = *this;
+    for (SampledCall& call : sample.taken_) {
         call.group = numbers[call.group];
-        if (call.group == UINT32_MAX) continue;
-        sample.taken_.push_back(call);
-        const auto theirs = words(i);
-        sample.words_.insert(sample.words_.end(), theirs.begin(), theirs.end());
+        if (call.group == UINT32_MAX) call.weight = 0;
     }
     return sample;
 }

@@ -8,6 +8,7 @@
 // is drawn by time, half by number.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,13 +24,23 @@ struct SampledCall {
     std::uint64_t caller = 0;       ///< return address
     std::uint64_t result = 0;       ///< meaningful if `returned`
     double weight = 1;              ///< it stands for so many calls
-    std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside it; 0: they have none
+    std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside it, those of folded
+                                    ///< loops once; 0: they have none
     std::uint32_t inside = 0;       ///< calls directly inside it
     std::uint32_t group = 0;        ///< mining::GroupId in its thread
     std::uint16_t enter_cpu = 0;
     std::uint16_t leave_cpu = 0;
     bool returned = false;
 };
+
+/// How often a function was called again, directly inside a call, right after an equal call of it: what is
+/// not part of the call's sequence where loops are folded.
+struct Repeats {
+    std::uint32_t function = 0;
+    std::uint32_t count = 0;
+};
+/// Of no more functions it is kept for a sample's calls.
+inline constexpr std::size_t kMostRepeated = 8;
 
 /// Not thread-safe.
 class CallSample {
@@ -47,13 +58,14 @@ class CallSample {
         uniform_ = draw();
         return size_ > threshold_ * uniform_;
     }
-    /// The call that wants() was last asked about; its weight is that of the call itself.
-    void take(SampledCall call, std::span<const std::uint64_t> words);
+    /// The call that wants() was last asked about; its weight is that of the call itself. `repeats` has each
+    /// function once.
+    void take(SampledCall call, std::span<const std::uint64_t> words, std::span<const Repeats> repeats = {});
 
     /// Afterwards the calls have their weights, and nothing more can be taken.
     void finish();
 
-    /// After finish(): the same calls with other groups, numbers[group]. UINT32_MAX: the call is left out.
+    /// After finish(): the same calls with other groups, numbers[group]. UINT32_MAX: the call has no weight.
     CallSample renumbered(std::span<const std::uint32_t> numbers) const;
 
     std::uint64_t calls() const { return count_; }  ///< asked about
@@ -61,6 +73,10 @@ class CallSample {
     std::span<const std::uint64_t> words(std::size_t call) const {
         return std::span{words_}.subspan(call * words_per_call_, words_per_call_);
     }
+    /// The functions that are repeated inside calls of the sample.
+    std::span<const std::uint32_t> repeated() const { return repeated_; }
+    /// For number `function` of repeated().
+    std::uint32_t repeats(std::size_t call, std::size_t function) const { return repeats_[call][function]; }
 
   private:
     struct Place {
@@ -69,6 +85,7 @@ class CallSample {
         std::uint32_t call = 0;
     };
 
+    void note_repeats(std::size_t call, std::span<const Repeats> repeats);
     void note(std::uint64_t duration) {
         constexpr std::uint64_t kRenew = 64;
         sum_ += static_cast<double>(duration);
@@ -97,6 +114,8 @@ class CallSample {
     std::vector<Place> places_;  // a heap, the lowest priority first
     std::vector<SampledCall> taken_;
     std::vector<std::uint64_t> words_;
+    std::vector<std::uint32_t> repeated_;
+    std::vector<std::array<std::uint32_t, kMostRepeated>> repeats_;  // by call, if there are repeated_
 };
 
 }  // namespace rdam::samples

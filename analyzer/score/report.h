@@ -128,9 +128,14 @@ struct Sample {
     std::vector<SampledCall> calls;
     std::size_t words_per_call = 0;
     std::vector<std::uint64_t> words;  ///< parameters, as in trace::Event::words, of one call after the other
+    std::vector<std::uint32_t> repeated;  ///< functions whose loops directly inside are folded
+    std::vector<std::uint32_t> repeats;   ///< calls in them beyond the first of each, by call and `repeated`
 
     std::uint64_t word(std::size_t call, std::size_t number) const {
         return words[call * words_per_call + number];
+    }
+    std::uint32_t repeats_of(std::size_t call, std::size_t number) const {
+        return repeats[call * repeated.size() + number];
     }
 };
 

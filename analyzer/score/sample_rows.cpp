@@ -46,6 +46,23 @@ void add_slow_calls(const RowContext& context, const std::vector<std::vector<Bas
     }
 }
 
+/// Of all threads.
+std::vector<std::uint32_t> repeated_in(const RowContext& context, std::uint32_t function) {
+    std::vector<std::uint32_t> repeated;
+    for (const auto& thread : context.threads)
+        for (const std::uint32_t each : thread->samples[function].repeated())
+            if (std::ranges::find(repeated, each) == repeated.end()) repeated.push_back(each);
+    return repeated;
+}
+
+void add_repeats(const samples::CallSample& from, std::size_t call, Sample& to) {
+    for (const std::uint32_t function : to.repeated) {
+        const auto known = std::ranges::find(from.repeated(), function);
+        const auto number = static_cast<std::size_t>(known - from.repeated().begin());
+        to.repeats.push_back(known != from.repeated().end() ? from.repeats(call, number) : 0);
+    }
+}
+
 }  // namespace
 
 void add_timelines(const RowContext& context, Report& report) {
@@ -65,6 +82,7 @@ void add_sample(const RowContext& context, FunctionRow& row) {
     const auto bases = bases_of(context, row.function);
     add_slow_calls(context, bases, row);
     row.sample.words_per_call = context.info.functions[row.function].enter_words;
+    row.sample.repeated = repeated_in(context, row.function);
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const samples::CallSample& sample = context.threads[t]->samples[row.function];
         const auto taken = sample.taken();
@@ -90,6 +108,7 @@ void add_sample(const RowContext& context, FunctionRow& row) {
                  .returned = call.returned});
             const auto words = sample.words(i);
             row.sample.words.insert(row.sample.words.end(), words.begin(), words.end());
+            add_repeats(sample, i, row.sample);
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "analyzer/score/thread_analysis.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "analyzer/calls/matcher_impl.h"
@@ -56,11 +57,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     } else {
         builder_.open(enter.function, key_values_);
     }
-    if (samples_wanted() && !open_.empty()) {
-        ++open_.back().inside;
-        for (const std::uint64_t value : key_values_)
-            open_.back().inside_keys = mining::hash_mix(open_.back().inside_keys, value);
-    }
+    if (samples_wanted() && !open_.empty()) note_inside(open_.back());
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
                      .function = enter.function,
@@ -82,7 +79,22 @@ GroupTimes& ThreadAnalysis::times_of(mining::GroupId group, std::uint32_t functi
     return out_->groups[group];
 }
 
+void ThreadAnalysis::note_inside(OpenCall& parent) const {
+    ++parent.inside;
+    if (key_values_.empty()) return;
+    std::uint64_t keys = mining::kHashSeed;
+    for (const std::uint64_t value : key_values_)
+        keys = mining::hash_mix(keys, value);
+    // How often a loop calls is not a matter of keys, and deep ones would not tell it.
+    if (settings_.sequences.fold_loops && keys == parent.last_keys) return;
+    parent.last_keys = keys;
+    parent.inside_keys = mining::hash_mix(parent.inside_keys, keys);
+}
+
 void ThreadAnalysis::closed(const calls::Call& call) {
+    const bool sampled =
+        call.timed && call.outermost && samples_wanted() && out_->samples[call.function].wants(call.duration);
+    if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
     const mining::GroupId group = builder_.close();
     const OpenCall open = open_.back();
     const std::uint64_t caller = open.caller;
@@ -98,8 +110,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
         return;
     }
     times.add_caller(caller, call);
-    if (call.outermost && samples_wanted() && out_->samples[call.function].wants(call.duration))
-        sample(call, open, group);
+    if (sampled) sample(call, open, group);
     out_->windows.offer({.begin = call.begin,
                          .end = call.last->tsc,
                          .duration = call.duration,
@@ -116,6 +127,19 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     times.inner->add(call.duration, call.weight);
 }
 
+void ThreadAnalysis::note_repeats() {
+    repeats_.clear();
+    for (const mining::Run& run : builder_.children()) {
+        if (run.count == 1) continue;
+        const std::uint32_t function = out_->sequences.shape(run.child).function;
+        const auto known = std::ranges::find(repeats_, function, &samples::Repeats::function);
+        if (known != repeats_.end())
+            known->count += run.count - 1;
+        else if (repeats_.size() < samples::kMostRepeated)
+            repeats_.push_back({function, run.count - 1});
+    }
+}
+
 void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
     const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
     out_->samples[call.function].take({.begin = call.begin,
@@ -130,7 +154,7 @@ void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, minin
                                        .enter_cpu = open.cpu,
                                        .leave_cpu = call.last->cpu,
                                        .returned = returned},
-                                      std::span{open_words_}.subspan(open.first_word));
+                                      std::span{open_words_}.subspan(open.first_word), repeats_);
 }
 
 void ThreadAnalysis::tree_ended(std::uint64_t weight) {

@@ -42,6 +42,7 @@ class ThreadAnalysis final : private calls::CallSink {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
         std::uint64_t inside_keys = 0;  ///< samples::SampledCall
+        std::uint64_t last_keys = 0;    ///< a hash of the keys of the last call inside that has any
         std::uint32_t inside = 0;
         std::uint32_t function = 0;
         std::uint32_t first_word = 0;  ///< in open_words_
@@ -53,6 +54,8 @@ class ThreadAnalysis final : private calls::CallSink {
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
     GroupTimes& times_of(mining::GroupId group, std::uint32_t function);
+    void note_inside(OpenCall& parent) const;
+    void note_repeats();
     void sample(const calls::Call& call, const OpenCall& open, mining::GroupId group);
 
     bool samples_wanted() const { return settings_.most_sampled > 0; }
@@ -66,6 +69,7 @@ class ThreadAnalysis final : private calls::CallSink {
     std::vector<std::uint64_t> open_words_;
     std::vector<std::uint64_t> key_values_;    // scratch
     std::vector<std::uint64_t> group_values_;  // likewise
+    std::vector<samples::Repeats> repeats_;    // of the call that is sampled; empty unless loops are folded
 };
 
 }  // namespace rdam::score

@@ -11,6 +11,15 @@ namespace {
 template <class Schema>
 using Builder = protozero::pbf_builder<Schema>;
 
+std::string serialize(const NodeInfo& node) {
+    using F = schema::Node;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::number, node.number);
+    to.add_packed_uint32(F::processors, node.processors.begin(), node.processors.end());
+    return out;
+}
+
 std::string serialize(const ProcessInfo& process) {
     using F = schema::Process;
     std::string out;
@@ -29,6 +38,8 @@ std::string serialize(const ProcessInfo& process) {
     to.add_bool(F::clean_end, process.clean_end);
     to.add_bytes(F::run, process.run);
     if (process.max_overhead > 0) to.add_double(F::max_overhead, process.max_overhead);
+    for (const NodeInfo& node : process.nodes)
+        to.add_message(F::nodes, serialize(node));
     return out;
 }
 

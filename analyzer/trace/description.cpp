@@ -9,6 +9,22 @@
 namespace rdam::trace {
 namespace {
 
+void parse(protozero::data_view bytes, NodeInfo& to) {
+    using F = schema::Node;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::number:
+                in.number(to.number);
+                break;
+            case F::processors:
+                in.small_numbers(to.processors);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
 void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
     using F = schema::Process;
     to = {};
@@ -53,6 +69,10 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
                 break;
             case F::run:
                 in.text(to.run);
+                break;
+            case F::nodes:
+                budget.spend();
+                in.message([&](auto view) { parse(view, to.nodes.emplace_back()); });
                 break;
             default:
                 in.skip();

@@ -75,6 +75,11 @@ class Fields {
         const auto range = message_.get_packed_fixed64();
         to.assign(range.begin(), range.end());
     }
+    void small_numbers(std::vector<std::uint32_t>& to) {
+        if (!has(protozero::pbf_wire_type::length_delimited)) return;
+        const auto range = message_.get_packed_uint32();
+        to.assign(range.begin(), range.end());
+    }
     template <class Use>
     void message(const Use& use) {
         if (has(protozero::pbf_wire_type::length_delimited)) use(message_.get_view());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -121,6 +122,14 @@ struct ClockInfo {
     double floor_ticks = 0;        ///< two clock readings alone
 };
 
+/// A part of the machine's memory and the processors to which it is near.
+struct NodeInfo {
+    std::uint32_t number = 0;  ///< the kernel's
+    std::vector<std::uint32_t> processors;
+
+    friend bool operator==(const NodeInfo&, const NodeInfo&) = default;
+};
+
 struct ProcessInfo {
     std::uint32_t pid = 0;
     std::uint64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat: tells a reused pid
@@ -133,9 +142,13 @@ struct ProcessInfo {
     std::string rdam_version;
     std::uint32_t processors = 0;
     std::uint32_t stack_period = 0;
-    double max_overhead = 0;  ///< the budget, as a share of each thread's own time; 0: none
-    bool clean_end = false;   ///< false: left by _exit() or killed, or the agent was
+    double max_overhead = 0;           ///< the budget, as a share of each thread's own time; 0: none
+    bool clean_end = false;            ///< false: left by _exit() or killed, or the agent was
+    std::vector<NodeInfo> nodes = {};  ///< those with processors; none: the machine does not tell
 };
+
+/// The number of the node that has the processor; nothing: not known.
+std::optional<std::uint32_t> node_of(const ProcessInfo& process, std::uint16_t processor);
 
 /// What is known of the threads' context switches.
 struct SwitchInfo {

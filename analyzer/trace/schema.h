@@ -33,6 +33,12 @@ enum class Process : protozero::pbf_tag_type {
     clean_end = 11,
     run = 12,
     max_overhead = 13,
+    nodes = 14,
+};
+
+enum class Node : protozero::pbf_tag_type {
+    number = 1,
+    processors = 2,
 };
 
 enum class Clock : protozero::pbf_tag_type {

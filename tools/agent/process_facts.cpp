@@ -16,6 +16,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tools/agent/numa_nodes.h"
+
 namespace rdam::agent {
 namespace {
 
@@ -141,6 +143,7 @@ trace::ProcessInfo describe_machine(std::uint32_t pid) {
     info.machine = processor_model() + ", " + std::to_string(info.processors) + " processors, " +
                    system.sysname + " " + system.release;
     info.rdam_version = RDAM_VERSION;
+    info.nodes = read_nodes();
     return info;
 }
 

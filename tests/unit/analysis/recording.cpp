@@ -138,9 +138,10 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
     return score::analyzed_trace({recording.info, {}}, asked, *selection, std::move(out));
 }
 
-score::Report analyze(const Recording& recording, const score::Settings& settings,
-                      std::size_t most_sequences) {
-    const score::ResolvedSettings names = resolved(recording, settings);
+score::Report analyze(const Recording& recording, const score::Settings& settings, std::size_t most_sequences,
+                      std::size_t most_sampled) {
+    score::ResolvedSettings names = resolved(recording, settings);
+    names.most_sampled = most_sampled;
     const score::AnalyzedTrace trace = read(recording, names, settings.selection);
     score::Report report = score::make_report(trace.facts(), names, trace.threads, most_sequences, SIZE_MAX);
     score::leave_out(trace, report);

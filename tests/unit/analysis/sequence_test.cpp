@@ -75,6 +75,23 @@ TEST_CASE("how often a child is repeated is part of the sequence, unless loops a
     CHECK(fold("a(b()b()b())") == fold("a(b())"));
     CHECK(fold("a(b()b()c()b())") == fold("a(b()c()c()b())"));
     CHECK(fold("a(b()c())") != fold("a(b()c()b())"));
+    CHECK(fold("a(b()b()d!b()b()c())") == fold("a(b()d!b()c())"));
+}
+
+TEST_CASE("the children of an open call are counted even where loops are folded", "[sequences]") {
+    for (const bool fold_loops : {false, true}) {
+        mining::SequenceStore store{26};
+        mining::SequenceBuilder builder{store, {.fold_loops = fold_loops}};
+        builder.open(0, {});
+        for (const std::uint32_t function : {1U, 1U, 1U, 2U, 1U}) {
+            builder.open(function, {});
+            builder.close();
+        }
+        std::vector<std::uint32_t> counts;
+        for (const mining::Run& run : builder.children())
+            counts.push_back(run.count);
+        CHECK(counts == std::vector<std::uint32_t>{3, 1, 1});
+    }
 }
 
 TEST_CASE("a call's keys tell it apart, its children's do not", "[sequences]") {

@@ -139,6 +139,20 @@ TEST_CASE("How much is called inside, and with which keys") {
     }
     REQUIRE(loops.kinds() == Kinds{"parameter"});
     CHECK(loops.row().hints[0].parameter == "calls inside");
+    CHECK_THAT(loops.row().hints[0].text, Catch::StartsWith("the number of calls inside explains 100 %"));
+    Made named;
+    named.row().sample.repeated = {0};
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const auto rounds = static_cast<std::uint32_t>(named.below(20));
+        named.call(100 * rounds + named.noise()).inside = rounds + 1;
+        named.row().sample.repeats.push_back(rounds);
+    }
+    REQUIRE(named.kinds() == Kinds{"parameter"});
+    CHECK(named.row().hints[0].parameter == "calls of work inside");
+    CHECK_THAT(
+        named.row().hints[0].text,
+        Catch::StartsWith("the number of calls of work inside explains 100 % of the variation; without "
+                          "--fold-loops the score falls"));
     Made locks;
     for (std::size_t i = 0; i < kCalls; ++i) {
         const std::uint64_t lock = locks.below(3);
@@ -157,6 +171,53 @@ TEST_CASE("A slow processor") {
     }
     REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
     CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on processor 2:"));
+}
+
+/// Processors 0 and 1 on node 0, 2 and 3 on node 1.
+void add_nodes(Made& made) {
+    made.info.process.nodes = {{0, {0, 1}}, {1, {2, 3}}};
+}
+
+TEST_CASE("A slow node is said instead of its processors") {
+    Made made;
+    add_nodes(made);
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const auto cpu = static_cast<std::uint16_t>(made.below(4));
+        auto& call = made.call(cpu >= 2 ? 300 + made.noise() : made.noise());
+        call.enter_cpu = call.leave_cpu = cpu;
+    }
+    REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
+    CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on NUMA node 1 (processors 2, 3):"));
+}
+
+TEST_CASE("A slow processor is no slow node") {
+    for (const bool alone : {false, true}) {  // of its node's processors the only one that was used
+        Made made;
+        add_nodes(made);
+        for (std::size_t i = 0; i < kCalls; ++i) {
+            const auto cpu = static_cast<std::uint16_t>(made.below(alone ? 3 : 4));
+            auto& call = made.call(cpu == 2 ? 300 + made.noise() : made.noise());
+            call.enter_cpu = call.leave_cpu = cpu;
+        }
+        REQUIRE(made.kinds() == Kinds{"processor", "no_parameter"});
+        CHECK_THAT(made.row().hints[0].text, Catch::Contains("that ran on processor 2:"));
+    }
+}
+
+TEST_CASE("Calls that change the node are told from those that change the processor") {
+    for (const bool far : {true, false}) {
+        Made made;
+        add_nodes(made);
+        for (std::size_t i = 0; i < kCalls; ++i) {
+            const std::uint64_t move = made.below(20);  // 0: within the node, 1: to the other
+            auto& call = made.call(move == 1 || (move == 0 && !far) ? 5000 : made.noise());
+            call.enter_cpu = 1;
+            call.leave_cpu = move == 0 ? 0 : move == 1 ? 2 : 1;
+        }
+        REQUIRE(made.kinds() == Kinds{"migration", "no_parameter"});
+        CHECK_THAT(made.row().hints[0].text,
+                   Catch::Contains(far ? "began on one NUMA node and ended" : "began on one processor and"));
+    }
 }
 
 TEST_CASE("A processor on which a few calls are disturbed is not slow") {

@@ -130,7 +130,8 @@ TraceInfo full_info() {
                     .processors = 2,
                     .stack_period = 10000,
                     .max_overhead = 0.1,
-                    .clean_end = true};
+                    .clean_end = true,
+                    .nodes = {{0, {0, 1, 300}}, {7, {}}}};
     info.clock = {.source = "rdtscp",
                   .ticks_per_second = 2.5e9,
                   .start_tsc = 0xfedcba9876543210,
@@ -174,7 +175,8 @@ auto fields(const FunctionInfo& f) {
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
-                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead);
+                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead,
+                    p.nodes);
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,

@@ -1,0 +1,14 @@
+#include <algorithm>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::trace {
+
+std::optional<std::uint32_t> node_of(const ProcessInfo& process, std::uint16_t processor) {
+    if (processor == kNoCpu) return std::nullopt;
+    for (const NodeInfo& node : process.nodes)
+        if (std::ranges::find(node.processors, processor) != node.processors.end()) return node.number;
+    return std::nullopt;
+}
+
+}  // namespace rdam::trace
