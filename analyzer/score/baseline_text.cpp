@@ -1,5 +1,7 @@
 #include "analyzer/score/baseline_text.h"
 
+#include <fmt/format.h>
+
 #include <regex>
 
 namespace rdam::score {
@@ -14,6 +16,16 @@ std::optional<Baseline> parse_baseline(const std::string& text) {
     const double percent = std::stod(match[1]);
     if (percent > 50) return std::nullopt;
     return Baseline{Kind::percentile, percent / 100};
+}
+
+std::string to_text(const Baseline& baseline) {
+    using Kind = Baseline::Kind;
+    if (baseline.kind == Kind::thread) return "thread";
+    if (baseline.kind == Kind::process) return "process";
+    std::string digits = fmt::format("{:.6f}", baseline.fraction * 100);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.ends_with('.')) digits.pop_back();
+    return "p" + digits;
 }
 
 }  // namespace rdam::score

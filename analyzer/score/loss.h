@@ -19,6 +19,8 @@ struct Baseline {
     };
     Kind kind = Kind::thread;
     double fraction = 0;
+
+    bool operator==(const Baseline&) const = default;
 };
 
 /// `process_min`: the least over all threads.

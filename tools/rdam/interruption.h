@@ -16,6 +16,8 @@ class Interruption {
     Interruption& operator=(Interruption&&) = delete;
 
     static bool came();
+    /// At once, without tidying up, for those who cannot leave. After came().
+    [[noreturn]] static void end_process();
 };
 
 }  // namespace rdam
