@@ -13,7 +13,7 @@ import time
 
 import pyte
 
-TIMEOUT = 120
+TIMEOUT = float(os.environ.get("SCREEN_TIMEOUT", "120"))
 UP, DOWN, LEFT, RIGHT = "\x1bOA", "\x1bOB", "\x1bOD", "\x1bOC"
 ESCAPE, ENTER = "\x1b", "\r"
 ALTERNATE = (b"\x1b[?1049h", b"\x1b[?1049l")

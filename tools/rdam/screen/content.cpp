@@ -27,9 +27,9 @@ std::size_t head_lines(const Content& content, Size size) {
 }
 
 Line marked(const Line& line, bool at_cursor) {
-    Line out{Span{at_cursor ? "> " : "  ", at_cursor ? Look::selected : Look::plain}};
+    Line out{Span{.text = at_cursor ? "> " : "  ", .selected = at_cursor}};
     for (const Span& span : line)
-        out.push_back({span.text, at_cursor ? Look::selected : span.look});
+        out.push_back({span.text, span.look, at_cursor});
     return out;
 }
 
@@ -103,7 +103,7 @@ Frame compose(const Content& content, const Place& place, const Foot& foot, Size
     for (std::size_t i = 0; i < head; ++i)
         frame.lines.push_back(cut(content.head[i], size.width));
     if (!content.columns.empty()) {
-        Line titles{Span{"  ", Look::strong}};
+        Line titles{Span{.text = "  ", .look = Look::strong}};
         titles.insert(titles.end(), content.columns.begin(), content.columns.end());
         frame.lines.push_back(cut(titles, size.width));
     }

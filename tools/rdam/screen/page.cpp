@@ -80,8 +80,11 @@ void add_keys(const feedback::FunctionPage& page, std::size_t width, Content& co
 
 void add_hints(const score::FunctionRow& row, double threshold, std::size_t width, std::vector<Line>& lines) {
     lines.push_back(line("What it may be", Look::strong));
-    if (row.rdam < threshold)
-        lines.back().push_back({fmt::format(", though below {} little needs an explanation", threshold)});
+    if (row.rdam < threshold) {
+        for (std::string& part :
+             wrapped(fmt::format("(below {} little needs an explanation)", threshold), width))
+            lines.push_back(line(std::move(part), Look::faint));
+    }
     if (row.hints.empty()) lines.push_back(line("  nothing stands out", Look::faint));
     for (const score::Hint& hint : row.hints) {
         const char* bullet = "· ";

@@ -91,8 +91,6 @@ attr_t attributes(Look look, bool color) {
             return color ? COLOR_PAIR(kYellow) : A_NORMAL;
         case Look::alarming:
             return color ? A_BOLD | COLOR_PAIR(kRed) : A_BOLD;
-        case Look::selected:
-            return A_REVERSE;
         case Look::plain:
             break;
     }
@@ -148,7 +146,8 @@ void Terminal::draw(const Frame& frame) {
         wmove(stdscr, row, 0);
         for (const Span& span : frame.lines[static_cast<std::size_t>(row)]) {
             const std::string text = curses_->utf8 ? span.text : in_ascii(span.text);
-            wattrset(stdscr, static_cast<int>(attributes(span.look, curses_->color)));
+            const attr_t reversed = span.selected ? A_REVERSE : A_NORMAL;
+            wattrset(stdscr, static_cast<int>(attributes(span.look, curses_->color) | reversed));
             waddnstr(stdscr, text.c_str(), -1);
         }
     }

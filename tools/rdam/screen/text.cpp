@@ -51,7 +51,7 @@ constexpr std::pair<char32_t, char> kLookAlikes[] = {
 }  // namespace
 
 Line line(std::string text, Look look) {
-    return {Span{std::move(text), look}};
+    return {Span{.text = std::move(text), .look = look}};
 }
 
 std::string plain_text(const Line& line) {
@@ -81,7 +81,7 @@ Line cut(const Line& line, std::size_t width) {
     Line out;
     for (const Span& span : line) {
         const std::size_t wanted = columns(span.text);
-        out.push_back({cut(span.text, width), span.look});
+        out.push_back({cut(span.text, width), span.look, span.selected});
         if (wanted > width) break;
         width -= wanted;
     }

@@ -10,11 +10,12 @@
 
 namespace rdam::screen {
 
-enum class Look : std::uint8_t { plain, strong, faint, notable, alarming, selected };
+enum class Look : std::uint8_t { plain, strong, faint, notable, alarming };
 
 struct Span {
     std::string text;
     Look look = Look::plain;
+    bool selected = false;
 };
 using Line = std::vector<Span>;
 
