@@ -191,8 +191,15 @@ class OnTerminal(OnScreen):
             screen.signal(number)
             self.assertEqual(screen.ended(), -number)
             self.assertTrue(screen.given_back(), screen.output[-200:])
-        screen = self.open()
-        screen.type("\x03")
+        for key, number in (("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT)):
+            screen = self.open()
+            screen.type(key)
+            self.assertEqual(screen.ended(), -number)
+            self.assertTrue(screen.given_back(), screen.output[-200:])
+        # While the trace is read, or just after.
+        screen = self.open(expect=())
+        screen.wait(lambda s: b"reading the trace" in s.output, "the bar")
+        screen.signal(signal.SIGINT)
         self.assertEqual(screen.ended(), -signal.SIGINT)
         self.assertTrue(screen.given_back(), screen.output[-200:])
 
@@ -224,7 +231,8 @@ class OnTerminal(OnScreen):
         self.assert_one_line(self.rdam("analyze", "-i", "trace.bin"), 1, "terminal")
 
     def test_usage(self):
-        for words in (("--json",), ("--diff", "trace.bin"), ("--causes", "x"), ("--patterns",), ("trace.bin",)):
+        for words in (("--json",), ("--diff", "trace.bin"), ("--causes", "x"), ("--patterns",), ("--top", "3"), ("--threads",),
+                      ("--sequences",), ("trace.bin",)):
             done = self.rdam("analyze", "-i", *words, "trace.bin")
             self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr.decode())
             self.assertIn(b"--interactive", done.stderr)

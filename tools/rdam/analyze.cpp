@@ -126,6 +126,9 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
     if (arguments.diff) return "--diff";
     if (!arguments.causes.empty()) return "--causes";
     if (arguments.settings.patterns) return "--patterns";
+    if (arguments.threads) return "--threads";
+    if (arguments.sequences) return "--sequences";
+    if (arguments.top_given->count() > 0) return "--top";
     if (arguments.traces.size() > 1) return "a second trace";
     return nullptr;
 }

@@ -107,9 +107,9 @@ TEST_CASE("the settings that made the scores are said") {
     CHECK(plain_text(settings_line({all, settings})) == "calls against the fastest of their thread");
     settings.sequences = {.deep_keys = true, .fold_loops = true};
     settings.baseline = {score::Baseline::Kind::percentile, 0.005};
-    CHECK(plain_text(settings_line({all, settings, 2, 1, true})) ==
+    CHECK(plain_text(settings_line({all, settings, 2, 1})) ==
           "calls against percentile 0.5 of their thread · loops folded · deep keys · 2 ignored (I) · 1 note "
-          "(n) · unsaved");
+          "(n)");
 }
 
 }  // namespace rdam::screen

@@ -24,25 +24,49 @@ Controller::Controller(feedback::Session& session, output::Symbols& symbols, Rul
 
 void Controller::press(Key key) {
     if (key == kResized) return;
-    if (asking_ != Asking::nothing) {
-        const Prompt::State state = prompt_.press(key);
-        if (state == Prompt::State::taken) answer();
-        if (state == Prompt::State::dropped) asking_ = Asking::nothing;
-        return;
-    }
+    if (asking_ != Asking::nothing) return reply(key);
     status_.clear();
-    if (const auto command = command_for(key, view())) run(*command);
+    const auto command = command_for(key, view());
+    if (!command || move(*command)) return;
+    if (!change(*command)) go(*command);
+    content_is_old_ = true;
+}
+
+void Controller::reply(Key key) {
+    const Prompt::State state = prompt_.press(key);
+    if (state == Prompt::State::open) return;
+    if (state == Prompt::State::taken) {
+        answer();
+    } else {
+        asking_ = Asking::nothing;
+    }
+    content_is_old_ = true;
 }
 
 Frame Controller::frame(Size size) {
+    content_is_old_ = content_is_old_ || size.width != size_.width;
     size_ = size;
     if (size.width < kLeast.width || size.height < kLeast.height) return too_small(size);
-    const Content now = content();
+    const Content& now = content();
     settle(now, room(now, size), place());
     return compose(now, place(), foot(size.width), size);
 }
 
-Content Controller::content() {
+const Content& Controller::content() {
+    if (content_is_old_) {
+        content_ = made_content();
+        if (session_.has_unsaved_changes()) {
+            constexpr std::string_view kUnsaved = " · unsaved";
+            const std::size_t room = size_.width - std::min(columns(kUnsaved), size_.width);
+            content_.head[0] = cut(content_.head[0], room);
+            content_.head[0].push_back({.text = std::string{kUnsaved}, .look = Look::notable});
+        }
+    }
+    content_is_old_ = false;
+    return content_;
+}
+
+Content Controller::made_content() {
     switch (view()) {
         case View::page:
             return page_content({page(), session_.report(), session_.settings(), symbols_}, tab_,
@@ -59,7 +83,7 @@ Content Controller::content() {
             break;
     }
     const Facts facts{session_.report(), session_.settings(), session_.ignored().size(),
-                      output::notes(session_.report(), symbols_).size(), session_.has_unsaved_changes()};
+                      output::notes(session_.report(), symbols_).size(), rules_.in_force ? rules_.file : ""};
     return ranking_content(facts, order_, filter_, size_.width);
 }
 
@@ -68,8 +92,7 @@ Foot Controller::foot(std::size_t width) const {
     return {.status = prompt_.shown(width), .reminders = {"enter takes it", "esc drops it"}, .typing = true};
 }
 
-void Controller::run(Command command) {
-    if (move(command) || change(command)) return;
+void Controller::go(Command command) {
     switch (command) {
         case Command::open:
             return open();
@@ -112,7 +135,7 @@ void Controller::run(Command command) {
 }
 
 bool Controller::move(Command command) {
-    const Content now = content();
+    const Content& now = content();
     const std::size_t height = room(now, size_);
     switch (command) {
         case Command::up:
@@ -200,7 +223,7 @@ void Controller::toggle() {
         if (!function) return say("no function is ignored");
         return take(name_of(*function) + " is back", [&] { return session_.set_ignored(*function, false); });
     }
-    const Content now = content();
+    const Content& now = content();
     if (now.choices.empty()) return say("keys are set in the overview: tab");
     if (!sees_cursor(now, room(now, size_), place())) {
         show_cursor(now, room(now, size_), place());

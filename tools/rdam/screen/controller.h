@@ -33,12 +33,17 @@ class Controller {
 
     View view() const { return views_.back(); }
     Place& place() { return places_[static_cast<std::size_t>(view())]; }
-    Content content();
+    /// Of the present view; valid until something changes.
+    const Content& content();
+    Content made_content();
     Foot foot(std::size_t width) const;
 
-    void run(Command command);
+    // What a command does; of the first two false: it is none of that kind.
     bool move(Command command);
     bool change(Command command);
+    void go(Command command);
+
+    void reply(Key key);
     void enter(View view);
     void leave();
     void open();
@@ -76,6 +81,8 @@ class Controller {
     Prompt prompt_ = Prompt::for_yes({});
     std::string file_;  // that is to be written
     Line status_;
+    Content content_;
+    bool content_is_old_ = true;
     bool finished_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/output/notes.h"
 #include "analyzer/score/report.h"
 #include "tools/rdam/screen/keys.h"
 #include "tools/rdam/screen/scores.h"
@@ -76,6 +77,17 @@ Content help_content(std::size_t width) {
         for (const std::string& part : wrapped(binding.text, room)) {
             content.lines.push_back({{names, Look::strong}, {part}});
             names = std::string(kKeyNames, ' ');
+        }
+    }
+    const std::pair<const char*, std::string> signs[] = {{"≥", output::lower_bound_advice()},
+                                                         {"!", output::minimum_alone_advice()},
+                                                         {"~", output::sampled_advice()}};
+    content.lines.push_back(line("Signs in front of numbers", Look::strong));
+    for (const auto& [sign, meaning] : signs) {
+        std::string front = to_left(sign, 3);
+        for (const std::string& part : wrapped(meaning, inside(width) - 3)) {
+            content.lines.push_back({{front, Look::strong}, {part}});
+            front = "   ";
         }
     }
     return content;

@@ -30,6 +30,7 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
         items.push_back("p99 " + output::human_time(row.p99_ns));
         items.push_back("max " + output::human_time(row.max_ns));
     }
+    if (!row.source.empty()) items.push_back("at " + printable(row.source));
     if (row.unscored > 0) items.push_back(output::grouped(row.unscored) + " not scored");
     return items;
 }

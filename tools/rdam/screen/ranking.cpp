@@ -148,9 +148,7 @@ Line settings_line(const Facts& facts) {
     if (settings.sequences.deep_keys) text += " · deep keys";
     if (facts.ignored > 0) text += fmt::format(" · {} ignored (I)", facts.ignored);
     if (facts.notes > 0) text += " · " + output::counted(facts.notes, "note", "notes") + " (n)";
-    Line out = line(std::move(text));
-    if (facts.unsaved) out.push_back({" · unsaved", Look::notable});
-    return out;
+    return line(std::move(text));
 }
 
 Content ranking_content(const Facts& facts, Order order, const std::string& filter, std::size_t width) {
@@ -168,6 +166,7 @@ Content ranking_content(const Facts& facts, Order order, const std::string& filt
                                          ? "no call of a wrapped function is left"
                                          : "no function has this in its name: " + printable(filter)));
     if (order != Order::score) content.head[2].push_back({", " + in_words(order)});
+    if (!facts.rules.empty()) content.head[2].push_back({", rules: " + printable(facts.rules)});
     if (!filter.empty()) content.head[2].push_back({", with " + printable(filter), Look::notable});
     return content;
 }

@@ -27,7 +27,7 @@ struct Facts {
     const score::Settings& settings;
     std::size_t ignored = 0;  ///< functions
     std::size_t notes = 0;
-    bool unsaved = false;
+    std::string rules = {};  ///< the file that is in force; empty: none
 };
 
 /// The line that says with which settings the scores were made.

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
+#include "analyzer/output/symbols_ahead.h"
 #include "tools/rdam/interruption.h"
 #include "tools/rdam/screen/controller.h"
 #include "tools/rdam/screen/terminal.h"
@@ -51,9 +53,12 @@ Result<void> run_in(Terminal& terminal, const trace::TraceReader& reader, const 
     const ProgressBar bar{terminal, shown, reader.events()};
     bar.update(0);
     const auto symbols = output::make_symbols(reader.info());
+    std::optional<output::SymbolsAhead> ahead;
+    if (settings.jobs != 1) ahead.emplace(*symbols, reader.info());
     const auto session =
         feedback::Session::open(reader, settings, [&](std::uint64_t events) { bar.update(events); });
     if (!session) return tl::unexpected{session.error()};
+    ahead.reset();
     Controller controller{**session, *symbols, std::move(rules)};
     look_around(terminal, controller, shown);
     return {};

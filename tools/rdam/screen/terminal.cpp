@@ -33,8 +33,9 @@ struct Terminal::Curses {
 
 namespace {
 
-constexpr int kPatience = 200;     // milliseconds: so long a signal in another thread may go unnoticed
-constexpr int kEscapeDelay = 100;  // milliseconds that the rest of a key's sequence may take over a network
+constexpr int kPatience = 200;      // milliseconds: so long a signal in another thread may go unnoticed
+constexpr int kEscapeDelay = 100;   // milliseconds that the rest of a key's sequence may take over a network
+constexpr wint_t kControlL = 0x0c;  // what others have written is to go
 constexpr short kRed = 1, kYellow = 2;
 
 constexpr std::pair<int, Key> kSpecial[] = {
@@ -169,6 +170,7 @@ std::optional<Key> Terminal::key() {
                 if (code == static_cast<wint_t>(from)) return to;
             return kOther;
         }
+        if (kind == OK && code == kControlL) wrefresh(curscr);
         if (kind == OK) return code == '\r' ? kEnter : static_cast<Key>(code);
         pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
         if (wait && poll(&input, 1, kPatience) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
