@@ -44,15 +44,6 @@ constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
 constexpr int kMostShown = 1'000'000'000;
 
-bool wants_color(const std::string& choice) {
-    if (choice != "auto") return choice == "always";
-    const char* no_color = std::getenv("NO_COLOR");
-    const char* terminal = std::getenv("TERM");
-    const bool plain = (no_color != nullptr && *no_color != '\0') ||
-                       (terminal != nullptr && std::string_view{terminal} == "dumb");
-    return !plain && isatty(STDOUT_FILENO) == 1;
-}
-
 score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
     score::SharedSettings shared{settings};
     shared.look_at(info);
@@ -124,8 +115,22 @@ Result<void> use_rules(AnalyzeArguments& arguments) {
 Result<int> run(AnalyzeArguments arguments) {
     if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
     if (auto used = use_rules(arguments); !used) return tl::unexpected{used.error()};
+    if (arguments.interactive) return analyze_interactively(arguments);
     if (arguments.diff) return analyze_difference(arguments);
     return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
+}
+
+/// What makes no sense on a screen; null: all does.
+const char* not_on_screen(const AnalyzeArguments& arguments) {
+    if (arguments.json) return "--json";
+    if (arguments.diff) return "--diff";
+    if (!arguments.causes.empty()) return "--causes";
+    if (arguments.settings.patterns) return "--patterns";
+    if (arguments.threads) return "--threads";
+    if (arguments.sequences) return "--sequences";
+    if (arguments.top_given->count() > 0) return "--top";
+    if (arguments.traces.size() > 1) return "a second trace";
+    return nullptr;
 }
 
 /// What no single option can tell.
@@ -136,6 +141,10 @@ void check_usage(const AnalyzeArguments& arguments) {
         throw CLI::ValidationError("--diff", "compares functions: no --patterns, --sequences or --threads");
     if (!arguments.causes.empty() && (arguments.diff || arguments.traces.size() > 1))
         throw CLI::ValidationError("--causes", "cross-checks one trace: no --diff, and no second trace");
+    const char* unwanted = arguments.interactive ? not_on_screen(arguments) : nullptr;
+    if (unwanted != nullptr)
+        throw CLI::ValidationError("--interactive",
+                                   std::string{"shows the functions of one trace: leave out "} + unwanted);
     const score::Selection& selection = arguments.settings.selection;
     if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
         throw CLI::ValidationError("--until", "must be later than --since");
@@ -162,11 +171,21 @@ Result<score::Report> report_on(const trace::TraceReader& reader, const score::S
     return report;
 }
 
+bool wants_color(const AnalyzeArguments& arguments) {
+    const std::string& choice = arguments.color;
+    if (choice != "auto") return choice == "always";
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    const bool plain = (no_color != nullptr && *no_color != '\0') ||
+                       (terminal != nullptr && std::string_view{terminal} == "dumb");
+    return !plain && isatty(STDOUT_FILENO) == 1;
+}
+
 output::TextOptions text_options(const AnalyzeArguments& arguments) {
     return {.top = arguments.top_given->count() > 0 ? arguments.top : kTopOfTable,
             .threads = arguments.threads,
             .sequences = arguments.sequences,
-            .color = wants_color(arguments.color),
+            .color = wants_color(arguments),
             .threshold = arguments.settings.threshold};
 }
 
@@ -183,6 +202,8 @@ Run add_analyze(CLI::App& app) {
     score::Settings& settings = options->settings;
     app.add_option("trace", options->traces, "The traces to analyze: of one process, or of several")
         ->option_text("TRACE [trace.bin]");
+    app.add_flag("-i,--interactive", options->interactive,
+                 "Show the scores on a screen where keys change what calls are compared with");
     app.add_flag("--json", options->json, "Print JSON");
     options->top_given =
         app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")

@@ -27,6 +27,7 @@ struct AnalyzeArguments {
     bool threads = false;
     bool sequences = false;
     bool diff = false;
+    bool interactive = false;
     std::vector<std::string> causes;  ///< files of other tools
     std::size_t top = 0;
     const CLI::Option* top_given = nullptr;
@@ -44,6 +45,9 @@ Result<trace::TraceReader> open_trace(const std::string& path);
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
                                 const AnalyzeArguments& arguments);
 
+/// With --color as it was given, standard output being where it goes.
+bool wants_color(const AnalyzeArguments& arguments);
+
 output::TextOptions text_options(const AnalyzeArguments& arguments);
 
 /// Writes all of it to stdout.
@@ -55,6 +59,9 @@ Result<int> analyze_several(const AnalyzeArguments& arguments);
 
 /// Two traces.
 Result<int> analyze_difference(const AnalyzeArguments& arguments);
+
+/// One trace, on a screen.
+Result<int> analyze_interactively(const AnalyzeArguments& arguments);
 
 /// --since, --until, --thread, --function.
 void add_selection_options(CLI::App& app, score::Selection& selection);

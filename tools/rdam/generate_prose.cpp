@@ -1,5 +1,8 @@
 // The words of the manual pages that no definition of an option contains.
+#include <string>
+
 #include "tools/rdam/generate.h"
+#include "tools/rdam/screen/keys.h"
 
 namespace rdam {
 
@@ -136,6 +139,7 @@ Prose hot_prose() {
 }
 
 Prose analyze_prose() {
+    static const std::string keys_on_screen = screen::keys_in_words();
     return {
         .description =
             {"Reads a trace and prints its functions, the highest score first. Calls of a function with the "
@@ -193,22 +197,26 @@ Prose analyze_prose() {
              "with 5 % or more of what a tool counted a cause; the verdict says whether they agree. Events "
              "that "
              "count time or instructions have no part in it.",
+             "With --interactive the ranking is a screen in the terminal, on which every change of keys, "
+             "ignored functions, loops or baseline shows its scores at once, can be taken back, and be kept "
+             "in the rules file. It needs a terminal of 40×10 or more. Its keys:",
+             keys_on_screen,
              "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
              "trace "
              "that is still being written is waited for."},
         .environment = {},
         .exit_status = {kDone, kBadInput, kUsage},
-        .examples = {{"rdam analyze trace.bin", "The table of scores:"},
-                     {"rdam analyze --json trace.bin | jq '.functions[] | {name, rdam}'",
-                      "The same for a script:"},
-                     {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
-                     {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
-                      "Half a second of some threads:"},
-                     {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\n"
-                      "rdam analyze --causes drd.txt trace.bin",
-                      "Which of the functions that lose time hold locks for long:"},
-                     {"rdam analyze --diff before.bin after.bin",
-                      "What a change of the program has changed:"}},
+        .examples =
+            {{"rdam analyze trace.bin", "The table of scores:"},
+             {"rdam analyze --interactive trace.bin", "The same on a screen, to change and look again:"},
+             {"rdam analyze --json trace.bin | jq '.functions[] | {name, rdam}'", "The same for a script:"},
+             {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
+             {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
+              "Half a second of some threads:"},
+             {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\n"
+              "rdam analyze --causes drd.txt trace.bin",
+              "Which of the functions that lose time hold locks for long:"},
+             {"rdam analyze --diff before.bin after.bin", "What a change of the program has changed:"}},
     };
 }
 

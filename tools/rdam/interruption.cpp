@@ -2,11 +2,12 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 
 namespace rdam {
 namespace {
 
-constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // A handler can reach nothing else.
 volatile std::sig_atomic_t noted = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -38,6 +39,13 @@ Interruption::~Interruption() {
 
 bool Interruption::came() {
     return noted != 0;
+}
+
+void Interruption::end_process() {
+    const int signal = noted;
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    std::_Exit(128 + signal);
 }
 
 }  // namespace rdam

@@ -3,9 +3,9 @@
 
 namespace rdam {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process; if one has come, it
-/// ends the process when this goes out of scope, after everything declared behind it has tidied up. One at a
-/// time.
+/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT are noted instead of ending the process; if one has
+/// come, it ends the process when this goes out of scope, after everything declared behind it has tidied up.
+/// One at a time.
 class Interruption {
   public:
     Interruption();
@@ -16,6 +16,8 @@ class Interruption {
     Interruption& operator=(Interruption&&) = delete;
 
     static bool came();
+    /// At once, without tidying up, for those who cannot leave. After came().
+    [[noreturn]] static void end_process();
 };
 
 }  // namespace rdam

@@ -1,0 +1,242 @@
+#!/usr/bin/python3
+"""The screen of `rdam analyze --interactive`, driven through a terminal: what is seen is what `rdam analyze` says."""
+
+import json
+import os
+import re
+import signal
+import unittest
+
+from harness import CACHE, PROGRAMS, RDAM, Case
+from screens import ALTERNATE, DOWN, ENTER, ESCAPE, LEFT, RIGHT, UP, Screen
+
+RULES = """# Depots.
+ignore = []   # none yet
+keys = [
+  "elsewhere:n",  # of another program
+]
+"""
+
+
+class OnScreen(Case):
+    PROGRAM, FUNCTIONS = "depots", "deliver,drive"
+
+    def setUp(self):
+        super().setUp()
+        done = self.rdam("record", "-o", "trace.bin", "-f", self.FUNCTIONS, "--", PROGRAMS / self.PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def open(self, *options, width=80, height=24, expect=("score", "function"), **variables) -> Screen:
+        env = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
+        env.update({"RDAM_CACHE": CACHE, "TERM": "screen", "LC_ALL": "C.UTF-8", **variables})
+        screen = Screen([RDAM, "analyze", "--interactive", *options, "trace.bin"], self.folder, width, height, env)
+        self.addCleanup(screen.close)
+        if expect:
+            screen.expect(*expect)
+        return screen
+
+    def leave(self, screen: Screen, keys="q"):
+        screen.type(keys)
+        self.assertEqual(screen.ended(), 0, screen.text())
+        self.assertTrue(screen.given_back(), screen.output[-200:])
+
+    def score(self, screen: Screen, name="depots:deliver") -> str:
+        """Of the function in the ranking, as it is printed."""
+        return re.match(r"[> ]+[≥!]?([01]\.\d{3}) ", screen.line_with(name))[1]
+
+    def page_score(self, screen: Screen) -> str:
+        return re.search(r"score [≥!]?([01]\.\d{3}) ", screen.text())[1]
+
+    def analyzed(self, *options) -> dict[str, str]:
+        done = self.rdam("analyze", "--json", "--top", "0", *options, "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return {f["name"]: f"{f['rdam']:.3f}" for f in json.loads(done.stdout)["functions"]}
+
+
+class Feedback(OnScreen):
+    """The example of docs/feedback.md."""
+
+    def test_from_a_score_to_rules(self):
+        (self.folder / "rdam.toml").write_text(RULES)
+        plain = self.analyzed("--no-rules")
+        screen = self.open(expect=("deliver", "drive", "fastest of their thread"))
+        self.assertEqual(self.score(screen), plain["deliver"])
+        self.assertIn("> ", screen.line_with("depots:deliver")[:2])
+
+        screen.press(ENTER, "[overview]", "Keys", "[ ] parcels", "[ ] caller", "min=baseline", "What it may be")
+        screen.press(" ", "[x] parcels", "deliver:parcels is a key")
+        self.assertEqual(self.page_score(screen), self.analyzed("--no-rules", "--key", "deliver:parcels")["deliver"])
+        screen.press("j ", "[x] caller", "[x] parcels", "deliver:caller is a key")
+        told_apart = self.analyzed("--no-rules", "--key", "deliver:parcels", "--split-by-context", "deliver")
+        self.assertEqual(self.page_score(screen), told_apart["deliver"])
+        self.assertLess(float(told_apart["deliver"]), float(plain["deliver"]))
+        # It is no key again, and one once more.
+        screen.press(" ", "[ ] caller", "[x] parcels", "deliver:caller is no key")
+        screen.press("u", "[x] caller", "taken back")
+        screen.press("uuu", "[ ] parcels", "[ ] caller")
+        self.assertEqual(self.page_score(screen), plain["deliver"])
+        screen.press("u", "nothing to take back")
+        screen.press("k ", "[x] parcels", "[ ] caller")
+        screen.press("j ", "[x] caller")
+
+        screen.press(ESCAPE, "occurrences", "unsaved")
+        self.assertEqual(self.score(screen), told_apart["deliver"])
+        # They may have changed places.
+        screen.press(UP + UP + ("" if "drive" in screen.lines()[4] else DOWN), "occurrences")
+        screen.wait(lambda s: s.line_with("depots:drive").startswith(">"), "the cursor on drive")
+        screen.press("i", "drive is ignored", "1 ignored", without=["depots:drive"])
+        screen.press("w", "write the rules to: rdam.toml")
+        screen.press(ENTER, "written: rdam.toml", without=["unsaved"])
+        self.leave(screen)
+
+        rules = (self.folder / "rdam.toml").read_text()
+        for text in ('# Depots.', '"elsewhere:n",  # of another program', '# none yet', '"deliver:parcels"',
+                     'split-by-context', '"drive"'):
+            self.assertIn(text, rules)
+        self.assertEqual(self.analyzed(), {"deliver": told_apart["deliver"]})
+
+    def test_sequences_and_callers(self):
+        screen = self.open("--no-rules", "--split-by-context", "deliver")
+        screen.press(ENTER, "[x] caller")
+        screen.press(RIGHT, "[sequences]", "called from city at", "called from country at")
+        screen.press("l", "[threads]", "thread", "depots", "60")
+        screen.press("\t", "[callers]", "40 of 60 calls", "20 of 60 calls", "country at", "main at")
+        screen.press(LEFT, "[threads]")
+        screen.press("q", "drive")
+        self.leave(screen)
+
+    def test_the_other_settings(self):
+        screen = self.open()
+        screen.press("f", "loops are folded")
+        screen.press("d", "keys are deep", "loops folded", "deep keys")
+        screen.press("b", "what calls are compared with", "[x] the fastest of their thread")
+        screen.press("j" * 7 + ENTER, "calls against percentile 50 of their thread")
+        self.assertEqual(self.score(screen), self.analyzed("--baseline", "p50")["deliver"])
+        screen.press("t", "worth a look from: 0.2")
+        screen.press("\x15" + "1.5" + ENTER, "a score is a number from 0 to 1")
+        screen.press("t\x15" + "0.05" + ENTER, "worth a look from 0.05 on")
+        # Asked, for there is something to lose.
+        screen.press("q", "Quit without saving the rules? y/n")
+        screen.press("n", "unsaved", without=["y/n"])
+        screen.press("w\x15mine.toml", "write the rules to: mine.toml")
+        screen.press(ENTER, "written: mine.toml")
+        self.leave(screen)
+        self.assertEqual(self.analyzed("--rules", "mine.toml")["deliver"], self.analyzed("--baseline", "p50")["deliver"])
+        text = (self.folder / "mine.toml").read_text()
+        for line in ("fold-loops = true", "deep-keys = true", 'baseline = "p50"', "threshold = 0.05"):
+            self.assertIn(line, text)
+        # What the file says is how the next screen begins; what it then says less is taken out of it.
+        screen = self.open("--rules", "mine.toml", expect=("percentile 50", "loops folded", "deep keys"))
+        screen.press("b", "[x] percentile 50")
+        screen.press(UP * 9 + ENTER, "the fastest of their thread")
+        screen.press("w" + ENTER, "written: mine.toml")
+        self.leave(screen)
+        self.assertNotIn("p50", (self.folder / "mine.toml").read_text())
+
+    def test_ignored_functions_come_back(self):
+        screen = self.open("--ignore", "drive", expect=("deliver", "1 ignored"))
+        screen.press("i", "no call of a wrapped function is left", "2 ignored")
+        screen.press("I", "Ignored functions", "depots:drive", "depots:deliver")
+        screen.press(ENTER, "is back")
+        screen.press(ENTER, "none")
+        screen.press(ESCAPE, "depots:drive", "depots:deliver", without=["ignored ("])
+        screen.press("u", "1 ignored")
+        self.leave(screen, "qy")
+        self.assertFalse((self.folder / "rdam.toml").exists())
+
+    def test_finding_and_sorting(self):
+        screen = self.open()
+        screen.press("/RIV", "functions with: RIV")
+        screen.press(ENTER, "depots:drive", without=["depots:deliver"])
+        screen.press(ESCAPE, "depots:deliver")
+        screen.press("sss", "sorted by name")
+        screen.press("?", "Keys", "takes the last change back")
+        screen.press("?", "depots:deliver")
+        self.leave(screen)
+
+    def test_rules_that_nobody_has_read_are_not_replaced_unasked(self):
+        (self.folder / "rdam.toml").write_text('ignore = ["drive"]\n')
+        screen = self.open("--no-rules", expect=("depots:drive",))
+        screen.press("f", "loops are folded")
+        screen.press("w" + ENTER, "is there and was not read: replace its rules? y/n")
+        screen.press("n", "unsaved")
+        self.assertEqual((self.folder / "rdam.toml").read_text(), 'ignore = ["drive"]\n')
+        screen.press("w\x15nowhere/rdam.toml" + ENTER, "nowhere/rdam.toml: cannot be written")
+        self.leave(screen, "qy")
+
+
+class OnTerminal(OnScreen):
+    def test_sizes(self):
+        screen = self.open(width=40, height=10, expect=("depots:deliver",))
+        for width, height in ((80, 24), (200, 60), (41, 11), (132, 10), (40, 50)):
+            screen.resize(width, height)
+            screen.press("", "depots:deliver")
+            screen.wait(lambda s, n=height: s.lines()[n - 1].startswith("? help"), "the last line")
+        screen.press(ENTER, "[overview]", "score")
+        screen.resize(40, 10)
+        screen.wait(lambda s: s.lines()[9].startswith("? help"), "the last line")
+        while "> [ ] caller" not in screen.text():
+            screen.press(DOWN, "overview")
+        screen.press("G", "What it may be" if "nothing stands out" in screen.text() else "·")
+        screen.resize(30, 5)
+        screen.expect("rdam needs 40×10")
+        screen.resize(80, 24)
+        screen.expect("[overview]")
+        self.leave(screen, "qq")
+
+    def test_signals_and_keys_give_the_terminal_back(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            screen = self.open()
+            screen.press("f", "unsaved")
+            screen.signal(number)
+            self.assertEqual(screen.ended(), -number)
+            self.assertTrue(screen.given_back(), screen.output[-200:])
+        for key, number in (("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT)):
+            screen = self.open()
+            screen.type(key)
+            self.assertEqual(screen.ended(), -number)
+            self.assertTrue(screen.given_back(), screen.output[-200:])
+        # While the trace is read, or just after.
+        screen = self.open(expect=())
+        screen.wait(lambda s: b"reading the trace" in s.output, "the bar")
+        screen.signal(signal.SIGINT)
+        self.assertEqual(screen.ended(), -signal.SIGINT)
+        self.assertTrue(screen.given_back(), screen.output[-200:])
+
+    def test_what_is_wrong_is_said_on_the_terminal_given_back(self):
+        screen = self.open("--key", "deliver:nothing", expect=())
+        self.assertEqual(screen.ended(), 1)
+        self.assertTrue(screen.given_back(), screen.output[-200:])
+        self.assertIn(b"rdam: deliver has no recorded parameter nothing", screen.output[screen.output.rfind(ALTERNATE[1]):])
+
+    def test_characters_and_colors(self):
+        plain = self.open(LC_ALL="C", NO_COLOR="1")
+        plain.press(ENTER, "min=baseline", "#", "+---")
+        self.assertTrue(plain.output.isascii())
+        self.assertNotIn(b"\x1b[31m", plain.output)
+        self.leave(plain, "qq")
+        colored = self.open("--color", "always", NO_COLOR="1")
+        self.assertRegex(colored.output, rb"\x1b\[[0-9;]*31m")
+        self.leave(colored)
+        # ssh brings the names of locales along that are not installed.
+        foreign = self.open(LC_ALL="xx_XX.UTF-8")
+        foreign.press(ENTER, "█")
+        self.leave(foreign, "qq")
+
+    def test_terminals_that_cannot(self):
+        for name, words in (("dumb", "cannot place its cursor"), ("nonsense", "no such terminal"), ("", "terminal")):
+            screen = self.open(expect=(), TERM=name)
+            self.assertEqual(screen.ended(), 1)
+            self.assertRegex(screen.output.decode(), rf"\Ardam: TERM={name}: [^\n]*{words}[^\n]*\n\Z")
+        self.assert_one_line(self.rdam("analyze", "-i", "trace.bin"), 1, "terminal")
+
+    def test_usage(self):
+        for words in (("--json",), ("--diff", "trace.bin"), ("--causes", "x"), ("--patterns",), ("--top", "3"), ("--threads",),
+                      ("--sequences",), ("trace.bin",)):
+            done = self.rdam("analyze", "-i", *words, "trace.bin")
+            self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr.decode())
+            self.assertIn(b"--interactive", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

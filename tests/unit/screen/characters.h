@@ -1,0 +1,13 @@
+// What is measured in columns depends on the locale.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <clocale>
+
+namespace rdam::test {
+
+inline void use_utf8() {
+    REQUIRE(std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr);
+}
+
+}  // namespace rdam::test

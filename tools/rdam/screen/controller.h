@@ -1,0 +1,89 @@
+// What each key does to the session and to what is seen of it. It knows no terminal: keys in, frames out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/feedback/session.h"
+#include "analyzer/output/symbols.h"
+#include "tools/rdam/screen/content.h"
+#include "tools/rdam/screen/keys.h"
+#include "tools/rdam/screen/page.h"
+#include "tools/rdam/screen/prompt.h"
+#include "tools/rdam/screen/ranking.h"
+#include "tools/rdam/screen/save.h"
+
+namespace rdam::screen {
+
+/// Not thread-safe. What it is made from must outlive it.
+class Controller {
+  public:
+    Controller(feedback::Session& session, output::Symbols& symbols, RulesPlace rules);
+
+    void press(Key key);
+    /// What is to be seen now; keys that move by a screen mean one of this size from then on.
+    Frame frame(Size size);
+    /// Somebody has ended the program.
+    bool finished() const { return finished_; }
+
+  private:
+    enum class Asking : std::uint8_t { nothing, filter, threshold, file, replace, quit };
+
+    View view() const { return views_.back(); }
+    Place& place() { return places_[static_cast<std::size_t>(view())]; }
+    /// Of the present view; valid until something changes.
+    const Content& content();
+    Content made_content();
+    Foot foot(std::size_t width) const;
+
+    // What a command does; of the first two false: it is none of that kind.
+    bool move(Command command);
+    bool change(Command command);
+    void go(Command command);
+
+    void reply(Key key);
+    void enter(View view);
+    void leave();
+    void open();
+    void toggle();
+    void ignore();
+    void ask(Asking what);
+    void answer();
+    void save(const std::string& file);
+
+    using Step = Result<feedback::Effect>;
+    /// Takes a step and says what came of it; `what` is now so.
+    template <class Take>
+    void take(std::string what, const Take& take);
+    void after_step();
+    void say(std::string text, Look look = Look::plain);
+
+    std::optional<std::uint32_t> function_under_cursor();
+    const score::FunctionRow* row_of(std::uint32_t function) const;
+    const feedback::FunctionPage& page();
+    std::string name_of(std::uint32_t function) const;
+
+    feedback::Session& session_;
+    output::Symbols& symbols_;
+    RulesPlace rules_;
+    Size size_ = {};
+    std::vector<View> views_{View::ranking};
+    Place places_[6] = {};  // by View
+    Order order_ = Order::score;
+    std::string filter_;
+    Tab tab_ = Tab::overview;
+    std::uint32_t function_ = 0;  // of the page
+    std::optional<feedback::FunctionPage> page_;
+    std::size_t page_bars_ = 0;
+    Asking asking_ = Asking::nothing;
+    Prompt prompt_ = Prompt::for_yes({});
+    std::string file_;  // that is to be written
+    Line status_;
+    Content content_;
+    bool content_is_old_ = true;
+    bool finished_ = false;
+};
+
+}  // namespace rdam::screen

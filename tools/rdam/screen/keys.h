@@ -1,0 +1,71 @@
+// Which key does what where: one table for those who press them, for the help on the screen and for the
+// documentation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdam::screen {
+
+/// A character, or one of these, which are none.
+using Key = char32_t;
+inline constexpr Key kUp = 0x110000, kDown = 0x110001, kLeft = 0x110002, kRight = 0x110003,
+                     kPageUp = 0x110004, kPageDown = 0x110005, kHome = 0x110006, kEnd = 0x110007,
+                     kResized = 0x110008, kOther = 0x110009;
+inline constexpr Key kEnter = '\n', kEscape = 0x1b, kBackspace = 0x08, kDelete = 0x7f, kTab = '\t';
+
+enum class View : std::uint8_t { ranking, page, ignored, baselines, notes, help };
+
+enum class Command : std::uint8_t {
+    up,
+    down,
+    page_up,
+    page_down,
+    first,
+    last,
+    open,
+    toggle,
+    next_tab,
+    previous_tab,
+    ignore,
+    filter,
+    sort,
+    fold_loops,
+    deep_keys,
+    baseline,
+    threshold,
+    ignored,
+    notes,
+    undo,
+    save,
+    help,
+    back,
+    quit
+};
+
+struct Binding {
+    Command command;
+    std::vector<Key> keys;
+    std::string_view names;  ///< of the keys, for people
+    std::string_view text;   ///< what it does
+    std::string_view brief;  ///< the same for the last line of the screen; empty: not there
+    std::vector<View> views;
+};
+
+/// In the order in which they are explained. No key means two things in one view.
+std::span<const Binding> bindings();
+
+/// What the key does in that view; nothing: nothing.
+std::optional<Command> command_for(Key key, View view);
+
+/// `enter page`, `i ignore`, … in that view.
+std::vector<std::string> reminders(View view);
+
+/// A paragraph that names them all, for the manual page.
+std::string keys_in_words();
+
+}  // namespace rdam::screen

@@ -1,0 +1,28 @@
+// The rules that somebody has found on the screen, kept.
+#pragma once
+
+#include <string>
+
+#include "analyzer/feedback/session.h"
+#include "analyzer/rules/rules.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::screen {
+
+/// Where rules are kept.
+struct RulesPlace {
+    std::string file;         ///< that is proposed
+    bool in_force = false;    ///< what it says is what the session began with
+    rules::Rules rules = {};  ///< that, if so
+};
+
+/// What a rules file has to say for the next analysis to give these scores.
+rules::Rules wanted_rules(const feedback::Session& session, const RulesPlace& place);
+
+/// A file is there that says what nobody has looked at.
+bool would_replace_unread(const RulesPlace& place, const std::string& file);
+
+/// From then on `file` is the one in force.
+Result<void> save_rules(feedback::Session& session, RulesPlace& place, const std::string& file);
+
+}  // namespace rdam::screen

@@ -1,0 +1,25 @@
+// How scores look, wherever they stand.
+#pragma once
+
+#include <string>
+
+#include "analyzer/score/report.h"
+#include "analyzer/score/settings.h"
+#include "tools/rdam/screen/text.h"
+
+namespace rdam::screen {
+
+/// As in the report of `rdam analyze`: what is worth a look stands out.
+Look look_of_score(double score, double threshold);
+
+/// `module:name`, fit for a terminal.
+std::string function_name(const score::FunctionRow& row);
+/// `~12,345`; `≥` where the function was switched off.
+std::string occurrences(const score::FunctionRow& row);
+/// A number of calls of the function.
+std::string calls(const score::FunctionRow& row, std::uint64_t count);
+
+/// `the fastest of their thread`.
+std::string baseline_in_words(const score::Baseline& baseline);
+
+}  // namespace rdam::screen

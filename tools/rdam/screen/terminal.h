@@ -1,0 +1,41 @@
+// The one place that knows curses.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "tools/rdam/screen/keys.h"
+#include "tools/rdam/screen/text.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::screen {
+
+/// Takes the whole terminal while it lives and gives it back as it was. One at a time; not thread-safe.
+class Terminal {
+  public:
+    /// Errors: standard input or output is no terminal, or one that cannot place its cursor.
+    static Result<std::unique_ptr<Terminal>> open(bool color);
+    ~Terminal();
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+    Terminal(Terminal&&) = delete;
+    Terminal& operator=(Terminal&&) = delete;
+
+    /// At once; nothing but destruction may follow.
+    void give_back();
+
+    Size size() const;
+    void draw(const Frame& frame);
+    /// Waits a fraction of a second at most; nothing: no key was pressed, or a signal came.
+    std::optional<Key> key();
+    /// The terminal is gone: no key will ever come.
+    bool hung_up() const { return hung_up_; }
+
+  private:
+    struct Curses;
+    explicit Terminal(std::unique_ptr<Curses> curses);
+    std::unique_ptr<Curses> curses_;
+    bool hung_up_ = false;
+};
+
+}  // namespace rdam::screen
