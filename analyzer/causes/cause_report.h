@@ -20,6 +20,15 @@ struct CauseRow {
     double absolute = 0;      ///< own, in the report's unit
 };
 
+/// A source line of a function's code, inlined code included.
+struct LineShare {
+    std::string function;
+    std::string module;  ///< empty: not known
+    std::string file;
+    std::uint32_t line = 0;
+    double share = 0;  ///< of the report's total: 0…1
+};
+
 struct CauseReport {
     std::string tool;   ///< "perf report", "coz", …
     std::string label;  ///< what was counted: "cache-misses", "HITM", "D1mr", …
@@ -31,6 +40,7 @@ struct CauseReport {
     bool adds_up = true;
     double total = 0;  ///< in `unit`
     std::vector<CauseRow> rows;
+    std::vector<LineShare> lines = {};  ///< where the tool tells lines besides functions
 };
 
 }  // namespace rdam::causes

@@ -1,5 +1,5 @@
 // `perf report --stdio` of any event, as wrappers/list/perf_text.h reads it: a report for each event of the
-// text. Of grouped events, which share a table, the first.
+// text, of grouped ones, which share a table, too.
 #pragma once
 
 #include <string_view>

@@ -139,15 +139,16 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
                             const ExportOptions& options) {
     const trace::TraceInfo& info = reader.info();
     Tables& tables = contents.tables;
+    Json tables_of{{"calls", table_json(tables.calls.rows(), tables.calls.columns())},
+                   {"sequences", table_json(tables.sequences.rows(), tables.sequences.columns())}};
+    if (tables.off_cpu) tables_of["off_cpu"] = table_json(tables.off_cpu->rows(), tables.off_cpu->columns());
     const Json out{{"format", "rdam columns"},
                    {"version", kVersion},
                    {"trace", run_json(contents, info, options)},
                    {"settings", settings_json(options)},
                    {"damage", damage_json(reader.damage())},
                    {"end", kEndNames},
-                   {"tables",
-                    {{"calls", table_json(tables.calls.rows(), tables.calls.columns())},
-                     {"sequences", table_json(tables.sequences.rows(), tables.sequences.columns())}}},
+                   {"tables", tables_of},
                    {"threads", threads_json(contents, info)},
                    {"functions", functions_json(contents, info)},
                    {"objects", objects_json(info)}};

@@ -1,6 +1,7 @@
 #include "analyzer/columns/export.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "analyzer/columns/contents.h"
 #include "analyzer/columns/thread_writer.h"
@@ -22,6 +23,22 @@ TimeScale time_scale(const trace::TraceInfo& info) {
             .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
 }
 
+bool has_off_cpu(const trace::TraceInfo& info) {
+    using State = trace::SwitchInfo::State;
+    return info.switches.state == State::recorded || info.switches.state == State::stopped;
+}
+
+Result<void> write_off_cpu(const trace::TraceReader& reader, std::uint32_t thread, Contents& contents) {
+    if (!contents.tables.off_cpu) return {};
+    const auto intervals = reader.off_cpu(thread);
+    if (!intervals) return tl::unexpected{intervals.error()};
+    for (const trace::OffCpu& each : *intervals)
+        contents.tables.off_cpu->append(
+            thread, contents.time.since_origin(each.out), contents.time.since_origin(each.in),
+            each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu}, each.preempted);
+    return {};
+}
+
 Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,
                            const std::function<bool(std::uint64_t)>& progress, Contents& contents) {
     Folder& folder = contents.tables.folder;
@@ -37,6 +54,7 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
         auto read = reader.read_thread(thread, sink, [&] { writer.gap(); });
         if (!read) return read;
         writer.finish();
+        if (auto written = write_off_cpu(reader, thread, contents); !written) return written;
         if (folder.error()) return tl::unexpected{*folder.error()};
     }
     return {};
@@ -48,6 +66,10 @@ Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& opt
         if (auto made = folder.make_room(room); !made) return tl::unexpected{made.error()};
     }
     Tables tables{folder, reader.info()};
+    if (has_off_cpu(reader.info())) {
+        if (auto made = folder.make_room("off_cpu"); !made) return tl::unexpected{made.error()};
+        tables.off_cpu = std::make_unique<OffCpuTable>(folder);
+    }
     Contents contents{.tables = tables, .time = time_scale(reader.info()), .first_call = {}};
     if (auto written = write_threads(reader, settings, options.progress, contents); !written)
         return tl::unexpected{written.error()};

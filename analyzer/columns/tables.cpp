@@ -162,4 +162,24 @@ std::vector<NpyFile*> SequenceTable::columns() {
     return {&thread_, &function_, &id_, &calls_, &name_end_, &name_};
 }
 
+OffCpuTable::OffCpuTable(Folder& folder)
+    : thread_(folder, "off_cpu/thread.npy", kValueWindow),
+      out_(folder, "off_cpu/out.npy", kValueWindow),
+      in_(folder, "off_cpu/in.npy", kValueWindow),
+      cpu_(folder, "off_cpu/cpu.npy", kValueWindow),
+      preempted_(folder, "off_cpu/preempted.npy", kValueWindow) {}
+
+void OffCpuTable::append(std::uint32_t thread, std::int64_t out_ns, std::int64_t in_ns, std::int32_t cpu,
+                         bool preempted) {
+    thread_.append(thread);
+    out_.append(out_ns);
+    in_.append(in_ns);
+    cpu_.append(cpu);
+    preempted_.append(preempted);
+}
+
+std::vector<NpyFile*> OffCpuTable::columns() {
+    return {&thread_, &out_, &in_, &cpu_, &preempted_};
+}
+
 }  // namespace rdam::columns

@@ -110,4 +110,20 @@ class SequenceTable {
     Column<std::uint8_t> name_;
 };
 
+/// Times in which a thread was on no processor.
+class OffCpuTable {
+  public:
+    explicit OffCpuTable(Folder& folder);
+    std::uint64_t rows() const { return thread_.size(); }
+    void append(std::uint32_t thread, std::int64_t out_ns, std::int64_t in_ns, std::int32_t cpu,
+                bool preempted);
+    std::vector<NpyFile*> columns();
+
+  private:
+    Column<std::uint32_t> thread_;
+    Column<std::int64_t> out_, in_;
+    Column<std::int32_t> cpu_;
+    Column<bool> preempted_;
+};
+
 }  // namespace rdam::columns

@@ -28,6 +28,9 @@ void Tables::finish() {
         for (const ValueTable::Value& value : table->values())
             value.file->finish();
     }
+    if (!off_cpu) return;
+    for (NpyFile* column : off_cpu->columns())
+        column->finish();
 }
 
 std::int64_t TimeScale::since_origin(std::uint64_t tsc) const {

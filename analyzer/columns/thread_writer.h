@@ -25,6 +25,7 @@ struct Tables {
     CallTable calls;
     SequenceTable sequences;
     std::vector<std::unique_ptr<ValueTable>> values;
+    std::unique_ptr<OffCpuTable> off_cpu;  ///< null: not recorded
 };
 
 /// Where time begins, and how long a tick is.

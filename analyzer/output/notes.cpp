@@ -131,6 +131,29 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
                         budget, names));
 }
 
+/// Hints say how much of a loss was time off the processors, where that is known.
+void add_switches(const score::Report& report, std::vector<std::string>& out) {
+    using State = trace::SwitchInfo::State;
+    const trace::SwitchInfo& switches = report.switches;
+    if (std::ranges::all_of(report.functions, [](const auto& row) { return row.hints.empty(); })) return;
+    const std::string why = switches.reason.empty() ? "" : fmt::format(" ({})", switches.reason);
+    constexpr auto kUnknown = "waiting and preemption cannot be told from slow work";
+    switch (switches.state) {
+        case State::recorded:
+            return;
+        case State::stopped:
+            out.push_back(fmt::format("Context switches were recorded up to {} only{}: from then on {}.",
+                                      human_time(report.switches_until_ns), why, kUnknown));
+            return;
+        case State::off:
+            out.push_back(fmt::format("Context switches were not recorded (--switches off): {}.", kUnknown));
+            return;
+        case State::unavailable:
+        case State::not_told:
+            out.push_back(fmt::format("Context switches were not recorded{}: {}.", why, kUnknown));
+    }
+}
+
 std::string window_text(const score::LeftOut& left_out) {
     if (!left_out.until_ns) return fmt::format("from {} on", human_time(*left_out.since_ns));
     if (!left_out.since_ns) return fmt::format("up to {}", human_time(*left_out.until_ns));
@@ -162,6 +185,7 @@ std::vector<std::string> notes(const score::Report& report) {
     add_losses(report, out);
     add_unscored(report, out);
     add_sampling(report, out);
+    add_switches(report, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());
     add_answers(report, out);
     return out;
@@ -207,14 +231,24 @@ std::string lower_bound_advice() {
         score::kFewShare * 100, score::kFewOccurrences);
 }
 
-std::string lower_bound_advice(const score::FunctionRow& row) {
+std::string inner_loop_advice(const score::FunctionRow& row) {
     // Nobody adds a line to a system library.
-    if (row.module.find(".so") != std::string::npos) return lower_bound_advice();
+    if (row.module.find(".so") != std::string::npos) return {};
     const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
+    const std::string loop =
+        row.hot_line
+            ? fmt::format("the inner loop of {} around {}:{}, the line with {} of its samples", row.name,
+                          row.hot_line->file, row.hot_line->line, percent(row.hot_line->share))
+            : fmt::format("an inner loop of {}{}", row.name, place);
     return fmt::format(
-        "{} Or mark an inner loop of {}{}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); before what "
-        "an iteration does, RDAM_END(\"{} loop\"); behind it.",
-        lower_bound_advice(), row.name, place, row.name, row.name);
+        "mark {}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); before what an iteration does, "
+        "RDAM_END(\"{} loop\"); behind it.",
+        loop, row.name, row.name);
+}
+
+std::string lower_bound_advice(const score::FunctionRow& row) {
+    const std::string loop = inner_loop_advice(row);
+    return loop.empty() ? lower_bound_advice() : lower_bound_advice() + " Or " + loop;
 }
 
 std::string few_patterns_advice() {

@@ -22,9 +22,11 @@ std::string command_text(const std::vector<std::string>& command);
 
 /// What to do about a score that is a lower bound.
 std::string lower_bound_advice();
-/// The same; of a program's own function with the lines that make an inner loop a probe of its own, and where
-/// to put them.
+/// The same, and of a program's own function inner_loop_advice().
 std::string lower_bound_advice(const score::FunctionRow& row);
+/// The lines that make an inner loop a probe of its own, and where to put them; empty of a library's
+/// function.
+std::string inner_loop_advice(const score::FunctionRow& row);
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();
 /// … because only a sample of the calls was recorded.

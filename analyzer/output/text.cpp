@@ -205,12 +205,16 @@ class TextWriter {
     void hints() {
         bool titled = false;
         for (const score::FunctionRow& row : rows_) {
-            if (row.hints.empty()) continue;
+            const std::string loop = row.few_occurrences && row.hot_line && row.rdam >= options_.threshold
+                                         ? inner_loop_advice(row)
+                                         : std::string{};
+            if (row.hints.empty() && loop.empty()) continue;
             if (!titled) section("What it may be");
             titled = true;
             line("  " + function_name(row));
             for (const score::Hint& hint : row.hints)
                 line("    " + printable(hint.text));
+            if (!loop.empty()) line("    seen a few times only: " + printable(loop));
         }
     }
 

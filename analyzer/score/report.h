@@ -155,6 +155,13 @@ struct ThreadTimeline {
     std::vector<TimedCall> calls;
 };
 
+/// The source line of a function, code inlined into it included, where it spends most of its time.
+struct HotLine {
+    std::string file;
+    std::uint32_t line = 0;
+    double share = 0;  ///< of the function's own time, 0…1
+};
+
 struct FunctionRow {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
@@ -189,15 +196,16 @@ struct FunctionRow {
     bool lower_bound = false;      ///< that, or the minimum is that of a sample
     bool minimum_alone = false;    ///< a few calls are far faster than all the others (analyzer/score/loss.h)
 
-    std::vector<ThreadShare> threads;    ///< those that called it, highest score first
-    std::vector<SequenceRow> sequences;  ///< most lost time first; at most as many as were asked for
-    std::uint64_t scored_sequences = 0;  ///< how many there are
-    std::uint64_t single_sequences = 0;  ///< occur once in each thread they occur in: no score
-    std::vector<StackRow> stacks;        ///< commonest first
-    std::vector<CallerRow> callers;      ///< most lost time first, then most calls
-    Sample sample;                       ///< only with a score from ResolvedSettings::threshold on
-    std::vector<SlowCall> slow;          ///< likewise
-    std::vector<Hint> hints;             ///< most important first; analyzer/hints fills them
+    std::vector<ThreadShare> threads;      ///< those that called it, highest score first
+    std::vector<SequenceRow> sequences;    ///< most lost time first; at most as many as were asked for
+    std::uint64_t scored_sequences = 0;    ///< how many there are
+    std::uint64_t single_sequences = 0;    ///< occur once in each thread they occur in: no score
+    std::vector<StackRow> stacks;          ///< commonest first
+    std::vector<CallerRow> callers;        ///< most lost time first, then most calls
+    Sample sample;                         ///< only with a score from ResolvedSettings::threshold on
+    std::vector<SlowCall> slow;            ///< likewise
+    std::vector<Hint> hints;               ///< most important first; analyzer/hints fills them
+    std::optional<HotLine> hot_line = {};  ///< if another tool tells it; analyzer/causes fills it
 };
 
 /// What was left out because of score::Selection.

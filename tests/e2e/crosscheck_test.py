@@ -27,9 +27,9 @@ def verdicts_in(text: str) -> dict[str, str]:
     return found
 
 
-def line_of(text: str) -> int:
+def line_of(text: str, source: pathlib.Path = SOURCE) -> int:
     """The only line of the program with this text."""
-    lines = [number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line]
+    lines = [number for number, line in enumerate(source.read_text().splitlines(), 1) if text in line]
     assert len(lines) == 1, text
     return lines[0]
 
@@ -109,6 +109,42 @@ class CrossCheck(Case):
         self.assertIn("cpu-clock", causes["labels"][0])
         self.assertEqual(self.verdicts(causes), {"locked_update": "effect_only", "naps": "effect_only", "races": "neither",
                                                  "walks": "neither", "steady": "neither"})
+
+    def test_the_hot_line_of_a_long_function(self):
+        self.need("perf")
+        shutil.copy2(PROGRAMS / "hot_loop", self.folder / "app")
+        done = self.run_in_folder("perf", "record", "-q", "-e", "cpu-clock", "-o", "perf.data", "./app")
+        if done.returncode != 0 or not (self.folder / "perf.data").exists():
+            self.skipTest(f"perf cannot record here: {done.stderr.decode().strip().splitlines()[-1:]}")
+        done = self.rdam("record", "-f", "bake", "--", "./app")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        hot = line_of("/* hot */", SOURCE.with_name("hot_loop.c"))
+        self.assertNotIn("hot_loop.c:", self.rdam("analyze", "trace.bin").stdout.decode())
+        for sort in ("symbol,srcline", "dso,symbol,srcline"):
+            with self.subTest(sort):
+                report = self.run_in_folder("perf", "report", "--stdio", "--sort", sort, "-i", "perf.data")
+                self.assertEqual(report.returncode, 0, report.stderr.decode())
+                self.write("perf.txt", report.stdout.decode())
+                self.assertRegex(report.stdout.decode(), rf"bake .*hot_loop\.c:{hot}\b")
+                words = f"the inner loop of bake around hot_loop.c:{hot}, the line with "
+                (bake,) = self.analyze("trace.bin", "--causes", "perf.txt")["functions"]
+                (advice,) = [hint["text"] for hint in bake["hints"] if hint["kind"] == "few_occurrences"]
+                self.assertIn(words, advice)
+                share = float(advice.split(words)[1].split(" %")[0])
+                self.assertGreater(share, 50)
+                self.assertIn('RDAM_BEGIN("bake loop");', advice)
+                self.assertIn(words, self.rdam("analyze", "--causes", "perf.txt", "trace.bin").stdout.decode())
+
+    def test_events_of_a_group(self):
+        self.need("perf")
+        done = self.run_in_folder("perf", "record", "-q", "-g", "-e", "{cpu-clock,page-faults}", "-o", "perf.data", "./app")
+        if done.returncode != 0 or not (self.folder / "perf.data").exists():
+            self.skipTest(f"perf cannot record here: {done.stderr.decode().strip().splitlines()[-1:]}")
+        self.record()
+        report = self.run_in_folder("perf", "report", "--stdio", "-i", "perf.data")
+        self.assertEqual(report.returncode, 0, report.stderr.decode())
+        causes = self.check(self.write("perf.txt", report.stdout.decode()))
+        self.assertEqual([(r["label"], r["disturbs"]) for r in causes["reports"]], [("cpu-clock", False), ("page-faults", True)])
 
     def test_perf_lock(self):
         self.need("perf")

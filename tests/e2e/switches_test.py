@@ -4,9 +4,17 @@
 import json
 import os
 import signal
+import sys
 import unittest
 
 from harness import LIBRDAM, PROGRAMS, RDAM, Case
+from pythons import MODULE
+
+os.environ["RDAM_PROGRAM"] = RDAM
+sys.path.insert(0, str(MODULE))
+sys.dont_write_bytecode = True
+
+import rdam  # noqa: E402
 
 SWITCHES = PROGRAMS / "switches"
 
@@ -51,6 +59,27 @@ class Switches(Case):
             self.assertEqual((row["off_cpu"]["switches"], row["off_cpu"]["preemptions"]),
                              (len(thread["intervals"]), preempted))
             self.assertLessEqual(row["off_cpu"]["blocked_ns"] + row["off_cpu"]["preempted_ns"], row["duration_ns"] * 1.001)
+
+    def test_the_columns_have_the_intervals(self):
+        self.record("sleeps", "20", "0")
+        self.known()
+        done = self.rdam("export", "--columns", "columns", "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        trace = rdam.open(self.folder / "columns")
+        off = trace.off_cpu
+        tids = trace.threads["tid"][off["thread"]].tolist()
+        self.assertEqual(list(zip(tids, off["preempted"].tolist(), strict=True)),
+                         [(thread["tid"], each["preempted"]) for thread in self.threads() for each in thread["intervals"]])
+        self.assertTrue((off["out"] < off["in"]).all())
+        starts = trace.calls["start"].tolist()
+        for start, behind in zip(starts, [*starts[1:], 1 << 62], strict=True):  # each nap sleeps before the next begins
+            blocked = (off["out"] >= start) & (off["out"] < behind) & ~off["preempted"]
+            self.assertTrue(blocked.any(), start)
+        self.record("sleeps", "2", "0", switches="off")
+        done = self.rdam("export", "--columns", "without", "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIsNone(rdam.open(self.folder / "without").off_cpu)
+        self.assertFalse((self.folder / "without" / "off_cpu").exists())
 
     def test_sleeps_are_inside_their_calls(self):
         self.record("sleeps", "20", "0")

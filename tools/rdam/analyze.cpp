@@ -20,6 +20,7 @@
 
 #include "analyzer/causes/cross_check.h"
 #include "analyzer/causes/formats.h"
+#include "analyzer/causes/hot_lines.h"
 #include "analyzer/hints/hints.h"
 #include "analyzer/hints/off_times.h"
 #include "analyzer/output/causes.h"
@@ -83,9 +84,10 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto symbols = output::make_symbols(reader->info());
     std::optional<output::SymbolsAhead> ahead;
     if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
-    const auto report = report_on(*reader, arguments.settings, arguments);
+    auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
     ahead.reset();
+    causes::add_hot_lines(*other_tools, reader->info(), *report);
     causes::ObjectLines lines{reader->info()};
     const std::string text =
         arguments.causes.empty()

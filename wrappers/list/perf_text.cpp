@@ -86,6 +86,7 @@ struct RowShape {
     std::size_t self = 0;
     std::optional<std::size_t> children;
     std::optional<std::size_t> module;
+    std::optional<std::size_t> source;
     std::size_t symbol = 0;
 };
 
@@ -105,6 +106,7 @@ Result<RowShape> shape_of(const PerfColumns& columns, std::string_view origin) {
     shape.symbol = *symbol;
     shape.children = columns.index_of("Children");
     shape.module = columns.index_of("Shared Object");
+    shape.source = columns.index_of("Source:Line");
     return shape;
 }
 
@@ -121,18 +123,29 @@ std::string_view symbol_of(std::string_view cell, char& level) {
     return cell;
 }
 
-/// Of several events grouped in one cell ("50.00%  20.00%") the first counts. nullopt: something else stands
-/// there too, as in a folded chain ("13.22% f").
-std::optional<PerfNumber> number_of(std::string_view cell) {
-    std::optional<PerfNumber> first;
+/// Of several events grouped in one cell ("50.00%  20.00%") one each. Empty: something else stands there too,
+/// as in a folded chain ("13.22% f").
+std::vector<PerfNumber> numbers_of(std::string_view cell) {
+    std::vector<PerfNumber> numbers;
     do {
         const auto end = std::min(cell.find(' '), cell.size());
         const auto number = parse_perf_number(cell.substr(0, end));
-        if (!number) return std::nullopt;
-        if (!first) first = number;
+        if (!number) return {};
+        numbers.push_back(*number);
         cell = trim_blanks(cell.substr(end));
     } while (!cell.empty());
-    return first;
+    return numbers;
+}
+
+/// perf cuts what it prints of a source line off at this width, perhaps amid the number.
+constexpr std::size_t kSourceWidth = 30;
+
+std::string_view source_of(std::string_view cell) {
+    const auto colon = cell.rfind(':');
+    const bool has_line = colon != std::string_view::npos && colon > 0 && colon + 1 < cell.size() &&
+                          cell.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+    return has_line && cell.size() != kSourceWidth && cell.substr(0, colon) != "??" ? cell
+                                                                                    : std::string_view{};
 }
 
 struct RawRow {
@@ -144,21 +157,25 @@ struct RawRow {
 std::optional<RawRow> parse_row(std::string_view line, const PerfColumns& columns, const RowShape& shape) {
     const auto cells = columns.cells(line);
     if (cells.empty()) return std::nullopt;
-    const auto self = number_of(cells[shape.self]);
-    if (!self) return std::nullopt;
+    const auto self = numbers_of(cells[shape.self]);
+    if (self.empty()) return std::nullopt;
     RawRow raw;
-    raw.row.self = self->value;
-    raw.percent = self->percent;
+    raw.row.self = self.front().value;
+    raw.percent = self.front().percent;
     raw.row.symbol = symbol_of(cells[shape.symbol], raw.row.level);
     // A chain's line may happen to have a number where the column is, but no mark of a level.
     if (raw.row.symbol.empty() || (shape.self != 0 && raw.row.level == ' ')) return std::nullopt;
     raw.row.children = raw.row.self;
+    std::vector<PerfNumber> children = self;
     if (shape.children) {
-        const auto children = number_of(cells[*shape.children]);
-        if (!children) return std::nullopt;
-        raw.row.children = children->value;
+        children = numbers_of(cells[*shape.children]);
+        if (children.empty()) return std::nullopt;
+        raw.row.children = children.front().value;
     }
+    for (std::size_t i = 1; i < std::min(self.size(), children.size()); ++i)
+        raw.row.others.push_back({self[i].value, children[i].value});
     if (shape.module) raw.row.module = cells[*shape.module];
+    if (shape.source) raw.row.source = source_of(cells[*shape.source]);
     return raw;
 }
 
@@ -192,6 +209,7 @@ void make_percentages(std::vector<RawRow>& rows, const Section& section, bool pe
         sum += raw.row.self;
     const double whole = std::max(sum, section.event_count);
     for (auto& raw : rows) {
+        raw.row.others.clear();  // their wholes are not known
         raw.row.self = whole > 0 ? 100 * raw.row.self / whole : 0;
         raw.row.children = raw.row.self;
     }

@@ -19,6 +19,12 @@ struct PerfChain {
     double percent = 0;
 };
 
+/// As PerfRow::self and children.
+struct PerfShare {
+    double self = 0;
+    double children = 0;
+};
+
 struct PerfRow {
     double self = 0;      ///< percent of all samples
     double children = 0;  ///< percent, callees included; = self without a Children column
@@ -26,6 +32,9 @@ struct PerfRow {
         module;  ///< as printed: file name, path (-v), "[kernel.kallsyms]", "[unknown]"; may be empty
     std::string_view symbol;  ///< without the level mark
     char level = ' ';         ///< k kernel, . user, g u H guest and hypervisor; blank: not printed
+    std::string_view
+        source;  ///< `file.c:12` with --sort …,srcline; empty if perf does not know, or cut it off
+    std::vector<PerfShare> others;  ///< of the further events of a group that shares the table
     std::vector<PerfChain> chains;
 };
 

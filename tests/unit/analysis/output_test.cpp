@@ -230,6 +230,56 @@ TEST_CASE("nothing from a trace reaches the terminal as a control character", "[
     }
 }
 
+TEST_CASE("JSON says where a function's calls ran", "[output]") {
+    score::Report report = analyze(contended_program());
+    const auto function = [&] { return nlohmann::json::parse(json_of(report))["functions"][0]; };
+    CHECK_FALSE(function().contains("processors"));
+    score::Sample& sample = report.functions[0].sample;
+    sample.calls.push_back({.lost_ns = 100, .weight = 2, .enter_cpu = trace::kNoCpu, .leave_cpu = 0});
+    CHECK_FALSE(function().contains("processors"));
+    sample.calls.push_back({.lost_ns = 50, .weight = 4, .enter_cpu = 1, .leave_cpu = 1});
+    sample.calls.push_back({.lost_ns = 500, .weight = 1, .enter_cpu = 2, .leave_cpu = 1});
+    sample.calls.push_back({.lost_ns = 100, .weight = 1, .enter_cpu = 1, .leave_cpu = 0});
+    CHECK(function()["processors"] == nlohmann::json::parse(R"([
+        {"processor": 2, "calls": 1, "lost_ns": 500.0, "share": 0.5},
+        {"processor": 1, "calls": 5, "lost_ns": 300.0, "share": 0.3}])"));
+    CHECK(function()["migrations"] ==
+          nlohmann::json::parse(R"({"calls": 2, "lost_ns": 600.0, "share": 0.6})"));
+    report.process.nodes = {{0, {0, 1}}, {3, {2}}};
+    CHECK(function()["processors"][0]["node"] == 3);
+    CHECK(function()["processors"][1]["node"] == 0);
+    CHECK(function()["migrations"]["between_nodes"] ==
+          nlohmann::json::parse(R"({"calls": 1, "lost_ns": 500.0, "share": 0.5})"));
+    CHECK(nlohmann::json::parse(json_of(report))["trace"]["nodes"] ==
+          nlohmann::json::parse(R"([{"node": 0, "processors": [0, 1]}, {"node": 3, "processors": [2]}])"));
+}
+
+TEST_CASE("Hints without context switches say so, once", "[output]") {
+    using State = trace::SwitchInfo::State;
+    score::Report report = analyze(contended_program());
+    const auto told = [&](State state, const std::string& reason = {}) {
+        report.switches = {.state = state, .reason = reason};
+        std::string found;
+        for (const std::string& note : output::notes(report))
+            if (note.starts_with("Context switches")) found += note;
+        return found;
+    };
+    CHECK(told(State::off).empty());
+    report.functions[0].hints.push_back({.kind = "no_parameter", .text = "nothing"});
+    CHECK(told(State::recorded).empty());
+    CHECK(told(State::off) ==
+          "Context switches were not recorded (--switches off): waiting and preemption cannot be told from "
+          "slow "
+          "work.");
+    CHECK(told(State::not_told) ==
+          "Context switches were not recorded: waiting and preemption cannot be told from slow work.");
+    CHECK_THAT(told(State::unavailable, "no such event"),
+               Catch::StartsWith("Context switches were not recorded (no such event): "));
+    report.switches_until_ns = 2e9;
+    CHECK_THAT(told(State::stopped, "too many"),
+               Catch::StartsWith("Context switches were recorded up to 2 s only (too many): from then on "));
+}
+
 TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]") {
     score::Report report = analyze(contended_program());
     report.functions[0].rdam = std::numeric_limits<double>::quiet_NaN();

@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/causes/hot_lines.h"
 #include "analyzer/output/causes.h"
+#include "analyzer/output/notes.h"
 #include "tests/unit/analysis/recording.h"
 
 using namespace rdam;
@@ -240,4 +242,38 @@ TEST_CASE("JSON has all of it beside the report") {
     CHECK(causes["not_recorded"] ==
           nlohmann::json::parse(R"([{"report": 0, "name": "x", "module": "", "file": "",
         "line": 0, "share": 0.2, "absolute": 200.0}])"));
+}
+
+TEST_CASE("A function's hottest line comes from the first report that counts work and tells lines") {
+    const Recording trace = recording();
+    score::Report scores = analyze(trace);
+    CauseReport misses = report("cache-misses", {});
+    misses.lines = {{"a", "", "wrong.c", 1, 0.9}};
+    CauseReport none = report("cycles", {});
+    none.disturbs = false;
+    CauseReport time = report("cpu-clock", {});
+    time.disturbs = false;
+    time.lines = {{"a", "", "a.c", 3, 0.10},
+                  {"a", "", "a.c", 4, 0.15},
+                  {"a", "", "a.c", 3, 0.20},
+                  {"b", "other.so", "b.c", 7, 0.30},
+                  {"nobody", "", "n.c", 7, 0.05}};
+    causes::add_hot_lines({misses, none, time}, trace.info, scores);
+    for (const score::FunctionRow& row : scores.functions) {
+        INFO(row.name);
+        REQUIRE(row.hot_line.has_value() == (row.name == "a"));
+        if (!row.hot_line) continue;
+        CHECK(row.hot_line->file == "a.c");
+        CHECK(row.hot_line->line == 3);
+        CHECK(row.hot_line->share == Approx(0.30 / 0.45));
+        score::FunctionRow few = row;
+        few.few_occurrences = true;
+        few.module = "app";
+        CHECK_THAT(output::lower_bound_advice(few),
+                   Catch::Contains("the inner loop of a around a.c:3, the line with 67 % of its samples"));
+    }
+    score::Report untouched = analyze(trace);
+    causes::add_hot_lines({misses, none}, trace.info, untouched);
+    for (const score::FunctionRow& row : untouched.functions)
+        CHECK_FALSE(row.hot_line.has_value());
 }

@@ -1,6 +1,8 @@
 // Each format's sample, as the reports that are made of it; and which file is of which format.
 #include "analyzer/causes/formats.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -58,6 +60,55 @@ TEST_CASE("perf report: the same function in several threads is one row") {
     CHECK(text_of(*reports) ==
           "perf report, cache-misses: 100 %\n"
           "75.00% 75.00% 75  app:f\n");
+}
+
+TEST_CASE("perf report: events of a group that share a table have a report each") {
+    const auto reports = causes::parse_causes(
+        "# Samples: 10 of events 'anon group { cpu-clock:u, cpu/event=0x2e,umask=0x41/, page-faults }'\n"
+        "#\n"
+        "#                 Children                      Self  Command  Symbol\n"
+        "# ........................  ........................  .......  ......\n"
+        "#\n"
+        "    40.00%  50.00%   0.00%    40.00%   30.00%   0.00%  one      [.] f\n"
+        "            |\n"
+        "            ---main\n"
+        "    35.00%  10.00%  70.00%    15.00%   10.00%  70.00%  two      [.] g\n",
+        "tool.txt");
+    REQUIRE(reports.has_value());
+    CHECK(text_of(*reports) ==
+          "perf report, cpu-clock:u: 100 % (work)\n"
+          "40.00% 40.00% 40  f\n"
+          "15.00% 35.00% 15  g\n"
+          "perf report, cpu/event=0x2e,umask=0x41/: 100 %\n"
+          "30.00% 50.00% 30  f\n"
+          "10.00% 10.00% 10  g\n"
+          "perf report, page-faults: 100 %\n"
+          "70.00% 70.00% 70  g\n"
+          "0.00% 0.00% 0  f\n");
+}
+
+TEST_CASE("perf report: source lines beside functions") {
+    const auto reports = causes::parse_causes(
+        "# Samples: 10 of event 'cpu-clock'\n"
+        "# Overhead  Symbol            Source:Line                     IPC   [IPC Coverage]\n"
+        "# ........  ................  ..............................  ....................\n"
+        "    40.00%  [.] ns::f(int)    f.cc:12                         -      -\n"
+        "    20.00%  [.] ns::f(int)    f.cc:14                         -      -\n"
+        "    10.00%  [.] ns::f(int)    ns::f+12                        -      -\n"
+        "     9.00%  [.] g             ??:0                            -      -\n"
+        "     8.00%  [.] g             a_name_that_is_cut_off_by.cc:1  -      -\n"
+        "     7.00%  [.] g             :7                              -      -\n"
+        "     6.00%  [.] g             g.cc:99999999999                -      -\n",
+        "tool.txt");
+    REQUIRE(reports.has_value());
+    CHECK(text_of(*reports) ==
+          "perf report, cpu-clock: 100 % (work)\n"
+          "70.00% 70.00% 70  ns::f(int)\n"
+          "30.00% 30.00% 30  g\n");
+    std::string lines;
+    for (const causes::LineShare& line : reports->front().lines)
+        lines += fmt::format("{} {}:{} {:.2f}\n", line.function, line.file, line.line, line.share);
+    CHECK(lines == "ns::f(int) f.cc:12 0.40\nns::f(int) f.cc:14 0.20\n");
 }
 
 TEST_CASE("perf c2c: the percentages of a cache line are shares of that line's loads") {

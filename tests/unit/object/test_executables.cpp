@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/temporary_folder.h"
 #include "wrappers/object/executable_facts.h"
 
 namespace {
@@ -21,33 +22,22 @@ const fs::path kFixtures = FIXTURE_DIR;
 
 class Scratch {
   public:
-    Scratch() {
-        std::string name = (fs::temp_directory_path() / "rdam-facts-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
     std::string write(const std::string& name, const std::string& content, mode_t mode = 0755) const {
-        const fs::path file = path_ / name;
+        const fs::path file = folder_.path() / name;
         std::ofstream{file, std::ios::binary} << content;
         REQUIRE(::chmod(file.c_str(), mode) == 0);
         return file.string();
     }
     std::string copy(const std::string& fixture, mode_t mode) const {
-        const fs::path file = path_ / fixture;
+        const fs::path file = folder_.path() / fixture;
         fs::copy(kFixtures / fixture, file);
         REQUIRE(::chmod(file.c_str(), mode) == 0);
         return file.string();
     }
-    const fs::path& path() const { return path_; }
+    const fs::path& path() const { return folder_.path(); }
 
   private:
-    fs::path path_;
+    rdam::test::TemporaryFolder folder_;
 };
 
 std::string reason(const std::string& path) {

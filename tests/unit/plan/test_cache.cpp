@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 
+#include "tests/unit/temporary_folder.h"
 #include "wrappers/plan/cached_plan.h"
 #include "wrappers/plan/plan_codec.h"
 #include "wrappers/plan/plan_sources.h"
@@ -42,9 +43,6 @@ std::uint64_t base_of_libc() {
 class Folder {
   public:
     Folder() {
-        std::string name = (fs::temp_directory_path() / "rdam-cache-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
         library = path / "libsymbols.linked.so";
         fs::copy_file(kFixtures / "libsymbols.linked.so", library);
         fs::copy_file(kFixtures / "libsymbols.linked.debug", path / "libsymbols.linked.debug");
@@ -53,12 +51,6 @@ class Folder {
                            {"/lib/x86_64-linux-gnu/libc.so.6", "", 0x7000000}};
         request.has_executable = false;
         request.resolve_ifunc = [](std::uint64_t) { return std::uint64_t{0}; };
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
     }
 
     PlanStore store() const { return PlanStore{(path / "store").string()}; }
@@ -85,7 +77,8 @@ class Folder {
         return {};
     }
 
-    fs::path path;
+    rdam::test::TemporaryFolder temporary;
+    fs::path path = temporary.path();
     fs::path library;
     PlanRequest request;
 };

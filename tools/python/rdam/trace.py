@@ -141,6 +141,12 @@ class Trace:
         return table
 
     @functools.cached_property
+    def off_cpu(self) -> Table | None:
+        """One row for each time in which a thread was on no processor, by thread and time; None: not recorded."""
+        table = self.info["tables"].get("off_cpu")
+        return table and Table({name: load(self.folder / file) for name, file in table["columns"].items()})
+
+    @functools.cached_property
     def threads(self) -> Table:
         """One row for each thread; the row's number is `calls["thread"]`. Times in ns, NaN where they were not seen."""
         rows = self.info["threads"]

@@ -1,0 +1,17 @@
+// Where a function spends its time, if a tool tells source lines.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/causes/cause_report.h"
+#include "analyzer/score/report.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::causes {
+
+/// Sets FunctionRow::hot_line of functions of which the first report that counts work (not
+/// CauseReport::disturbs) and tells lines has some.
+void add_hot_lines(const std::vector<CauseReport>& reports, const trace::TraceInfo& info,
+                   score::Report& report);
+
+}  // namespace rdam::causes
