@@ -38,6 +38,29 @@ Json switches_json(const score::Report& report) {
     return out;
 }
 
+std::string_view state_name(trace::CounterInfo::State state) {
+    using State = trace::CounterInfo::State;
+    switch (state) {
+        case State::counted:
+            return "counted";
+        case State::off:
+            return "off";
+        case State::unavailable:
+            return "unavailable";
+        case State::not_told:
+            break;
+    }
+    return "not told";
+}
+
+Json counters_json(const trace::CounterInfo& counters) {
+    Json out{{"state", state_name(counters.state)}};
+    if (!counters.reason.empty()) out["reason"] = counters.reason;
+    if (counters.state == trace::CounterInfo::State::counted)
+        out["probe_instructions"] = finite(counters.probe);
+    return out;
+}
+
 }  // namespace
 
 Json trace_json(const score::Report& report) {
@@ -58,6 +81,7 @@ Json trace_json(const score::Report& report) {
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
              {"switches", switches_json(report)},
+             {"counters", counters_json(report.counters)},
              {"never_called", report.never_called},
              {"notes", notes(report)}};
     const score::LeftOut& left_out = report.left_out;

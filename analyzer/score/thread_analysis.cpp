@@ -100,6 +100,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     }
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
+                     .instructions = enter.instructions,
                      .function = enter.function,
                      .first_word = static_cast<std::uint32_t>(open_words_.size()),
                      .cpu = enter.cpu});
@@ -149,19 +150,22 @@ void ThreadAnalysis::closed(const calls::Call& call) {
 
 void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
     const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
-    samples_[call.function].take({.begin = call.begin,
-                                  .end = call.last->tsc,
-                                  .duration = call.duration,
-                                  .caller = open.caller,
-                                  .result = returned ? call.last->words.front() : 0,
-                                  .weight = static_cast<double>(call.weight),
-                                  .inside_keys = open.inside_keys,
-                                  .inside = open.inside,
-                                  .group = group,
-                                  .enter_cpu = open.cpu,
-                                  .leave_cpu = call.last->cpu,
-                                  .returned = returned},
-                                 std::span{open_words_}.subspan(open.first_word));
+    samples_[call.function].take(
+        {.begin = call.begin,
+         .end = call.last->tsc,
+         .duration = call.duration,
+         .caller = open.caller,
+         .result = returned ? call.last->words.front() : 0,
+         .weight = static_cast<double>(call.weight),
+         .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
+                                                 call.last->instructions, call.nested),
+         .inside_keys = open.inside_keys,
+         .inside = open.inside,
+         .group = group,
+         .enter_cpu = open.cpu,
+         .leave_cpu = call.last->cpu,
+         .returned = returned},
+        std::span{open_words_}.subspan(open.first_word));
 }
 
 void ThreadAnalysis::tree_ended(std::uint64_t weight) {

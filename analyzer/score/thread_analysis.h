@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/calls/instructions.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_builder.h"
@@ -58,6 +59,7 @@ struct ResolvedSettings {
     mining::KeyTable keys;
     std::vector<bool> ignored;  ///< by function
     calls::ProbeCost cost;
+    calls::ProbeInstructions probe_instructions = {};
     Baseline baseline = {};
     bool patterns = false;
     double threshold = kWorthALook;   ///< what scores less gets no hints
@@ -109,7 +111,8 @@ class ThreadAnalysis final : private calls::CallSink {
     struct OpenCall {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
-        std::uint64_t inside_keys = 0;  ///< samples::SampledCall
+        std::uint64_t inside_keys = 0;   ///< samples::SampledCall
+        std::uint64_t instructions = 0;  ///< trace::Event
         std::uint32_t inside = 0;
         std::uint32_t function = 0;
         std::uint32_t first_word = 0;  ///< in open_words_

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 2;
+inline constexpr std::uint16_t kMinor = 3;
 
 using Magic = std::array<std::uint8_t, 8>;
 
@@ -141,7 +141,8 @@ enum class Column : std::size_t {
     words,
     pauses,
     stacks,
-    sampling,  ///< since version 1.1
+    sampling,      ///< since version 1.1
+    instructions,  ///< since version 1.3
     count
 };
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
