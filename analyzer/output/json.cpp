@@ -40,17 +40,7 @@ Json switches_json(const score::Report& report) {
 
 std::string_view state_name(trace::CounterInfo::State state) {
     using State = trace::CounterInfo::State;
-    switch (state) {
-        case State::counted:
-            return "counted";
-        case State::off:
-            return "off";
-        case State::unavailable:
-            return "unavailable";
-        case State::not_told:
-            break;
-    }
-    return "not told";
+    return state == State::counted ? "counted" : state == State::off ? "off" : "unavailable";
 }
 
 Json counters_json(const trace::CounterInfo& counters) {
@@ -81,9 +71,10 @@ Json trace_json(const score::Report& report) {
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
              {"switches", switches_json(report)},
-             {"counters", counters_json(report.counters)},
              {"never_called", report.never_called},
              {"notes", notes(report)}};
+    if (report.counters.state != trace::CounterInfo::State::not_told)
+        out["counters"] = counters_json(report.counters);
     const score::LeftOut& left_out = report.left_out;
     if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
     if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
