@@ -29,8 +29,7 @@ shm::Counters why_not_read(const perf_event_mmap_page& page) {
 }
 
 CounterPage start_counter(ThreadState& thread) {
-    if (has_unlike_processors()) return {.why = shm::Counters::unlike};
-    CounterPage page = map_counter();
+    const CounterPage page = map_counter();
     if (page.memory == nullptr) return page;
     const auto& mapped = *static_cast<const perf_event_mmap_page*>(page.memory);
     thread.counter_gap = mapped.time_enabled - mapped.time_running;
@@ -43,7 +42,7 @@ CounterPage start_counter(ThreadState& thread) {
 void choose_counting(ThreadState& thread) {
     if (!globals.settings.counters) return;
     was_filtered = is_filtered();
-    first_page = start_counter(thread);
+    first_page = has_unlike_processors() ? CounterPage{.why = shm::Counters::unlike} : start_counter(thread);
     if (thread.counter == 0) return;
     rdam_guard.counters.store(~std::uint64_t{0});
     globals.counting = rdam_read_counter() != 0;
