@@ -322,6 +322,16 @@ TEST_CASE("Who is at work elsewhere just as often otherwise is no suspect") {
     CHECK(always.kinds() == Kinds{"no_parameter"});
 }
 
+TEST_CASE("Who waits for the slow threads all the time is no suspect, though it calls the function itself") {
+    Made made;
+    add_update(made, true);
+    made.report.timeline[1].calls = {
+        {0, 0, 10}, {1, 20, kCalls * 1000}, {0, kCalls * 1000 + 10, kCalls * 1000 + 20}};
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+    made.row().slow.push_back({1, 0, 0, 10});
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
 TEST_CASE("A few calls tell nothing") {
     Made made;
     for (std::size_t i = 0; i < 29; ++i)
