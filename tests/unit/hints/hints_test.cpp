@@ -220,6 +220,16 @@ TEST_CASE("Calls that change the node are told from those that change the proces
     }
 }
 
+TEST_CASE("The processor that has nearly all calls is not slow because a few elsewhere are fast") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const bool elsewhere = made.below(20) == 0;
+        auto& call = made.call(elsewhere ? made.noise() : 300 + 100 * made.noise());
+        call.enter_cpu = call.leave_cpu = elsewhere ? 1 : 0;
+    }
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
 TEST_CASE("A processor on which a few calls are disturbed is not slow") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i) {
