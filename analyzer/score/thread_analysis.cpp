@@ -100,10 +100,10 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     }
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
-                     .instructions = enter.instructions,
                      .function = enter.function,
                      .first_word = static_cast<std::uint32_t>(open_words_.size()),
-                     .cpu = enter.cpu});
+                     .cpu = enter.cpu,
+                     .instructions = enter.instructions});
     if (!samples_.empty()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++stacks_[enter.stack - 1];
     if (weight > 1) sampling_.count(enter.function);
@@ -150,22 +150,22 @@ void ThreadAnalysis::closed(const calls::Call& call) {
 
 void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
     const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
-    samples_[call.function].take(
-        {.begin = call.begin,
-         .end = call.last->tsc,
-         .duration = call.duration,
-         .caller = open.caller,
-         .result = returned ? call.last->words.front() : 0,
-         .weight = static_cast<double>(call.weight),
-         .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
-                                                 call.last->instructions, call.nested),
-         .inside_keys = open.inside_keys,
-         .inside = open.inside,
-         .group = group,
-         .enter_cpu = open.cpu,
-         .leave_cpu = call.last->cpu,
-         .returned = returned},
-        std::span{open_words_}.subspan(open.first_word));
+    const std::uint64_t instructions = calls::net_instructions(
+        settings_.probe_instructions, open.instructions, call.last->instructions, call.nested);
+    samples_[call.function].take({.begin = call.begin,
+                                  .end = call.last->tsc,
+                                  .duration = call.duration,
+                                  .caller = open.caller,
+                                  .result = returned ? call.last->words.front() : 0,
+                                  .weight = static_cast<double>(call.weight),
+                                  .inside_keys = open.inside_keys,
+                                  .inside = open.inside,
+                                  .group = group,
+                                  .enter_cpu = open.cpu,
+                                  .leave_cpu = call.last->cpu,
+                                  .returned = returned,
+                                  .instructions = instructions},
+                                 std::span{open_words_}.subspan(open.first_word));
 }
 
 void ThreadAnalysis::tree_ended(std::uint64_t weight) {
