@@ -69,8 +69,11 @@ const Content& Controller::content() {
 Content Controller::made_content() {
     switch (view()) {
         case View::page:
-            return page_content({page(), session_.report(), session_.settings(), symbols_}, tab_,
-                                size_.width);
+            if (load_page())
+                return page_content({*page_, session_.report(), session_.settings(), symbols_}, tab_,
+                                    size_.width);
+            views_ = {View::ranking};
+            break;
         case View::ignored:
             return ignored_content(session_.info(), session_.ignored(), size_.width);
         case View::baselines:
@@ -224,12 +227,12 @@ void Controller::toggle() {
         return take(name_of(*function) + " is back", [&] { return session_.set_ignored(*function, false); });
     }
     const Content& now = content();
-    if (now.choices.empty()) return say("keys are set in the overview: tab");
+    if (now.choices.empty() || !page_) return say("keys are set in the overview: tab");
     if (!sees_cursor(now, room(now, size_), place())) {
         show_cursor(now, room(now, size_), place());
         return say("this one? press it again");
     }
-    const feedback::KeyChoice key = page().keys[place().cursor];
+    const feedback::KeyChoice key = page_->keys[place().cursor];
     take(name_of(function_) + ":" + printable(key.name) + (key.is_key ? " is no key" : " is a key"),
          [&] { return session_.set_key(function_, key.parameter, !key.is_key); });
 }
@@ -325,11 +328,17 @@ const score::FunctionRow* Controller::row_of(std::uint32_t function) const {
     return at == rows.end() ? nullptr : &*at;
 }
 
-const feedback::FunctionPage& Controller::page() {
+bool Controller::load_page() {
     const std::size_t bars = bars_for(size_.width);
-    if (!page_ || page_bars_ != bars) page_ = session_.page(function_, bars);
+    if (page_ && page_bars_ == bars) return true;
+    auto page = session_.page(function_, bars);
+    if (!page) {
+        say(printable(page.error().message), Look::alarming);
+        return false;
+    }
+    page_ = std::move(*page);
     page_bars_ = bars;
-    return *page_;
+    return true;
 }
 
 std::string Controller::name_of(std::uint32_t function) const {

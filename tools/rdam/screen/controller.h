@@ -62,7 +62,8 @@ class Controller {
 
     std::optional<std::uint32_t> function_under_cursor();
     const score::FunctionRow* row_of(std::uint32_t function) const;
-    const feedback::FunctionPage& page();
+    /// False: there is none, which has been said.
+    bool load_page();
     std::string name_of(std::uint32_t function) const;
 
     feedback::Session& session_;
