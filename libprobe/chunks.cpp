@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "libprobe/clock.h"
+#include "libprobe/counter.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
 
@@ -150,6 +151,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         slot.state.store(shm::ThreadState::live, std::memory_order_release);
         thread.slot = &slot;
         park(thread);
+        if (!thread.ended) begin_counter(thread);
         // Behind the last destructor libc's memory for thread-specific data is gone.
         if (thread.ended)
             control.reopened.fetch_add(1);
@@ -167,6 +169,7 @@ void end_thread(ThreadState& thread) {
     sys::call(SYS_prctl, PR_GET_NAME, sys::word(slot.name));
     hand_over(thread);
     park(thread);
+    end_counter(thread);
     thread.slot = nullptr;
     thread.ended = true;
     thread.before = {slot.index, slot.next_sequence, slot.start};

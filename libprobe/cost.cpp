@@ -1,6 +1,7 @@
 #include "libprobe/cost.h"
 
 #include "libprobe/clock.h"
+#include "libprobe/counter.h"
 #include "libprobe/patch.h"
 #include "libprobe/runtime.h"
 
@@ -29,14 +30,41 @@ std::uint64_t ticks_of_floor() {
     return read_clock() - begin;
 }
 
+/// The slots of the empty function, in words.
+struct SlotWords {
+    std::size_t enter = rdam_functions[shm::kEmptyFunction].enter_size / sizeof(std::uint64_t);
+    std::size_t both = enter + rdam_functions[shm::kEmptyFunction].leave_size / sizeof(std::uint64_t);
+};
+
 /// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may
 /// move in steps that are as long as the time it is to measure.
 std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
     std::uint64_t sum = 0;
-    // An enter of the empty function is 24 bytes, its leave 16.
-    for (const std::uint64_t* at = from; at + 5 <= end; at += 5)
-        sum += at[3] - at[0];
+    const SlotWords words;
+    for (const std::uint64_t* at = from; at + words.both <= end; at += words.both)
+        sum += at[words.enter] - at[0];
     return sum;
+}
+
+/// The least number of instructions between the readings of the counter in one of these calls. The function's
+/// own (it returns) are not the probe's.
+std::uint64_t inner_instructions(const std::uint64_t* from, const std::uint64_t* end) {
+    constexpr std::uint64_t kNothing = 1;
+    std::uint64_t least = ~std::uint64_t{0};
+    const SlotWords words;
+    for (const std::uint64_t* at = from; at + words.both <= end; at += words.both) {
+        const std::uint64_t before = at[words.enter - 1];
+        const std::uint64_t after = at[words.both - 1];
+        if (before != 0 && after > before && after - before < least) least = after - before;
+    }
+    return least == ~std::uint64_t{0} ? 0 : least - kNothing;
+}
+
+std::uint64_t instructions_of_batch(void (*function)()) {
+    const std::uint64_t before = rdam_read_counter();
+    ticks_of_batch(function);
+    const std::uint64_t after = rdam_read_counter();
+    return before != 0 && after > before ? after - before : 0;
 }
 
 std::uint64_t per_call_x16(std::uint64_t ticks) {
@@ -67,6 +95,16 @@ void measure_unrecorded(ThreadState& thread, void (*wrapped)(), std::uint64_t pl
     thread.tree = 0;
 }
 
+/// What a wrapped call executes besides the function. The last batch is in the chunk, behind `origin`.
+void measure_instructions(const ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
+    shm::Control& control = *globals.control;
+    const std::uint64_t with = instructions_of_batch(wrapped);
+    const std::uint64_t without = instructions_of_batch(rdam_nothing);
+    control.probe_instructions_x16 = with > without ? per_call_x16(with - without) : 0;
+    control.inner_instructions_x16 = 16 * inner_instructions(reinterpret_cast<std::uint64_t*>(origin),
+                                                             reinterpret_cast<std::uint64_t*>(thread.cursor));
+}
+
 }  // namespace
 
 void measure_cost(ThreadState& thread) {
@@ -93,6 +131,9 @@ void measure_cost(ThreadState& thread) {
         zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
         thread.cursor = origin;
     }
+    if (globals.counting) measure_instructions(thread, origin, wrapped);
+    zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
+    thread.cursor = origin;
     if (globals.settings.max_overhead_ppm != 0) measure_unrecorded(thread, wrapped, plain);
     control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
     control.inner_ticks_x16 = per_call_x16(inner);

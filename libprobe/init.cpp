@@ -9,6 +9,7 @@
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/cost.h"
+#include "libprobe/counter.h"
 #include "libprobe/late_objects.h"
 #include "libprobe/patch.h"
 #include "libprobe/regions.h"
@@ -128,6 +129,12 @@ bool read_settings(char** environment) {
         switches.found && !switches.value.empty())
         if (switches.value != "auto" && switches.value != "on" && switches.value != "off")
             return wrong("RDAM_SWITCHES", switches.value, "auto, on or off");
+    if (const auto counters = environment_variable(environment, "RDAM_COUNTERS");
+        counters.found && !counters.value.empty()) {
+        if (counters.value != "off" && counters.value != "instructions")
+            return wrong("RDAM_COUNTERS", counters.value, "off or instructions");
+        settings.counters = counters.value == "instructions";
+    }
     return true;
 }
 
@@ -150,6 +157,7 @@ void forget_parent(ThreadState& thread) {
     thread.tree = 0;
     thread.vfork_cursor = 0;
     thread.lent = false;
+    forget_counter(thread);
     release_pairs(thread);
     zero_bytes(thread.pairs, sizeof thread.pairs);
 }
@@ -176,6 +184,7 @@ void begin_recording() {
     const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
     const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
     if (!globals.patched) {
+        choose_counting(thread);
         report(apply_plan(area, reply));
         past_wrappers();
         watch_libraries();
@@ -185,6 +194,7 @@ void begin_recording() {
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
     if (!begin_thread(thread, read_clock())) return;
+    tell_counting();
     thread.tree = 0;
     take_all_rates();
     measure_cost(thread);
@@ -201,9 +211,11 @@ bool same_plan() {
     if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
     for (std::uint32_t i = 0; i < globals.functions; ++i) {
         if (globals.addresses[i] == 0) continue;
-        const auto words = functions[i].recording.integer_registers +
-                           functions[i].recording.vector_registers + functions[i].recording.stack_words;
-        if (functions[i].address != globals.addresses[i] || rdam_functions[i].enter_size != 24u + 8u * words)
+        const std::uint32_t words = functions[i].recording.integer_registers +
+                                    functions[i].recording.vector_registers +
+                                    functions[i].recording.stack_words;
+        if (functions[i].address != globals.addresses[i] ||
+            shm::Head{rdam_functions[i].enter_head}.words() != words)
             return false;
     }
     return true;

@@ -1,6 +1,8 @@
 // trampoline.S speaks of offsets; this file holds them against the types.
 #include "libprobe/layout.h"
 
+#include <linux/perf_event.h>
+
 #include <cstddef>
 
 #include "libprobe/state.h"
@@ -28,6 +30,8 @@ static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
 static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
 static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
+static_assert(offsetof(ThreadState, counter) == RDAM_THREAD_COUNTER);
+static_assert(offsetof(ThreadState, counter_gap) == RDAM_THREAD_COUNTER_GAP);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);
 static_assert(sizeof(Pair) == 16);
 
@@ -39,7 +43,16 @@ static_assert(offsetof(SideFrame, order) == RDAM_SIDE_ORDER);
 static_assert(offsetof(ThreadState, side_count) == RDAM_THREAD_SIDE_COUNT);
 static_assert(offsetof(SideFrame, place) == RDAM_SIDE_PLACE);
 
+static_assert(offsetof(perf_event_mmap_page, lock) == RDAM_PERF_LOCK);
+static_assert(offsetof(perf_event_mmap_page, index) == RDAM_PERF_INDEX);
+static_assert(offsetof(perf_event_mmap_page, offset) == RDAM_PERF_OFFSET);
+static_assert(offsetof(perf_event_mmap_page, time_enabled) == RDAM_PERF_TIME_ENABLED);
+static_assert(offsetof(perf_event_mmap_page, time_running) == RDAM_PERF_TIME_RUNNING);
+static_assert(offsetof(perf_event_mmap_page, capabilities) == RDAM_PERF_CAPABILITIES);
+static_assert(offsetof(perf_event_mmap_page, pmc_width) == RDAM_PERF_WIDTH);
+
 static_assert(offsetof(Guard, limit) == 0);
+static_assert(offsetof(Guard, counters) == RDAM_GUARD_COUNTERS);
 static_assert(sizeof(Guard) == 4096);
 
 // RECORD_LEAVE tells rax from xmm0 by these.

@@ -26,12 +26,25 @@
 #define RDAM_THREAD_SIDE_COUNT 24
 #define RDAM_THREAD_TREE 32
 #define RDAM_THREAD_RANDOM 40
+#define RDAM_THREAD_COUNTER 48
+#define RDAM_THREAD_COUNTER_GAP 56
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
 #define RDAM_PAIR_HASH 0x9E3779B1  // odd, near 2^32 divided by the golden ratio: Knuth, TAOCP 6.4
 
 // Guard: what a slot's offset in its chunk is below while events are recorded; 0 when none are
 #define RDAM_GUARD_OPEN (RDAM_CHUNK_LIMIT + 1)
+#define RDAM_GUARD_COUNTERS 16
+
+// perf_event_mmap_page of linux/perf_event.h
+#define RDAM_PERF_LOCK 8
+#define RDAM_PERF_INDEX 12
+#define RDAM_PERF_OFFSET 16
+#define RDAM_PERF_TIME_ENABLED 24
+#define RDAM_PERF_TIME_RUNNING 32
+#define RDAM_PERF_CAPABILITIES 40
+#define RDAM_PERF_CAP_USER_RDPMC 4
+#define RDAM_PERF_WIDTH 48
 
 // SideFrame
 #define RDAM_SIDE_RBP 0
@@ -49,7 +62,8 @@
 #define RDAM_FRAME_R11 -40
 #define RDAM_FRAME_RESUME -48
 #define RDAM_FRAME_ENTRY -56
-#define RDAM_FRAME_RATE -64  // with a budget: what to add to the head of the enter event
+#define RDAM_FRAME_RATE -64               // with a budget: what to add to the head of the enter event
+#define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
 #define RDAM_FRAME_SIZE 64
 
 #define RDAM_STUB_SIZE 16

@@ -27,6 +27,18 @@ extern const RdamVariant rdam_variant_real_rdtsc_budget;
 extern const RdamVariant rdam_variant_side_rdtsc_budget;
 extern const RdamVariant rdam_variant_real_monotonic_budget;
 extern const RdamVariant rdam_variant_side_monotonic_budget;
+extern const RdamVariant rdam_variant_real_rdtscp_count;
+extern const RdamVariant rdam_variant_side_rdtscp_count;
+extern const RdamVariant rdam_variant_real_rdtscp_budget_count;
+extern const RdamVariant rdam_variant_side_rdtscp_budget_count;
+extern const RdamVariant rdam_variant_real_rdtsc_count;
+extern const RdamVariant rdam_variant_side_rdtsc_count;
+extern const RdamVariant rdam_variant_real_rdtsc_budget_count;
+extern const RdamVariant rdam_variant_side_rdtsc_budget_count;
+extern const RdamVariant rdam_variant_real_monotonic_count;
+extern const RdamVariant rdam_variant_side_monotonic_count;
+extern const RdamVariant rdam_variant_real_monotonic_budget_count;
+extern const RdamVariant rdam_variant_side_monotonic_budget_count;
 }
 
 namespace rdam::probe {
@@ -84,18 +96,25 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 }
 
 const RdamVariant& variant(plan::Frame frame) {
-    // By clock, budget or none, and frame.
-    static constexpr const RdamVariant* kVariants[3][2][2] = {
-        {{&rdam_variant_real_rdtscp, &rdam_variant_side_rdtscp},
-         {&rdam_variant_real_rdtscp_budget, &rdam_variant_side_rdtscp_budget}},
-        {{&rdam_variant_real_rdtsc, &rdam_variant_side_rdtsc},
-         {&rdam_variant_real_rdtsc_budget, &rdam_variant_side_rdtsc_budget}},
-        {{&rdam_variant_real_monotonic, &rdam_variant_side_monotonic},
-         {&rdam_variant_real_monotonic_budget, &rdam_variant_side_monotonic_budget}},
+    // By counting or not, clock, budget or none, and frame.
+    static constexpr const RdamVariant* kVariants[2][3][2][2] = {
+        {{{&rdam_variant_real_rdtscp, &rdam_variant_side_rdtscp},
+          {&rdam_variant_real_rdtscp_budget, &rdam_variant_side_rdtscp_budget}},
+         {{&rdam_variant_real_rdtsc, &rdam_variant_side_rdtsc},
+          {&rdam_variant_real_rdtsc_budget, &rdam_variant_side_rdtsc_budget}},
+         {{&rdam_variant_real_monotonic, &rdam_variant_side_monotonic},
+          {&rdam_variant_real_monotonic_budget, &rdam_variant_side_monotonic_budget}}},
+        {{{&rdam_variant_real_rdtscp_count, &rdam_variant_side_rdtscp_count},
+          {&rdam_variant_real_rdtscp_budget_count, &rdam_variant_side_rdtscp_budget_count}},
+         {{&rdam_variant_real_rdtsc_count, &rdam_variant_side_rdtsc_count},
+          {&rdam_variant_real_rdtsc_budget_count, &rdam_variant_side_rdtsc_budget_count}},
+         {{&rdam_variant_real_monotonic_count, &rdam_variant_side_monotonic_count},
+          {&rdam_variant_real_monotonic_budget_count, &rdam_variant_side_monotonic_budget_count}}},
     };
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
+    const std::size_t counting = globals.counting ? 1 : 0;
     const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
-    return *kVariants[clock][budget][frame == plan::Frame::real ? 0 : 1];
+    return *kVariants[counting][clock][budget][frame == plan::Frame::real ? 0 : 1];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
@@ -111,10 +130,12 @@ void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& 
         recording.integer_registers + recording.vector_registers + recording.stack_words;
     const std::uint32_t result_words = recording.return_value != plan::ReturnValue::none ? 1 : 0;
     entry.resume = resume;
-    entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number);
-    entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number);
-    entry.enter_size = static_cast<std::uint16_t>(24 + 8 * words);
-    entry.leave_size = static_cast<std::uint16_t>(16 + 8 * result_words);
+    const std::uint64_t counted = globals.counting ? shm::kCounted : 0;
+    const std::uint32_t count_words = globals.counting ? 1 : 0;
+    entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number) | counted;
+    entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number) | counted;
+    entry.enter_size = static_cast<std::uint16_t>(24 + 8 * (words + count_words));
+    entry.leave_size = static_cast<std::uint16_t>(16 + 8 * (result_words + count_words));
     entry.stack_bytes = (stack_bytes + 15) & ~15u;
     entry.integers = recording.integer_registers;
     entry.vectors = recording.vector_registers;

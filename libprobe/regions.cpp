@@ -4,6 +4,7 @@
 #define RDAM_RECORDER
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
+#include "libprobe/counter.h"
 #include "libprobe/include/rdam/rdam.h"
 #include "libprobe/init.h"
 #include "libprobe/runtime.h"
@@ -99,10 +100,29 @@ bool recording() {
     return rdam_guard.active() || rdam_slow_inactive(nullptr, 0) != 0;
 }
 
-void publish(std::uint64_t* slot, std::uint64_t head) {
+/// What the trampolines' FunctionEntry says of functions: a slot with room for the count, where there is one.
+std::uint64_t count_bytes() {
+    return globals.counting ? sizeof(std::uint64_t) : 0;
+}
+
+std::uint64_t read_count() {
+    return globals.counting ? rdam_read_counter() : 0;
+}
+
+struct Stamp {
+    std::uint64_t ticks = 0;
     std::uint64_t processor = 0;
-    slot[0] = read_clock(processor);
-    std::atomic_ref<std::uint64_t>{slot[1]}.store(head | processor << RDAM_HEAD_CPU_SHIFT,
+    std::uint64_t count = 0;
+};
+
+/// `words` come before the count.
+void publish(std::uint64_t* slot, std::uint64_t words, const Stamp& stamp, std::uint64_t head) {
+    slot[0] = stamp.ticks;
+    if (globals.counting) {
+        slot[words] = stamp.count;
+        head |= shm::kCounted;
+    }
+    std::atomic_ref<std::uint64_t>{slot[1]}.store(head | stamp.processor << RDAM_HEAD_CPU_SHIFT,
                                                   std::memory_order_release);
 }
 
@@ -130,26 +150,26 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     probe::announce_events();
     if (!probe::enter_tree()) return;
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
-    std::uint64_t* slot = probe::reserve(24 + 8 * std::uint64_t{words});
+    std::uint64_t* slot = probe::reserve(24 + 8 * std::uint64_t{words} + probe::count_bytes());
     if (slot == nullptr) return;
     slot[2] = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     for (std::uint32_t i = 0; i < words; ++i)
         slot[3 + i] = i < place->values ? values[i] : 0;
-    probe::publish(slot, shm::make_head(shm::SlotKind::enter, words, function));
+    probe::Stamp stamp{.count = probe::read_count()};
+    stamp.ticks = probe::read_clock(stamp.processor);
+    probe::publish(slot, 3 + words, stamp, shm::make_head(shm::SlotKind::enter, words, function));
 }
 
 extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_region* place) {
     using namespace rdam;
-    std::uint64_t processor = 0;
-    const std::uint64_t now = probe::read_clock(processor);
+    probe::Stamp stamp;
+    stamp.ticks = probe::read_clock(stamp.processor);
+    stamp.count = probe::read_count();
     if (!rdam_guard.active()) return;
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0 || !probe::in_recorded_tree()) return;
-    std::uint64_t* slot = probe::reserve(16);
+    std::uint64_t* slot = probe::reserve(16 + probe::count_bytes());
     probe::leave_tree();
     if (slot == nullptr) return;
-    slot[0] = now;
-    const std::uint64_t head = shm::make_head(shm::SlotKind::leave, 0, function);
-    std::atomic_ref<std::uint64_t>{slot[1]}.store(head | processor << RDAM_HEAD_CPU_SHIFT,
-                                                  std::memory_order_release);
+    probe::publish(slot, 2, stamp, shm::make_head(shm::SlotKind::leave, 0, function));
 }

@@ -80,12 +80,16 @@ struct ThreadState {
     /// recorded; 0: none is open. kRegionTree: a manual region is.
     std::uint64_t tree = 0;
     std::uint64_t random = 0;  ///< the last number drawn
+    std::uint64_t counter =
+        0;  ///< the address of the page by which its counter is read (counter.h); 0: it has none
+    std::uint64_t counter_gap =
+        0;  ///< by how much the counter had been enabled longer than running when it began
+    alignas(64) Pair pairs[kPairs] = {};
+    SideFrame side[kSideFrames] = {};
     shm::ThreadSlot* slot = nullptr;
     std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
     bool ended = false;            ///< its end has been told; `before` is what it was
     bool side_ready = false;
-    alignas(64) Pair pairs[kPairs] = {};
-    SideFrame side[kSideFrames] = {};
     SideFrame* side_blocks[kMostSideBlocks] = {};
     std::uint32_t side_block_count = 0;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
@@ -109,11 +113,15 @@ struct alignas(4096) Guard {
     std::atomic<std::uint32_t>
         initialised;  ///< 0 in a fork child (when the recorder has been started at all); kSettled; else
                       ///< 2 × the tid of the thread that is about to start the recorder in a fork child
-    std::atomic<std::uint32_t> lends;  ///< a thread has lent its memory to a child since the last fork
-    std::uint8_t rest[4096 - 16] = {};
+    std::atomic<std::uint32_t> lends;     ///< a thread has lent its memory to a child since the last fork
+    std::atomic<std::uint64_t> counters;  ///< all bits where the pages of the threads' counters are there
+    std::uint8_t rest[4096 - 24] = {};
 
     bool active() const { return limit.load() != 0; }
-    void activate() { limit.store(RDAM_GUARD_OPEN); }
+    void activate() {
+        counters.store(~std::uint64_t{0});
+        limit.store(RDAM_GUARD_OPEN);
+    }
     void deactivate() { limit.store(0); }
 };
 
@@ -127,6 +135,7 @@ struct Settings {
     shm::Clock clock = shm::Clock::rdtscp;
     bool has_stderr = false;
     std::uint32_t max_overhead_ppm = 0;  ///< 0: everything is recorded
+    bool counters = false;               ///< instructions are wanted
     std::uint64_t buffer_bytes = 0;
     char** environment = nullptr;
 };
@@ -139,6 +148,7 @@ struct Globals {
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
     std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
     bool patched = false;
+    bool counting = false;  ///< the trampolines are those that read the thread's counter
     std::uint64_t addresses[shm::kMaxFunctions] =
         {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan
     // Of libc, past their wrappers if they have one: pthread_setspecific, pthread_attr_getstack,

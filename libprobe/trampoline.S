@@ -182,8 +182,19 @@ rdam_trampolines_begin:
         jmp     \done
 .endm
 
+// The last word of the slot r10 is the count of instructions, where they are counted. Comes before the clock: what it costs
+// is not in the call's time. r11 = FunctionEntry; clobbers rax, rcx, rdx.
+.macro COUNT_ENTER count
+    .ifc \count, count
+        call    rdam_read_counter
+        movzwl  RDAM_ENTRY_ENTER_SIZE(%r11), %edx
+        mov     %rax, -8(%r10,%rdx)
+    .endif
+.endm
+
 // Ends an enter event: reads the clock as late as possible and publishes the slot by its head.
-.macro STAMP_ENTER clock, budget
+.macro STAMP_ENTER clock, budget, count
+        COUNT_ENTER \count
         READ_CLOCK \clock
         STORE_TICKS
         or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
@@ -296,13 +307,23 @@ rdam_trampolines_begin:
 .endm
 
 // The leave event and the way back to the caller. The frame holds the results and, at RDAM_FRAME_ENTRY, the FunctionEntry.
-.macro RECORD_LEAVE name, clock, budget
+.macro RECORD_LEAVE name, clock, budget, count
     .ifc \budget, budget
         lea     RDAM_UNRECORDED(%rip), %rax
         cmp     %rax, RDAM_FRAME_ENTRY(%rbp)
         je      .L\name\()_left
     .endif
         READ_CLOCK \clock
+    .ifc \count, count
+        push    %rcx
+        push    %rdx
+        push    %rax
+        call    rdam_read_counter         // before the slot: changing the chunk is not the call's work
+        mov     %rax, RDAM_FRAME_COUNT(%rbp)
+        pop     %rax
+        pop     %rdx
+        pop     %rcx
+    .endif
         mov     RDAM_FRAME_ENTRY(%rbp), %r11
         or      RDAM_ENTRY_LEAVE_HEAD(%r11), %rcx
 .L\name\()_leave_slot:
@@ -313,6 +334,12 @@ rdam_trampolines_begin:
         jc      .L\name\()_value
 .L\name\()_leave_stamp:
         STORE_TICKS
+    .ifc \count, count
+        mov     RDAM_FRAME_ENTRY(%rbp), %r11
+        movzwl  RDAM_ENTRY_LEAVE_SIZE(%r11), %eax
+        mov     RDAM_FRAME_COUNT(%rbp), %rdx
+        mov     %rdx, -8(%r10,%rax)
+    .endif
         mov     %rcx, 8(%r10)
 .L\name\()_left:
     .ifc \budget, budget
@@ -321,12 +348,12 @@ rdam_trampolines_begin:
 .endm
 
 // The parts that are rarely reached, behind the straight path of each trampoline.
-.macro RARE_PATHS name, clock, frame, budget
+.macro RARE_PATHS name, clock, frame, budget, count
 .L\name\()_words:
         jmp     *RDAM_ENTRY_STORE_INTEGERS(%r11)
         STORE_WORDS \name, .L\name\()_stamp
 .L\name\()_stamp:
-        STAMP_ENTER \clock, \budget
+        STAMP_ENTER \clock, \budget, \count
     .ifc \frame, real
         jmp     .L\name\()_arguments
     .else
@@ -404,6 +431,7 @@ rdam_trampolines_begin:
         cmpl    $0, RDAM_ENTRY_INTEGERS(%r11)
         jne     .L\name\()_tail_words
 .L\name\()_tail_stamp:
+        COUNT_ENTER \count
         READ_CLOCK \clock
         STORE_TICKS
         or      RDAM_ENTRY_ENTER_HEAD(%r11), %rcx
@@ -452,7 +480,7 @@ rdam_variant_\name:
         .popsection
 .endm
 
-.macro RECORD_ENTER name, clock, budget
+.macro RECORD_ENTER name, clock, budget, count
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
 .L\name\()_slot:
@@ -461,12 +489,12 @@ rdam_variant_\name:
         mov     %rcx, 16(%r10)
         cmpq    $0, RDAM_ENTRY_STACK_BYTES(%r11)
         jne     .L\name\()_words
-        STAMP_ENTER \clock, \budget
+        STAMP_ENTER \clock, \budget, \count
 .L\name\()_made:
 .endm
 
 // --- The real frame ------------------------------------------------------------------------------------------------
-.macro REAL_FRAME name, clock, budget=none
+.macro REAL_FRAME name, clock, budget=none, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -479,7 +507,7 @@ rdam_enter_\name:
     .ifc \budget, budget
         SAMPLE  \name, .L\name\()_arguments
     .endif
-        RECORD_ENTER \name, \clock, \budget
+        RECORD_ENTER \name, \clock, \budget, \count
 .L\name\()_call:
         RESTORE_SCRATCH
         call    *RDAM_FRAME_RESUME(%rbp)
@@ -488,7 +516,7 @@ rdam_enter_\name:
         mov     %rcx, RDAM_FRAME_RCX(%rbp)
         mov     %r10, RDAM_FRAME_R10(%rbp)
         mov     %r11, RDAM_FRAME_R11(%rbp)
-        RECORD_LEAVE \name, \clock, \budget
+        RECORD_LEAVE \name, \clock, \budget, \count
         RESTORE_SCRATCH
         .cfi_remember_state
         leave
@@ -508,7 +536,7 @@ rdam_enter_\name:
         jnz     1b
         jmp     .L\name\()_call
 
-        RARE_PATHS \name, \clock, real, \budget
+        RARE_PATHS \name, \clock, real, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
         VARIANT_TABLE \name
@@ -517,7 +545,7 @@ rdam_enter_\name:
 // --- The side frame ------------------------------------------------------------------------------------------------
 // The function is called with the caller's stack untouched but for the return address. That one, the caller's rbp and the
 // FunctionEntry stand in a SideFrame of the thread, to which rbp points during the call.
-.macro SIDE_FRAME name, clock, budget=none
+.macro SIDE_FRAME name, clock, budget=none, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -559,7 +587,7 @@ rdam_enter_\name:
         cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
         jne     .L\name\()_made
     .endif
-        RECORD_ENTER \name, \clock, \budget
+        RECORD_ENTER \name, \clock, \budget, \count
         mov     RDAM_FRAME_RESUME(%rbp), %r10
         mov     %r10, (%rbp)
         .cfi_remember_state
@@ -601,7 +629,7 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         sub     $8, %rsp
-        RECORD_LEAVE \name, \clock, \budget
+        RECORD_LEAVE \name, \clock, \budget, \count
         FREE_SIDE_FRAME
         RESTORE_SCRATCH
         leave
@@ -622,7 +650,7 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
 
-        RARE_PATHS \name, \clock, side, \budget
+        RARE_PATHS \name, \clock, side, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
         VARIANT_TABLE \name
@@ -640,6 +668,12 @@ rdam_enter_\name:
         SIDE_FRAME side_rdtsc_budget, rdtsc, budget
         REAL_FRAME real_monotonic_budget, monotonic, budget
         SIDE_FRAME side_monotonic_budget, monotonic, budget
+    .irp clock, rdtscp, rdtsc, monotonic
+        REAL_FRAME real_\clock\()_count, \clock, none, count
+        SIDE_FRAME side_\clock\()_count, \clock, none, count
+        REAL_FRAME real_\clock\()_budget_count, \clock, budget, count
+        SIDE_FRAME side_\clock\()_budget_count, \clock, budget, count
+    .endr
 
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end

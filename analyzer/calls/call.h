@@ -25,6 +25,7 @@ struct Call {
     std::uint64_t weight = 1;    ///< of so many calls: 1 / the probability that it was recorded
     std::uint64_t self = 0;   ///< duration − Σ net durations of the children, never below 0; if self_timed
     std::uint64_t begin = 0;  ///< its first time-stamp, as it is in the trace
+    std::uint64_t nested = 0;            ///< wrapped calls inside, at any depth
     const trace::Event* last = nullptr;  ///< the event that ended it; of its own frame, if `own_leave`
     bool own_leave = false;              ///< with the return value, if it was recorded and the call returned
 };

@@ -222,6 +222,7 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .weight = detail::weight(frame.rate),
                       .self = detail::subtract(duration, frame.children),
                       .begin = frame.enter,
+                      .nested = frame.nested,
                       .last = &last,
                       .own_leave = own_leave});
     }

@@ -46,7 +46,7 @@ std::uint64_t element_of(const trace::ParameterInfo& parameter, std::span<const 
 
 }  // namespace
 
-CallTable::CallTable(Folder& folder)
+CallTable::CallTable(Folder& folder, bool counted)
     : thread_(folder, "calls/thread.npy", kCallWindow),
       function_(folder, "calls/function.npy", kCallWindow),
       start_(folder, "calls/start.npy", kCallWindow),
@@ -59,7 +59,9 @@ CallTable::CallTable(Folder& folder)
       sequence_(folder, "calls/sequence.npy", kCallWindow),
       weight_(folder, "calls/weight.npy", kCallWindow),
       end_(folder, "calls/end.npy", kCallWindow),
-      outermost_(folder, "calls/outermost.npy", kCallWindow) {}
+      outermost_(folder, "calls/outermost.npy", kCallWindow) {
+    if (counted) instructions_.emplace(folder, "calls/instructions.npy", kCallWindow);
+}
 
 void CallTable::append(const CallBegin& call) {
     thread_.append(call.thread);
@@ -75,6 +77,7 @@ void CallTable::append(const CallBegin& call) {
     weight_.append(call.weight);
     end_.append(static_cast<std::uint8_t>(End::unseen));
     outermost_.append(false);
+    if (instructions_) instructions_->append(0);
 }
 
 void CallTable::end(std::uint64_t row, const CallEnd& call) {
@@ -84,11 +87,14 @@ void CallTable::end(std::uint64_t row, const CallEnd& call) {
     sequence_.set(row, call.sequence);
     end_.set(row, static_cast<std::uint8_t>(call.end));
     outermost_.set(row, call.outermost);
+    if (instructions_) instructions_->set(row, call.instructions);
 }
 
 std::vector<NpyFile*> CallTable::columns() {
-    return {&thread_, &function_, &start_,    &duration_, &self_, &cpu_enter_, &cpu_leave_,
-            &caller_, &parent_,   &sequence_, &weight_,   &end_,  &outermost_};
+    std::vector<NpyFile*> all{&thread_, &function_, &start_,    &duration_, &self_, &cpu_enter_, &cpu_leave_,
+                              &caller_, &parent_,   &sequence_, &weight_,   &end_,  &outermost_};
+    if (instructions_) all.push_back(&*instructions_);
+    return all;
 }
 
 ValueTable::ValueTable(Folder& folder, std::uint32_t function, const trace::FunctionInfo& info)

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,13 +38,15 @@ struct CallEnd {
     double self_ns = 0;
     std::int32_t cpu = -1;
     std::int64_t sequence = -1;
+    std::uint64_t instructions = 0;  ///< 0: not known
     End end = End::returned;
     bool outermost = false;
 };
 
 class CallTable {
   public:
-    explicit CallTable(Folder& folder);
+    /// `counted`: there is a column for instructions.
+    CallTable(Folder& folder, bool counted);
     std::uint64_t rows() const { return thread_.size(); }
     void append(const CallBegin& call);
     void end(std::uint64_t row, const CallEnd& call);
@@ -59,6 +62,7 @@ class CallTable {
     Column<std::uint32_t> weight_;
     Column<std::uint8_t> end_;
     Column<bool> outermost_;
+    std::optional<Column<std::uint64_t>> instructions_;
 };
 
 /// Parameters and return values of the calls of one function.

@@ -16,7 +16,10 @@ std::int32_t cpu_of(const trace::Event& event) {
 }  // namespace
 
 Tables::Tables(Folder& in, const trace::TraceInfo& info)
-    : folder(in), calls(in), sequences(in), values(info.functions.size()) {}
+    : folder(in),
+      calls(in, info.counters.state == trace::CounterInfo::State::counted),
+      sequences(in),
+      values(info.functions.size()) {}
 
 void Tables::finish() {
     for (NpyFile* column : calls.columns())
@@ -77,7 +80,7 @@ void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
         key_values_.push_back(key.value(enter));
     builder_.open(enter.function, key_values_);
 
-    Open open{.row = tables_.calls.rows()};
+    Open open{.row = tables_.calls.rows(), .instructions = enter.instructions};
     tables_.calls.append({.thread = thread_,
                           .function = enter.function,
                           .start_ns = time_.since_origin(enter.tsc),
@@ -113,14 +116,17 @@ void ThreadWriter::closed(const calls::Call& call) {
     const auto ns = [&](std::uint64_t ticks, bool known) {
         return known ? static_cast<double>(ticks) * time_.ns_per_tick : std::nan("");
     };
-    tables_.calls.end(open.row, {.duration_ns = ns(call.duration, call.timed),
-                                 .self_ns = ns(call.self, call.self_timed),
-                                 .cpu = cpu_of(*event_),
-                                 .sequence = static_cast<std::int64_t>(first_sequence_ + group),
-                                 .end = tail              ? End::tail
-                                        : event_->unwound ? End::unwound
-                                                          : End::returned,
-                                 .outermost = call.outermost});
+    tables_.calls.end(
+        open.row, {.duration_ns = ns(call.duration, call.timed),
+                   .self_ns = ns(call.self, call.self_timed),
+                   .cpu = cpu_of(*event_),
+                   .sequence = static_cast<std::int64_t>(first_sequence_ + group),
+                   .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
+                                                           event_->instructions, call.nested),
+                   .end = tail              ? End::tail
+                          : event_->unwound ? End::unwound
+                                            : End::returned,
+                   .outermost = call.outermost});
     if (!gave_result_of(call.function)) return;
     if (ValueTable* values = tables_.values[call.function].get())
         values->returned(open.value_row, event_->words);

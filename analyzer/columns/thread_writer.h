@@ -56,6 +56,7 @@ class ThreadWriter : private calls::CallSink {
     struct Open {
         std::uint64_t row = 0;
         std::uint64_t value_row = 0;
+        std::uint64_t instructions = 0;  ///< trace::Event
     };
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;

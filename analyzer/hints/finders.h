@@ -47,6 +47,10 @@ void find_times(const Suspicion& suspicion, Hints& hints);
 /// `processor`: calls are slow on some processors; `migration`: calls that changed the processor.
 void find_processors(const Suspicion& suspicion, Hints& hints);
 
+/// `more_work`, `busy_wait`: calls that lose time execute more instructions; `slower_work`: they take longer
+/// for the same. Only where instructions were counted.
+void find_instructions(const Suspicion& suspicion, Hints& hints);
+
 /// Of all threads with a timeline.
 std::vector<Activity> activities_of(const score::Report& report);
 /// `suspect`: a function that another thread is inside while calls are slow.

@@ -15,7 +15,7 @@ namespace {
 
 using Finder = void (*)(const Suspicion&, Hints&);
 
-constexpr std::array<Finder, 3> kFinders{find_parameters, find_processors, find_times};
+constexpr std::array<Finder, 4> kFinders{find_parameters, find_processors, find_times, find_instructions};
 
 /// With so little lost on the processor, nothing said of it is worth telling.
 constexpr double kFewestOnProcessor = 0.1;
@@ -64,7 +64,7 @@ Hints scaled(Hints hints, double share, double rdam) {
 }
 
 bool is_about_work(const score::Hint& hint) {
-    return hint.kind == "parameter" || hint.kind == "early_return";
+    return hint.kind == "parameter" || hint.kind == "early_return" || hint.kind == "more_work";
 }
 
 score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) {

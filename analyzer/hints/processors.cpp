@@ -17,6 +17,8 @@ namespace {
 /// A processor on which a few calls are slow is one on which something happened; one on which most are is
 /// slow.
 constexpr double kSlower = 1.5;
+/// Where more of the calls run, they are as calls are, and the few elsewhere are the odd ones.
+constexpr double kMostThere = 0.6;
 
 /// The calls have at least half of what they could have more of the loss than is their share.
 bool stands_out(const Shares& shares) {
@@ -27,7 +29,7 @@ bool stayed(const score::SampledCall& call) {
     return call.enter_cpu != trace::kNoCpu && call.enter_cpu == call.leave_cpu;
 }
 
-/// The processors on which the calls lose more than the mean, with at most half of the calls on them.
+/// The processors on which the calls lose more than the mean.
 std::vector<std::uint16_t> slow_processors(const Suspicion& suspicion) {
     struct Sum {
         double lost = 0, calls = 0;
@@ -93,7 +95,7 @@ void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
         return stayed(calls[i]) && std::ranges::find(slow, calls[i].enter_cpu) != slow.end();
     };
     const Shares shares = shares_of(suspicion, on_slow);
-    if (!stands_out(shares)) return;
+    if (!stands_out(shares) || shares.calls > kMostThere) return;
     const auto there_sampled = std::ranges::count_if(
         calls, [&](const auto& call) { return on_slow(static_cast<std::size_t>(&call - calls.data())); });
     const auto fewest = static_cast<std::ptrdiff_t>(kFewestCalls);

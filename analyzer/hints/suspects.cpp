@@ -29,8 +29,8 @@ Intervals kept_windows(const samples::Windows& windows, std::uint64_t begin, std
 
 /// What the slow calls of all threads have in common with a function elsewhere.
 struct Overlap {
-    double slow = 0;   ///< ticks of slow calls during which it ran
-    double other = 0;  ///< ticks besides them during which it ran
+    double slow = 0;      ///< ticks of slow calls during which it ran
+    double expected = 0;  ///< that would be if it ran as often then as at the other times of each thread
     std::map<std::size_t, double> by_thread;
 };
 
@@ -41,9 +41,9 @@ class Search {
     void run(Hints& hints) {
         for (std::size_t t = 0; t < activities_.size(); ++t)
             look_at(t);
-        if (!(slow_ > 0) || !(other_ > 0)) return;
+        if (!(slow_ > 0)) return;
         const auto lift = [this](const Overlap& overlap) {
-            return overlap.slow / slow_ - overlap.other / other_;
+            return (overlap.slow - overlap.expected) / slow_;
         };
         const auto best =
             std::ranges::max_element(overlaps_, {}, [&](const auto& each) { return lift(each.second); });
@@ -56,7 +56,7 @@ class Search {
                  "{:.0f} % of the time of its slow calls passes while {} is inside {}() ({:.0f} % "
                  "of the other time)",
                  100 * share, who(best->second), suspicion_.info.functions[best->first].name,
-                 100 * best->second.other / other_),
+                 100 * best->second.expected / slow_),
              .share = share});
     }
 
@@ -72,8 +72,8 @@ class Search {
         const Intervals slow = intersection(united(std::move(slow_calls)), windows);
         const Intervals alive = intersection({{own->second.front().begin, own->second.back().end}}, windows);
         const double slow_ticks = length(slow);
+        const double other_ticks = length(alive) - slow_ticks;
         slow_ += slow_ticks;
-        other_ += length(alive) - slow_ticks;
         std::map<std::uint32_t, Intervals> elsewhere;
         for (std::size_t u = 0; u < activities_.size(); ++u) {
             if (u == t) continue;
@@ -87,7 +87,10 @@ class Search {
             intervals = united(std::move(intervals));
             const double during = length(intersection(slow, intervals));
             overlaps_[function].slow += during;
-            overlaps_[function].other += length(intersection(alive, intervals)) - during;
+            // Threads are not compared with one another: none sees itself, and what one is always inside is
+            // not there for that one alone.
+            const double otherwise = length(intersection(alive, intervals)) - during;
+            overlaps_[function].expected += other_ticks > 0 ? slow_ticks * otherwise / other_ticks : during;
         }
     }
 
@@ -103,8 +106,7 @@ class Search {
     const Suspicion& suspicion_;
     const std::vector<Activity>& activities_;
     std::map<std::uint32_t, Overlap> overlaps_;
-    double slow_ = 0;   // ticks of slow calls, all threads
-    double other_ = 0;  // … between the first and the last call of the function besides them
+    double slow_ = 0;  // ticks of slow calls, all threads
 };
 
 }  // namespace

@@ -38,6 +38,19 @@ Json switches_json(const score::Report& report) {
     return out;
 }
 
+std::string_view state_name(trace::CounterInfo::State state) {
+    using State = trace::CounterInfo::State;
+    return state == State::counted ? "counted" : state == State::off ? "off" : "unavailable";
+}
+
+Json counters_json(const trace::CounterInfo& counters) {
+    Json out{{"state", state_name(counters.state)}};
+    if (!counters.reason.empty()) out["reason"] = counters.reason;
+    if (counters.state == trace::CounterInfo::State::counted)
+        out["probe_instructions"] = finite(counters.probe);
+    return out;
+}
+
 }  // namespace
 
 Json trace_json(const score::Report& report) {
@@ -61,6 +74,8 @@ Json trace_json(const score::Report& report) {
              {"never_called", report.never_called},
              {"notes", notes(report)}};
     if (!report.process.nodes.empty()) out["nodes"] = nodes_json(report.process);
+    if (report.counters.state != trace::CounterInfo::State::not_told)
+        out["counters"] = counters_json(report.counters);
     const score::LeftOut& left_out = report.left_out;
     if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
     if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);

@@ -154,6 +154,11 @@ void add_switches(const score::Report& report, std::vector<std::string>& out) {
     }
 }
 
+void add_counters(const trace::CounterInfo& counters, std::vector<std::string>& out) {
+    if (counters.state == trace::CounterInfo::State::unavailable)
+        out.push_back(fmt::format("No instructions were counted: {}.", counters.reason));
+}
+
 std::string window_text(const score::LeftOut& left_out) {
     if (!left_out.until_ns) return fmt::format("from {} on", human_time(*left_out.since_ns));
     if (!left_out.since_ns) return fmt::format("up to {}", human_time(*left_out.until_ns));
@@ -186,6 +191,7 @@ std::vector<std::string> notes(const score::Report& report) {
     add_unscored(report, out);
     add_sampling(report, out);
     add_switches(report, out);
+    add_counters(report.counters, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());
     add_answers(report, out);
     return out;

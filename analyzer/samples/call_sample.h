@@ -20,10 +20,12 @@ namespace rdam::samples {
 struct SampledCall {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::uint64_t duration = 0;     ///< net (calls::Call)
-    std::uint64_t caller = 0;       ///< return address
-    std::uint64_t result = 0;       ///< meaningful if `returned`
-    double weight = 1;              ///< it stands for so many calls
+    std::uint64_t duration = 0;  ///< net (calls::Call)
+    std::uint64_t caller = 0;    ///< return address
+    std::uint64_t result = 0;    ///< meaningful if `returned`
+    double weight = 1;           ///< it stands for so many calls
+    std::uint64_t instructions =
+        0;  ///< that it executed, without the probes' (calls/instructions.h); 0: not known
     std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside it, those of folded
                                     ///< loops once; 0: they have none
     std::uint32_t inside = 0;       ///< calls directly inside it

@@ -134,6 +134,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .keys = {},
         .ignored = std::vector<bool>(info.functions.size()),
         .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
+        .probe_instructions = calls::probe_instructions(info.counters),
         .baseline = settings.baseline,
         .patterns = settings.patterns,
         .threshold = settings.threshold};

@@ -111,6 +111,7 @@ struct SampledCall {
     double duration_ns = 0;            ///< net
     double lost_ns = 0;                ///< as it counts in FunctionRow::lost_ns
     double weight = 1;                 ///< it stands for so many calls
+    std::uint64_t instructions = 0;    ///< that it executed; 0: not known
     double blocked_ns = 0;          ///< off the processor by its own doing, if context switches were recorded
     double preempted_ns = 0;        ///< … because another thread was to run
     std::uint64_t caller = 0;       ///< return address
@@ -242,6 +243,7 @@ struct PatternRow {
 struct Report {
     trace::ProcessInfo process;
     trace::SwitchInfo switches;
+    trace::CounterInfo counters;
     double switches_until_ns = 0;  ///< if they are `stopped`: when, since the run's start
     double start_unix_ns = 0;
     double duration_ns = 0;  ///< from the first thread's start to the last one's end

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/calls/call.h"
+#include "analyzer/calls/instructions.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/score/loss.h"
@@ -18,6 +19,7 @@ struct ResolvedSettings {
     mining::KeyTable keys;
     std::vector<bool> ignored;  ///< by function
     calls::ProbeCost cost;
+    calls::ProbeInstructions probe_instructions = {};
     Baseline baseline = {};
     /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
     /// grouped by the keys alone.

@@ -97,6 +97,7 @@ void add_sample(const RowContext& context, FunctionRow& row) {
                  .duration_ns = static_cast<double>(call.duration) * context.ns_per_tick,
                  .lost_ns = static_cast<double>(lost) * context.ns_per_tick,
                  .weight = call.weight,
+                 .instructions = call.instructions,
                  .caller = call.caller,
                  .result = call.result,
                  .inside_keys = call.inside_keys,

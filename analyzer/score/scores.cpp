@@ -91,6 +91,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
                   double ns_per_tick, Report& report) {
     report.process = facts.info.process;
     report.switches = facts.info.switches;
+    report.counters = facts.info.counters;
     if (const std::uint64_t until = report.switches.until, begin = facts.run_begin.value_or(lives.begin);
         until > begin)
         report.switches_until_ns = static_cast<double>(until - begin) * ns_per_tick;

@@ -60,6 +60,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     if (samples_wanted() && !open_.empty()) note_inside(open_.back());
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
+                     .instructions = enter.instructions,
                      .function = enter.function,
                      .first_word = static_cast<std::uint32_t>(open_words_.size()),
                      .cpu = enter.cpu});
@@ -142,19 +143,22 @@ void ThreadAnalysis::note_repeats() {
 
 void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
     const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
-    out_->samples[call.function].take({.begin = call.begin,
-                                       .end = call.last->tsc,
-                                       .duration = call.duration,
-                                       .caller = open.caller,
-                                       .result = returned ? call.last->words.front() : 0,
-                                       .weight = static_cast<double>(call.weight),
-                                       .inside_keys = open.inside_keys,
-                                       .inside = open.inside,
-                                       .group = group,
-                                       .enter_cpu = open.cpu,
-                                       .leave_cpu = call.last->cpu,
-                                       .returned = returned},
-                                      std::span{open_words_}.subspan(open.first_word), repeats_);
+    out_->samples[call.function].take(
+        {.begin = call.begin,
+         .end = call.last->tsc,
+         .duration = call.duration,
+         .caller = open.caller,
+         .result = returned ? call.last->words.front() : 0,
+         .weight = static_cast<double>(call.weight),
+         .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
+                                                 call.last->instructions, call.nested),
+         .inside_keys = open.inside_keys,
+         .inside = open.inside,
+         .group = group,
+         .enter_cpu = open.cpu,
+         .leave_cpu = call.last->cpu,
+         .returned = returned},
+        std::span{open_words_}.subspan(open.first_word), repeats_);
 }
 
 void ThreadAnalysis::tree_ended(std::uint64_t weight) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/calls/instructions.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/score/candidate_keys.h"
@@ -41,8 +42,9 @@ class ThreadAnalysis final : private calls::CallSink {
     struct OpenCall {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
-        std::uint64_t inside_keys = 0;  ///< samples::SampledCall
-        std::uint64_t last_keys = 0;    ///< a hash of the keys of the last call inside that has any
+        std::uint64_t inside_keys = 0;   ///< samples::SampledCall
+        std::uint64_t last_keys = 0;     ///< a hash of the keys of the last call inside that has any
+        std::uint64_t instructions = 0;  ///< trace::Event
         std::uint32_t inside = 0;
         std::uint32_t function = 0;
         std::uint32_t first_word = 0;  ///< in open_words_

@@ -95,6 +95,14 @@ struct ChunkEncoder::Columns {
             change_processor(cpu);
         ++processor_run;
     }
+    /// Of an enter or leave; 0: not known. A chunk in which none is has an empty column.
+    void counted(std::uint64_t instructions) {
+        if (instructions == 0 && column(format::Column::instructions).size() == 0) [[likely]]
+            ++uncounted;
+        else
+            put_instructions(instructions);
+    }
+    void put_instructions(std::uint64_t count);
     void change_processor(std::uint16_t cpu);
     void end_processor_run();
     void added() {
@@ -122,6 +130,8 @@ struct ChunkEncoder::Columns {
     std::uint32_t events = 0;
     std::uint32_t last_stack_at = 0;
     std::uint32_t last_sampling_at = 0;
+    std::uint32_t uncounted = 0;  ///< enters and leaves before the first count
+    std::uint64_t last_instructions = 0;
     std::uint32_t processor_run = 0;
     std::uint16_t processor = kNoCpu;
     bool gap = false;

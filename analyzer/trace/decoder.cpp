@@ -19,7 +19,8 @@ class ChunkDecoder::Run {
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload) {
         if (!open_columns(payload, columns_, format::kFirstColumns) || !prepare(header) || !read_functions())
             return false;
-        if (!read_events(header.events) || !read_stacks(header.events) || !read_sampling(header.events))
+        if (!read_events(header.events) || !read_stacks(header.events) || !read_sampling(header.events) ||
+            !read_instructions(header.events))
             return false;
         return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
                std::all_of(columns_.begin(), columns_.end(),
@@ -119,6 +120,7 @@ class ChunkDecoder::Run {
         event.function = local.function;
         event.stack = 0;
         event.sampling = 0;
+        event.instructions = 0;
         event.cpu = read_processor();
         event.kind = tail ? EventKind::tail_enter : EventKind::enter;
         event.reason = PauseReason::other;
@@ -135,6 +137,7 @@ class ChunkDecoder::Run {
         event.function = local.function;
         event.stack = 0;
         event.sampling = 0;
+        event.instructions = 0;
         event.cpu = read_processor();
         event.kind = EventKind::leave;
         event.reason = PauseReason::other;
@@ -205,6 +208,21 @@ class ChunkDecoder::Run {
             event.sampling = static_cast<std::uint8_t>(sampling);
         }
         return true;
+    }
+
+    /// One for each enter and leave, or none at all.
+    bool read_instructions(std::uint32_t count) {
+        ColumnReader& in = column(Column::instructions);
+        if (in.left() == 0) return true;
+        std::uint64_t last = 0;
+        for (Event& event : std::span{d_.events_}.first(count)) {
+            if (event.kind == EventKind::pause) continue;
+            const std::uint64_t code = in.next();
+            if (code == 0) continue;
+            last += unzigzag(code - 1);
+            event.instructions = last;
+        }
+        return !in.broken();
     }
 
     ChunkDecoder& d_;

@@ -68,6 +68,17 @@ std::string serialize(const SwitchInfo& switches, std::uint64_t lost) {
     return out;
 }
 
+std::string serialize(const CounterInfo& counters) {
+    using F = schema::Counters;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::state, static_cast<std::uint32_t>(counters.state));
+    if (!counters.reason.empty()) to.add_bytes(F::reason, counters.reason);
+    if (counters.probe != 0) to.add_double(F::probe, counters.probe);
+    if (counters.probe_inner != 0) to.add_double(F::probe_inner, counters.probe_inner);
+    return out;
+}
+
 std::string serialize(std::uint32_t index, const ObjectInfo& object) {
     using F = schema::Object;
     std::string out;
@@ -215,6 +226,8 @@ std::vector<DescriptionPart> Describer::changes(const TraceInfo& info, const std
     parts.offer(F::clock, serialize(info.clock), written_.clock);
     if (info.switches.state != SwitchInfo::State::not_told)
         parts.offer(F::switches, serialize(info.switches, switches_lost), written_.switches);
+    if (info.counters.state != CounterInfo::State::not_told)
+        parts.offer(F::counters, serialize(info.counters), written_.counters);
     parts.offer_all(F::objects, info.objects, written_.objects);
     parts.offer_all(F::functions, info.functions, written_.functions);
     parts.offer_all(F::threads, threads, written_.threads);

@@ -35,6 +35,7 @@ class Describer {
         std::uint64_t process = 0;
         std::uint64_t clock = 0;
         std::uint64_t switches = 0;
+        std::uint64_t counters = 0;
         std::uint64_t dropped = 0;
         std::vector<std::uint64_t> objects, functions, threads, stacks, answers, remarks;
     };

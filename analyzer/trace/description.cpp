@@ -138,6 +138,32 @@ void parse(protozero::data_view bytes, SwitchInfo& to) {
     to.state = static_cast<SwitchInfo::State>(state);
 }
 
+void parse(protozero::data_view bytes, CounterInfo& to) {
+    using F = schema::Counters;
+    std::uint8_t state = 0;
+    to = {};
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::state:
+                in.number(state);
+                break;
+            case F::reason:
+                in.text(to.reason);
+                break;
+            case F::probe:
+                in.real(to.probe);
+                break;
+            case F::probe_inner:
+                in.real(to.probe_inner);
+                break;
+            default:
+                in.skip();
+        }
+    }
+    if (state > static_cast<std::uint8_t>(CounterInfo::State::unavailable)) throw Implausible{};
+    to.state = static_cast<CounterInfo::State>(state);
+}
+
 void parse_item(protozero::data_view bytes, ObjectInfo& to, std::uint64_t& index, Budget&) {
     using F = schema::Object;
     for (Fields<F> in(bytes); in.next();) {
@@ -382,6 +408,9 @@ void parse(Fields<schema::Description> in, TraceInfo& to, Budget& budget) {
                 break;
             case F::switches:
                 in.message([&](auto view) { parse(view, to.switches); });
+                break;
+            case F::counters:
+                in.message([&](auto view) { parse(view, to.counters); });
                 break;
             case F::objects:
                 in.message(item_of(to.objects));

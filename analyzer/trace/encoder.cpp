@@ -84,6 +84,16 @@ inline void ChunkEncoder::Columns::put_words(std::uint32_t previous_at,
     }
 }
 
+void ChunkEncoder::Columns::put_instructions(std::uint64_t count) {
+    ByteColumn& out = column(Column::instructions);
+    for (; uncounted > 0; --uncounted)
+        out.put_small(0);
+    // The one difference for which there is no room counts as not known.
+    const std::uint64_t code = count == 0 ? 0 : 1 + zigzag(count - last_instructions);
+    out.put(code);
+    if (code != 0) last_instructions = count;
+}
+
 void ChunkEncoder::Columns::change_processor(std::uint16_t cpu) {
     end_processor_run();
     processor = cpu;
@@ -127,7 +137,7 @@ ChunkEncoder& ChunkEncoder::operator=(ChunkEncoder&&) noexcept = default;
 
 void ChunkEncoder::enter(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, std::uint64_t caller,
                          bool tail, std::uint32_t stack, std::span<const std::uint64_t> words,
-                         std::uint8_t sampling) {
+                         std::uint8_t sampling, std::uint64_t instructions) {
     Columns& c = *columns_;
     std::uint32_t local = c.local(function);
     if (c.locals[local].enter_words != words.size()) [[unlikely]]
@@ -148,11 +158,12 @@ void ChunkEncoder::enter(std::uint64_t tsc, std::uint32_t function, std::uint16_
         c.column(Column::sampling).put(sampling);
         c.last_sampling_at = c.events;
     }
+    c.counted(instructions);
     c.added();
 }
 
 void ChunkEncoder::leave(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, bool unwound,
-                         std::span<const std::uint64_t> words) {
+                         std::span<const std::uint64_t> words, std::uint64_t instructions) {
     Columns& c = *columns_;
     std::uint32_t local = c.local(function);
     if (!unwound && c.locals[local].leave_words != words.size()) [[unlikely]]
@@ -162,6 +173,7 @@ void ChunkEncoder::leave(std::uint64_t tsc, std::uint32_t function, std::uint16_
     c.column(Column::leave_times).put(c.step(tsc));
     c.on_processor(cpu);
     if (!unwound && !words.empty()) c.put_words(c.locals[local].leave_previous, words);
+    c.counted(instructions);
     c.added();
 }
 

@@ -23,13 +23,15 @@ enum class PauseReason : std::uint8_t { stack_copy, new_chunk, buffer_full, othe
 /// One event of one thread. Slots are in the order in which they were taken: nesting follows that order, not
 /// the time-stamps (a signal handler may run between the taking of a slot and the reading of the clock).
 struct Event {
-    std::uint64_t tsc = 0;       ///< ticks of the trace's clock
-    std::uint64_t until = 0;     ///< pause only: its end
-    std::uint64_t caller = 0;    ///< enter: the return address (run-time)
-    std::uint32_t function = 0;  ///< index into TraceInfo::functions; pause: unused
-    std::uint32_t stack = 0;     ///< enter: 1 + index of the call stack sampled at this call, 0 = none
-    std::uint16_t cpu = 0;       ///< kNoCpu when the clock does not tell
-    std::uint8_t sampling = 0;   ///< enter: 1 + k: a sampled call tree begins here, recorded with probability
+    std::uint64_t tsc = 0;           ///< ticks of the trace's clock
+    std::uint64_t until = 0;         ///< pause only: its end
+    std::uint64_t caller = 0;        ///< enter: the return address (run-time)
+    std::uint64_t instructions = 0;  ///< enter, leave: those that the thread has executed so far outside the
+                                     ///< kernel, by a hardware counter; 0: not known
+    std::uint32_t function = 0;      ///< index into TraceInfo::functions; pause: unused
+    std::uint32_t stack = 0;         ///< enter: 1 + index of the call stack sampled at this call, 0 = none
+    std::uint16_t cpu = 0;           ///< kNoCpu when the clock does not tell
+    std::uint8_t sampling = 0;  ///< enter: 1 + k: a sampled call tree begins here, recorded with probability
                                 ///< 2^-k (k up to kMostSampling); 0: no, the call shares the fate of its tree
     EventKind kind = EventKind::enter;
     PauseReason reason = PauseReason::other;
@@ -165,11 +167,27 @@ struct SwitchInfo {
     std::uint64_t lost = 0;   ///< records that the kernel, or the recorder, had no room for
 };
 
+/// What is known of the instructions that calls execute (Event::instructions). Threads, and calls, may be
+/// without.
+struct CounterInfo {
+    enum class State : std::uint8_t {
+        not_told,     ///< a trace of format 1.2
+        counted,      ///< from before the first event to the end
+        off,          ///< not wanted
+        unavailable,  ///< the machine has no such counter, or refuses: `reason`
+    };
+    State state = State::not_told;
+    std::string reason;      ///< of unavailable, a clause
+    double probe = 0;        ///< instructions of one wrapped call, without the function
+    double probe_inner = 0;  ///< the part of them between the two readings of the counter
+};
+
 /// All but the events.
 struct TraceInfo {
     ProcessInfo process;
     ClockInfo clock;
     SwitchInfo switches;
+    CounterInfo counters;
     std::vector<ObjectInfo> objects;
     std::vector<FunctionInfo> functions;
     std::vector<ThreadInfo> threads;  ///< by thread index as used in chunks

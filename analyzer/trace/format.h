@@ -141,7 +141,8 @@ enum class Column : std::size_t {
     words,
     pauses,
     stacks,
-    sampling,  ///< since version 1.1
+    sampling,      ///< since version 1.1
+    instructions,  ///< since version 1.3
     count
 };
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);

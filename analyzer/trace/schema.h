@@ -17,6 +17,7 @@ enum class Description : protozero::pbf_tag_type {
     remarks = 8,
     dropped = 9,
     switches = 10,
+    counters = 11,
 };
 
 enum class Process : protozero::pbf_tag_type {
@@ -56,6 +57,13 @@ enum class Switches : protozero::pbf_tag_type {
     reason = 2,
     until = 3,
     lost = 4,
+};
+
+enum class Counters : protozero::pbf_tag_type {
+    state = 1,
+    reason = 2,
+    probe = 3,
+    probe_inner = 4,
 };
 
 enum class Object : protozero::pbf_tag_type {

@@ -64,6 +64,8 @@ void ChunkEncoder::Columns::reset() {
     events = 0;
     last_stack_at = 0;
     last_sampling_at = 0;
+    uncounted = 0;
+    last_instructions = 0;
     processor = kNoCpu;
     processor_run = 0;
     gap = false;

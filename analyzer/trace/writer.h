@@ -28,10 +28,11 @@ class ChunkEncoder {
     ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
     void enter(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, std::uint64_t caller, bool tail,
-               std::uint32_t stack, std::span<const std::uint64_t> words, std::uint8_t sampling = 0);
+               std::uint32_t stack, std::span<const std::uint64_t> words, std::uint8_t sampling = 0,
+               std::uint64_t instructions = 0);
     /// `unwound`: the words are not kept, nothing was returned; the reader gives zeros.
     void leave(std::uint64_t tsc, std::uint32_t function, std::uint16_t cpu, bool unwound,
-               std::span<const std::uint64_t> words);
+               std::span<const std::uint64_t> words, std::uint64_t instructions = 0);
     void pause(std::uint64_t begin, std::uint64_t end, PauseReason reason);
 
     /// Says that events were lost before the next one: the reader will not trust calls that are open there.

@@ -10,8 +10,11 @@
 // With a budget for overhead `rate` of an enter at which a call tree begins is RDAM_RATE_TREE + r: 2^-r was
 // the probability that it was recorded.
 //
-//   enter, tail_enter   tsc, head, return address, words…      24 + 8·words bytes
-//   leave, unwound      tsc, head, words…                      16 + 8·words bytes
+// Bit RDAM_HEAD_COUNTED_SHIFT of the head of an enter, tail_enter or leave: one more word follows,
+// the instructions that the thread had executed (libprobe/counter.h); 0: not known.
+//
+//   enter, tail_enter   tsc, head, return address, words…[, instructions]      24 + 8·words [+ 8] bytes
+//   leave, unwound      tsc, head, words…[, instructions]                      16 + 8·words [+ 8] bytes
 //   pause               begin, head (function = PauseReason), end                      24 bytes
 //   stack               begin, head, StackCopy, stack bytes    see StackCopy
 #pragma once
@@ -27,6 +30,7 @@
 #define RDAM_HEAD_KIND_SHIFT 48
 #define RDAM_HEAD_WORDS_SHIFT 40
 #define RDAM_HEAD_RATE_SHIFT 32
+#define RDAM_HEAD_COUNTED_SHIFT 39
 
 // A function's rate: 0 to RDAM_MOST_RATE, or switched off.
 #define RDAM_RATE_TREE 0x40
@@ -78,6 +82,8 @@ constexpr std::uint64_t make_head(SlotKind kind, std::uint32_t words, std::uint3
            std::uint64_t{words} << RDAM_HEAD_WORDS_SHIFT | (std::uint64_t{function} + 1);
 }
 
+inline constexpr std::uint64_t kCounted = std::uint64_t{1} << RDAM_HEAD_COUNTED_SHIFT;
+
 struct Head {
     std::uint64_t bits;
 
@@ -85,7 +91,10 @@ struct Head {
     constexpr std::uint32_t words() const {
         return static_cast<std::uint32_t>(bits >> RDAM_HEAD_WORDS_SHIFT & 0xff);
     }
-    constexpr std::uint8_t rate() const { return static_cast<std::uint8_t>(bits >> RDAM_HEAD_RATE_SHIFT); }
+    constexpr std::uint8_t rate() const {
+        return static_cast<std::uint8_t>(bits >> RDAM_HEAD_RATE_SHIFT & 0x7f);
+    }
+    constexpr bool counted() const { return (bits >> RDAM_HEAD_COUNTED_SHIFT & 1) != 0; }
     constexpr std::uint32_t function() const { return static_cast<std::uint32_t>(bits) - 1; }
     constexpr std::uint16_t cpu() const { return static_cast<std::uint16_t>(bits >> RDAM_HEAD_CPU_SHIFT); }
 };

@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -33,6 +33,17 @@ inline constexpr std::uint32_t kNone = 0xffffffff;
 /// Where time-stamps come from. `monotonic` is CLOCK_MONOTONIC in nanoseconds, for machines whose counter is
 /// not to be trusted: each costs a system call.
 enum class Clock : std::uint32_t { rdtscp = 0, rdtsc, monotonic };
+
+/// Whether the process counts the instructions of its threads (libprobe/counter.h), and why not.
+enum class Counters : std::uint32_t {
+    off = 0,  ///< not wanted
+    counting,
+    refused,     ///< perf_event_open: Control::counters_error
+    unmappable,  ///< mmap: Control::counters_error
+    unreadable,  ///< the kernel does not let programs read counters
+    occupied,    ///< the counter is there and does not run: others have it
+    unlike,      ///< processors of several kinds, each of which counts its own
+};
 
 /// What the agent is doing, in this order.
 enum class AgentState : std::uint32_t {
@@ -105,6 +116,11 @@ struct Control {
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;
     std::uint64_t floor_ticks_x16;
+    Counters counters;
+    std::uint32_t counters_error;
+    std::uint64_t
+        probe_instructions_x16;  ///< of one wrapped call; the part of them between its two readings:
+    std::uint64_t inner_instructions_x16;
 
     // A budget for overhead (docs/design.md, "A budget for overhead").
     std::uint32_t max_overhead_ppm;      ///< 0: none, everything is recorded

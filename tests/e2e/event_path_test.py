@@ -96,12 +96,15 @@ class Code(unittest.TestCase):
                 return path
         return self.fail(f"{function} does not return")
 
-    def check(self, frame: str, clock: str, most: int):
-        path = self.straight_path(f"rdam_enter_{frame}_{clock}")
+    def check(self, frame: str, clock: str, most: int, kind: str = ""):
+        path = self.straight_path(f"rdam_enter_{frame}_{clock}{kind}")
         text = "\n".join(f"{operation} {operands}" for operation, operands in path)
         self.assertEqual([line for line in path if line[0] == clock], [(clock, "")] * 2, text)
         self.assertEqual([line for line in path if line[0] == "ret"], [("ret", "")], text)
         calls = [operands for operation, operands in path if operation == "call"]
+        counter = [call for call in calls if call.endswith("<rdam_read_counter>")]
+        self.assertEqual(len(counter), 2 if kind == "_count" else 0, text)
+        calls = [call for call in calls if call not in counter]
         self.assertEqual(len(calls), 1, text)
         self.assertRegex(calls[0], r"^\*-?0x[0-9a-f]+\(%rbp\)$", "only the wrapped function itself is called")
         others = {operation for operation, _ in path} - self.MAY - {clock}
@@ -120,6 +123,20 @@ class Code(unittest.TestCase):
     def test_side_frame(self):
         for clock in self.CLOCKS:
             self.check("side", clock, 120)
+
+    def test_counting_instructions(self):
+        for clock in self.CLOCKS:
+            self.check("real", clock, 100, "_count")
+            self.check("side", clock, 140, "_count")
+
+    def test_the_counter_is_read_in_one_place(self):
+        """… which is only called where it is wanted: on a machine without counters its instruction ends the program."""
+        readers = {name for name, function in self.functions.items() for _, operation, _ in function if operation == "rdpmc"}
+        self.assertEqual(readers, {"rdam_read_counter"})
+        path = self.straight_path("rdam_read_counter")
+        operations = {operation for operation, _ in path}
+        self.assertEqual(operations - self.MAY - {"rdpmc", "lfence", "testb", "neg", "sar", "je", "jb", "jne"}, set())
+        self.assertLessEqual(len(path), 45)
 
     def test_a_lock_would_be_seen(self):
         # Elsewhere the recorder does lock and call: objdump says so.

@@ -2,6 +2,7 @@
 """Programs do under the recorder what they do without it, and every call is counted."""
 
 import os
+import pathlib
 import shlex
 import shutil
 import signal
@@ -120,6 +121,21 @@ class Ends(Case):
             os.killpg(program.pid, signal.SIGINT)
             self.assertEqual(program.wait(), 128 + signal.SIGINT)
         self.assertEqual(self.counts(), {"work": 1000})
+
+
+class Machine(Case):
+    def test_numa_nodes_are_those_of_sysfs(self):
+        expected = {}
+        for file in pathlib.Path("/sys/devices/system/node").glob("node[0-9]*/cpulist"):
+            ranges = [part.split("-") for part in file.read_text().strip().split(",") if part]
+            cpus = [cpu for part in ranges for cpu in range(int(part[0]), int(part[-1]) + 1)]
+            if cpus:
+                expected[int(file.parent.name.removeprefix("node"))] = cpus
+        done = self.rdam("record", "-f", "nap", "--", PROGRAMS / "switches", "sleeps", "1", "0")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        trace = self.analyze()["trace"]
+        self.assertEqual({node["node"]: node["processors"] for node in trace.get("nodes", [])}, expected)
+        self.assertEqual("nodes" in trace, bool(expected))
 
 
 class Processes(Case):

@@ -19,23 +19,27 @@ bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
     slot.cpu = head.cpu();
     slot.rate = head.rate();
     slot.tsc = word(at);
+    slot.instructions = 0;
     const auto* words = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at);
     if ((slot.rate & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return false;
+    const std::size_t count_bytes = head.counted() ? sizeof(std::uint64_t) : 0;
     const auto known = [&](const std::vector<std::uint16_t>& counts) {
         return slot.function < counts.size() && counts[slot.function] == head.words();
     };
     switch (slot.kind) {
         case shm::SlotKind::enter:
         case shm::SlotKind::tail_enter:
-            size = 24 + 8 * std::size_t{head.words()};
+            size = 24 + 8 * std::size_t{head.words()} + count_bytes;
             if (!known(rules_.enter_words) || bytes_.size() < at + size) return false;
             slot.caller = words[2];
             slot.words = {words + 3, head.words()};
+            if (head.counted()) slot.instructions = words[3 + head.words()];
             return true;
         case shm::SlotKind::leave:
-            size = 16 + 8 * std::size_t{head.words()};
+            size = 16 + 8 * std::size_t{head.words()} + count_bytes;
             if (!known(rules_.leave_words) || bytes_.size() < at + size) return false;
             slot.words = {words + 2, head.words()};
+            if (head.counted()) slot.instructions = words[2 + head.words()];
             return true;
         case shm::SlotKind::unwound:
             size = 16;

@@ -350,7 +350,7 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
         case shm::SlotKind::tail_enter: {
             const bool tail = slot.kind == shm::SlotKind::tail_enter;
             encoder_.enter(slot.tsc, slot.function, cpu_of(slot), slot.caller, tail,
-                           take_pending_stack(data, slot), slot.words, sampling_of(slot));
+                           take_pending_stack(data, slot), slot.words, sampling_of(slot), slot.instructions);
             if (!tail) data.open.push_back(slot.function);
             ++calls_;
             break;
@@ -362,7 +362,8 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
             if (function == shm::kInnermostFunction) break;
             static constexpr std::uint64_t kNothing[1] = {0};
             const std::span<const std::uint64_t> none{kNothing, info_.functions[function].leave_words};
-            encoder_.leave(slot.tsc, function, cpu_of(slot), unwound, unwound ? none : slot.words);
+            encoder_.leave(slot.tsc, function, cpu_of(slot), unwound, unwound ? none : slot.words,
+                           slot.instructions);
             break;
         }
         case shm::SlotKind::pause:

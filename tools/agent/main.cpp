@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tools/agent/counters.h"
 #include "tools/agent/drain.h"
 #include "tools/agent/output_file.h"
 #include "tools/agent/plan_area.h"
@@ -101,6 +102,12 @@ void put_message(shm::Control& control, const std::string& text) {
     control.message_size = static_cast<std::uint32_t>(text.copy(control.message, sizeof control.message));
 }
 
+/// Instructions are counted for those who ask for it: they are told when they are not.
+std::string no_counters(const trace::CounterInfo& counters) {
+    if (counters.state != trace::CounterInfo::State::unavailable) return {};
+    return "rdam: no instructions were counted: " + counters.reason + "\n";
+}
+
 void answer_late_request(shm::Control& control, Planning& planning, Drain& drain) {
     const std::uint32_t asked = control.late_asked.load();
     if (asked == control.late_answered_futex.load()) return;
@@ -168,11 +175,13 @@ int run(int fd) {
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
+    info.counters = describe_counters(control);
     Drain drain(*shared, process, info, rate, wishes.output);
     drain_until_end(*shared, planning, drain, switches, watch, rate);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
-    put_message(control, drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty()));
+    const std::string text = drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty());
+    put_message(control, (wishes.top ? no_counters(info.counters) : "") + text);
     shared->announce(shm::AgentState::finished);
     return 0;
 }

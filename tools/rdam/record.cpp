@@ -39,6 +39,7 @@ struct Options {
     std::string when_full;
     std::string max_overhead;
     std::string switches;
+    std::string counters;
     bool no_arguments = false;
     bool no_children = false;
     bool verbose = false;
@@ -138,6 +139,7 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_WHEN_FULL", options.when_full);
     set("RDAM_MAX_OVERHEAD", options.max_overhead);
     set("RDAM_SWITCHES", options.switches);
+    set("RDAM_COUNTERS", options.counters);
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
     // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
     const char* inherited = std::getenv("RDAM_CHILDREN");
@@ -260,6 +262,11 @@ Run add_record(CLI::App& app) {
                    "not too frequent; on, at any cost; or off")
         ->option_text("auto|on|off [auto]")
         ->check(CLI::IsMember({"auto", "on", "off"}));
+    app.add_option("--counters", options->counters,
+                   "Count the instructions of every call by the processor's hardware counter, where there is "
+                   "one: instructions; or off")
+        ->option_text("instructions|off [off]")
+        ->check(CLI::IsMember({"instructions", "off"}));
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
     app.add_flag("--no-children", options->no_children,
                  "Record the program alone: neither its fork children nor what it or they execute");

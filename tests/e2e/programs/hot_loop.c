@@ -10,7 +10,7 @@ __attribute__((noinline, noclone)) uint64_t bake(uint64_t rounds) {
     for (int i = 0; i < 64; ++i)
         sum += table[i] ^ (sum << 7);
     for (uint64_t i = 0; i < rounds; ++i) {
-        sum = ((((sum ^ i) * 0x9e3779b97f4a7c15u ^ sum >> 29) * 0xbf58476d1ce4e5b9u ^ sum >> 31) * 0x94d049bb133111ebu) ^ sum >> 32; /* hot */
+        sum = ((sum ^ i) * 0x9e3779b97f4a7c15u ^ sum >> 29) * 0xbf58476d1ce4e5b9u; /* hot */
     }
     table[sum % 64] = sum;
     return sum;

@@ -276,8 +276,9 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
     CHECK_THAT(told(State::unavailable, "no such event"),
                Catch::StartsWith("Context switches were not recorded (no such event): "));
     report.switches_until_ns = 2e9;
-    CHECK_THAT(told(State::stopped, "too many"),
-               Catch::StartsWith("Context switches were recorded up to 2 s only (too many): from then on "));
+    CHECK_THAT(
+        told(State::stopped, "too many"),
+        Catch::StartsWith("Context switches were recorded up to 2.00 s only (too many): from then on "));
 }
 
 TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]") {

@@ -220,6 +220,16 @@ TEST_CASE("Calls that change the node are told from those that change the proces
     }
 }
 
+TEST_CASE("The processor that has nearly all calls is not slow because a few elsewhere are fast") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const bool elsewhere = made.below(20) == 0;
+        auto& call = made.call(elsewhere ? made.noise() : 300 + 100 * made.noise());
+        call.enter_cpu = call.leave_cpu = elsewhere ? 1 : 0;
+    }
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
 TEST_CASE("A processor on which a few calls are disturbed is not slow") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i) {
@@ -320,6 +330,16 @@ TEST_CASE("Who is at work elsewhere just as often otherwise is no suspect") {
     add_update(always, true);
     always.report.timeline[1].calls = {{1, 0, kCalls * 1000}};
     CHECK(always.kinds() == Kinds{"no_parameter"});
+}
+
+TEST_CASE("Who waits for the slow threads all the time is no suspect, though it calls the function itself") {
+    Made made;
+    add_update(made, true);
+    made.report.timeline[1].calls = {
+        {0, 0, 10}, {1, 20, kCalls * 1000}, {0, kCalls * 1000 + 10, kCalls * 1000 + 20}};
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+    made.row().slow.push_back({1, 0, 0, 10});
+    CHECK(made.kinds() == Kinds{"no_parameter"});
 }
 
 TEST_CASE("A few calls tell nothing") {

@@ -72,6 +72,33 @@ Parsed parse(const Chunk& chunk, std::size_t used = 0) {
 
 }  // namespace
 
+TEST_CASE("slots with a count of instructions stand beside slots without", "[chunk]") {
+    Chunk chunk;
+    const auto counted = [&](std::size_t at) { chunk.word(at + 1) |= shm::kCounted; };
+    counted(chunk.put(100, SlotKind::enter, 1, {0x401000, 7, 8, 5000}, 2));
+    chunk.enter(110, 0);
+    counted(chunk.put(120, SlotKind::leave, 0, {5090}));
+    chunk.put(130, SlotKind::unwound, shm::kInnermostFunction, {});
+    counted(chunk.put(140, SlotKind::tail_enter, 0, {0, 0}));
+    const std::size_t tree = chunk.put(150, SlotKind::enter, 0, {0x401000, 6000});
+    chunk.word(tree + 1) |= std::uint64_t{RDAM_RATE_TREE + 3} << RDAM_HEAD_RATE_SHIFT;
+    counted(tree);
+    ChunkParser parser(chunk.bytes(), kRules);
+    Slot slot;
+    std::vector<std::uint64_t> instructions;
+    std::vector<std::uint64_t> times;
+    while (parser.next(slot) == Step::slot) {
+        times.push_back(slot.tsc);
+        instructions.push_back(slot.instructions);
+        CHECK(slot.rate == (slot.tsc == 150 ? RDAM_RATE_TREE + 3 : 0));
+        if (slot.tsc == 100)
+            CHECK(std::vector(slot.words.begin(), slot.words.end()) == std::vector<std::uint64_t>{7, 8});
+    }
+    CHECK(times == std::vector<std::uint64_t>{100, 110, 120, 130, 140, 150});
+    CHECK(instructions == std::vector<std::uint64_t>{5000, 0, 5090, 0, 0, 6000});
+    CHECK(parse(chunk).holes == 0);
+}
+
 TEST_CASE("a chunk of zeroes has no slots", "[chunk]") {
     CHECK(parse(Chunk{}).times.empty());
     CHECK(parse(Chunk{}).holes == 0);

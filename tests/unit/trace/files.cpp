@@ -83,6 +83,7 @@ EventChunk::EventChunk() {
         numbers({100, 20, 2}),  // 50 later, for 10 ticks, buffer_full
         numbers({0, 1}),        // the first event has stack 1
         {},                     // nothing was sampled
+        {},                     // no instructions were counted
     };
 }
 

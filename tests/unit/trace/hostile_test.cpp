@@ -51,6 +51,51 @@ TEST_CASE("a chunk of version 1.0, without the column for sampling, is read") {
     CHECK(now.size() == 3);
 }
 
+TEST_CASE("a chunk of version 1.2, without the column for instructions, is read") {
+    EventChunk events;
+    events.columns.resize(static_cast<std::size_t>(Column::instructions));
+    const auto read = events_in(trace_with(events));
+    REQUIRE(read.size() == 3);
+    CHECK(read[0].event.instructions == 0);
+}
+
+TEST_CASE("instructions are those of enters and leaves, from one to the next") {
+    EventChunk events;
+    SECTION("both are known") {
+        events[Column::instructions] = numbers({1 + 2 * 7000, 1 + 2 * 60});
+        const auto read = events_in(trace_with(events));
+        REQUIRE(read.size() == 3);
+        CHECK(read[0].event.instructions == 7000);
+        CHECK(read[1].event.instructions == 7060);
+        CHECK(read[2].event.instructions == 0);
+    }
+    SECTION("one is not") {
+        events[Column::instructions] = numbers({0, 1 + 2 * 60});
+        const auto read = events_in(trace_with(events));
+        REQUIRE(read.size() == 3);
+        CHECK(read[0].event.instructions == 0);
+        CHECK(read[1].event.instructions == 60);
+    }
+}
+
+TEST_CASE("a difference of instructions for which there is no number is not known") {
+    TraceInfo info = info_of_one_function();
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("trace.bin");
+    TraceWriter writer = writer_of(path);
+    ChunkEncoder encoder;
+    encoder.enter(1000, 0, 3, 0x401000, false, 0, std::vector<std::uint64_t>{42}, 0, 1ULL << 63);
+    encoder.leave(1050, 0, 3, false, std::vector<std::uint64_t>{7}, 77);
+    REQUIRE(writer.append(0, encoder));
+    REQUIRE(writer.finish(info));
+    const auto reader = TraceReader::open(path);
+    REQUIRE(reader);
+    const auto read = replay(*reader, 0).events;
+    REQUIRE(read.size() == 2);
+    CHECK(read[0].event.instructions == 0);
+    CHECK(read[1].event.instructions == 77);
+}
+
 TEST_CASE("a sampling rate belongs to an enter") {
     EventChunk events;
     events[Column::sampling] = numbers({0, 1U + kMostSampling});
@@ -175,6 +220,15 @@ TEST_CASE("a chunk that breaks a rule is dropped") {
         {"a sampling rate that is too high",
          [](auto& c) {
              c[Column::sampling] = numbers({0, 2U + kMostSampling});
+         }},
+        {"instructions of too few events", [](auto& c) { c[Column::instructions] = numbers({1}); }},
+        {"instructions of too many events",
+         [](auto& c) {
+             c[Column::instructions] = numbers({1, 1, 1});
+         }},
+        {"instructions that do not end",
+         [](auto& c) {
+             c[Column::instructions] = {1, 0x80};
          }},
         {"half a sampling rate", [](auto& c) { c[Column::sampling] = numbers({0}); }},
         {"a column less than ever", [](auto& c) { c.columns.resize(format::kFirstColumns - 1); }},

@@ -50,7 +50,12 @@ class Numbers {
     std::mt19937_64 random_;
 };
 
-OwnedEvent random_event(Numbers& numbers, const TraceInfo& info, std::uint64_t& tsc) {
+/// Of threads that have a counter, and of such as have none.
+std::uint64_t random_count(Numbers& numbers, bool counted) {
+    return counted && numbers.below(10) != 0 ? numbers.any() >> 1 : 0;
+}
+
+OwnedEvent random_event(Numbers& numbers, const TraceInfo& info, std::uint64_t& tsc, bool counted) {
     tsc = numbers.below(50) == 0 ? numbers.any() : tsc + numbers.below(1000) - numbers.below(10);
     const std::uint64_t chance = numbers.below(20);
     if (chance == 0) {
@@ -61,6 +66,7 @@ OwnedEvent random_event(Numbers& numbers, const TraceInfo& info, std::uint64_t& 
     const auto function = static_cast<std::uint32_t>(numbers.below(info.functions.size()));
     OwnedEvent made = chance < 10 ? enter(tsc, function) : leave(tsc, function);
     made.event.cpu = static_cast<std::uint16_t>(numbers.below(30) == 0 ? numbers.any() : 3);
+    made.event.instructions = random_count(numbers, counted);
     if (made.event.kind == EventKind::enter) {
         if (numbers.below(5) == 0) made.event.kind = EventKind::tail_enter;
         made.event.caller = numbers.any();
@@ -88,6 +94,7 @@ TEST_CASE("what is written is read: a small trace with everything in it") {
     main_events[0].event.caller = 0x401000;
     main_events[1].event.stack = 1;
     main_events[2].event.cpu = 1;
+    main_events[2].event.instructions = 5000;
     const std::vector<OwnedEvent> other_events = {enter(5, 2, {1, 2, 3, 4, 5, 6})};
     {
         TraceWriter writer = writer_of(path);
@@ -135,8 +142,9 @@ TEST_CASE("what is written is read: random events") {
             const auto thread = static_cast<std::uint32_t>(numbers.below(threads.size()));
             std::vector<OwnedEvent> events(numbers.below(500));
             std::uint64_t tsc = numbers.any();
+            const bool counted = numbers.below(2) == 0;
             for (OwnedEvent& event : events)
-                event = random_event(numbers, info, tsc);
+                event = random_event(numbers, info, tsc, counted);
             encode(encoders[thread], events);
             REQUIRE(writer.append(thread, encoders[thread]));
             threads[thread].insert(threads[thread].end(), events.begin(), events.end());

@@ -19,8 +19,8 @@ OwnedEvent OwnedEvent::copy(const Event& event) {
 bool operator==(const OwnedEvent& a, const OwnedEvent& b) {
     const auto fields = [](const OwnedEvent& e) {
         return std::tie(e.event.tsc, e.event.until, e.event.caller, e.event.function, e.event.stack,
-                        e.event.sampling, e.event.cpu, e.event.kind, e.event.reason, e.event.unwound,
-                        e.words);
+                        e.event.sampling, e.event.instructions, e.event.cpu, e.event.kind, e.event.reason,
+                        e.event.unwound, e.words);
     };
     return fields(a) == fields(b);
 }
@@ -29,8 +29,9 @@ std::ostream& operator<<(std::ostream& out, const OwnedEvent& e) {
     constexpr const char* kKinds[] = {"enter", "tail_enter", "leave", "pause"};
     out << kKinds[static_cast<int>(e.event.kind)] << " f" << e.event.function << " tsc " << e.event.tsc
         << " until " << e.event.until << " caller " << e.event.caller << " stack " << e.event.stack
-        << " sampling " << int{e.event.sampling} << " cpu " << e.event.cpu << " reason "
-        << static_cast<int>(e.event.reason) << (e.event.unwound ? " unwound" : "") << " words";
+        << " sampling " << int{e.event.sampling} << " instructions " << e.event.instructions << " cpu "
+        << e.event.cpu << " reason " << static_cast<int>(e.event.reason)
+        << (e.event.unwound ? " unwound" : "") << " words";
     for (const std::uint64_t word : e.words)
         out << ' ' << word;
     return out;
@@ -63,10 +64,10 @@ void encode(ChunkEncoder& encoder, const std::vector<OwnedEvent>& events) {
         if (e.kind == EventKind::pause)
             encoder.pause(e.tsc, e.until, e.reason);
         else if (e.kind == EventKind::leave)
-            encoder.leave(e.tsc, e.function, e.cpu, e.unwound, each.words);
+            encoder.leave(e.tsc, e.function, e.cpu, e.unwound, each.words, e.instructions);
         else
             encoder.enter(e.tsc, e.function, e.cpu, e.caller, e.kind == EventKind::tail_enter, e.stack,
-                          each.words, e.sampling);
+                          each.words, e.sampling, e.instructions);
     }
 }
 
@@ -140,6 +141,10 @@ TraceInfo full_info() {
                   .probe_inner_ticks = 45.25,
                   .floor_ticks = 88.125};
     info.switches = {.state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56};
+    info.counters = {.state = CounterInfo::State::unavailable,
+                     .reason = "no counter",
+                     .probe = 91.5,
+                     .probe_inner = 33.25};
     info.objects = {{"/opt/app", "00ff", 0x555555554000, 0x555555560000},
                     {"/usr/lib/libc.so.6", "deadbeef", 0x7ffff7d00000, 0x7ffff7f00000}};
     info.functions = full_functions();
@@ -187,6 +192,10 @@ auto fields(const SwitchInfo& s) {
     return std::tie(s.state, s.reason, s.until, s.lost);
 }
 
+auto fields(const CounterInfo& c) {
+    return std::tie(c.state, c.reason, c.probe, c.probe_inner);
+}
+
 template <class Item>
 bool equal(const std::vector<Item>& a, const std::vector<Item>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -204,10 +213,11 @@ bool equal_parameters(const std::vector<FunctionInfo>& a, const std::vector<Func
 
 bool equal(const TraceInfo& a, const TraceInfo& b) {
     return fields(a.process) == fields(b.process) && fields(a.clock) == fields(b.clock) &&
-           fields(a.switches) == fields(b.switches) && equal(a.objects, b.objects) &&
-           equal(a.functions, b.functions) && equal_parameters(a.functions, b.functions) &&
-           equal(a.threads, b.threads) && equal(a.stacks, b.stacks) && equal(a.answers, b.answers) &&
-           a.remarks == b.remarks && a.dropped == b.dropped;
+           fields(a.switches) == fields(b.switches) && fields(a.counters) == fields(b.counters) &&
+           equal(a.objects, b.objects) && equal(a.functions, b.functions) &&
+           equal_parameters(a.functions, b.functions) && equal(a.threads, b.threads) &&
+           equal(a.stacks, b.stacks) && equal(a.answers, b.answers) && a.remarks == b.remarks &&
+           a.dropped == b.dropped;
 }
 
 namespace {

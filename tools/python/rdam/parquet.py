@@ -87,6 +87,7 @@ def row_group(trace: Trace, names: numpy.ndarray, values: list[ValueColumn], beg
         "self": pyarrow.array(part["self"], mask=numpy.isnan(part["self"])),
         "cpu_enter": pyarrow.array(part["cpu_enter"], mask=part["cpu_enter"] < 0),
         "cpu_leave": pyarrow.array(part["cpu_leave"], mask=part["cpu_leave"] < 0),
+        **({"instructions": pyarrow.array(part["instructions"], mask=part["instructions"] == 0)} if "instructions" in part else {}),
         "caller": pyarrow.array(part["caller"]),
         "parent": pyarrow.array(part["parent"], mask=part["parent"] < 0),
         "sequence": pyarrow.array(ids, mask=sequence < 0),

@@ -1,0 +1,72 @@
+#include "tools/agent/counters.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rdam::agent {
+namespace {
+
+std::string why_refused(int error) {
+    const char* text = std::strerror(error);
+    switch (error) {
+        case ENOENT:
+        case ENODEV:
+        case EOPNOTSUPP:
+            return fmt::format(
+                "perf_event_open: {} (the machine has no hardware counters: most virtual ones have none)",
+                text);
+        case EACCES:
+        case EPERM:
+            return fmt::format(
+                "perf_event_open: {} (forbidden by seccomp or a container's rules, or by "
+                "kernel.perf_event_paranoid, which may be 2 at most)",
+                text);
+        case ENOSYS:
+            return fmt::format("perf_event_open: {} (the kernel has no perf events)", text);
+        default:
+            return fmt::format("perf_event_open: {}", text);
+    }
+}
+
+std::string why_not(const shm::Control& control) {
+    const auto error = static_cast<int>(control.counters_error);
+    switch (control.counters) {
+        case shm::Counters::refused:
+            return why_refused(error);
+        case shm::Counters::unmappable:
+            return fmt::format(
+                "the counter cannot be mapped: {} (give more with kernel.perf_event_mlock_kb or ulimit -l)",
+                std::strerror(error));
+        case shm::Counters::unreadable:
+            return "the kernel does not let programs read hardware counters "
+                   "(/sys/bus/event_source/devices/cpu/rdpmc is 0)";
+        case shm::Counters::occupied:
+            return "the counter of instructions does not run: something else has taken it";
+        case shm::Counters::unlike:
+            return "the machine has processors of two kinds, each of which counts for itself";
+        default:
+            return "the recorder does not say why";
+    }
+}
+
+}  // namespace
+
+trace::CounterInfo describe_counters(const shm::Control& control) {
+    using State = trace::CounterInfo::State;
+    constexpr double kScale = 1.0 / 16;
+    switch (control.counters) {
+        case shm::Counters::off:
+            return {.state = State::off, .reason = {}};
+        case shm::Counters::counting:
+            return {.state = State::counted,
+                    .reason = {},
+                    .probe = static_cast<double>(control.probe_instructions_x16) * kScale,
+                    .probe_inner = static_cast<double>(control.inner_instructions_x16) * kScale};
+        default:
+            return {.state = State::unavailable, .reason = why_not(control)};
+    }
+}
+
+}  // namespace rdam::agent
