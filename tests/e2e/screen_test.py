@@ -26,7 +26,7 @@ class OnScreen(Case):
         done = self.rdam("record", "-o", "trace.bin", "-f", self.FUNCTIONS, "--", PROGRAMS / self.PROGRAM)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
 
-    def open(self, *options, width=80, height=24, expect=("score", "function"), **variables) -> Screen:
+    def open(self, *options, width=80, height=24, expect=("score", "? help"), **variables) -> Screen:
         env = {name: value for name, value in os.environ.items() if not name.startswith("RDAM_")}
         env.update({"RDAM_CACHE": CACHE, "TERM": "screen", "LC_ALL": "C.UTF-8", **variables})
         screen = Screen([RDAM, "analyze", "--interactive", *options, "trace.bin"], self.folder, width, height, env)

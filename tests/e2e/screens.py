@@ -65,7 +65,9 @@ class Screen:
         while True:
             self.read()
             if reached(self):
-                return
+                self.read()  # the rest of what was drawn
+                if reached(self):
+                    return
             if self.program.poll() is not None or time.monotonic() > end:
                 self.read()
                 if reached(self):
