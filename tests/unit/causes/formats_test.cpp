@@ -136,6 +136,29 @@ TEST_CASE("perf lock report: the share of the time waited") {
           "0.00% 0.00% 0  idle_mutex\n");
 }
 
+TEST_CASE("perf lock report: older versions write the unit into the titles, and have fewer columns") {
+    const auto oldest = causes::parse_causes(
+        "                Name   acquired  contended total wait (ns)   max wait (ns)   min wait (ns)\n\n"
+        " &mm->page_table_...        500          3           30000           20000            1000\n"
+        "           &fs->lock         64          1           10000           10000           10000\n",
+        "tool.txt");
+    REQUIRE(oldest.has_value());
+    CHECK(text_of(*oldest) ==
+          "perf lock, lock waits: 40000 ns\n"
+          "75.00% 75.00% 30000  &mm->page_table_...\n"
+          "25.00% 25.00% 10000  &fs->lock\n");
+    const auto chosen = causes::parse_causes(
+        "                Name   acquired  contended   avg wait (ns)\n\n"
+        "  pick_a_lock_nam...          9          6            3600\n"
+        "        another_lock          3          2            2700\n",
+        "tool.txt");
+    REQUIRE(chosen.has_value());
+    CHECK(text_of(*chosen) ==
+          "perf lock, lock waits: 8 waits\n"
+          "75.00% 75.00% 6  pick_a_lock_nam...\n"
+          "25.00% 25.00% 2  another_lock\n");
+}
+
 TEST_CASE("perf lock contention: a row is its caller's own, and of all in its call stack once") {
     CHECK(text_of(sample_reports("lock-contention.txt")) ==
           "perf lock, lock waits: 8.5e+06 ns\n"
