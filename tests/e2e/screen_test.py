@@ -64,7 +64,7 @@ class Feedback(OnScreen):
         self.assertIn("> ", screen.line_with("depots:deliver")[:2])
 
         screen.press(ENTER, "[overview]", "Keys", "[ ] parcels", "[ ] caller", "min=baseline", "What it may be")
-        screen.press(" ", "[x] parcels", "deliver:parcels is a key")
+        screen.press(" ", "[x] parcels", "deliver:parcels is a key: rescored in")
         self.assertEqual(self.page_score(screen), self.analyzed("--no-rules", "--key", "deliver:parcels")["deliver"])
         screen.press("j ", "[x] caller", "[x] parcels", "deliver:caller is a key")
         told_apart = self.analyzed("--no-rules", "--key", "deliver:parcels", "--split-by-context", "deliver")
@@ -107,8 +107,8 @@ class Feedback(OnScreen):
 
     def test_the_other_settings(self):
         screen = self.open()
-        screen.press("f", "loops are folded")
-        screen.press("d", "keys are deep", "loops folded", "deep keys")
+        screen.press("f", "loops are folded: rescored in")
+        screen.press("d", "keys are deep: read the trace again in", "loops folded", "deep keys")
         screen.press("b", "what calls are compared with", "[x] the fastest of their thread")
         screen.press("j" * 7 + ENTER, "calls against percentile 50 of their thread")
         self.assertEqual(self.score(screen), self.analyzed("--baseline", "p50")["deliver"])

@@ -141,7 +141,7 @@ TEST_CASE("a distribution is drawn upright over its marks") {
     even.back().calls = 16;
     // A name that has no room is left out, its mark is not.
     CHECK(text(even, {{"min", 1}, {"max", 1023}, {"median", 5}, {"p99", 0.5}}) ==
-          std::vector<std::string>{"█        █", "█ ▁█     █", "┬─┬──────┬", "min    max"});
+          std::vector<std::string>{"█        █", "█ ▁█     █", "┬─┬──────┬", "min    max", "  median"});
     CHECK(text({}, {{"min", 1}}).empty());
     CHECK(text({{5, 5, 3}}, {{"m", 5}}) == std::vector<std::string>{"█", "█", "┬", "m"});
 }

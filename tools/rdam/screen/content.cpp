@@ -143,7 +143,8 @@ Frame with_progress(Frame frame, double share, Size size) {
         bar += i < full ? "█" : "░";
     frame.typing = false;
     frame.lines[size.height - 2] = cut(line(bar, Look::notable), size.width);
-    frame.lines[size.height - 1] = cut(line("ctrl-c ends the program", Look::faint), size.width);
+    frame.lines[size.height - 1] =
+        cut(line("esc stops that  ctrl-c ends the program", Look::faint), size.width);
     return frame;
 }
 

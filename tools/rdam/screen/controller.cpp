@@ -284,7 +284,7 @@ void Controller::save(const std::string& file) {
 }
 
 template <class Take>
-void Controller::take(std::string what, const Take& take) {
+void Controller::take(std::string what, const Take& take) try {
     const auto under_cursor = view() == View::ranking ? function_under_cursor() : std::nullopt;
     const auto begin = std::chrono::steady_clock::now();
     const Step effect = take();
@@ -299,6 +299,8 @@ void Controller::take(std::string what, const Take& take) {
     }
     const char* how = *effect == Effect::reread ? "read the trace again in" : "rescored in";
     say(fmt::format("{}: {} {}", what, how, output::human_time(passed.count())));
+} catch (const Cancelled&) {
+    say("left as it was: the trace was not read to its end", Look::notable);
 }
 
 /// What is gone has no page.

@@ -17,6 +17,9 @@
 
 namespace rdam::screen {
 
+/// Thrown through the session by those who show its progress: somebody does not want to wait any longer.
+struct Cancelled {};
+
 /// Not thread-safe. What it is made from must outlive it.
 class Controller {
   public:
