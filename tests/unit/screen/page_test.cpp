@@ -80,7 +80,7 @@ TEST_CASE("the overview has the numbers, the keys and the hints") {
     CHECK(seen.lines[0] == "score 0.597  95 % 0.409–0.789  60 calls  lost 2.06 ms  min 1.00 µs");
     CHECK(seen.lines[1] == "median 10.0 µs  p99 1.00 ms  max 1.00 ms");
     REQUIRE(seen.content.choices.size() == 2);
-    CHECK(seen.lines[seen.content.choices[0]] == "[ ] parcels  explains  94 %, as a key leaves 0.027");
+    CHECK(seen.lines[seen.content.choices[0]] == "[ ] parcels  explains   94 %, as a key leaves 0.027");
     CHECK(seen.lines[seen.content.choices[1]] == "[x] caller   a key");
     CHECK(seen.has("· `parcels` explains 94 % of the variation\\x1b"));
 }
