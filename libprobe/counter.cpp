@@ -28,11 +28,19 @@ shm::Counters why_not_read(const perf_event_mmap_page& page) {
     return page.cap_user_rdpmc == 0 ? shm::Counters::unreadable : shm::Counters::occupied;
 }
 
+/// The kernel writes all of the page while the thread is interrupted.
+std::uint64_t read_gap(const volatile perf_event_mmap_page& page) {
+    for (;;) {
+        const std::uint32_t lock = page.lock;
+        const std::uint64_t gap = page.time_enabled - page.time_running;
+        if (page.lock == lock) return gap;
+    }
+}
+
 CounterPage start_counter(ThreadState& thread) {
     const CounterPage page = map_counter();
     if (page.memory == nullptr) return page;
-    const auto& mapped = *static_cast<const perf_event_mmap_page*>(page.memory);
-    thread.counter_gap = mapped.time_enabled - mapped.time_running;
+    thread.counter_gap = read_gap(*static_cast<const perf_event_mmap_page*>(page.memory));
     thread.counter = reinterpret_cast<std::uint64_t>(page.memory);
     return page;
 }

@@ -67,6 +67,11 @@ bool is_about_work(const score::Hint& hint) {
     return hint.kind == "parameter" || hint.kind == "early_return" || hint.kind == "more_work";
 }
 
+/// What kind of loss it is: less than where, when, why or with whom.
+bool is_general(const score::Hint& hint) {
+    return hint.kind == "more_work" || hint.kind == "slower_work" || hint.kind == "busy_wait";
+}
+
 score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) {
     if (function.waits || function.busy_waits)
         return {.kind = "waits",
@@ -92,6 +97,7 @@ Hints hints_of(const Run& run, const score::FunctionRow& row) {
     const double share = on.lost_ns / whole.lost_ns;
     if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
+    std::ranges::stable_partition(hints, std::not_fn(is_general));
     if (std::ranges::none_of(hints, is_about_work))
         hints.push_back(unexplained(whole.function, hints.empty()));
     return hints;

@@ -146,13 +146,6 @@ std::string against(const Findings& found) {
                        output::human_count(found.fast_instructions));
 }
 
-/// What tells why there is more work says more than that there is.
-double behind_reasons(double share, const Hints& hints) {
-    for (const score::Hint& hint : hints)
-        if (hint.kind == "parameter" || hint.kind == "early_return") share = std::min(share, hint.share);
-    return share;
-}
-
 void add_more(const Suspicion& suspicion, const Findings& found, double share, Hints& hints) {
     if (found.slow_instructions <= found.fast_instructions) return;
     if (suspicion.function.busy_waits || suspicion.function.waits) {
@@ -169,7 +162,7 @@ void add_more(const Suspicion& suspicion, const Findings& found, double share, H
          .text = fmt::format("calls that lose time execute more instructions ({}): more work, probably no "
                              "interference (unless they wait in a loop)",
                              against(found)),
-         .share = behind_reasons(share, hints)});
+         .share = share});
 }
 
 }  // namespace

@@ -20,12 +20,10 @@ namespace rdam::samples {
 struct SampledCall {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::uint64_t duration = 0;  ///< net (calls::Call)
-    std::uint64_t caller = 0;    ///< return address
-    std::uint64_t result = 0;    ///< meaningful if `returned`
-    double weight = 1;           ///< it stands for so many calls
-    std::uint64_t instructions =
-        0;  ///< that it executed, without the probes' (calls/instructions.h); 0: not known
+    std::uint64_t duration = 0;     ///< net (calls::Call)
+    std::uint64_t caller = 0;       ///< return address
+    std::uint64_t result = 0;       ///< meaningful if `returned`
+    double weight = 1;              ///< it stands for so many calls
     std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside it, those of folded
                                     ///< loops once; 0: they have none
     std::uint32_t inside = 0;       ///< calls directly inside it
@@ -33,6 +31,7 @@ struct SampledCall {
     std::uint16_t enter_cpu = 0;
     std::uint16_t leave_cpu = 0;
     bool returned = false;
+    std::uint64_t instructions = 0;  ///< without those of the probes (calls/instructions.h); 0: not known
 };
 
 /// How often a function was called again, directly inside a call, right after an equal call of it: what is

@@ -60,10 +60,10 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     if (samples_wanted() && !open_.empty()) note_inside(open_.back());
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
-                     .instructions = enter.instructions,
                      .function = enter.function,
                      .first_word = static_cast<std::uint32_t>(open_words_.size()),
-                     .cpu = enter.cpu});
+                     .cpu = enter.cpu,
+                     .instructions = enter.instructions});
     if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
     if (weight > 1) out_->sampling.count(enter.function);
@@ -150,14 +150,14 @@ void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, minin
          .caller = open.caller,
          .result = returned ? call.last->words.front() : 0,
          .weight = static_cast<double>(call.weight),
-         .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
-                                                 call.last->instructions, call.nested),
          .inside_keys = open.inside_keys,
          .inside = open.inside,
          .group = group,
          .enter_cpu = open.cpu,
          .leave_cpu = call.last->cpu,
-         .returned = returned},
+         .returned = returned,
+         .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
+                                                 call.last->instructions, call.nested)},
         std::span{open_words_}.subspan(open.first_word), repeats_);
 }
 

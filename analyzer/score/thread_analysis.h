@@ -42,13 +42,13 @@ class ThreadAnalysis final : private calls::CallSink {
     struct OpenCall {
         std::uint64_t caller = 0;
         std::uint64_t weight = 1;
-        std::uint64_t inside_keys = 0;   ///< samples::SampledCall
-        std::uint64_t last_keys = 0;     ///< a hash of the keys of the last call inside that has any
-        std::uint64_t instructions = 0;  ///< trace::Event
+        std::uint64_t inside_keys = 0;  ///< samples::SampledCall
+        std::uint64_t last_keys = 0;    ///< a hash of the keys of the last call inside that has any
         std::uint32_t inside = 0;
         std::uint32_t function = 0;
         std::uint32_t first_word = 0;  ///< in open_words_
         std::uint16_t cpu = 0;
+        std::uint64_t instructions = 0;  ///< trace::Event
     };
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;

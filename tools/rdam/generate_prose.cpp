@@ -98,7 +98,8 @@ Prose record_prose() {
              {"RDAM_COUNTERS",
               "instructions: count the instructions that every call executes outside the kernel, by a "
               "hardware "
-              "counter of each thread, which tells more work from slower work. Costs some ten nanoseconds a "
+              "counter of each thread, which tells more work from slower work. Costs some twenty nanoseconds "
+              "a "
               "call more. Where the machine has no such counter, as most virtual ones, everything else is "
               "recorded as ever, and it is said; off: not. Default: off."},
              {"RDAM_CACHE",

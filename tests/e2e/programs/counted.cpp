@@ -1,12 +1,12 @@
 // Programs that say how many instructions their calls execute, for a recorder whose counter is moved by the
 // program (tests/e2e/counted). Without it they are ordinary programs.
 //
-//     counted more CALLS       work() executes more or less, by a global variable; its time goes with it
-//     counted slower CALLS     work() takes more or less time for the same instructions
-//     counted nested CALLS     outer() executes 1000 and calls inner() ten times, which executes 100; in two
-//     threads counted forks CALLS      outer() forks: parent and child return from it, and the child calls
-//     inner() counted loop CALLS       known_loop() executes four million instructions and a few more, by a
-//     loop
+//     counted more CALLS      work() executes more or less, by a global variable; its time goes with it
+//     counted slower CALLS    work() takes more or less time for the same instructions
+//     counted nested CALLS    outer(): 1000 and ten times inner(), which is 100; apart(), variadic: 50 and
+//                             inner() once; in two threads
+//     counted forks CALLS     outer() forks: parent and child return from it, and the child calls inner()
+//     counted loop CALLS      known_loop() executes four million instructions and a few more, by a loop
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,9 +49,16 @@ __attribute__((noinline)) int work(int first, int second) {
     return (first ^ second) & 1;
 }
 
-__attribute__((noinline)) void inner() {
+__attribute__((noinline)) int inner() {
     execute(100);
     asm volatile("");
+    return 7;
+}
+
+/// Wrapped beside the stack: nobody knows what it is given.
+__attribute__((noinline)) int apart(int count, ...) {
+    execute(50);
+    return inner() + count;
 }
 
 __attribute__((noinline)) void outer(bool forks) {
@@ -87,6 +94,8 @@ void vary(bool instructions, int calls) {
 void nest(int calls) {
     for (int i = 0; i < calls; ++i)
         outer(false);
+    for (int i = 0; i < calls; ++i)
+        sink = static_cast<std::uint64_t>(apart(i, 2.5, "three"));
 }
 
 int fork_inside(int calls) {

@@ -148,6 +148,17 @@ TEST_CASE("A parameter that says why there is more work comes first") {
     CHECK(made.kinds() == Kinds{"parameter", "more_work"});
 }
 
+TEST_CASE("When it is slower comes before that it is") {
+    std::size_t calls = 0;
+    Made made([&](Made& self) {
+        const bool then = calls > kCalls / 2 && calls < kCalls * 3 / 4;
+        ++calls;
+        return Of{.instructions = 5000, .disturbed_ns = then ? 9000.0 : 0.0, .size = self.below(10)};
+    });
+    CHECK(made.kinds() == Kinds{"phase", "slower_work", "no_parameter"});
+    CHECK(made.hint("slower_work").share >= made.hint("phase").share);
+}
+
 TEST_CASE("In a function that waits busily more instructions are waiting, not work") {
     Made made([](Made& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
     SECTION("busily") {
