@@ -121,11 +121,14 @@ Frame compose(const Content& content, const Place& place, const Foot& foot, Size
     return frame;
 }
 
-Frame too_small(Size size) {
+bool is_too_small(Size size) {
+    return size.width < kLeast.width || size.height < kLeast.height;
+}
+
+Frame too_small(Size size, const Line& question) {
     Frame frame{.lines = std::vector<Line>(size.height)};
-    if (size.height > 0)
-        frame.lines[0] =
-            cut(line(fmt::format("rdam needs {}×{}; q ends it", kLeast.width, kLeast.height)), size.width);
+    const Line text = line(fmt::format("rdam needs {}×{}; q ends it", kLeast.width, kLeast.height));
+    if (size.height > 0) frame.lines[0] = cut(question.empty() ? text : question, size.width);
     return frame;
 }
 

@@ -64,6 +64,7 @@ class Controller {
     void say(std::string text, Look look = Look::plain);
 
     std::optional<std::uint32_t> function_under_cursor();
+    std::optional<std::uint32_t> ranked_under_cursor() const;  ///< whatever the view is
     const score::FunctionRow* row_of(std::uint32_t function) const;
     /// False: there is none, which has been said.
     bool load_page();
