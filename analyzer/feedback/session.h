@@ -51,7 +51,8 @@ enum class Effect {
     reread,    ///< from the trace
 };
 
-/// Called while the trace is read, now and then, with the number of events so far; null: nobody asks.
+/// Called while the trace is read, now and then, with the number of events so far; null: nobody asks. What it
+/// throws ends the reading and passes through the Session, in which then nothing has changed.
 using Progress = std::function<void(std::uint64_t events)>;
 
 /// Not thread-safe.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -37,7 +38,12 @@ class Crew {
         std::vector<std::jthread> workers;
         for (unsigned i = working_; i > 0; --i)
             workers.emplace_back([this] { work(); });
-        wait(progress);
+        try {
+            wait(progress);
+        } catch (...) {
+            stopped_ = true;
+            throw;
+        }
         workers.clear();
         for (const std::optional<Error>& error : errors_) {
             if (error) return tl::unexpected{*error};
@@ -50,7 +56,7 @@ class Crew {
 
   private:
     void work() {
-        for (std::size_t i = next_++; i < order_.size(); i = next_++) {
+        for (std::size_t i = next_++; i < order_.size() && !stopped_; i = next_++) {
             const std::uint32_t thread = order_[i];
             try {
                 // Those that have nothing left to do can decode for the others.
@@ -74,6 +80,7 @@ class Crew {
         }
         EventWindow* const window = out_.windows[thread].get();
         const auto sink = [&](std::span<const trace::Event> events) {
+            if (stopped_.load(std::memory_order_relaxed)) throw std::runtime_error("nobody waits for it");
             analysis.consume(window != nullptr ? window->inside(events) : events);
             events_.fetch_add(events.size(), std::memory_order_relaxed);
         };
@@ -111,6 +118,7 @@ class Crew {
     std::vector<std::optional<Error>> errors_;  // by thread
     std::atomic<std::size_t> next_ = 0;
     std::atomic<std::uint64_t> events_ = 0;
+    std::atomic<bool> stopped_ = false;
     std::mutex mutex_;
     std::condition_variable done_;
     unsigned jobs_ = 1;

@@ -19,6 +19,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
 ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings settings);
 
 /// Called now and then, by the calling thread, with the number of events read so far; null: nobody asks.
+/// What it throws ends the reading at once and goes on to whoever asked for it.
 using ReadProgress = std::function<void(std::uint64_t events)>;
 
 /// Reads the selected threads of the trace, several at a time. The result does not depend on how many.

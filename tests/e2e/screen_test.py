@@ -19,11 +19,12 @@ keys = [
 
 
 class OnScreen(Case):
-    PROGRAM, FUNCTIONS = "depots", "deliver,drive"
+    PROGRAM, FUNCTIONS, ARGUMENTS = "depots", "deliver,drive", ()
 
     def setUp(self):
         super().setUp()
-        done = self.rdam("record", "-o", "trace.bin", "-f", self.FUNCTIONS, "--", PROGRAMS / self.PROGRAM)
+        done = self.rdam("record", "-o", "trace.bin", "-f", self.FUNCTIONS, "--", PROGRAMS / self.PROGRAM,
+                         *self.ARGUMENTS)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
 
     def open(self, *options, width=80, height=24, expect=("score", "? help"), **variables) -> Screen:
@@ -64,7 +65,7 @@ class Feedback(OnScreen):
         self.assertIn("> ", screen.line_with("depots:deliver")[:2])
 
         screen.press(ENTER, "[overview]", "Keys", "[ ] parcels", "[ ] caller", "min=baseline", "What it may be")
-        screen.press(" ", "[x] parcels", "deliver:parcels is a key")
+        screen.press(" ", "[x] parcels", "deliver:parcels is a key: rescored in")
         self.assertEqual(self.page_score(screen), self.analyzed("--no-rules", "--key", "deliver:parcels")["deliver"])
         screen.press("j ", "[x] caller", "[x] parcels", "deliver:caller is a key")
         told_apart = self.analyzed("--no-rules", "--key", "deliver:parcels", "--split-by-context", "deliver")
@@ -107,8 +108,8 @@ class Feedback(OnScreen):
 
     def test_the_other_settings(self):
         screen = self.open()
-        screen.press("f", "loops are folded")
-        screen.press("d", "keys are deep", "loops folded", "deep keys")
+        screen.press("f", "loops are folded: rescored in")
+        screen.press("d", "keys are deep: read the trace again in", "loops folded", "deep keys")
         screen.press("b", "what calls are compared with", "[x] the fastest of their thread")
         screen.press("j" * 7 + ENTER, "calls against percentile 50 of their thread")
         self.assertEqual(self.score(screen), self.analyzed("--baseline", "p50")["deliver"])
@@ -163,6 +164,33 @@ class Feedback(OnScreen):
         self.assertEqual((self.folder / "rdam.toml").read_text(), 'ignore = ["drive"]\n')
         screen.press("w\x15nowhere/rdam.toml" + ENTER, "nowhere/rdam.toml: cannot be written")
         self.leave(screen, "qy")
+
+
+class Planted(OnScreen):
+    """Work that is proportional to the second of three parameters, in many calls."""
+
+    PROGRAM, FUNCTIONS, ARGUMENTS = "planted", "work", ("parameter", "15000")
+
+    def test_the_parameter_that_explains_it_becomes_a_key(self):
+        plain = self.analyzed()["work"]
+        screen = self.open()
+        screen.press(ENTER, "[ ] first", "[ ] second", "[ ] third", "as a key leaves")
+        explains = {name: float(re.search(rf"\[ \] {name} +explains +([0-9.]+) %", screen.text())[1])
+                    for name in ("first", "second", "third")}
+        self.assertEqual(max(explains, key=explains.get), "second", explains)
+        left = float(re.search(r"second .*as a key leaves ([0-9.]+)", screen.text())[1])
+        screen.press("j ", "[x] second", "work:second is a key")
+        self.assertEqual(self.page_score(screen), self.analyzed("--key", "work:second")["work"])
+        self.assertLess(float(self.page_score(screen)), float(plain))
+        self.assertLess(left, float(plain))
+        screen.press("u", "[ ] second", "taken back")
+        self.assertEqual(self.page_score(screen), plain)
+        # Where everything is a key no call has another one to be compared with.
+        screen.press("k ", "[x] first")
+        screen.press("j ", "[x] second")
+        screen.press("j ", "[x] third")
+        self.assertEqual(self.page_score(screen), self.analyzed("--key", "work:*")["work"])
+        self.leave(screen, "qqy")
 
 
 class OnTerminal(OnScreen):

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 
 namespace rdam {
 namespace {
@@ -39,13 +38,6 @@ Interruption::~Interruption() {
 
 bool Interruption::came() {
     return noted != 0;
-}
-
-void Interruption::end_process() {
-    const int signal = noted;
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-    std::_Exit(128 + signal);
 }
 
 }  // namespace rdam

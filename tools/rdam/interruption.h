@@ -16,8 +16,6 @@ class Interruption {
     Interruption& operator=(Interruption&&) = delete;
 
     static bool came();
-    /// At once, without tidying up, for those who cannot leave. After came().
-    [[noreturn]] static void end_process();
 };
 
 }  // namespace rdam

@@ -80,7 +80,7 @@ TEST_CASE("the overview has the numbers, the keys and the hints") {
     CHECK(seen.lines[0] == "score 0.597  95 % 0.409–0.789  60 calls  lost 2.06 ms  min 1.00 µs");
     CHECK(seen.lines[1] == "median 10.0 µs  p99 1.00 ms  max 1.00 ms");
     REQUIRE(seen.content.choices.size() == 2);
-    CHECK(seen.lines[seen.content.choices[0]] == "[ ] parcels  explains  94 %, as a key leaves 0.027");
+    CHECK(seen.lines[seen.content.choices[0]] == "[ ] parcels  explains   94 %, as a key leaves 0.027");
     CHECK(seen.lines[seen.content.choices[1]] == "[x] caller   a key");
     CHECK(seen.has("· `parcels` explains 94 % of the variation\\x1b"));
 }
@@ -141,7 +141,7 @@ TEST_CASE("a distribution is drawn upright over its marks") {
     even.back().calls = 16;
     // A name that has no room is left out, its mark is not.
     CHECK(text(even, {{"min", 1}, {"max", 1023}, {"median", 5}, {"p99", 0.5}}) ==
-          std::vector<std::string>{"█        █", "█ ▁█     █", "┬─┬──────┬", "min    max"});
+          std::vector<std::string>{"█        █", "█ ▁█     █", "┬─┬──────┬", "min    max", "  median"});
     CHECK(text({}, {{"min", 1}}).empty());
     CHECK(text({{5, 5, 3}}, {{"m", 5}}) == std::vector<std::string>{"█", "█", "┬", "m"});
 }

@@ -121,11 +121,14 @@ Frame compose(const Content& content, const Place& place, const Foot& foot, Size
     return frame;
 }
 
-Frame too_small(Size size) {
+bool is_too_small(Size size) {
+    return size.width < kLeast.width || size.height < kLeast.height;
+}
+
+Frame too_small(Size size, const Line& question) {
     Frame frame{.lines = std::vector<Line>(size.height)};
-    if (size.height > 0)
-        frame.lines[0] =
-            cut(line(fmt::format("rdam needs {}×{}; q ends it", kLeast.width, kLeast.height)), size.width);
+    const Line text = line(fmt::format("rdam needs {}×{}; q ends it", kLeast.width, kLeast.height));
+    if (size.height > 0) frame.lines[0] = cut(question.empty() ? text : question, size.width);
     return frame;
 }
 
@@ -143,7 +146,8 @@ Frame with_progress(Frame frame, double share, Size size) {
         bar += i < full ? "█" : "░";
     frame.typing = false;
     frame.lines[size.height - 2] = cut(line(bar, Look::notable), size.width);
-    frame.lines[size.height - 1] = cut(line("ctrl-c ends the program", Look::faint), size.width);
+    frame.lines[size.height - 1] =
+        cut(line("esc stops that  ctrl-c ends the program", Look::faint), size.width);
     return frame;
 }
 

@@ -50,8 +50,9 @@ Frame compose(const Content& content, const Place& place, const Foot& foot, Size
 
 /// A screen on which nothing can be shown.
 inline constexpr Size kLeast{40, 10};
-/// Says so.
-Frame too_small(Size size);
+bool is_too_small(Size size);
+/// Says so, or what `question` asks, if there is one.
+Frame too_small(Size size, const Line& question = {});
 
 /// The same frame with a bar in place of its status.
 Frame with_progress(Frame frame, double share, Size size);

@@ -26,6 +26,8 @@ void Controller::press(Key key) {
     if (key == kResized) return;
     if (asking_ != Asking::nothing) return reply(key);
     status_.clear();
+    // Nobody sees what other keys would do.
+    if (is_too_small(size_)) return key == 'q' ? go(Command::quit) : void();
     const auto command = command_for(key, view());
     if (!command || move(*command)) return;
     if (!change(*command)) go(*command);
@@ -46,7 +48,8 @@ void Controller::reply(Key key) {
 Frame Controller::frame(Size size) {
     content_is_old_ = content_is_old_ || size.width != size_.width;
     size_ = size;
-    if (size.width < kLeast.width || size.height < kLeast.height) return too_small(size);
+    if (is_too_small(size))
+        return too_small(size, asking_ == Asking::nothing ? Line{} : prompt_.shown(size.width));
     const Content& now = content();
     settle(now, room(now, size), place());
     return compose(now, place(), foot(size.width), size);
@@ -284,21 +287,25 @@ void Controller::save(const std::string& file) {
 }
 
 template <class Take>
-void Controller::take(std::string what, const Take& take) {
-    const auto under_cursor = view() == View::ranking ? function_under_cursor() : std::nullopt;
+void Controller::take(std::string what, const Take& take) try {
+    const auto ranked_there = ranked_under_cursor();
     const auto begin = std::chrono::steady_clock::now();
     const Step effect = take();
     const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - begin;
     if (!effect) return say(printable(effect.error().message), Look::alarming);
     if (*effect == Effect::nothing) return say("nothing changes: " + what);
     after_step();
-    if (under_cursor) {
+    if (ranked_there) {
         const auto rows = ranked(session_.report(), order_, filter_);
-        const auto at = std::ranges::find(rows, *under_cursor, &score::FunctionRow::function);
-        if (at != rows.end()) place().cursor = static_cast<std::size_t>(at - rows.begin());
+        const auto at = std::ranges::find(rows, *ranked_there, &score::FunctionRow::function);
+        if (at != rows.end())
+            places_[static_cast<std::size_t>(View::ranking)].cursor =
+                static_cast<std::size_t>(at - rows.begin());
     }
     const char* how = *effect == Effect::reread ? "read the trace again in" : "rescored in";
     say(fmt::format("{}: {} {}", what, how, output::human_time(passed.count())));
+} catch (const Cancelled&) {
+    say("left as it was: the trace was not read to its end", Look::notable);
 }
 
 /// What is gone has no page.
@@ -318,6 +325,11 @@ std::optional<std::uint32_t> Controller::function_under_cursor() {
         const auto functions = session_.ignored();
         return at < functions.size() ? std::optional{functions[at]} : std::nullopt;
     }
+    return ranked_under_cursor();
+}
+
+std::optional<std::uint32_t> Controller::ranked_under_cursor() const {
+    const std::size_t at = places_[static_cast<std::size_t>(View::ranking)].cursor;
     const auto rows = ranked(session_.report(), order_, filter_);
     return at < rows.size() ? std::optional{rows[at]->function} : std::nullopt;
 }

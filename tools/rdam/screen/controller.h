@@ -17,6 +17,9 @@
 
 namespace rdam::screen {
 
+/// Thrown through the session by those who show its progress: somebody does not want to wait any longer.
+struct Cancelled {};
+
 /// Not thread-safe. What it is made from must outlive it.
 class Controller {
   public:
@@ -61,6 +64,7 @@ class Controller {
     void say(std::string text, Look look = Look::plain);
 
     std::optional<std::uint32_t> function_under_cursor();
+    std::optional<std::uint32_t> ranked_under_cursor() const;  ///< whatever the view is
     const score::FunctionRow* row_of(std::uint32_t function) const;
     /// False: there is none, which has been said.
     bool load_page();

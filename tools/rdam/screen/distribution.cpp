@@ -34,20 +34,30 @@ Line axis(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks
     return line(std::move(text));
 }
 
-/// From the mark to the right, or to the left where the edge is near.
-Line names(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks) {
-    std::string text(bars.size(), ' ');
+/// Puts a name under its mark, to the left where the edge is near; false: something else is there.
+bool put(std::string& text, const std::string& name, std::size_t column) {
+    if (name.size() > text.size()) return true;
+    const std::size_t at = std::min(column, text.size() - name.size());
+    const std::size_t from = at > 0 ? at - 1 : 0;
+    const std::size_t to = std::min(at + name.size() + 1, text.size());
+    if (text.find_first_not_of(' ', from) < to) return false;
+    text.replace(at, name.size(), name);
+    return true;
+}
+
+/// On two lines where they are close to each other.
+std::vector<Line> names(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks) {
+    std::string texts[2] = {std::string(bars.size(), ' '), std::string(bars.size(), ' ')};
     for (const Mark& mark : marks) {
-        const std::size_t width = mark.name.size();
-        if (width > bars.size()) continue;
-        const std::size_t at = std::min(column_of(bars, mark.at_ns), bars.size() - width);
-        const std::size_t from = at > 0 ? at - 1 : 0;
-        const std::size_t to = std::min(at + width + 1, bars.size());
-        if (text.find_first_not_of(' ', from) < to) continue;
-        text.replace(at, width, mark.name);
+        const std::size_t column = column_of(bars, mark.at_ns);
+        if (!put(texts[0], mark.name, column)) put(texts[1], mark.name, column);
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    return line(std::move(text), Look::faint);
+    std::vector<Line> lines;
+    for (std::string& text : texts) {
+        text.erase(text.find_last_not_of(' ') + 1);
+        if (!text.empty() || lines.empty()) lines.push_back(line(std::move(text), Look::faint));
+    }
+    return lines;
 }
 
 }  // namespace
@@ -66,7 +76,8 @@ std::vector<Line> drawn(const std::vector<feedback::Bar>& bars, const std::vecto
         lines.push_back(line(std::move(text), Look::notable));
     }
     lines.push_back(axis(bars, marks));
-    lines.push_back(names(bars, marks));
+    for (Line& each : names(bars, marks))
+        lines.push_back(std::move(each));
     return lines;
 }
 

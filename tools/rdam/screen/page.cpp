@@ -63,7 +63,7 @@ void add_distribution(const PageFacts& facts, std::vector<Line>& lines) {
 std::string key_text(const feedback::KeyChoice& key, std::size_t name_width) {
     std::string text = (key.is_key ? "[x] " : "[ ] ") + to_left(printable(key.name), name_width);
     if (key.is_key) return text + "  a key";
-    if (key.explains) text += "  explains " + to_right(output::percent(*key.explains), 5);
+    if (key.explains) text += "  explains " + to_right(output::percent(*key.explains), 6);
     if (key.rdam_with_key) text += ", as a key leaves " + output::score_text(*key.rdam_with_key);
     return text;
 }

@@ -23,11 +23,7 @@ class ProgressBar {
         : terminal_(terminal), below_(below), total_(total) {}
 
     void update(std::uint64_t events) const {
-        if (Interruption::came()) {
-            // The threads that read would all have to come to an end first.
-            terminal_.give_back();
-            Interruption::end_process();
-        }
+        if (Interruption::came() || terminal_.escape_pressed()) throw Cancelled{};
         const double share = total_ > 0 ? static_cast<double>(events) / static_cast<double>(total_) : 1;
         terminal_.draw(with_progress(below_, share, terminal_.size()));
     }
@@ -72,7 +68,11 @@ Result<void> run(const trace::TraceReader& reader, const score::Settings& settin
     const Interruption interruption;
     const auto terminal = Terminal::open(color);
     if (!terminal) return tl::unexpected{terminal.error()};
-    return run_in(**terminal, reader, settings, std::move(rules));
+    try {
+        return run_in(**terminal, reader, settings, std::move(rules));
+    } catch (const Cancelled&) {  // at the first reading, without which there is nothing to be seen
+        return {};
+    }
 }
 
 }  // namespace rdam::screen

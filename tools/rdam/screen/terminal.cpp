@@ -102,10 +102,6 @@ attr_t attributes(Look look, bool color) {
 
 Terminal::Terminal(std::unique_ptr<Curses> curses) : curses_(std::move(curses)) {}
 
-void Terminal::give_back() {
-    endwin();
-}
-
 Terminal::~Terminal() {
     endwin();
     delscreen(curses_->screen);
@@ -160,24 +156,39 @@ void Terminal::draw(const Frame& frame) {
     wrefresh(stdscr);
 }
 
-std::optional<Key> Terminal::key() {
-    // Asked first: curses may have read the key with the one before it.
-    for (const bool wait : {true, false}) {
-        wint_t code = 0;
-        const int kind = wget_wch(stdscr, &code);
-        if (kind == KEY_CODE_YES) {
-            for (const auto& [from, to] : kSpecial)
-                if (code == static_cast<wint_t>(from)) return to;
-            return kOther;
-        }
-        if (kind == OK && code == kControlL) wrefresh(curscr);
-        if (kind == OK) return code == '\r' ? kEnter : static_cast<Key>(code);
-        pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-        if (wait && poll(&input, 1, kPatience) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
-            hung_up_ = true;
-        if (hung_up_) break;
+std::optional<Key> Terminal::typed() {
+    wint_t code = 0;
+    const int kind = wget_wch(stdscr, &code);
+    if (kind == KEY_CODE_YES) {
+        for (const auto& [from, to] : kSpecial)
+            if (code == static_cast<wint_t>(from)) return to;
+        return kOther;
     }
-    return std::nullopt;
+    if (kind != OK) return std::nullopt;
+    if (code == kControlL) wrefresh(curscr);
+    return code == '\r' ? kEnter : static_cast<Key>(code);
+}
+
+std::optional<Key> Terminal::key() {
+    if (!kept_.empty()) {
+        const Key key = kept_.front();
+        kept_.pop_front();
+        return key;
+    }
+    // Asked first: curses may have read the key with the one before it.
+    if (const auto key = typed()) return key;
+    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (poll(&input, 1, kPatience) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+        hung_up_ = true;
+    return hung_up_ ? std::nullopt : typed();
+}
+
+bool Terminal::escape_pressed() {
+    while (const auto key = typed()) {
+        if (*key == kEscape) return true;
+        kept_.push_back(*key);
+    }
+    return false;
 }
 
 }  // namespace rdam::screen

@@ -1,6 +1,7 @@
 // The one place that knows curses.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -21,20 +22,23 @@ class Terminal {
     Terminal(Terminal&&) = delete;
     Terminal& operator=(Terminal&&) = delete;
 
-    /// At once; nothing but destruction may follow.
-    void give_back();
-
     Size size() const;
     void draw(const Frame& frame);
     /// Waits a fraction of a second at most; nothing: no key was pressed, or a signal came.
     std::optional<Key> key();
+    /// Whether the escape key has been pressed; other keys are kept for key().
+    bool escape_pressed();
     /// The terminal is gone: no key will ever come.
     bool hung_up() const { return hung_up_; }
 
   private:
     struct Curses;
     explicit Terminal(std::unique_ptr<Curses> curses);
+    /// Does not wait.
+    std::optional<Key> typed();
+
     std::unique_ptr<Curses> curses_;
+    std::deque<Key> kept_;
     bool hung_up_ = false;
 };
 

@@ -107,7 +107,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
         if (!lines.back().empty() && columns(lines.back()) + 1 + columns(word) > width) lines.emplace_back();
         if (!lines.back().empty()) lines.back() += ' ';
         while (columns(word) > width) {
-            const std::string_view part = beginning(word, width);
+            std::string_view part = beginning(word, width);
+            if (part.empty()) part = first_of(word).bytes;
             lines.back() += part;
             lines.emplace_back();
             word.remove_prefix(part.size());
