@@ -29,6 +29,10 @@ struct Kept {
     score::AnalyzedTrace trace;
 };
 
+bool answers(const Kept& kept, const score::ResolvedSettings& wanted) {
+    return score::same_groups(kept.settings, wanted) || score::can_regroup(kept.trace, kept.settings, wanted);
+}
+
 /// The scores with one choice of settings. Not movable: the scores refer to the rest.
 struct Scored {
     explicit Scored(std::shared_ptr<const Kept> from) : kept(std::move(from)) {}
@@ -106,6 +110,7 @@ struct Session::Model {
     Progress progress;
     score::Settings settings = {};
     std::unique_ptr<Scored> scored = nullptr;
+    std::shared_ptr<const Kept> previous = nullptr;  ///< what the last reading replaced: undo() asks for it
     std::vector<Step> steps = {};
     rules::Rules saved = {};
 
@@ -121,18 +126,21 @@ struct Session::Model {
     Result<Effect> apply(const score::Settings& to) {
         auto wanted = score::resolve(info(), to);
         if (!wanted) return tl::unexpected{wanted.error()};
-        const bool answers =
-            scored && (score::same_groups(scored->kept->settings, *wanted) ||
-                       score::can_regroup(scored->kept->trace, scored->kept->settings, *wanted));
-        if (answers) {
+        if (scored && answers(*scored->kept, *wanted)) {
+            scored = score_threads(scored->kept, std::move(*wanted));
+        } else if (previous && answers(*previous, *wanted)) {
+            previous.swap(scored->kept);
             scored = score_threads(scored->kept, std::move(*wanted));
         } else {
             auto kept = read(to, *wanted);
             if (!kept) return tl::unexpected{kept.error()};
+            if (scored) previous = scored->kept;
             scored = score_threads(std::move(*kept), std::move(*wanted));
+            settings = to;
+            return Effect::reread;
         }
         settings = to;
-        return answers ? Effect::rescored : Effect::reread;
+        return Effect::rescored;
     }
 
     Result<Effect> change(score::Settings to, std::string what) {
