@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "analyzer/hints/intervals.h"
@@ -23,10 +24,17 @@ struct Suspicion {
     const trace::FunctionInfo& function;
     const score::FunctionRow& row;
     double ns_per_tick = 1;
-    std::vector<double> lost;  ///< by call of the sample, ns
-    double lost_ns = 0;        ///< Σ weight × lost
-    double calls = 0;          ///< Σ weight
+    std::vector<double> lost;                            ///< by call of the sample, ns
+    double lost_ns = 0;                                  ///< Σ weight × lost
+    double calls = 0;                                    ///< Σ weight
+    double share = 1;                                    ///< of the function's loss that it is about
+    std::vector<score::Explained>* explained = nullptr;  ///< null: nobody asks what little explains
 };
+
+/// The score that would be left if so much of this part of the loss were explained.
+inline double rdam_left(const Suspicion& suspicion, double explains) {
+    return suspicion.row.rdam * (1 - explains * suspicion.share);
+}
 
 /// Of the row's sample. `on_processor`: without what was lost off the processors.
 Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
@@ -39,9 +47,17 @@ inline constexpr double kWorthTelling = 0.5;
 
 using Hints = std::vector<score::Hint>;
 
+/// score::Hint::parameter of what a call returns.
+inline constexpr const char* kReturnValue = "return value";
+
 /// `parameter`: the work depends on a parameter, on the caller or on the return value; `early_return`: the
 /// return value separates fast calls from slow ones.
 void find_parameters(const Suspicion& suspicion, Hints& hints);
+/// `parameter`, of two of them: only where `hints` has none yet.
+void find_pairs(const Suspicion& suspicion, Hints& hints);
+
+/// Whether it is known how long the thread was off the processors during a call that ended then (ticks).
+bool switches_known(const score::Report& report, std::uint64_t end);
 /// `warm_up`: the first calls of each thread; `phase`: the loss is confined to an interval of the run.
 void find_times(const Suspicion& suspicion, Hints& hints);
 /// `processor`: calls are slow on some processors; `migration`: calls that changed the processor.
@@ -57,5 +73,7 @@ std::vector<Activity> activities_of(const score::Report& report);
 void find_suspects(const Suspicion& suspicion, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.
 void find_off_processor(const Suspicion& suspicion, Hints& hints);
+/// How much of the loss that was; nothing: too few calls during which context switches were recorded.
+std::optional<score::OffShare> off_share(const Suspicion& suspicion);
 
 }  // namespace rdam::hints

@@ -15,7 +15,8 @@ namespace {
 
 using Finder = void (*)(const Suspicion&, Hints&);
 
-constexpr std::array<Finder, 4> kFinders{find_parameters, find_processors, find_times, find_instructions};
+constexpr std::array<Finder, 5> kFinders{find_parameters, find_pairs, find_processors, find_times,
+                                         find_instructions};
 
 /// With so little lost on the processor, nothing said of it is worth telling.
 constexpr double kFewestOnProcessor = 0.1;
@@ -52,19 +53,44 @@ Hints find_all(const Suspicion& suspicion) {
     return hints;
 }
 
-/// What is said of the loss on the processor is about less of the whole.
-Hints scaled(Hints hints, double share, double rdam) {
+/// What is said of the loss on the processor is about less of the whole. (The score that a key would leave is
+/// of the whole already.)
+Hints scaled(Hints hints, double share) {
     for (score::Hint& hint : hints) {
         hint.share *= share;
-        hint.text = "of what was lost on the processor: " + hint.text;
+        hint.text = fmt::format("of what was lost on the processor, {:.0f} % of the whole: {}", 100 * share,
+                                hint.text);
         if (hint.explains) *hint.explains *= share;
-        if (hint.rdam_with_key) *hint.rdam_with_key = rdam * (1 - *hint.explains);
     }
     return hints;
 }
 
-bool is_about_work(const score::Hint& hint) {
-    return hint.kind == "parameter" || hint.kind == "early_return" || hint.kind == "more_work";
+/// What a call returns may be why it was slow, or tell that it was.
+bool is_about_result(const score::Hint& hint) {
+    return hint.parameter == kReturnValue;
+}
+
+bool is_about_others(const score::Hint& hint) {
+    return hint.kind == "suspect" || hint.kind == "blocked" || hint.kind == "preempted" ||
+           hint.kind == "busy_wait";
+}
+
+bool is_explained_by_work(const Hints& hints) {
+    const bool others = std::ranges::any_of(hints, is_about_others);
+    return std::ranges::any_of(hints, [&](const score::Hint& hint) {
+        if (is_about_result(hint)) return !others;
+        return hint.kind == "parameter" || hint.kind == "more_work";
+    });
+}
+
+/// Time off the processors that is not known is not known to be on them.
+bool mostly_known(const Suspicion& suspicion) {
+    constexpr double kMostUnknown = 0.1;
+    const auto& calls = suspicion.row.sample.calls;
+    double unknown = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        if (!switches_known(suspicion.report, calls[i].end)) unknown += calls[i].weight * suspicion.lost[i];
+    return unknown <= kMostUnknown * suspicion.lost_ns;
 }
 
 /// What kind of loss it is: less than where, when, why or with whom.
@@ -87,19 +113,22 @@ score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) 
                         : "no parameter explains it: it is not that some calls are asked to do more"};
 }
 
-Hints hints_of(const Run& run, const score::FunctionRow& row) {
-    const Suspicion whole = suspicion_of(run.info, run.report, run.activities, row, false);
+Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score::Explained>* explained) {
+    Suspicion whole = suspicion_of(run.info, run.report, run.activities, row, false);
+    whole.explained = explained;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
     find_suspects(whole, hints);
-    const Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
-    const double share = on.lost_ns / whole.lost_ns;
-    if (share < 1 && share >= kFewestOnProcessor) add(hints, scaled(find_all(on), share, row.rdam));
+    Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
+    on.share = on.lost_ns / whole.lost_ns;
+    if (on.share < 1 && on.share >= kFewestOnProcessor && mostly_known(whole))
+        add(hints, scaled(find_all(on), on.share));
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
-    std::ranges::stable_partition(hints, std::not_fn(is_general));
-    if (std::ranges::none_of(hints, is_about_work))
-        hints.push_back(unexplained(whole.function, hints.empty()));
+    if (std::ranges::any_of(hints, is_about_others))
+        std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
+    std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_general));
+    if (!is_explained_by_work(hints)) hints.push_back(unexplained(whole.function, hints.empty()));
     return hints;
 }
 
@@ -129,7 +158,7 @@ void add_sequence_hints(const Run& run, score::FunctionRow& row) {
     for (score::SequenceRow& sequence : row.sequences) {
         if (sequence.rdam < run.report.threshold) continue;
         const score::FunctionRow part = alone(row, sequence);
-        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(run, part);
+        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(run, part, nullptr);
     }
 }
 
@@ -153,11 +182,19 @@ Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report
     return suspicion;
 }
 
+bool switches_known(const score::Report& report, std::uint64_t end) {
+    using State = trace::SwitchInfo::State;
+    const trace::SwitchInfo& switches = report.switches;
+    return switches.state == State::recorded || (switches.state == State::stopped && end <= switches.until);
+}
+
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
     const Run run{info, report, activities_of(report)};
     for (score::FunctionRow& row : report.functions) {
         if (row.sample.calls.size() < kFewestCalls) continue;
-        row.hints = hints_of(run, row);
+        row.off_share = off_share(suspicion_of(info, report, run.activities, row, false));
+        row.explained.clear();
+        row.hints = hints_of(run, row, &row.explained);
         add_sequence_hints(run, row);
     }
 }

@@ -4,28 +4,64 @@
 #include <algorithm>
 
 #include "analyzer/hints/finders.h"
+#include "analyzer/output/units.h"
 
 namespace rdam::hints {
+namespace {
 
-void find_off_processor(const Suspicion& suspicion, Hints& hints) {
+/// Shares of what the calls lost during which context switches were recorded.
+struct OffShares {
     double blocked = 0, preempted = 0;
+    std::size_t calls = 0;
+};
+
+OffShares off_shares(const Suspicion& suspicion) {
+    OffShares shares;
+    double lost_ns = 0;
     for (const score::SampledCall& call : suspicion.row.sample.calls) {
+        if (!switches_known(suspicion.report, call.end)) continue;
+        ++shares.calls;
+        lost_ns += call.lost_ns * call.weight;
         const double off = call.blocked_ns + call.preempted_ns;
         if (!(off > 0)) continue;
         // The fastest calls may have waited as well: only what is beyond them was lost.
-        const double lost = std::min(off, call.lost_ns) * call.weight / suspicion.lost_ns;
-        blocked += lost * call.blocked_ns / off;
-        preempted += lost * call.preempted_ns / off;
+        const double lost = std::min(off, call.lost_ns) * call.weight;
+        shares.blocked += lost * call.blocked_ns / off;
+        shares.preempted += lost * call.preempted_ns / off;
     }
-    if (blocked + preempted < kWorthTelling) return;
-    const bool waits = blocked >= preempted;
-    hints.push_back({.kind = waits ? "blocked" : "preempted",
-                     .text = fmt::format("{:.0f} % of the lost time the thread was off the processor ({:.0f} "
-                                         "% blocked, {:.0f} % preempted): {}",
-                                         100 * (blocked + preempted), 100 * blocked, 100 * preempted,
-                                         waits ? "it waits, for a lock, a file or another thread"
-                                               : "others compute in its place"),
-                     .share = blocked + preempted});
+    if (!(lost_ns > 0)) return {};
+    shares.blocked /= lost_ns;
+    shares.preempted /= lost_ns;
+    return shares;
+}
+
+}  // namespace
+
+void find_off_processor(const Suspicion& suspicion, Hints& hints) {
+    const OffShares shares = off_shares(suspicion);
+    const double off = shares.blocked + shares.preempted;
+    if (shares.calls < kFewestCalls || off < kWorthTelling) return;
+    const bool waits = shares.blocked >= shares.preempted;
+    const score::Report& report = suspicion.report;
+    const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
+    hints.push_back(
+        {.kind = waits ? "blocked" : "preempted",
+         .text = fmt::format(
+             "{:.0f} % of the lost time{} the thread was off the processor ({:.0f} "
+             "% blocked, {:.0f} % preempted): {}",
+             100 * off,
+             part ? fmt::format(", of calls up to {} of the run,",
+                                output::human_time(report.switches_until_ns))
+                  : "",
+             100 * shares.blocked, 100 * shares.preempted,
+             waits ? "it waits, for a lock, a file or another thread" : "others compute in its place"),
+         .share = off});
+}
+
+std::optional<score::OffShare> off_share(const Suspicion& suspicion) {
+    const OffShares shares = off_shares(suspicion);
+    if (shares.calls < kFewestCalls) return {};
+    return score::OffShare{shares.blocked, shares.preempted};
 }
 
 }  // namespace rdam::hints

@@ -18,10 +18,6 @@ std::string falls(const Suspicion& suspicion, double left) {
     return fmt::format("the score falls from {:.2f} to {:.2f}", suspicion.row.rdam, left);
 }
 
-double left_by(const Suspicion& suspicion, double explains) {
-    return suspicion.row.rdam * (1 - explains);
-}
-
 /// A value of a parameter or result, as its type orders it. Two have the same if they are equal.
 std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word) {
     return ordered(word, parameter.kind, parameter.size);
@@ -29,19 +25,19 @@ std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word
 
 /// Gives what it explains.
 double judge(const Suspicion& suspicion, const std::string& name, const Variable& variable,
-             const std::string& as_key, Hints& hints, const std::string& before_name = "") {
+             const std::string& as_key, Hints& hints, const std::string& before_name = "",
+             const std::string& conclusion = "the work depends on it, probably no interference") {
     const double explains = explained_by(suspicion, variable);
+    const double left = rdam_left(suspicion, explains);
+    if (suspicion.explained != nullptr) suspicion.explained->push_back({name, explains, left});
     if (explains < kWorthTelling) return explains;
-    const double left = left_by(suspicion, explains);
-    hints.push_back(
-        {.kind = "parameter",
-         .text = fmt::format("{}{} explains {:.0f} % of the variation; {} {}: the work depends on it, "
-                             "probably no interference",
-                             before_name, name, 100 * explains, as_key, falls(suspicion, left)),
-         .share = explains,
-         .parameter = name,
-         .explains = explains,
-         .rdam_with_key = left});
+    hints.push_back({.kind = "parameter",
+                     .text = fmt::format("{}{} explains {:.0f} % of the variation; {} {}: {}", before_name,
+                                         name, 100 * explains, as_key, falls(suspicion, left), conclusion),
+                     .share = explains,
+                     .parameter = name,
+                     .explains = explains,
+                     .rdam_with_key = left});
     return explains;
 }
 
@@ -126,7 +122,8 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
             if (!calls[i].returned) return std::nullopt;
             return value_of(type, calls[i].result);
         };
-        judge(suspicion, "return value", result, "among calls with the same one", hints);
+        judge(suspicion, kReturnValue, result, "among calls with the same one", hints, "the ",
+              "it is how much work there was, or it tells how long the call had to wait");
         return;
     }
     const auto returns_best = [&](std::size_t i) { return calls[i].returned && calls[i].result == best; };
@@ -136,13 +133,14 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
         {.kind = "early_return",
          .text = fmt::format(
              "calls that return {} take {} (median), the others {}: that explains {:.0f} % of the "
-             "variation; they take different ways through the function, which is no interference by itself",
+             "variation; two ways through the function, which is no interference by itself, unless the value "
+             "tells that the call had to wait",
              mining::format_value(type, best), output::human_time(with), output::human_time(without),
              100 * explains),
          .share = explains,
-         .parameter = "return value",
+         .parameter = kReturnValue,
          .explains = explains,
-         .rdam_with_key = left_by(suspicion, explains)});
+         .rdam_with_key = rdam_left(suspicion, explains)});
 }
 
 }  // namespace

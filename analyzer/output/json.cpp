@@ -208,6 +208,15 @@ Json hints_json(const score::FunctionRow& row) {
     return out;
 }
 
+Json explained_json(const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::Explained& each : row.explained)
+        out.push_back({{"parameter", each.name},
+                       {"explains", finite(each.explains)},
+                       {"rdam_with_key", finite(each.rdam_with_key)}});
+    return out;
+}
+
 Json function_json(const score::Report& report, const score::FunctionRow& row, Symbols& symbols,
                    const JsonOptions& options) {
     Json out{{"name", row.name},
@@ -250,6 +259,10 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"callers", callers_json(row, symbols, options.most_stacks)}};
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
     add_processors(report.process, row.sample, out);
+    if (row.off_share)
+        out["off_cpu"] = {{"blocked", finite(row.off_share->blocked)},
+                          {"preempted", finite(row.off_share->preempted)}};
+    if (!row.explained.empty()) out["explained"] = explained_json(row);
     return out;
 }
 

@@ -135,7 +135,15 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
 void add_switches(const score::Report& report, std::vector<std::string>& out) {
     using State = trace::SwitchInfo::State;
     const trace::SwitchInfo& switches = report.switches;
-    if (std::ranges::all_of(report.functions, [](const auto& row) { return row.hints.empty(); })) return;
+    const bool told = switches.state != State::not_told;
+    const bool matters = std::ranges::any_of(report.functions, [&](const score::FunctionRow& row) {
+        return !row.hints.empty() || (told && row.rdam >= report.threshold);
+    });
+    if (!matters) return;
+    if (switches.lost > 0)
+        out.push_back(
+            fmt::format("{} of context switches had no room: times off the processors are incomplete.",
+                        counted(switches.lost, "record", "records")));
     const std::string why = switches.reason.empty() ? "" : fmt::format(" ({})", switches.reason);
     constexpr auto kUnknown = "waiting and preemption cannot be told from slow work";
     switch (switches.state) {

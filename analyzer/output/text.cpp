@@ -205,9 +205,8 @@ class TextWriter {
     void hints() {
         bool titled = false;
         for (const score::FunctionRow& row : rows_) {
-            const std::string loop = row.few_occurrences && row.hot_line && row.rdam >= options_.threshold
-                                         ? inner_loop_advice(row)
-                                         : std::string{};
+            const bool seen_rarely = row.few_occurrences && row.rdam >= options_.threshold;
+            const std::string loop = seen_rarely ? inner_loop_advice(row) : std::string{};
             if (row.hints.empty() && loop.empty()) continue;
             if (!titled) section("What it may be");
             titled = true;

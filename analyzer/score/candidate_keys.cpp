@@ -10,8 +10,6 @@ CandidateKeys::CandidateKeys(const ResolvedSettings& settings)
     : settings_(settings), functions_(settings.candidates.size()) {
     for (const auto& candidates : settings.candidates)
         given_up_.emplace_back(candidates.size());
-    for (PerFunction& function : functions_)
-        function.room = settings.most_candidate_groups;
 }
 
 void CandidateKeys::values(const trace::Event& enter, std::vector<std::uint64_t>& values) const {
@@ -25,11 +23,17 @@ void CandidateKeys::values(const trace::Event& enter, std::vector<std::uint64_t>
 void CandidateKeys::added(std::uint32_t function, mining::GroupId group, const mining::SequenceStore& store) {
     PerFunction& mine = functions_[function];
     mine.groups.push_back(group);
+    ++groups_;
     if (mine.room > 0) {
         --mine.room;
         return;
     }
-    const std::size_t most = settings_.most_candidate_groups;
+    const std::size_t most =
+        groups_ < settings_.candidate_groups_of_thread ? settings_.most_candidate_groups : kFewGroups;
+    if (mine.groups.size() < most) {
+        mine.room = std::min(kFewGroups, most - mine.groups.size());
+        return;
+    }
     std::size_t left = mine.groups.size();
     while (left > most / 2 && give_up_one(function, store))
         left = different(function, store);

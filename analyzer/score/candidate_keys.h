@@ -22,6 +22,9 @@ class CandidateKeys {
     /// `settings` must outlive it.
     explicit CandidateKeys(const ResolvedSettings& settings);
 
+    /// A function is left so many whatever the others take.
+    static constexpr std::size_t kFewGroups = 64;
+
     bool wanted() const { return !settings_.candidates.empty(); }
 
     /// The values that an enter event has; those given up are 0.
@@ -46,6 +49,7 @@ class CandidateKeys {
     const ResolvedSettings& settings_;
     GivenUp given_up_;
     std::vector<PerFunction> functions_;
+    std::size_t groups_ = 0;
 };
 
 }  // namespace rdam::score

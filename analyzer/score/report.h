@@ -140,6 +140,19 @@ struct Sample {
     }
 };
 
+/// The parts of a function's loss during which its threads were on no processor, 0…1.
+struct OffShare {
+    double blocked = 0;
+    double preempted = 0;
+};
+
+/// What a parameter, or something else that a call has, explains of a function's loss.
+struct Explained {
+    std::string name;          ///< as Hint::parameter
+    double explains = 0;       ///< 0…1
+    double rdam_with_key = 0;  ///< the score that would be left with it as a key
+};
+
 /// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.
 struct SlowCall {
     std::size_t thread = 0;   ///< index into Report::threads
@@ -197,16 +210,18 @@ struct FunctionRow {
     bool lower_bound = false;      ///< that, or the minimum is that of a sample
     bool minimum_alone = false;    ///< a few calls are far faster than all the others (analyzer/score/loss.h)
 
-    std::vector<ThreadShare> threads;      ///< those that called it, highest score first
-    std::vector<SequenceRow> sequences;    ///< most lost time first; at most as many as were asked for
-    std::uint64_t scored_sequences = 0;    ///< how many there are
-    std::uint64_t single_sequences = 0;    ///< occur once in each thread they occur in: no score
-    std::vector<StackRow> stacks;          ///< commonest first
-    std::vector<CallerRow> callers;        ///< most lost time first, then most calls
-    Sample sample;                         ///< only with a score from ResolvedSettings::threshold on
-    std::vector<SlowCall> slow;            ///< likewise
-    std::vector<Hint> hints;               ///< most important first; analyzer/hints fills them
-    std::optional<HotLine> hot_line = {};  ///< if another tool tells it; analyzer/causes fills it
+    std::vector<ThreadShare> threads;        ///< those that called it, highest score first
+    std::vector<SequenceRow> sequences;      ///< most lost time first; at most as many as were asked for
+    std::uint64_t scored_sequences = 0;      ///< how many there are
+    std::uint64_t single_sequences = 0;      ///< occur once in each thread they occur in: no score
+    std::vector<StackRow> stacks;            ///< commonest first
+    std::vector<CallerRow> callers;          ///< most lost time first, then most calls
+    Sample sample;                           ///< only with a score from ResolvedSettings::threshold on
+    std::vector<SlowCall> slow;              ///< likewise
+    std::vector<Hint> hints;                 ///< most important first; analyzer/hints fills these three
+    std::optional<OffShare> off_share = {};  ///< nothing: not known
+    std::vector<Explained> explained;        ///< by what was asked about, however little it explains
+    std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 };
 
 /// What was left out because of score::Selection.

@@ -25,7 +25,8 @@ struct ResolvedSettings {
     /// grouped by the keys alone.
     mining::KeyTable candidates = {};
     std::size_t most_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
-    bool any_baseline = false;              ///< keeps what another baseline needs
+    std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
+    bool any_baseline = false;                   ///< keeps what another baseline needs
     bool patterns = false;
     double threshold = kWorthALook;   ///< what scores less gets no hints
     std::size_t most_sampled = 0;     ///< calls of each function and thread that are kept for hints; 0: none

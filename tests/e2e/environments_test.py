@@ -107,8 +107,8 @@ class Memory(Case):
         self.assertEqual((done.returncode, done.stdout), (4, plain.stdout), done.stderr.decode())
         report = self.analyze()
         self.assertEqual((report["functions"][0]["occurrences"], report["trace"]["dropped"]), (1000 * threads, 0))
-        # A buffer for each would be 768 MB.
-        self.assertLess(self.grows_by(plain, done), 200_000)
+        # A buffer for each would be 768 MB. How many are on their way to the agent depends on what else the machine has to do.
+        self.assertLess(self.grows_by(plain, done), 400_000)
 
     def test_detached_threads_alive_at_the_end(self):
         command = (PROGRAMS / "tight", "detached", "20")

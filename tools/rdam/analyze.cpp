@@ -9,6 +9,7 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -229,7 +230,15 @@ Run add_analyze(CLI::App& app) {
     options->threshold_given = app.add_option("--threshold", settings.threshold,
                                               "The score from which on a function is worth a look")
                                    ->option_text("SCORE [0.2]")
-                                   ->check(CLI::Range(0.0, 1.0));
+                                   ->check(CLI::Range(0.0, 1.0))
+                                   ->check(CLI::Validator(
+                                       [](const std::string& text) {
+                                           // Not in any range, and not outside of it either.
+                                           return std::isnan(std::strtod(text.c_str(), nullptr))
+                                                      ? text + " is no score (0 to 1)"
+                                                      : std::string{};
+                                       },
+                                       ""));
     options->baseline_given =
         app.add_option(
                "--baseline", options->baseline,

@@ -137,6 +137,7 @@ TEST_CASE("a parameter with too many values is given up, and the others are kept
     }
     score::ResolvedSettings kept = score::with_candidates(recording.info, resolved(recording));
     kept.most_candidate_groups = 100;
+    kept.candidate_groups_of_thread = 1000;
     const score::AnalyzedTrace fine = read(recording, kept);
     CHECK(fine.threads[0]->given_up[0] == std::vector<bool>{true, false, false});
     CHECK(fine.threads[0]->groups.size() < 200);
@@ -154,6 +155,25 @@ TEST_CASE("a parameter with too many values is given up, and the others are kept
     CHECK(same(scored(fine, wanted, threads), scored(exact, wanted, exact.threads)));
 }
 
+TEST_CASE("what one function takes the others have not, but for a few groups", "[regroup]") {
+    Recording recording{2, 2};
+    ThreadRecording& thread = recording.thread(0, 1'000'000);
+    std::uint64_t now = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+        for (const std::uint32_t function : {0U, 1U}) {
+            thread.enter(now += 10, function, {i % 50, i % 3});
+            thread.leave(now += 20 + i % 7, function);
+        }
+    }
+    score::ResolvedSettings kept = score::with_candidates(recording.info, resolved(recording));
+    kept.candidate_groups_of_thread = 120;
+    const score::AnalyzedTrace fine = read(recording, kept);
+    const score::GivenUp& given_up = fine.threads[0]->given_up;
+    CHECK((given_up[0][0] || given_up[1][0]));
+    CHECK_FALSE((given_up[0][1] || given_up[1][1]));
+    CHECK(fine.threads[0]->groups.size() < 300);
+}
+
 TEST_CASE("keys in force are never given up", "[regroup]") {
     Recording recording{1, 2};
     recording.info.functions[0].parameters[0].key = true;
@@ -166,6 +186,7 @@ TEST_CASE("keys in force are never given up", "[regroup]") {
     const score::ResolvedSettings plain = resolved(recording);
     score::ResolvedSettings kept = score::with_candidates(recording.info, plain);
     kept.most_candidate_groups = 100;
+    kept.candidate_groups_of_thread = 1000;
     const score::AnalyzedTrace fine = read(recording, kept);
     CHECK_FALSE(fine.threads[0]->given_up[0][0]);
     REQUIRE(score::can_regroup(fine, kept, plain));

@@ -1,5 +1,7 @@
 #include "analyzer/hints/hints.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -24,6 +26,7 @@ struct Made {
         info.functions[0].enter_words = 1;
         info.functions[0].parameters = {{.name = "size", .kind = kInteger, .size = 4, .type = "int"}};
         info.functions[0].result = {{.name = "", .kind = kInteger, .size = 4, .type = "int"}};
+        report.switches.state = trace::SwitchInfo::State::recorded;
         report.functions.resize(1);
         row().name = "work";
         row().rdam = 0.5;
@@ -291,7 +294,93 @@ TEST_CASE("What waiting hides is found in what was lost on the processor") {
     REQUIRE(kinds.size() >= 1);
     const auto parameter = std::ranges::find(made.row().hints, "parameter", &score::Hint::kind);
     REQUIRE(parameter != made.row().hints.end());
-    CHECK_THAT(parameter->text, Catch::StartsWith("of what was lost on the processor: size explains 100 %"));
+    CHECK_THAT(parameter->text, Catch::StartsWith("of what was lost on the processor, ") &&
+                                    Catch::Contains(" % of the whole: size explains 100 %"));
+    // The score that the text promises is the one of the whole, waiting included.
+    REQUIRE(parameter->rdam_with_key);
+    CHECK(*parameter->rdam_with_key > 0.1);
+    CHECK_THAT(parameter->text,
+               Catch::Contains(fmt::format("from 0.50 to {:.2f}", *parameter->rdam_with_key)));
+}
+
+TEST_CASE("Where recording of switches stopped, waiting is a share of what was lost before") {
+    Made made;
+    made.report.switches.state = trace::SwitchInfo::State::stopped;
+    made.report.switches.until = kCalls * 100;
+    made.report.switches_until_ns = kCalls * 100;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const double lost = i % 4 == 0 ? 1000 : made.noise();
+        auto& call = made.call(lost);
+        if (call.end <= made.report.switches.until) call.blocked_ns = lost > 900 ? lost : 0;
+    }
+    CHECK(made.kinds().front() == "blocked");
+    const score::Hint& hint = made.row().hints.front();
+    CHECK(hint.share > 0.95);
+    CHECK_THAT(hint.text, Catch::Contains("of calls up to 200 µs of the run"));
+    REQUIRE(made.row().off_share);
+    CHECK(made.row().off_share->blocked > 0.95);
+    for (const score::Hint& each : made.row().hints)
+        CHECK_THAT(each.text, !Catch::Contains("lost on the processor"));
+}
+
+TEST_CASE("What is not known to be off the processor is not said to be on it") {
+    Made made;
+    made.report.switches.state = trace::SwitchInfo::State::unavailable;
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.call(made.waiting());
+    made.kinds();
+    CHECK_FALSE(made.row().off_share);
+}
+
+TEST_CASE("Work may depend on two parameters, neither of which explains it alone") {
+    Made made;
+    made.info.functions[0].enter_words = 2;
+    made.info.functions[0].parameters.push_back(made.info.functions[0].parameters[0]);
+    made.info.functions[0].parameters.back().name = "rows";
+    made.info.functions[0].parameters.back().word = 1;
+    made.row().sample.words_per_call = 2;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t size = made.below(30), rows = made.below(30);
+        made.call(static_cast<double>((size % 2) ^ (rows % 2)) * 1000 + made.noise(), size % 2);
+        made.row().sample.words.push_back(rows % 2);
+    }
+    CHECK(made.kinds() == Kinds{"parameter"});
+    const score::Hint& hint = made.row().hints.front();
+    CHECK(hint.parameter == "size, rows");
+    CHECK(hint.explains > 0.95);
+    CHECK_THAT(hint.text, Catch::Contains("--key 'work:size' --key 'work:rows'"));
+    // What was asked is there, however little it explains.
+    REQUIRE(made.row().explained.size() >= 2);
+    CHECK(made.row().explained[0].name == "size");
+    CHECK(made.row().explained[0].explains < 0.1);
+}
+
+TEST_CASE("Two parameters that explain nothing do so together") {
+    Made made;
+    made.info.functions[0].enter_words = 2;
+    made.info.functions[0].parameters.push_back(made.info.functions[0].parameters[0]);
+    made.info.functions[0].parameters.back().name = "rows";
+    made.info.functions[0].parameters.back().word = 1;
+    made.row().sample.words_per_call = 2;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        made.call(made.waiting(), made.below(1000));
+        made.row().sample.words.push_back(made.below(1000));
+    }
+    CHECK(made.kinds() == Kinds{"no_parameter"});
+}
+
+TEST_CASE("What a call returns may tell that it had to wait: others come first") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const double lost = i % 4 == 0 ? 1000 + 100 * made.noise() : made.noise();
+        auto& call = made.call(lost);
+        call.blocked_ns = lost > 900 ? 0.9 * lost : 0;
+        call.result = lost > 900 ? 1 : 0;
+    }
+    const Kinds kinds = made.kinds();
+    CHECK(kinds.front() == "blocked");
+    CHECK(std::ranges::find(kinds, "early_return") != kinds.end());
+    CHECK(kinds.back() == "no_parameter");
 }
 
 /// A second thread is inside `update` for a tenth of the time; `work` is slow when and only when it is, if

@@ -34,6 +34,7 @@ class Made {
         info.functions[0].name = "work";
         info.functions[0].enter_words = 1;
         info.functions[0].parameters = {{.name = "size", .size = 8, .type = "size_t"}};
+        report.switches.state = trace::SwitchInfo::State::recorded;
         report.functions.resize(1);
         row().name = "work";
         row().rdam = 0.5;

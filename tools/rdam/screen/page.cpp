@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
 #include "tools/rdam/screen/distribution.h"
 #include "tools/rdam/screen/page_tabs.h"
@@ -86,10 +87,16 @@ void add_hints(const score::FunctionRow& row, double threshold, std::size_t widt
              wrapped(fmt::format("(below {} little needs an explanation)", threshold), width))
             lines.push_back(line(std::move(part), Look::faint));
     }
-    if (row.hints.empty()) lines.push_back(line("  nothing stands out", Look::faint));
-    for (const score::Hint& hint : row.hints) {
+    std::vector<std::string> texts;
+    for (const score::Hint& hint : row.hints)
+        texts.push_back(hint.text);
+    if (row.few_occurrences) texts.push_back(output::lower_bound_advice(row));
+    if (row.minimum_alone) texts.push_back(output::minimum_alone_advice());
+    if (row.sampled) texts.push_back(output::sampled_advice());
+    if (texts.empty()) lines.push_back(line("  nothing stands out", Look::faint));
+    for (const std::string& text : texts) {
         const char* bullet = "· ";
-        for (const std::string& part : wrapped(printable(hint.text), width - 2)) {
+        for (const std::string& part : wrapped(printable(text), width - 2)) {
             lines.push_back(line(bullet + part));
             bullet = "  ";
         }

@@ -185,7 +185,10 @@ std::optional<Key> Terminal::key() {
 
 bool Terminal::escape_pressed() {
     while (const auto key = typed()) {
-        if (*key == kEscape) return true;
+        if (*key == kEscape) {
+            kept_.clear();  // what was typed meanwhile was meant for what would have come
+            return true;
+        }
         kept_.push_back(*key);
     }
     return false;
