@@ -390,6 +390,61 @@ TEST_CASE("Who waits for the slow threads all the time is no suspect, though it 
     CHECK(made.kinds() == Kinds{"no_parameter"});
 }
 
+TEST_CASE("Sequences have hints of their own, from their own calls") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t size = made.below(100);
+        const auto group = static_cast<std::uint32_t>(i % 3);
+        made.call(group == 0 ? 100 * static_cast<double>(size) + made.noise() : made.waiting(), size).group =
+            group;
+    }
+    made.row().sequences = {{.id = 1, .name = "depends", .rdam = 0.3, .group = 0, .hints = {}},
+                            {.id = 2, .name = "waits", .rdam = 0.2, .group = 1, .hints = {}},
+                            {.id = 3, .name = "little", .rdam = 0.19, .group = 2, .hints = {}}};
+    const auto& sequences = made.row().sequences;
+    SECTION("where there are several") {
+        made.row().scored_sequences = 3;
+        made.kinds();
+        REQUIRE(sequences[0].hints.size() == 1);
+        CHECK(sequences[0].hints[0].parameter == "size");
+        CHECK_THAT(sequences[0].hints[0].text, Catch::Contains("falls from 0.30 to 0.0"));
+        REQUIRE(sequences[1].hints.size() == 1);
+        CHECK(sequences[1].hints[0].kind == "no_parameter");
+        CHECK(sequences[2].hints.empty());
+        made.report.threshold = 0.25;
+        made.row().sequences[1].hints.clear();
+        made.kinds();
+        CHECK(!sequences[0].hints.empty());
+        CHECK(sequences[1].hints.empty());
+    }
+    SECTION("not where the function has one") {
+        made.row().scored_sequences = 1;
+        CHECK(!made.kinds().empty());
+        CHECK(sequences[0].hints.empty());
+    }
+}
+
+TEST_CASE("The suspect of a sequence is that of its own slow calls") {
+    Made made;
+    add_update(made, true);
+    for (std::size_t i = 0; i < kCalls; ++i)
+        made.row().sample.calls[i].group = i % 20 == 3 ? 0 : 1;
+    for (score::SlowCall& call : made.row().slow)
+        call.group = call.begin / 1000 % 20 == 3 ? 0 : 1;
+    std::erase_if(made.report.timeline[1].calls,
+                  [](const score::TimedCall& call) { return call.begin / 1000 % 20 != 3; });
+    made.row().sequences = {{.id = 1, .name = "a", .rdam = 0.3, .group = 0, .hints = {}},
+                            {.id = 2, .name = "b", .rdam = 0.3, .group = 1, .hints = {}}};
+    made.row().scored_sequences = 2;
+    made.kinds();
+    const auto names_update = [&](std::size_t sequence) {
+        return std::ranges::any_of(made.row().sequences[sequence].hints,
+                                   [](const score::Hint& hint) { return hint.suspect == "update"; });
+    };
+    CHECK(names_update(0));
+    CHECK(!names_update(1));
+}
+
 TEST_CASE("A few calls tell nothing") {
     Made made;
     for (std::size_t i = 0; i < 29; ++i)
