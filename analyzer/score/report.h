@@ -70,6 +70,9 @@ struct Hint {
     std::string parameter = {};                ///< the kind `parameter`: its name
     std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
     std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
+    std::string suspect = {};                  ///< the kind `suspect`: the function
+    std::optional<std::uint32_t> suspect_thread = {};  ///< … tid of who is inside it, if nearly always one
+    std::optional<std::uint32_t> thread = {};          ///< … tid of who lost nearly all, if it is one
 };
 
 /// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
@@ -158,6 +161,7 @@ struct SlowCall {
     std::size_t thread = 0;   ///< index into Report::threads
     std::uint32_t group = 0;  ///< as SampledCall::group
     std::uint64_t begin = 0, end = 0;
+    double lost = 0;  ///< the share of its time
 };
 
 /// Calls of a thread in the windows of time that are kept of all. Ticks.

@@ -41,7 +41,8 @@ void add_slow_calls(const RowContext& context, const std::vector<std::vector<Bas
             if (call.function != row.function || !call.outermost) continue;
             const std::uint64_t lost = call.duration - std::min(call.duration, bases[t][call.group].ticks);
             if (lost > 0 && lost >= call.duration / 2)
-                row.slow.push_back({t, bases[t][call.group].group, call.begin, call.end});
+                row.slow.push_back({t, bases[t][call.group].group, call.begin, call.end,
+                                    static_cast<double>(lost) / static_cast<double>(call.duration)});
         }
     }
 }

@@ -9,7 +9,7 @@ import unittest
 from harness import PROGRAMS, Case
 from planted_causes import CAUSES, KEYS, Cause, judge, work
 
-ATTEMPTS = 6  # what else runs on the machine disturbs as well
+ATTEMPTS = 10  # what else runs on the machine disturbs as well
 
 
 class Planted(Case):
@@ -48,10 +48,37 @@ class Planted(Case):
             kept = work(self.report(*(f"--key=work:{name}" for name in KEYS)))["rdam"]
             self.assertGreater(kept, row["rdam"] * 0.6, "unrelated parameters as keys")
         if cause.first == "parameter":
-            hint = next(hint for hint in row["hints"] if hint["kind"] == "parameter")
-            self.assertAlmostEqual(hint["rdam_with_key"], row["rdam"] * (1 - hint["explains"]))
-            left = work(self.report(f"--key=work:{cause.parameter}"))["rdam"]
-            self.assertLess(left, row["rdam"])
+            self.check_prediction(cause, row)
+        if cause.first == "suspect":
+            self.check_suspect(report, next(hint for hint in row["hints"] if hint["kind"] == "suspect"))
+
+    def check_prediction(self, cause: Cause, row: dict):
+        """What the hint says of the score with the key is what the key does."""
+        hint = next(hint for hint in row["hints"] if hint["kind"] == "parameter")
+        before, after = map(float, re.search(r"the score falls from (\d\.\d\d) to (\d\.\d\d)", hint["text"]).groups())
+        self.assertAlmostEqual(before, row["rdam"], delta=0.006)
+        self.assertAlmostEqual(after, hint["rdam_with_key"], delta=0.006)
+        left = work(self.report(f"--key=work:{cause.parameter}"))["rdam"]
+        self.assertLess(left, row["rdam"])
+        self.assertTrue(abs(left - after) <= 0.1 or after / 2 <= left <= after * 2, f"{hint['text']}: it falls to {left}")
+
+    def check_suspect(self, report: dict, hint: dict):
+        """Both threads are named: who loses calls work() alone, and the other one calls the suspect alone."""
+        threads = {row["name"]: [part["tid"] for part in row["threads"]] for row in report["functions"]}
+        self.assertEqual([hint["thread"]], threads["work"])
+        self.assertEqual([hint["suspect_thread"]], threads[hint["suspect"]])
+        self.assertRegex(hint["text"], rf"^\d+ % of the time lost in work\(\) of thread {hint['thread']} .* "
+                                       rf"while thread {hint['suspect_thread']} .* is inside {hint['suspect']}\(\) ")
+
+    def test_threshold(self):
+        self.record(next(cause for cause in CAUSES if cause.name == "parameter"))
+        score = work(self.report())["rdam"]
+        for threshold, wanted in ((score - 0.01, True), (score + 0.01, False)):
+            kinds = [hint["kind"] for hint in work(self.report(f"--threshold={threshold}"))["hints"] if "share" in hint]
+            self.assertEqual("parameter" in kinds, wanted, (threshold, score))
+            self.assertEqual(bool(kinds), wanted, kinds)
+            text = self.rdam("analyze", f"--threshold={threshold}", "trace.bin").stdout.decode()
+            self.assertEqual("What it may be" in text, wanted, text)
 
     def test_text(self):
         self.record(next(cause for cause in CAUSES if cause.name == "parameter"))

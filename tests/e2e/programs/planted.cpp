@@ -7,12 +7,14 @@
 // early       six of ten calls return 0 at once
 // lock        two threads hold one lock nearly all the time
 // holder      another thread holds the lock in update(), now and then
-// sharing     another thread writes to the same cache line, now and then
+// sharing     another thread writes to the same cache line in scribble(), now and then
 // read        a blocking read from a pipe that is filled by another thread
 // preempted   another process computes on the same processor
 // processor   the work is more on one processor
 // warm_up     the first calls put memory in place
 // phase       for a third of the run another thread writes to the same cache line
+//
+// Where nobody has to wait for another thread, the calls stay on one processor: nothing is moved.
 //
 // The other parameters are drawn at random and have nothing to do with it.
 #include <pthread.h>
@@ -54,6 +56,10 @@ void stay_on(int processor) {
     if (sched_setaffinity(0, sizeof set, &set) != 0) std::perror("sched_setaffinity");
 }
 
+void stay_here() {
+    stay_on(sched_getcpu());
+}
+
 constexpr std::uint64_t kRounds = 3000;
 constexpr std::uint64_t kSome = 8;
 
@@ -78,6 +84,7 @@ void call(std::uint64_t calls, unsigned seed) {
 }
 
 void proportional(std::uint64_t calls) {
+    stay_here();
     task = [](unsigned second) {
         compute(kRounds * (1 + second));
         return 0;
@@ -86,6 +93,7 @@ void proportional(std::uint64_t calls) {
 }
 
 void global(std::uint64_t calls) {
+    stay_here();
     static volatile unsigned size;
     static std::mt19937 random(2);
     task = [](unsigned) {
@@ -97,6 +105,7 @@ void global(std::uint64_t calls) {
 }
 
 void early(std::uint64_t calls) {
+    stay_here();
     static std::mt19937 random(2);
     task = [](unsigned) {
         if (random() % 10 < 6) return 0;
@@ -156,25 +165,23 @@ struct alignas(64) Line {
     std::atomic<std::uint64_t> other{0};
 };
 
-/// Another thread writes to the same line while `busy` says so.
-void share(std::uint64_t calls, const std::function<bool(double)>& busy) {
-    static Line line;
-    static Line elsewhere;
+void add(std::atomic<std::uint64_t>& word, int times) {
+    for (int i = 0; i < times; ++i)
+        word.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Calls that write to a line, on one processor, while another thread does what `other` says on another.
+void share(std::uint64_t calls, Line& line, std::atomic<std::uint64_t>& done,
+           const std::function<void()>& other) {
     std::atomic<bool> end = false;
-    std::atomic<std::uint64_t> done = 0;
     std::thread writer([&] {
         stay_on(1);
-        while (!end) {
-            const double share = static_cast<double>(done.load()) / static_cast<double>(calls);
-            std::atomic<std::uint64_t>& word = busy(share) ? line.other : elsewhere.other;
-            for (int i = 0; i < 1000; ++i)
-                word.fetch_add(1, std::memory_order_relaxed);
-        }
+        while (!end)
+            other();
     });
     stay_on(0);
     task = [&](unsigned) {
-        for (int i = 0; i < 2000; ++i)
-            line.mine.fetch_add(1, std::memory_order_relaxed);
+        add(line.mine, 2000);
         done.fetch_add(1, std::memory_order_relaxed);
         return 0;
     };
@@ -183,13 +190,33 @@ void share(std::uint64_t calls, const std::function<bool(double)>& busy) {
     writer.join();
 }
 
+}  // namespace
+
+extern "C" __attribute__((noinline)) void scribble(std::atomic<std::uint64_t>* word) {
+    using Clock = std::chrono::steady_clock;
+    for (const auto end = Clock::now() + std::chrono::milliseconds(2); Clock::now() < end;)
+        add(*word, 200);
+}
+
+namespace {
+
 void sharing(std::uint64_t calls) {
-    static std::mt19937 random(3);
-    share(calls, [](double) { return random() % 2 == 0; });
+    static Line line;
+    static std::atomic<std::uint64_t> done;
+    share(calls, line, done, [] {
+        scribble(&line.other);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
 }
 
 void phase(std::uint64_t calls) {
-    share(calls, [](double share) { return share > 0.4 && share < 0.7; });
+    static Line line;
+    static Line elsewhere;
+    static std::atomic<std::uint64_t> done;
+    share(calls, line, done, [calls] {
+        const double share = static_cast<double>(done.load()) / static_cast<double>(calls);
+        add(share > 0.4 && share < 0.7 ? line.other : elsewhere.other, 1000);
+    });
 }
 
 void blocking_read(std::uint64_t calls) {
@@ -240,6 +267,7 @@ void processor(std::uint64_t calls) {
 }
 
 void warm_up(std::uint64_t calls) {
+    stay_here();
     static std::uint64_t count = 0;
     task = [](unsigned) {
         constexpr std::size_t kBytes = std::size_t{4} << 20;
