@@ -1,0 +1,17 @@
+#include "microbench/interference/registry.h"
+
+#include <array>
+
+namespace rdam::microbench {
+
+std::span<const Benchmark* const> benchmarks() {
+    static constexpr std::array kAll{
+        &kLock,
+        &kSpinlock,
+        &kFalsesharing,
+        &kIo,
+    };
+    return kAll;
+}
+
+}  // namespace rdam::microbench

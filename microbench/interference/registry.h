@@ -1,0 +1,18 @@
+// Every benchmark there is.
+#pragma once
+
+#include <span>
+
+#include "microbench/interference/benchmark.h"
+
+namespace rdam::microbench {
+
+extern const Benchmark kLock;
+extern const Benchmark kSpinlock;
+extern const Benchmark kFalsesharing;
+extern const Benchmark kIo;
+
+/// In the order in which they are listed.
+std::span<const Benchmark* const> benchmarks();
+
+}  // namespace rdam::microbench
