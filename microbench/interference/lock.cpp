@@ -17,28 +17,35 @@ struct Locked {
 
 }  // namespace
 
-MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter) {
+MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter, std::uint64_t updates) {
     pthread_mutex_lock(mutex);
-    *counter = *counter + 1;
+    for (std::uint64_t i = 0; i < updates; ++i)
+        *counter = *counter + 1;
     pthread_mutex_unlock(mutex);
 }
 
 namespace rdam::microbench {
 namespace {
 
-Result<Outcome> run(const Point& point, bool own) {
-    Places<Locked> places(point.threads, own);
+struct Options {
+    bool own = false;
+    std::uint64_t updates = 16;
+};
+
+Result<Outcome> run(const Point& point, const Options& options) {
+    Places<Locked> places(point.threads, options.own);
     const Compute pause(point.delay_ns);
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
-        return repeat(point, pause, [&] { lock_increment(&locked.mutex, &locked.counter); });
+        return repeat(point, pause, [&] { lock_increment(&locked.mutex, &locked.counter, options.updates); });
     });
 }
 
 Runner add(CLI::App& app) {
-    const auto own = std::make_shared<bool>(false);
-    app.add_flag("--private", *own, "Control: each thread has a mutex of its own");
-    return measures("lock_increment", [own](const Point& point) { return run(point, *own); });
+    const auto options = std::make_shared<Options>();
+    app.add_flag("--private", options->own, "Control: each thread has a mutex of its own");
+    add_updates(app, options->updates);
+    return measures("lock_increment", [options](const Point& point) { return run(point, *options); });
 }
 
 }  // namespace

@@ -18,28 +18,37 @@ struct Locked {
 
 }  // namespace
 
-MEASURED void spinlock_increment(pthread_spinlock_t* spinlock, volatile std::uint64_t* counter) {
+MEASURED void spinlock_increment(pthread_spinlock_t* spinlock, volatile std::uint64_t* counter,
+                                 std::uint64_t updates) {
     pthread_spin_lock(spinlock);
-    *counter = *counter + 1;
+    for (std::uint64_t i = 0; i < updates; ++i)
+        *counter = *counter + 1;
     pthread_spin_unlock(spinlock);
 }
 
 namespace rdam::microbench {
 namespace {
 
-Result<Outcome> run(const Point& point, bool own) {
-    Places<Locked> places(point.threads, own);
+struct Options {
+    bool own = false;
+    std::uint64_t updates = 16;
+};
+
+Result<Outcome> run(const Point& point, const Options& options) {
+    Places<Locked> places(point.threads, options.own);
     const Compute pause(point.delay_ns);
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
-        return repeat(point, pause, [&] { spinlock_increment(&locked.spinlock, &locked.counter); });
+        return repeat(point, pause,
+                      [&] { spinlock_increment(&locked.spinlock, &locked.counter, options.updates); });
     });
 }
 
 Runner add(CLI::App& app) {
-    const auto own = std::make_shared<bool>(false);
-    app.add_flag("--private", *own, "Control: each thread has a lock of its own");
-    return measures("spinlock_increment", [own](const Point& point) { return run(point, *own); });
+    const auto options = std::make_shared<Options>();
+    app.add_flag("--private", options->own, "Control: each thread has a lock of its own");
+    add_updates(app, options->updates);
+    return measures("spinlock_increment", [options](const Point& point) { return run(point, *options); });
 }
 
 }  // namespace
