@@ -38,7 +38,7 @@ static void* update(void* unused) {
 int main(void) {
     pthread_t other;
     pthread_create(&other, NULL, update, NULL);
-    printf("%.3f\n", solve(5000));
+    printf("%.3f\n", solve(20000));
     finished = 1;
     return pthread_join(other, NULL);
 }

@@ -45,7 +45,7 @@ static void update() {
 
 int main() {
     std::thread other(update);
-    std::printf("%.3f\n", solve(5000));
+    std::printf("%.3f\n", solve(20000));
     finished = true;
     other.join();
 }

@@ -52,7 +52,7 @@ program long_function
     real(8) :: x
     !$omp parallel sections num_threads(2)
     !$omp section
-    call solve(5000, x)
+    call solve(20000, x)
     !$omp atomic write
     finished = .true.
     !$omp section

@@ -56,7 +56,7 @@ class Regions(Case):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         functions = {f["name"]: f for f in self.analyze()["functions"]}
         self.assertEqual((functions["solve"]["occurrences"], functions["solve"]["rdam"]), (1, 0))
-        self.assertEqual((functions["ten steps"]["module"], functions["ten steps"]["occurrences"]), ("region", 500))
+        self.assertEqual((functions["ten steps"]["module"], functions["ten steps"]["occurrences"]), ("region", 2000))
         self.assertGreater(functions["ten steps"]["rdam"], 0.2)
 
     def test_long_function_in_c(self):
