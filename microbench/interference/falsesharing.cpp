@@ -1,0 +1,67 @@
+// Threads that write to different words of the same cache line (listing 5.2 of the thesis).
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "microbench/interference/increment.h"
+#include "microbench/interference/pause.h"
+#include "microbench/interference/places.h"
+#include "microbench/interference/registry.h"
+#include "microbench/interference/team.h"
+
+MEASURED void shared_increment(volatile std::uint64_t* counters, std::uint64_t updates) {
+    rdam::microbench::increment(counters, updates);
+}
+
+namespace rdam::microbench {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kWords = kLine / sizeof(std::uint64_t);
+constexpr std::size_t kThreads = kWords / kWordsOfAThread;
+
+struct alignas(kLine) Line {
+    std::array<volatile std::uint64_t, kWords> counters{};
+};
+
+struct Options {
+    bool padded = false;
+    std::uint64_t updates = kUpdates;
+};
+
+/// The threads with odd numbers are delayed.
+Result<Outcome> run(const Point& point, const Options& options) {
+    if (point.threads > kThreads && !options.padded) {
+        return fail("the counters of {} threads do not fit on a cache line; --threads can be {} at most",
+                    point.threads, kThreads);
+    }
+    Places<Line> lines(point.threads, options.padded);
+    const Compute pause(point.delay_ns);
+    const Compute none(0);
+    return run_team(point, [&](unsigned thread) {
+        volatile std::uint64_t* const counters =
+            &lines.of(thread).counters[thread % kThreads * kWordsOfAThread];
+        return repeat(point, thread % 2 == 0 ? none : pause,
+                      [&] { shared_increment(counters, options.updates); });
+    });
+}
+
+Runner add(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_flag("--padded", options->padded, "Control: each counter has a cache line of its own");
+    add_updates(app, options->updates);
+    return measures("shared_increment", [options](const Point& point) { return run(point, *options); });
+}
+
+}  // namespace
+
+const Benchmark kFalsesharing{
+    .name = "falsesharing",
+    .summary = "Increment counters on one cache line, every second thread delayed",
+    .threads = 2,
+    .iterations = 300'000,
+    .delay = "1us",
+    .add = add,
+};
+
+}  // namespace rdam::microbench

@@ -1,0 +1,124 @@
+#include "microbench/interference/team.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace rdam::microbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<int> allowed_processors() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::vector<int> processors;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+        if (CPU_ISSET(i, &set)) processors.push_back(i);
+    }
+    return processors;
+}
+
+bool stay_on(int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
+/// Where threads wait for the last one, on the processor: one that must be woken would be late.
+class Start {
+  public:
+    explicit Start(unsigned threads) : missing_(threads) {}
+
+    /// False if the start was called off.
+    bool wait() {
+        missing_.fetch_sub(1);
+        wait_until([this] { return go_.load(std::memory_order_acquire) || off_.load(); });
+        return !off_.load();
+    }
+    void wait_until_all_are_here() const {
+        wait_until([this] { return missing_.load() == 0; });
+    }
+    void go() { go_.store(true, std::memory_order_release); }
+    void call_off() { off_.store(true); }
+
+  private:
+    /// Who gives the processor away at once may share it with the next thread that does, and leave another
+    /// one idle.
+    template <class Condition>
+    static void wait_until(const Condition& condition) {
+        constexpr std::chrono::milliseconds kPatience{2};
+        const Clock::time_point begin = Clock::now();
+        while (!condition()) {
+            if (Clock::now() - begin > kPatience) sched_yield();
+        }
+    }
+
+    std::atomic<unsigned> missing_;
+    std::atomic<bool> go_{false};
+    std::atomic<bool> off_{false};
+};
+
+struct Member {
+    std::uint64_t ticks = 0;
+    bool placed = true;
+    Clock::time_point end;
+};
+
+}  // namespace
+
+Result<Outcome> run_team(const Point& point, const std::function<std::uint64_t(unsigned)>& work) {
+    const std::vector<int> processors = point.pin ? allowed_processors() : std::vector<int>{};
+    std::vector<Member> members(point.threads);
+    Start start(point.threads);
+    const auto live = [&](unsigned i) {
+        Member& me = members[i];
+        if (!processors.empty()) me.placed = stay_on(processors[i % processors.size()]);
+        if (!start.wait()) return;
+        const std::uint64_t ticks = work(i);
+        me.end = Clock::now();
+        me.ticks = ticks;
+    };
+
+    std::vector<std::jthread> threads;
+    try {
+        for (unsigned i = 0; i < point.threads; ++i)
+            threads.emplace_back(live, i);
+    } catch (const std::system_error&) {
+        start.call_off();
+        return fail("the system refuses {} threads; ask for fewer with --threads", point.threads);
+    }
+    start.wait_until_all_are_here();
+    const Clock::time_point begin = Clock::now();
+    const std::uint64_t begin_ticks = __rdtsc();
+    start.go();
+    threads.clear();
+    const std::uint64_t ticks = __rdtsc() - begin_ticks;
+    const std::chrono::duration<double> calibration = Clock::now() - begin;
+
+    Clock::time_point end = begin;
+    std::uint64_t inside = 0;
+    for (const Member& member : members) {
+        if (!member.placed)
+            return fail("the system refuses to bind a thread to a processor; leave --pin out");
+        end = std::max(end, member.end);
+        inside += member.ticks;
+    }
+    Outcome outcome{.seconds = std::chrono::duration<double>(end - begin).count(), .mean_ns = {}};
+    if (point.self_timed) {
+        const double calls = static_cast<double>(point.threads) * static_cast<double>(point.iterations);
+        const double nanoseconds_a_tick = calibration.count() * 1e9 / static_cast<double>(ticks);
+        outcome.mean_ns = static_cast<double>(inside) * nanoseconds_a_tick / calls;
+    }
+    return outcome;
+}
+
+}  // namespace rdam::microbench
