@@ -1,0 +1,102 @@
+"""What is measured: the sweeps of table 5.1, their controls, and at what settings the cost of recording is taken.
+
+The delays are fixed here, before anything is measured. A range begins where threads do nothing but the operation and ends where
+they have stopped meeting; `why` says what was found when it was chosen, and goes into the page.
+"""
+
+import dataclasses
+
+
+def log_spaced(low: float, high: float, count: int) -> tuple[int, ...]:
+    """`count` whole nanoseconds from low to high, both included, whose logarithms are equally far apart."""
+    return tuple(round(low * (high / low) ** (i / (count - 1))) for i in range(count))
+
+
+@dataclasses.dataclass(frozen=True)
+class Control:
+    """A program in which the threads have nothing to do with each other."""
+
+    name: str
+    threads: int
+    options: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    name: str
+    title: str
+    operation: str  # the function that is recorded
+    figure: str  # the thesis's number of it
+    thesis_rho: float
+    delays_ns: tuple[int, ...]
+    threads: int
+    iterations: int
+    quick_iterations: int
+    why: str
+    options: tuple[str, ...] = ()
+    controls: tuple[Control, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """A setting at which a benchmark is timed without and with the recorder."""
+
+    name: str
+    label: str  # which of its settings
+    operation: str
+    delay_ns: int | None  # None: what the program takes
+    threads: int
+    iterations: int
+    quick_iterations: int
+    options: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """A network of table 5.4."""
+
+    name: str
+    rate_mbit: int | None  # None: loopback
+    iterations: int = 3_000
+    quick_iterations: int = 1_000
+
+
+SWEEPS = (
+    Sweep(
+        name="lock", title="POSIX mutex", operation="lock_increment", figure="5.1", thesis_rho=0.97,
+        delays_ns=log_spaced(100, 10_000, 17), threads=2, iterations=100_000, quick_iterations=40_000,
+        why="",
+        controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
+    ),
+    Sweep(
+        name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
+        delays_ns=log_spaced(50, 5_000, 16), threads=2, iterations=100_000, quick_iterations=40_000,
+        why="",
+        controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
+    ),
+    Sweep(
+        name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
+        delays_ns=log_spaced(50, 5_000, 12), threads=2, iterations=200_000, quick_iterations=80_000,
+        why="",
+        controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1)),
+    ),
+    Sweep(
+        name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
+        delays_ns=log_spaced(20_000, 20_000_000, 11), threads=16, iterations=200, quick_iterations=100,
+        why="",
+        controls=(Control("one thread", 1),),
+    ),
+)
+
+LINKS = (Link("100 Mb/s", 100), Link("1 Gb/s", 1000), Link("loopback", None))
+
+
+def _ends(sweep: Sweep) -> tuple[Cost, ...]:
+    """The recorder's share is greatest where the delay is least."""
+    return tuple(Cost(sweep.name, label, sweep.operation, delay, sweep.threads, sweep.iterations, sweep.quick_iterations, sweep.options)
+                 for label, delay in (("least delay", sweep.delays_ns[0]), ("greatest delay", sweep.delays_ns[-1])))
+
+
+COSTS = tuple(cost for sweep in SWEEPS for cost in _ends(sweep))
+
+NAMES = tuple(sweep.name for sweep in SWEEPS) + ("network",)

@@ -1,0 +1,96 @@
+"""Which measurements a run consists of, and in which order.
+
+Round by round: in a round everything is measured once, in an order of its own, so that what disturbs the machine for some seconds
+disturbs neither all repeats of one point nor the same neighbours twice. The order depends on nothing but the round's number: an
+interrupted run goes on as it would have gone.
+"""
+
+import dataclasses
+import random
+
+from .benchmarks import COSTS, LINKS, SWEEPS, Cost, Link, Sweep
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    """How much is measured."""
+
+    only: tuple[str, ...]
+    quick: bool = False
+    rounds: int | None = None  # instead of those below
+    iterations: int | None = None  # instead of the benchmarks' own
+    io_path: str | None = None
+
+    def rounds_of(self, kind: str) -> int:
+        return self.rounds or (QUICK_ROUNDS if self.quick else FULL_ROUNDS)[kind]
+
+    def iterations_of(self, benchmark) -> int:
+        return self.iterations or (benchmark.quick_iterations if self.quick else benchmark.iterations)
+
+
+# A 95 % interval of a median needs six values: --quick has none.
+FULL_ROUNDS = {"score": 7, "cost": 9, "network": 5}
+QUICK_ROUNDS = {"score": 3, "cost": 3, "network": 1}
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    kind: str  # score, cost or network
+    group: str  # what is summarized together; also what the progress line says
+    round: int
+    settings: dict = dataclasses.field(hash=False)
+
+
+def _score(sweep: Sweep, extent: Extent, delay_ns: int, threads: int, options: tuple[str, ...]) -> dict:
+    paths = ("--path", extent.io_path) if sweep.name == "io" and extent.io_path else ()
+    return {"benchmark": sweep.name, "operation": sweep.operation, "delay_ns": delay_ns, "threads": threads,
+            "iterations": extent.iterations_of(sweep), "options": [*sweep.options, *options, *paths]}
+
+
+def points(sweep: Sweep, extent: Extent) -> list[tuple[str, dict]]:
+    """(group, settings) of each point of a sweep, and then of each control, at the least delay."""
+    swept = [(f"{sweep.name} {delay}", _score(sweep, extent, delay, sweep.threads, ())) for delay in sweep.delays_ns]
+    controls = [(f"{sweep.name} {control.name}", _score(sweep, extent, sweep.delays_ns[0], control.threads, control.options))
+                for control in sweep.controls]
+    return swept + controls
+
+
+def group_of_cost(cost: Cost) -> str:
+    return f"cost of {cost.name} {cost.label}"
+
+
+def group_of_link(link: Link) -> str:
+    return f"network {link.name}"
+
+
+def _cost(cost: Cost, extent: Extent) -> dict:
+    paths = ("--path", extent.io_path) if cost.name == "io" and extent.io_path else ()
+    return {"benchmark": cost.name, "operation": cost.operation, "delay_ns": cost.delay_ns, "threads": cost.threads,
+            "iterations": extent.iterations_of(cost), "options": [*cost.options, *paths]}
+
+
+def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Task]:
+    found = []
+    if number < extent.rounds_of("score"):
+        for sweep in SWEEPS:
+            if sweep.name in extent.only:
+                found += [Task("score", group, number, settings) for group, settings in points(sweep, extent)]
+    if number < extent.rounds_of("cost"):
+        found += [Task("cost", group_of_cost(cost), number, _cost(cost, extent)) for cost in COSTS if cost.name in extent.only]
+    if "network" in extent.only and number < extent.rounds_of("network"):
+        found += [Task("network", group_of_link(link), number,
+                       {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link)})
+                  for link in LINKS if link.name not in obstacles]
+    random.Random(number).shuffle(found)
+    return found
+
+
+def tasks(extent: Extent, obstacles: dict[str, str]) -> list[Task]:
+    """All of a run. `obstacles`: names of links that cannot be measured here."""
+    rounds = max(extent.rounds_of(kind) for kind in FULL_ROUNDS)
+    return [task for number in range(rounds) for task in _of_round(extent, obstacles, number)]
+
+
+def identified(task: Task, place: dict) -> dict:
+    """What a measurement depends on: with another machine, build or setting it is another one."""
+    return {"kind": task.kind, "round": task.round, "place": place, **task.settings}
