@@ -33,7 +33,7 @@ bool stay_on(int processor) {
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
-/// Where threads wait, on the processor, for the last one: one that must be woken would be late.
+/// Where threads wait for the last one, on the processor: one that must be woken would be late.
 class Start {
   public:
     explicit Start(unsigned threads) : missing_(threads) {}
@@ -41,18 +41,27 @@ class Start {
     /// False if the start was called off.
     bool wait() {
         missing_.fetch_sub(1);
-        while (!go_.load(std::memory_order_acquire) && !off_.load())
-            sched_yield();
+        wait_until([this] { return go_.load(std::memory_order_acquire) || off_.load(); });
         return !off_.load();
     }
     void wait_until_all_are_here() const {
-        while (missing_.load() != 0)
-            sched_yield();
+        wait_until([this] { return missing_.load() == 0; });
     }
     void go() { go_.store(true, std::memory_order_release); }
     void call_off() { off_.store(true); }
 
   private:
+    /// Who gives the processor away at once may share it with the next thread that does, and leave another
+    /// one idle.
+    template <class Condition>
+    static void wait_until(const Condition& condition) {
+        constexpr std::chrono::milliseconds kPatience{2};
+        const Clock::time_point begin = Clock::now();
+        while (!condition()) {
+            if (Clock::now() - begin > kPatience) sched_yield();
+        }
+    }
+
     std::atomic<unsigned> missing_;
     std::atomic<bool> go_{false};
     std::atomic<bool> off_{false};
