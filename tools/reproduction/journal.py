@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import pathlib
 
 from .trouble import Trouble
@@ -43,7 +42,6 @@ class Journal:
     def _append(self, entry: dict) -> None:
         self._file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
         self._file.flush()
-        os.fsync(self._file.fileno())
         self._remember(entry)
 
     def _remember(self, entry: dict) -> None:

@@ -21,20 +21,29 @@ def pearson(xs: Sequence[float], ys: Sequence[float]) -> float | None:
         raise ValueError("as many x as y")
     if len(xs) < 2 or min(xs) == max(xs) or min(ys) == max(ys):
         return None
-    x0, y0 = mean(xs), mean(ys)
-    dx, dy = [x - x0 for x in xs], [y - y0 for y in ys]
-    spread = math.sqrt(math.fsum(d * d for d in dx)) * math.sqrt(math.fsum(d * d for d in dy))
-    if spread == 0:
-        return None
+    dx, dy = _deviations(xs), _deviations(ys)
+    spread = math.sqrt(math.fsum(d * d for d in dx) * math.fsum(d * d for d in dy))
     rho = math.fsum(a * b for a, b in zip(dx, dy, strict=True)) / spread
     return max(-1.0, min(1.0, rho))
 
 
+def _deviations(values: Sequence[float]) -> list[float]:
+    """From the mean, in units of the greatest: squares neither overflow nor vanish."""
+    middle = mean(values)
+    deviations = [value - middle for value in values]
+    greatest = max(map(abs, deviations))
+    return [deviation / greatest for deviation in deviations]
+
+
 def variation(values: Sequence[float]) -> float | None:
     """The coefficient of variation: standard deviation (of a sample, n − 1) over the mean."""
-    if len(values) < 2 or mean(values) == 0:
+    if len(values) < 2:
         return None
+    if min(values) == max(values):
+        return 0.0
     middle = mean(values)
+    if middle == 0:
+        return None
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)) / abs(middle)
 
 
