@@ -12,6 +12,10 @@ class Compute {
   public:
     explicit Compute(double nanoseconds);
     void operator()() const { rounds(rounds_); }
+    /// `times` as long.
+    void operator()(double times) const {
+        rounds(static_cast<std::uint64_t>(static_cast<double>(rounds_) * times));
+    }
 
   private:
     static void rounds(std::uint64_t count);

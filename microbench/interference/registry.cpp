@@ -6,10 +6,7 @@ namespace rdam::microbench {
 
 std::span<const Benchmark* const> benchmarks() {
     static constexpr std::array kAll{
-        &kLock,
-        &kSpinlock,
-        &kFalsesharing,
-        &kIo,
+        &kLock, &kSpinlock, &kFalsesharing, &kIo, &kBarrier, &kCondvar, &kMembw, &kFalsepositive, &kNetwork,
     };
     return kAll;
 }

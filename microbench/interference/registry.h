@@ -11,6 +11,11 @@ extern const Benchmark kLock;
 extern const Benchmark kSpinlock;
 extern const Benchmark kFalsesharing;
 extern const Benchmark kIo;
+extern const Benchmark kBarrier;
+extern const Benchmark kCondvar;
+extern const Benchmark kMembw;
+extern const Benchmark kFalsepositive;
+extern const Benchmark kNetwork;
 
 /// In the order in which they are listed.
 std::span<const Benchmark* const> benchmarks();

@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""rdam-microbench: each benchmark does what it says, so often as it says, and rdam sees all of it."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import unittest
+
+from harness import RDAM, TIMEOUT, Case
+from planted_causes import BUSY
+
+MICROBENCH = os.environ["MICROBENCH"]
+README = pathlib.Path(os.environ["SOURCE_ROOT"]) / "microbench/README.md"
+ATTEMPTS = 5  # what else runs on the machine disturbs as well
+
+# The measured function, threads, iterations, other options.
+RUNS = {
+    "lock": ("lock_increment", 3, 500, []),
+    "lock, control": ("lock_increment", 2, 500, ["--private"]),
+    "spinlock": ("spinlock_increment", 2, 500, []),
+    "spinlock, control": ("spinlock_increment", 2, 500, ["--private", "--pin"]),
+    "falsesharing": ("shared_increment", 2, 5000, []),
+    "falsesharing, control": ("shared_increment", 20, 100, ["--padded"]),
+    "io": ("read_block", 4, 20, ["--path", "."]),
+    "barrier": ("wait_for_others", 3, 50, []),
+    "barrier, control": ("wait_for_others", 2, 50, ["--equal"]),
+    "condvar": ("queue_write", 3, 100, ["--write", "2us"]),
+    "membw": ("stream_block", 2, 40, []),
+    "membw, control": ("stream_block", 1, 40, ["--neighbours", "0"]),
+    "falsepositive": ("search_list", 2, 100, ["--length", "100"]),
+    "falsepositive, loop": ("triangle_row", 1, 100, ["--kind", "triangle"]),
+    "network": ("send_request", 2, 30, []),
+}
+KEYS = ["benchmark", "delay_ns", "threads", "iterations", "operation", "seconds"]
+
+# Arguments, exit code, what the line on standard error says.
+REFUSED = [
+    ([], 2, "--list"),
+    (["lok"], 2, "lok"),
+    (["lock", "--thread", "2"], 2, "--thread"),
+    (["lock", "--threads", "0"], 2, "--threads"),
+    (["lock", "--threads", "two"], 2, "--threads"),
+    (["lock", "--iterations", "0"], 2, "--iterations"),
+    (["lock", "--iterations", "-1"], 2, "--iterations"),
+    (["lock", "--delay", "10 parsecs"], 2, "--delay"),
+    (["lock", "--delay", "1us..1ms"], 2, "how many points"),
+    (["lock", "--delay", "1ms..1us/4"], 2, "LOW < HIGH"),
+    (["lock", "--padded"], 2, "--padded"),
+    (["falsesharing", "--threads", "9"], 1, "--threads"),
+    (["io", "--path", "nowhere"], 1, "--path"),
+    (["falsepositive", "--kind", "square"], 2, "--kind"),
+    (["network", "--role", "server"], 2, "--port"),
+    (["network", "--address", "localhost"], 1, "--address"),
+]
+
+
+class Microbench(Case):
+    def points(self, done) -> list[dict]:
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def record(self, operation: str, *arguments) -> list[dict]:
+        return self.points(self.rdam("record", "-f", operation, "-o", "trace.bin", "--", MICROBENCH, *arguments))
+
+    def check_run(self, name: str):
+        operation, threads, iterations, options = RUNS[name]
+        benchmark = name.split(",")[0]
+        point, = self.record(operation, benchmark, "--threads", threads, "--iterations", iterations, "--delay", "1us", *options)
+        self.assertEqual(list(point), KEYS)
+        self.assertEqual([point[key] for key in KEYS[:5]], [benchmark, 1000, threads, iterations, operation])
+        self.assertGreater(point["seconds"], 0)
+        self.assertEqual(self.counts(), {operation: threads * iterations})
+        self.assertEqual(list(self.folder.glob("rdam-microbench*")), [])
+
+    def test_every_benchmark_is_run_and_described(self):
+        listed = [line.split()[0] for line in self.run_in_folder(MICROBENCH, "--list").stdout.decode().splitlines()]
+        self.assertEqual(listed, list(dict.fromkeys(name.split(",")[0] for name in RUNS)))
+        text = README.read_text()
+        for name in listed:
+            self.assertIn(f"\n| `{name}` |", text)
+            self.assertIn("--delay", self.run_in_folder(MICROBENCH, name, "--help").stdout.decode())
+
+    def test_sweep(self):
+        points = self.record("lock_increment", "lock", "--threads", 2, "--iterations", 100, "--delay", "1us..100us/3")
+        self.assertEqual([point["delay_ns"] for point in points], [1000, 10000, 100000])
+        self.assertEqual(self.counts(), {"lock_increment": 600})
+
+    def test_self_timed(self):
+        point, = self.points(self.run_in_folder(MICROBENCH, "lock", "--iterations", 100, "--self-timed"))
+        self.assertEqual(list(point), [*KEYS, "mean_ns"])
+        self.assertGreater(point["mean_ns"], 0)
+
+    def test_client_and_server_are_two_programs(self):
+        common = ["--port", free_port(), "--threads", "2", "--iterations", "50", "--delay", "10us..100us/2"]
+        with subprocess.Popen([RDAM, "record", "-f", "serve_request", "-o", "server.bin", "--", MICROBENCH, "network",
+                               "--role", "server", *common], cwd=self.folder, stdout=subprocess.PIPE) as server:
+            points = self.record("send_request", "network", "--role", "client", *common)
+            served, _ = server.communicate(timeout=TIMEOUT)
+        self.assertEqual(server.returncode, 0)
+        self.assertEqual([point["operation"] for point in points], ["send_request"] * 2)
+        self.assertEqual([json.loads(line)["operation"] for line in served.splitlines()], ["serve_request"] * 2)
+        self.assertEqual(self.counts("trace.bin"), {"send_request": 200})
+        self.assertEqual(self.counts("server.bin"), {"serve_request": 200})
+
+    def test_client_that_asks_more_often_than_the_server_serves_is_told(self):
+        port = free_port()
+        with subprocess.Popen([MICROBENCH, "network", "--role", "server", "--port", port, "--iterations", "10"],
+                              stdout=subprocess.DEVNULL) as server:
+            done = self.run_in_folder(MICROBENCH, "network", "--role", "client", "--port", port, "--iterations", "20")
+            self.assertEqual(server.wait(TIMEOUT), 0)
+        self.assert_complains(done, 1, "--iterations")
+
+    def assert_complains(self, done, status: int, words: str):
+        text = done.stderr.decode()
+        self.assertEqual((done.returncode, done.stdout), (status, b""), text)
+        self.assertRegex(text, r"\Ardam-microbench: [^\n]+\n\Z")
+        self.assertIn(words, text)
+
+    def test_refused(self):
+        for arguments, status, words in REFUSED:
+            with self.subTest(arguments=arguments):
+                self.assert_complains(self.run_in_folder(MICROBENCH, *arguments), status, words)
+
+    def check_hint(self, kind: str, operation: str, parameter: str):
+        for _ in range(ATTEMPTS):
+            (self.folder / "trace.bin").unlink(missing_ok=True)
+            self.record(operation, "falsepositive", "--kind", kind, "--iterations", 20000)
+            row, = self.analyze()["functions"]
+            hints = [hint for hint in row["hints"] if "share" in hint and hint["kind"] not in BUSY]
+            if hints and (hints[0]["kind"], hints[0].get("parameter")) == ("parameter", parameter):
+                break
+        self.assertEqual((hints[0]["kind"], hints[0].get("parameter")), ("parameter", parameter), row["hints"])
+        self.assertGreaterEqual(row["rdam"], 0.2)
+        kept, = self.analyze("trace.bin", "--key", f"{operation}:{parameter}")["functions"]
+        self.assertLess(kept["rdam"], row["rdam"])
+
+    def test_hint_about_the_list(self):
+        self.check_hint("list", "search_list", "key")
+
+    def test_hint_about_the_loop(self):
+        self.check_hint("triangle", "triangle_row", "row")
+
+
+def free_port() -> str:
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        return str(any_port.getsockname()[1])
+
+
+def add(name: str):
+    def test(self):
+        self.check_run(name)
+    setattr(Microbench, "test_run_" + name.replace(", ", "_"), test)
+
+
+for each in RUNS:
+    add(each)
+
+
+if __name__ == "__main__":
+    unittest.main()
