@@ -1,6 +1,7 @@
 // Threads that need the same POSIX mutex (listing 5.1 of the thesis).
 #include <pthread.h>
 
+#include <limits>
 #include <memory>
 
 #include "microbench/interference/pause.h"
@@ -17,28 +18,40 @@ struct Locked {
 
 }  // namespace
 
-MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter) {
+MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter,
+                             std::uint64_t increments) {
     pthread_mutex_lock(mutex);
-    *counter = *counter + 1;
+    for (std::uint64_t i = 0; i < increments; ++i)
+        *counter = *counter + 1;
     pthread_mutex_unlock(mutex);
 }
 
 namespace rdam::microbench {
 namespace {
 
-Result<Outcome> run(const Point& point, bool own) {
-    Places<Locked> places(point.threads, own);
+struct Options {
+    bool own = false;
+    std::uint64_t increments = 1;
+};
+
+Result<Outcome> run(const Point& point, const Options& options) {
+    Places<Locked> places(point.threads, options.own);
     const Compute pause(point.delay_ns);
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
-        return repeat(point, pause, [&] { lock_increment(&locked.mutex, &locked.counter); });
+        return repeat(point, pause,
+                      [&] { lock_increment(&locked.mutex, &locked.counter, options.increments); });
     });
 }
 
 Runner add(CLI::App& app) {
-    const auto own = std::make_shared<bool>(false);
-    app.add_flag("--private", *own, "Control: each thread has a mutex of its own");
-    return measures("lock_increment", [own](const Point& point) { return run(point, *own); });
+    const auto options = std::make_shared<Options>();
+    app.add_flag("--private", options->own, "Control: each thread has a mutex of its own");
+    app.add_option("--increments", options->increments, "Increments while the lock is held: how long that is")
+        ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
+        ->type_name("N")
+        ->capture_default_str();
+    return measures("lock_increment", [options](const Point& point) { return run(point, *options); });
 }
 
 }  // namespace
