@@ -57,8 +57,9 @@ class Link:
 
     name: str
     rate_mbit: int | None  # None: loopback
-    iterations: int = 3_000
-    quick_iterations: int = 1_000
+    iterations: int = 300
+    quick_iterations: int = 100
+    options: tuple[str, ...] = ("--threads", "2", "--delay", "200us", "--bytes", "65536")
 
 
 SWEEPS = (

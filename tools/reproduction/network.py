@@ -17,7 +17,7 @@ from .measure import analyzed, record_words, said_by
 from .programs import Programs, finish, run, start, stop
 from .trouble import Trouble
 
-CLIENT, SERVER = "client_exchange", "server_answer"  # what the two record
+CLIENT, SERVER = "send_request", "serve_request"  # what the two record
 ADDRESSES = ("10.254.71.1", "10.254.71.2")
 PORT = 7171
 
@@ -64,7 +64,7 @@ def _namespaces(rate_mbit: int) -> Iterator[list[list[str]]]:
             run([*side, "ip", "address", "add", f"{address}/30", "dev", "rdam0"], anywhere)
             run([*side, "ip", "link", "set", "lo", "up"], anywhere)
             run([*side, "ip", "link", "set", "rdam0", "up"], anywhere)
-            run([*side, "tc", "qdisc", "add", "dev", "rdam0", "root", "tbf", "rate", f"{rate_mbit}mbit", "burst", "128kb",
+            run([*side, "tc", "qdisc", "add", "dev", "rdam0", "root", "tbf", "rate", f"{rate_mbit}mbit", "burst", "32kb",
                  "latency", "100ms"], anywhere)
         yield sides
 
@@ -74,14 +74,14 @@ def _free_port() -> int:
         return taken.getsockname()[1]
 
 
-def _side(programs: Programs, role: str, operation: str, address: str, port: int, iterations: int, folder: pathlib.Path) -> list:
+def _side(programs: Programs, role: str, operation: str, address: str, port: int, settings: dict, folder: pathlib.Path) -> list:
     return [*record_words(programs, operation, folder / f"{role}.bin"), programs.microbench, "network", "--role", role,
-            "--address", address, "--port", port, "--iterations", iterations]
+            "--address", address, "--port", port, "--iterations", settings["iterations"], *settings["options"]]
 
 
 def _exchange(programs: Programs, settings: dict, folder: pathlib.Path, sides: list[list[str]], address: str, port: int) -> dict:
     traces = {role: folder / f"{role}.bin" for role in ("client", "server")}
-    words = {role: before + _side(programs, role, operation, address, port, settings["iterations"], folder)
+    words = {role: before + _side(programs, role, operation, address, port, settings, folder)
              for role, operation, before in (("client", CLIENT, sides[0]), ("server", SERVER, sides[1]))}
     try:
         server = start(words["server"], folder)

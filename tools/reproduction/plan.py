@@ -79,7 +79,8 @@ def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Ta
         found += [Task("cost", group_of_cost(cost), number, _cost(cost, extent)) for cost in COSTS if cost.name in extent.only]
     if "network" in extent.only and number < extent.rounds_of("network"):
         found += [Task("network", group_of_link(link), number,
-                       {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link)})
+                       {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link),
+                        "options": list(link.options)})
                   for link in LINKS if link.name not in obstacles]
     random.Random(number).shuffle(found)
     return found
