@@ -59,7 +59,7 @@ class Link:
     rate_mbit: int | None  # None: loopback
     iterations: int = 300
     quick_iterations: int = 100
-    options: tuple[str, ...] = ("--threads", "2", "--delay", "200us", "--bytes", "65536")
+    options: tuple[str, ...] = ("--threads", "2", "--delay", "100us", "--bytes", "16384")
 
 
 SWEEPS = (
