@@ -92,7 +92,7 @@ Runner add(CLI::App& app) {
         ->type_name("KIND")
         ->capture_default_str();
     app.add_option("--length", options->length, "Nodes of the list")
-        ->check(CLI::Range(std::uint64_t{kLengths}, std::uint64_t{1} << 24))
+        ->check(CLI::Range(int{kLengths}, 1 << 24))
         ->type_name("N")
         ->capture_default_str();
     return {[options] { return options->kind == "list" ? "search_list" : "triangle_row"; },

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -22,7 +21,9 @@ constexpr int kDone = 0;
 constexpr int kBadInput = 1;
 constexpr int kUsage = 2;
 
-constexpr unsigned kMostThreads = 4096;
+// Signed: CLI11 would take -1 for the greatest number there is.
+constexpr int kMostThreads = 4096;
+constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
 
 int complain(std::string_view message, int code) {
     fmt::print(stderr, "rdam-microbench: {}\n", printable(message));
@@ -45,12 +46,12 @@ void add_command(CLI::App& root, const Benchmark& benchmark, Command& command) {
     command.delay = benchmark.delay;
     command.point = {.threads = benchmark.threads, .iterations = benchmark.iterations};
     app.add_option("--threads", command.point.threads, "Threads that call the measured operation")
-        ->check(CLI::Range(1U, kMostThreads))
+        ->check(CLI::Range(1, kMostThreads))
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--iterations", command.point.iterations,
                    "Calls of the measured operation, for each thread")
-        ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
+        ->check(CLI::Range(std::int64_t{1}, kMostIterations))
         ->type_name("N")
         ->capture_default_str();
     app.add_option(

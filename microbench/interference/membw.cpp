@@ -91,7 +91,7 @@ Runner add(CLI::App& app) {
     const auto neighbours = std::make_shared<unsigned>(1);
     app.add_option("--neighbours", *neighbours,
                    "Threads that saturate memory, with the delay as their pause; 0: control")
-        ->check(CLI::Range(0U, 256U))
+        ->check(CLI::Range(0, 256))
         ->type_name("N")
         ->capture_default_str();
     return measures("stream_block", [neighbours](const Point& point) { return run(point, *neighbours); });

@@ -121,9 +121,11 @@ Runner add(CLI::App& app) {
         ->type_name("ADDRESS")
         ->capture_default_str();
     app.add_option("--port", options->endpoint.port, "The server's port; with both any that is free")
+        ->check(CLI::Range(0, 65535))
+
         ->type_name("N");
     app.add_option("--bytes", options->bytes, "Size of an answer")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30))
+        ->check(CLI::Range(1, 1 << 30))
         ->type_name("N")
         ->capture_default_str();
     app.callback([options] { check(*options); });

@@ -52,6 +52,7 @@ REFUSED = [
     (["io", "--path", "nowhere"], 1, "--path"),
     (["falsepositive", "--kind", "square"], 2, "--kind"),
     (["network", "--role", "server"], 2, "--port"),
+    (["network", "--port", "-1"], 2, "--port"),
     (["network", "--address", "localhost"], 1, "--address"),
 ]
 
