@@ -65,26 +65,36 @@ class Link:
 SWEEPS = (
     Sweep(
         name="lock", title="POSIX mutex", operation="lock_increment", figure="5.1", thesis_rho=0.97,
-        delays_ns=log_spaced(100, 10_000, 17), threads=2, iterations=100_000, quick_iterations=40_000,
-        why="",
+        delays_ns=log_spaced(10_000, 200_000, 17), threads=2, iterations=4_000, quick_iterations=1_500,
+        options=("--pin", "--increments", "100000"),
+        why="The lock is held for 100,000 increments (tens of microseconds): two threads do not meet at a lock that is held for one, and what "
+            "they then wait for is its cache line. Below 10 µs of delay the thread that has just unlocked locks again before the other has "
+            "been woken: the threads take long turns, and their mean rises with the delay. From several times the lock's time on they no "
+            "longer meet.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
-        delays_ns=log_spaced(50, 5_000, 16), threads=2, iterations=100_000, quick_iterations=40_000,
-        why="",
+        delays_ns=log_spaced(500, 10_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
+        options=("--pin", "--increments", "4000"),
+        why="The lock is held for 4,000 increments (about a microsecond), for the same reason as the mutex. Below half a microsecond of delay "
+            "the thread that has just unlocked has the cache line still, and locks again. The counter lies beside the lock: who waits slows "
+            "down who works.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
-        delays_ns=log_spaced(50, 5_000, 12), threads=2, iterations=200_000, quick_iterations=80_000,
-        why="",
+        delays_ns=log_spaced(100, 3_000, 12), threads=2, iterations=300_000, quick_iterations=150_000,
+        options=("--pin",),
+        why="Below 100 ns the delay is lost in what recording a call takes. Beyond 3 µs the thread without a delay lives for less than a "
+            "hundredth of the run, and sets no score.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1)),
     ),
     Sweep(
         name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
-        delays_ns=log_spaced(20_000, 20_000_000, 11), threads=16, iterations=200, quick_iterations=100,
-        why="",
+        delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=80,
+        why="32 threads, since a few keep no disk busy. They sleep between zero and twice the delay: threads that start together and sleep "
+            "equally long meet at the disk however long they sleep.",
         controls=(Control("one thread", 1),),
     ),
 )
