@@ -19,6 +19,7 @@ class Control:
     name: str
     threads: int
     options: tuple[str, ...] = ()
+    varies_alone: str = ""  # why its score may be high nevertheless; empty: it must not
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +36,20 @@ class Sweep:
     why: str
     options: tuple[str, ...] = ()
     controls: tuple[Control, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What the thesis found in real programs (§5.2.5), as a program: at one setting, beside the same without it."""
+
+    name: str
+    variant: str
+    operation: str
+    delay_ns: int
+    threads: int
+    iterations: int
+    quick_iterations: int
+    options: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,11 +110,23 @@ SWEEPS = (
         delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=80,
         why="32 threads, since a few keep no disk busy. They sleep between zero and twice the delay: threads that start together and sleep "
             "equally long meet at the disk however long they sleep.",
-        controls=(Control("one thread", 1),),
+        controls=(Control("one thread", 1, varies_alone="a disk varies by itself"),),
     ),
 )
 
 LINKS = (Link("100 Mb/s", 100), Link("1 Gb/s", 1000), Link("loopback", None))
+
+
+FINDINGS = (
+    Finding("barrier", "unequal work", "wait_for_others", 30_000, 2, 5_000, 2_000),
+    Finding("barrier", "equal work", "wait_for_others", 30_000, 2, 5_000, 2_000, ("--equal",)),
+    Finding("condvar", "two writers", "queue_write", 20_000, 2, 5_000, 2_000),
+    Finding("condvar", "one writer", "queue_write", 20_000, 1, 5_000, 2_000),
+    Finding("membw", "a neighbour", "stream_block", 200_000, 1, 5_000, 2_000),
+    Finding("membw", "no neighbour", "stream_block", 200_000, 1, 5_000, 2_000, ("--neighbours", "0")),
+    Finding("falsepositive", "search of a list", "search_list", 1_000, 1, 20_000, 8_000, ("--kind", "list")),
+    Finding("falsepositive", "triangular loop", "triangle_row", 1_000, 1, 20_000, 8_000, ("--kind", "triangle")),
+)
 
 
 def _ends(sweep: Sweep) -> tuple[Cost, ...]:
@@ -108,6 +135,8 @@ def _ends(sweep: Sweep) -> tuple[Cost, ...]:
                  for label, delay in (("least delay", sweep.delays_ns[0]), ("greatest delay", sweep.delays_ns[-1])))
 
 
-COSTS = tuple(cost for sweep in SWEEPS for cost in _ends(sweep))
+COSTS = tuple(cost for sweep in SWEEPS for cost in _ends(sweep)) + tuple(
+    Cost(one.name, one.variant, one.operation, one.delay_ns, one.threads, one.iterations, one.quick_iterations, one.options)
+    for one in FINDINGS if one.variant not in ("equal work", "one writer", "no neighbour"))
 
-NAMES = tuple(sweep.name for sweep in SWEEPS) + ("network",)
+NAMES = (*(sweep.name for sweep in SWEEPS), *dict.fromkeys(finding.name for finding in FINDINGS), "network")

@@ -95,9 +95,9 @@ def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.
             print(f"{before} of {len(tasks)} measurements were in {journal.path} already (--fresh measures them anew)\n", file=sys.stderr)
         results = gather(extent, journal, place, obstacles)
         uncontrolled = machine.uncontrolled(this, sessions(journal))
-        print(report(results, uncontrolled))
         sequences = pages.real_trace(programs, extent, folder)
     pages.write(page, results, sequences, pages.About(this, uncontrolled, sessions(journal), programs.version(), extent))
+    print(report(results, uncontrolled))
     print(f"\nthe page: {page}")
     return results
 

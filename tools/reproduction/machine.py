@@ -5,6 +5,7 @@ import os
 import pathlib
 import platform
 import re
+import subprocess
 
 
 def _read(path: str) -> str:
@@ -23,7 +24,17 @@ def virtual() -> str | None:
     """None: no virtual machine, as far as the processor tells."""
     if not re.search(r"^flags\s*:.*\bhypervisor\b", _read("/proc/cpuinfo"), re.MULTILINE):
         return None
-    return " ".join(filter(None, (_read("/sys/class/dmi/id/sys_vendor"), _read("/sys/class/dmi/id/product_name")))) or "unnamed"
+    words = filter(None, (_read("/sys/class/dmi/id/sys_vendor"), _read("/sys/class/dmi/id/product_name")))
+    return " ".join(words) or _hypervisor() or "it does not say whose"
+
+
+def _hypervisor() -> str | None:
+    try:
+        said = subprocess.run(["lscpu"], capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    vendor = re.search(r"^Hypervisor vendor:\s*(.*)$", said, re.MULTILINE)
+    return vendor.group(1) if vendor else None
 
 
 def _processor() -> str:
@@ -66,7 +77,8 @@ def uncontrolled(machine: dict, sessions: list[dict]) -> list[str]:
     """In sentences: what else may be in the figures. `sessions` have load_start and, if they came to their end, load_end."""
     told = [f"{machine['processors']} processors: more threads than that take turns, and whatever else runs takes a turn too."]
     if machine["virtual"] is not None:
-        told.append(f"A virtual machine ({machine['virtual']}): what the host gives its processors and its disk to is not seen from inside.")
+        told.append(f"A virtual machine ({machine['virtual']}): whether the host runs its processors on one core or on "
+                    "two, and what else it gives them and the disk to, is not seen from inside.")
     governors = ", ".join(machine["governors"])
     told.append(f"Frequency governor: {governors}." if governors else "The frequency of the processors is not told and cannot be set.")
     for number, session in enumerate(sessions, 1):

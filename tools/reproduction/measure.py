@@ -38,10 +38,13 @@ def analyzed(programs: Programs, trace: pathlib.Path, operation: str) -> dict:
     if len(found) != 1:
         raise Trouble(f"{trace.name}: {operation} is there {len(found)} times; build the benchmark anew")
     function = found[0]
+    hint = next((hint for hint in function["hints"] if "share" in hint), {"kind": ""})
     return {
         **{name: function[name] for name in ("rdam", "rdam_all", "rdam_flat", "mean_ns", "min_ns", "median_ns", "p99_ns", "occurrences",
                                              "lower_bound")},
         "unscored": function["unscored"], "dropped": report["trace"]["dropped"], "probe_cost_ns": report["trace"]["probe_cost_ns"],
+        # Not its words, which differ from run to run.
+        "hint": {name: hint[name] for name in ("kind", "parameter") if name in hint}, "rdam_with_key": hint.get("rdam_with_key"),
         "preempted": sum(thread.get("off_cpu", {}).get("preemptions", 0) for thread in report["threads"]),
     }
 

@@ -54,7 +54,7 @@ def _overview(results: list[SweepResult]) -> str:
 
 def _controls(results: list[SweepResult]) -> str:
     rows = [[f"{result.sweep.name}, {control.name}", f"{scored.median('rdam'):.3f}", text.duration(scored.median("mean_ns")),
-             text.duration(scored.median("min_ns")), text.control_verdict(scored.median("rdam"))]
+             text.duration(scored.median("min_ns")), text.control_verdict(control, scored.median("rdam"))]
             for result in results for control, scored in result.controls]
     return table(["control", "score", "mean", "minimum", "below 0.05"], rows)
 
@@ -96,6 +96,12 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
                   "Controls: the same programs, at the least delay, with nothing to disturb each other by.", _controls(results.sweeps)]
         for result in results.sweeps:
             parts += _sweep(result, folder)
+    if results.findings:
+        parts += ["## Findings on real programs (§5.2.5)",
+                  "Programs that do what the thesis found in applications, beside the same without it. The last two lose nothing: their work "
+                  "depends on a parameter. What rdam says first about the loss, and the score that is left when calls are compared only with "
+                  "those of the same value:",
+                  table(text.FINDING_HEAD, text.finding_rows(results.findings))]
     if results.links:
         parts += ["## Networks (table 5.4)",
                   "A client and a server over TCP between two network namespaces, the link's rate limited by `tc`, and over loopback. "

@@ -8,7 +8,7 @@ interrupted run goes on as it would have gone.
 import dataclasses
 import random
 
-from .benchmarks import COSTS, LINKS, SWEEPS, Cost, Link, Sweep
+from .benchmarks import COSTS, FINDINGS, LINKS, SWEEPS, Cost, Finding, Link, Sweep
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Extent:
 
 
 # A 95 % interval of a median needs six values: --quick has none.
-FULL_ROUNDS = {"score": 7, "cost": 9, "network": 5}
+FULL_ROUNDS = {"score": 9, "cost": 9, "network": 5}
 QUICK_ROUNDS = {"score": 3, "cost": 3, "network": 1}
 
 
@@ -41,16 +41,17 @@ class Task:
     settings: dict = dataclasses.field(hash=False)
 
 
-def _score(sweep: Sweep, extent: Extent, delay_ns: int, threads: int, options: tuple[str, ...]) -> dict:
-    paths = ("--path", extent.io_path) if sweep.name == "io" and extent.io_path else ()
-    return {"benchmark": sweep.name, "operation": sweep.operation, "delay_ns": delay_ns, "threads": threads,
-            "iterations": extent.iterations_of(sweep), "options": [*sweep.options, *options, *paths]}
+def _settings(benchmark, extent: Extent, delay_ns: int, threads: int, options: tuple[str, ...]) -> dict:
+    paths = ("--path", extent.io_path) if benchmark.name == "io" and extent.io_path else ()
+    return {"benchmark": benchmark.name, "operation": benchmark.operation, "delay_ns": delay_ns, "threads": threads,
+            "iterations": extent.iterations_of(benchmark), "options": [*options, *paths]}
 
 
 def points(sweep: Sweep, extent: Extent) -> list[tuple[str, dict]]:
     """(group, settings) of each point of a sweep, and then of each control, at the least delay."""
-    swept = [(f"{sweep.name} {delay}", _score(sweep, extent, delay, sweep.threads, ())) for delay in sweep.delays_ns]
-    controls = [(f"{sweep.name} {control.name}", _score(sweep, extent, sweep.delays_ns[0], control.threads, control.options))
+    swept = [(f"{sweep.name} {delay}", _settings(sweep, extent, delay, sweep.threads, sweep.options)) for delay in sweep.delays_ns]
+    controls = [(f"{sweep.name} {control.name}", _settings(sweep, extent, sweep.delays_ns[0], control.threads,
+                                                           sweep.options + control.options))
                 for control in sweep.controls]
     return swept + controls
 
@@ -63,10 +64,8 @@ def group_of_link(link: Link) -> str:
     return f"network {link.name}"
 
 
-def _cost(cost: Cost, extent: Extent) -> dict:
-    paths = ("--path", extent.io_path) if cost.name == "io" and extent.io_path else ()
-    return {"benchmark": cost.name, "operation": cost.operation, "delay_ns": cost.delay_ns, "threads": cost.threads,
-            "iterations": extent.iterations_of(cost), "options": [*cost.options, *paths]}
+def group_of_finding(finding: Finding) -> str:
+    return f"{finding.name}, {finding.variant}"
 
 
 def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Task]:
@@ -75,8 +74,11 @@ def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Ta
         for sweep in SWEEPS:
             if sweep.name in extent.only:
                 found += [Task("score", group, number, settings) for group, settings in points(sweep, extent)]
+        found += [Task("score", group_of_finding(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
+                  for one in FINDINGS if one.name in extent.only]
     if number < extent.rounds_of("cost"):
-        found += [Task("cost", group_of_cost(cost), number, _cost(cost, extent)) for cost in COSTS if cost.name in extent.only]
+        found += [Task("cost", group_of_cost(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
+                  for one in COSTS if one.name in extent.only]
     if "network" in extent.only and number < extent.rounds_of("network"):
         found += [Task("network", group_of_link(link), number,
                        {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link),

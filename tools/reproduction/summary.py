@@ -1,9 +1,10 @@
 """What the measurements come to: medians over rounds, ρ, and what is above or below a bound."""
 
 import dataclasses
+import json
 
 from . import plan, statistics
-from .benchmarks import COSTS, LINKS, SWEEPS, Control, Cost, Link, Sweep
+from .benchmarks import COSTS, FINDINGS, LINKS, SWEEPS, Control, Cost, Finding, Link, Sweep
 from .journal import Journal, key_of
 
 LEAST_SPAN = 2.0  # times by which the mean must vary over a sweep for ρ to mean something
@@ -59,6 +60,18 @@ class SweepResult:
 
 
 @dataclasses.dataclass(frozen=True)
+class FindingResult:
+    finding: Finding
+    scored: Scored
+
+    @property
+    def hint(self) -> dict | None:
+        """The commonest of what came first among the hints; None if that is nothing."""
+        hints = [json.dumps(one.get("hint")) for one in self.scored.rounds]
+        return json.loads(max(hints, key=hints.count))
+
+
+@dataclasses.dataclass(frozen=True)
 class CostResult:
     cost: Cost
     pairs: list[dict]
@@ -92,6 +105,7 @@ class LinkResult:
 @dataclasses.dataclass(frozen=True)
 class Results:
     sweeps: list[SweepResult]
+    findings: list[FindingResult]
     costs: list[CostResult]
     links: list[LinkResult]
 
@@ -103,7 +117,7 @@ class Results:
             if result.measurable and (rho is None or rho < result.sweep.thesis_rho):
                 found.append(f"{result.sweep.name}: ρ {number(rho)} is below the thesis's {result.sweep.thesis_rho}")
             for control, scored in result.controls:
-                if scored.median("rdam") >= HIGHEST_CONTROL:
+                if not control.varies_alone and scored.median("rdam") >= HIGHEST_CONTROL:
                     found.append(f"{result.sweep.name}, {control.name}: a control with a score of {scored.median('rdam'):.3f}")
         return found
 
@@ -123,7 +137,8 @@ def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[s
             scored = [Scored(settings, rounds[group]) for group, settings in plan.points(sweep, extent)]
             count = len(sweep.delays_ns)
             sweeps.append(SweepResult(sweep, scored[:count], list(zip(sweep.controls, scored[count:], strict=True))))
+    findings = [FindingResult(one, Scored({}, rounds[plan.group_of_finding(one)])) for one in FINDINGS if one.name in extent.only]
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
     links = [LinkResult(link, rounds.get(plan.group_of_link(link), []), obstacles.get(link.name)) for link in LINKS
              if "network" in extent.only]
-    return Results(sweeps, costs, links)
+    return Results(sweeps, findings, costs, links)

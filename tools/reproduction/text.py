@@ -1,7 +1,8 @@
 """Numbers as a person reads them, and the report on the terminal."""
 
-from .benchmarks import Sweep
-from .summary import HIGHEST_CONTROL, LEAST_SPAN, CostResult, LinkResult, Results, SweepResult, number
+from . import statistics
+from .benchmarks import Control, Sweep
+from .summary import HIGHEST_CONTROL, LEAST_SPAN, CostResult, FindingResult, LinkResult, Results, SweepResult, number
 
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 
@@ -58,7 +59,9 @@ def of_rounds(result: SweepResult) -> str:
     return f"{min(rhos):.3f} to {max(rhos):.3f}" if rhos else "—"
 
 
-def control_verdict(score: float) -> str:
+def control_verdict(control: Control, score: float) -> str:
+    if control.varies_alone:
+        return f"no bound: {control.varies_alone}"
     return "as expected" if score < HIGHEST_CONTROL else f"NOT below {HIGHEST_CONTROL}"
 
 
@@ -75,10 +78,28 @@ def sweep_text(result: SweepResult) -> str:
              f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {percent(result.minimum_variation)}"]
     for control, scored in result.controls:
         score = scored.median("rdam")
-        lines.append(f"  control, {control.name}: score {score:.3f}, {control_verdict(score)}; mean {duration(scored.median('mean_ns'))}")
+        lines.append(f"  control, {control.name}: score {score:.3f}, {control_verdict(control, score)}; mean {duration(scored.median('mean_ns'))}")
     if result.lost_calls:
         lines.append(f"  {result.lost_calls} calls are in no score: dropped, or not seen to end")
     return "\n".join(lines)
+
+
+def _hint_words(result: FindingResult) -> str:
+    hint = result.hint or {}
+    return " ".join(filter(None, (hint.get("kind"), f"({hint['parameter']})" if "parameter" in hint else "")))
+
+
+def finding_rows(results: list[FindingResult]) -> list[list[str]]:
+    rows = []
+    for result in results:
+        left = [one["rdam_with_key"] for one in result.scored.rounds if one["rdam_with_key"] is not None]
+        rows.append([f"{result.finding.name}, {result.finding.variant}", f"{result.scored.median('rdam'):.3f}",
+                     duration(result.scored.median("mean_ns")), duration(result.scored.median("min_ns")),
+                     _hint_words(result), number(statistics.median(left))])
+    return rows
+
+
+FINDING_HEAD = ["benchmark", "score", "mean", "minimum", "first hint", "with the parameter as key"]
 
 
 def interval(result: CostResult) -> str:
@@ -113,6 +134,8 @@ def link_notes(results: list[LinkResult]) -> list[str]:
 
 def report(results: Results, uncontrolled: list[str]) -> str:
     parts = [sweep_text(result) for result in results.sweeps]
+    if results.findings:
+        parts.append("\n".join(["findings on real programs (§5.2.5): medians", table(FINDING_HEAD, finding_rows(results.findings))]))
     if results.links:
         parts.append("\n".join(["network (table 5.4): medians", table(LINK_HEAD, link_rows(results.links)),
                                 *(f"  {note}" for note in link_notes(results.links))]))
