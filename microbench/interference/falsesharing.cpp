@@ -10,8 +10,9 @@
 
 /// Reads, modifies and writes. A store alone would not do: it waits for the line in the store buffer, after
 /// the call has returned.
-MEASURED void shared_increment(volatile std::uint64_t* counter) {
-    *counter = *counter + 1;
+MEASURED void shared_increment(volatile std::uint64_t* counter, std::uint64_t updates) {
+    for (std::uint64_t i = 0; i < updates; ++i)
+        *counter = *counter + 1;
 }
 
 namespace rdam::microbench {
@@ -24,25 +25,32 @@ struct alignas(kLine) Line {
     std::array<volatile std::uint64_t, kWords> counters{};
 };
 
+struct Options {
+    bool padded = false;
+    std::uint64_t updates = 16;
+};
+
 /// The threads with odd numbers are delayed.
-Result<Outcome> run(const Point& point, bool padded) {
-    if (point.threads > kWords && !padded) {
+Result<Outcome> run(const Point& point, const Options& options) {
+    if (point.threads > kWords && !options.padded) {
         return fail("{} counters do not fit on a cache line; --threads can be {} at most", point.threads,
                     kWords);
     }
-    Places<Line> lines(point.threads, padded);
+    Places<Line> lines(point.threads, options.padded);
     const Compute pause(point.delay_ns);
     const Compute none(0);
     return run_team(point, [&](unsigned thread) {
         volatile std::uint64_t* const counter = &lines.of(thread).counters[thread % kWords];
-        return repeat(point, thread % 2 == 0 ? none : pause, [=] { shared_increment(counter); });
+        return repeat(point, thread % 2 == 0 ? none : pause,
+                      [&] { shared_increment(counter, options.updates); });
     });
 }
 
 Runner add(CLI::App& app) {
-    const auto padded = std::make_shared<bool>(false);
-    app.add_flag("--padded", *padded, "Control: each counter has a cache line of its own");
-    return measures("shared_increment", [padded](const Point& point) { return run(point, *padded); });
+    const auto options = std::make_shared<Options>();
+    app.add_flag("--padded", options->padded, "Control: each counter has a cache line of its own");
+    add_updates(app, options->updates);
+    return measures("shared_increment", [options](const Point& point) { return run(point, *options); });
 }
 
 }  // namespace

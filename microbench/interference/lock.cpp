@@ -1,7 +1,6 @@
 // Threads that need the same POSIX mutex (listing 5.1 of the thesis).
 #include <pthread.h>
 
-#include <limits>
 #include <memory>
 
 #include "microbench/interference/pause.h"
@@ -18,10 +17,9 @@ struct Locked {
 
 }  // namespace
 
-MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter,
-                             std::uint64_t increments) {
+MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter, std::uint64_t updates) {
     pthread_mutex_lock(mutex);
-    for (std::uint64_t i = 0; i < increments; ++i)
+    for (std::uint64_t i = 0; i < updates; ++i)
         *counter = *counter + 1;
     pthread_mutex_unlock(mutex);
 }
@@ -31,7 +29,7 @@ namespace {
 
 struct Options {
     bool own = false;
-    std::uint64_t increments = 1;
+    std::uint64_t updates = 16;
 };
 
 Result<Outcome> run(const Point& point, const Options& options) {
@@ -39,18 +37,14 @@ Result<Outcome> run(const Point& point, const Options& options) {
     const Compute pause(point.delay_ns);
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
-        return repeat(point, pause,
-                      [&] { lock_increment(&locked.mutex, &locked.counter, options.increments); });
+        return repeat(point, pause, [&] { lock_increment(&locked.mutex, &locked.counter, options.updates); });
     });
 }
 
 Runner add(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_flag("--private", options->own, "Control: each thread has a mutex of its own");
-    app.add_option("--increments", options->increments, "Increments while the lock is held: how long that is")
-        ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
-        ->type_name("N")
-        ->capture_default_str();
+    add_updates(app, options->updates);
     return measures("lock_increment", [options](const Point& point) { return run(point, *options); });
 }
 

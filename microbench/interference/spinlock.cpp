@@ -1,7 +1,6 @@
 // Threads that need the same spin lock (listing 5.1 of the thesis).
 #include <pthread.h>
 
-#include <limits>
 #include <memory>
 
 #include "microbench/interference/pause.h"
@@ -20,9 +19,9 @@ struct Locked {
 }  // namespace
 
 MEASURED void spinlock_increment(pthread_spinlock_t* spinlock, volatile std::uint64_t* counter,
-                                 std::uint64_t increments) {
+                                 std::uint64_t updates) {
     pthread_spin_lock(spinlock);
-    for (std::uint64_t i = 0; i < increments; ++i)
+    for (std::uint64_t i = 0; i < updates; ++i)
         *counter = *counter + 1;
     pthread_spin_unlock(spinlock);
 }
@@ -32,7 +31,7 @@ namespace {
 
 struct Options {
     bool own = false;
-    std::uint64_t increments = 1;
+    std::uint64_t updates = 16;
 };
 
 Result<Outcome> run(const Point& point, const Options& options) {
@@ -41,17 +40,14 @@ Result<Outcome> run(const Point& point, const Options& options) {
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
         return repeat(point, pause,
-                      [&] { spinlock_increment(&locked.spinlock, &locked.counter, options.increments); });
+                      [&] { spinlock_increment(&locked.spinlock, &locked.counter, options.updates); });
     });
 }
 
 Runner add(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_flag("--private", options->own, "Control: each thread has a lock of its own");
-    app.add_option("--increments", options->increments, "Increments while the lock is held: how long that is")
-        ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
-        ->type_name("N")
-        ->capture_default_str();
+    add_updates(app, options->updates);
     return measures("spinlock_increment", [options](const Point& point) { return run(point, *options); });
 }
 

@@ -81,7 +81,7 @@ SWEEPS = (
     Sweep(
         name="lock", title="POSIX mutex", operation="lock_increment", figure="5.1", thesis_rho=0.97,
         delays_ns=log_spaced(10_000, 100_000, 17), threads=2, iterations=4_000, quick_iterations=1_500,
-        options=("--pin", "--increments", "100000"),
+        options=("--pin", "--updates", "100000"),
         why="The lock is held for 100,000 increments (tens of microseconds): two threads do not meet at a lock that is held for one, and what "
             "they then wait for is its cache line. Below 10 µs of delay the thread that has just unlocked locks again before the other has "
             "been woken: the threads take long turns, and their mean rises with the delay. From four times as long as it is held on "
@@ -91,7 +91,7 @@ SWEEPS = (
     Sweep(
         name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
         delays_ns=log_spaced(500, 4_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
-        options=("--pin", "--increments", "4000"),
+        options=("--pin", "--updates", "4000"),
         why="The lock is held for 4,000 increments (about a microsecond), for the same reason as the mutex. Below half a microsecond of delay "
             "the thread that has just unlocked has the cache line still, and locks again; from four times as long as it is held on they hardly "
             "meet. The counter lies beside the lock: who waits slows down who works.",
@@ -100,7 +100,7 @@ SWEEPS = (
     Sweep(
         name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
         delays_ns=log_spaced(100, 3_000, 12), threads=2, iterations=300_000, quick_iterations=150_000,
-        options=("--pin",),
+        options=("--pin", "--updates", "16"),
         why="Below 100 ns the delay is lost in what recording a call takes. Beyond 3 µs the thread without a delay lives for less than a "
             "hundredth of the run, and sets no score.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1)),
