@@ -183,11 +183,12 @@ class Resuming(Case):
             Journal(self.folder / "measurements.jsonl")
 
     def test_parts_of_a_run_are_told(self):
+        self.measured(extent=plan.Extent(("spinlock",), rounds=1))  # no part of what is asked about below
         self.measured(interrupt_after=3)
         self.measured()
         journal = Journal(self.folder / "measurements.jsonl")
         self.addCleanup(journal.close)
-        parts = sweep.sessions(journal)
+        parts = sweep.sessions(plan.tasks(self.extent, {}), PLACE, journal)
         self.assertEqual(["end" in part for part in parts], [False, True])
         told = "\n".join(machine.uncontrolled(MACHINE, parts))
         self.assertIn("it was interrupted", told)

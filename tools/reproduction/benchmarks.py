@@ -99,9 +99,10 @@ SWEEPS = (
     ),
     Sweep(
         name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
-        delays_ns=log_spaced(100, 3_000, 12), threads=2, iterations=300_000, quick_iterations=150_000,
+        delays_ns=log_spaced(150, 3_000, 12), threads=2, iterations=300_000, quick_iterations=150_000,
         options=("--pin", "--updates", "16"),
-        why="Below 100 ns the delay is lost in what recording a call takes. Beyond 3 µs the thread without a delay lives for less than a "
+        why="16 increments a call, since one takes less than a step of the clock. A call and its recording take about 50 ns: with delays not "
+            "longer than a few times that both threads write all the time. Beyond 3 µs the thread without a delay lives for less than a "
             "hundredth of the run, and sets no score.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1)),
     ),

@@ -94,9 +94,10 @@ def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.
         if before:
             print(f"{before} of {len(tasks)} measurements were in {journal.path} already (--fresh measures them anew)\n", file=sys.stderr)
         results = gather(extent, journal, place, obstacles)
-        uncontrolled = machine.uncontrolled(this, sessions(journal))
+        parts = sessions(tasks, place, journal)
+        uncontrolled = machine.uncontrolled(this, parts)
         sequences = pages.real_trace(programs, extent, folder)
-    pages.write(page, results, sequences, pages.About(this, uncontrolled, sessions(journal), programs.version(), extent))
+    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), extent))
     print(report(results, uncontrolled))
     print(f"\nthe page: {page}")
     return results

@@ -18,7 +18,7 @@ class Journal:
 
     def __init__(self, path: pathlib.Path):
         self.path = path
-        self._results: dict[str, dict] = {}
+        self._entries: dict[str, dict] = {}
         self.notes: list[dict] = []  # in the order in which they were made
         text = path.read_bytes() if path.exists() else b""
         whole = text.rfind(b"\n") + 1
@@ -28,10 +28,14 @@ class Journal:
         self._file.truncate(whole)
 
     def result(self, key: str) -> dict | None:
-        return self._results.get(key)
+        return self._entries[key]["result"] if key in self._entries else None
+
+    def notes_before(self, key: str) -> int:
+        """How many notes had been made when this was measured."""
+        return self._entries[key]["notes"]
 
     def add_result(self, key: str, settings: dict, result: dict) -> None:
-        self._append({"key": key, "settings": settings, "result": result})
+        self._append({"key": key, "notes": len(self.notes), "settings": settings, "result": result})
 
     def add_note(self, kind: str, **words) -> None:
         self._append({"note": kind, **words})
@@ -46,7 +50,7 @@ class Journal:
 
     def _remember(self, entry: dict) -> None:
         if "key" in entry:
-            self._results[entry["key"]] = entry["result"]
+            self._entries[entry["key"]] = entry
         else:
             self.notes.append(entry)
 
@@ -56,6 +60,6 @@ def _parse(line: bytes, path: pathlib.Path) -> dict:
         entry = json.loads(line)
     except ValueError:
         entry = None
-    if isinstance(entry, dict) and ("note" in entry or {"key", "result"} <= entry.keys()):
+    if isinstance(entry, dict) and ("note" in entry or {"key", "notes", "result"} <= entry.keys()):
         return entry
     raise Trouble(f"{path}: a line is not one that was written here; --fresh begins anew")

@@ -1,6 +1,7 @@
 """The run: every task that has not been measured yet, in the order of the plan."""
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 
 from . import machine, plan
@@ -34,12 +35,15 @@ def measure_all(tasks: list[plan.Task], place: dict, journal: Journal, measure: 
     return before
 
 
-def sessions(journal: Journal) -> list[dict]:
-    """When the measurements were made: of each part of the run `start`, `load_start`, and `end`, `load_end` if it was not ended early."""
-    found: list[dict] = []
-    for note in journal.notes:
-        if note["note"] == "start":
-            found.append({"start": note["time"], "load_start": note["load"]})
-        elif note["note"] == "end" and found:
-            found[-1] |= {"end": note["time"], "load_end": note["load"]}
+def sessions(tasks: list[plan.Task], place: dict, journal: Journal) -> list[dict]:
+    """The parts of the run in which these tasks were measured: `start`, `load_start`, and `end`, `load_end` if it was not ended early."""
+    used = {journal.notes_before(key_of(plan.identified(task, place))) for task in tasks}
+    found = []
+    for number, (note, following) in enumerate(itertools.zip_longest(journal.notes, journal.notes[1:]), 1):
+        if number not in used:
+            continue
+        part = {"start": note["time"], "load_start": note["load"]}
+        if following is not None and following["note"] == "end":
+            part |= {"end": following["time"], "load_end": following["load"]}
+        found.append(part)
     return found
