@@ -9,7 +9,7 @@ import tempfile
 from . import machine, network, plan
 from .benchmarks import NAMES
 from .journal import Journal
-from .measure import cost, score
+from .measure import cache_line, cost, score
 from .programs import Programs
 from .summary import Results, gather
 from .sweep import measure_all, sessions
@@ -87,6 +87,8 @@ def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.
                 return cost(programs, task.settings, folder, recorded_first=task.round % 2 == 1)
             if task.kind == "network":
                 return network.measure(programs, task.settings, folder)
+            if task.kind == "line":
+                return cache_line(programs, task.settings, folder)
             return score(programs, task.settings, folder)
 
         tasks = plan.tasks(extent, obstacles)
@@ -95,7 +97,7 @@ def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.
             print(f"{before} of {len(tasks)} measurements were in {journal.path} already (--fresh measures them anew)\n", file=sys.stderr)
         results = gather(extent, journal, place, obstacles)
         parts = sessions(tasks, place, journal)
-        uncontrolled = machine.uncontrolled(this, parts)
+        uncontrolled = machine.uncontrolled(this, parts, results.cache_line_ns)
         sequences = pages.real_trace(programs, extent, folder)
     pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), extent))
     print(report(results, uncontrolled))

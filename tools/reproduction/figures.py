@@ -5,7 +5,7 @@ import textwrap
 
 from .sequences import Sequences
 from .summary import LinkResult, SweepResult, number
-from .text import UNITS
+from .text import UNITS, counted
 from .trouble import Trouble
 
 try:
@@ -13,9 +13,9 @@ try:
 except ImportError:
     raise Trouble("matplotlib is not installed: 'apt install python3-matplotlib'") from None
 matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402  a backend is chosen first
+from matplotlib import pyplot, ticker  # noqa: E402  a backend is chosen first
 
-STYLE = {"svg.hashsalt": "rdam", "svg.fonttype": "none", "font.family": "DejaVu Sans", "font.size": 9, "axes.grid": True,
+STYLE = {"svg.hashsalt": "rdam", "svg.fonttype": "none", "font.family": "DejaVu Sans", "font.size": 9, "axes.grid": True, "axes.axisbelow": True,
          "grid.color": "#dddddd", "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
 MEAN, LEAST, SCORE, LOST = "#1f4e79", "#7a9cc0", "#b5402a", "#d9705a"
 WIDTH = 6.4
@@ -45,7 +45,7 @@ def _extent(axes, xs: list[float], result: SweepResult, figure: str, size: float
 def caption_of(result: SweepResult) -> str:
     sweep = result.sweep
     rounds = len(result.points[0].rounds)
-    return (f"As the thesis's figure {sweep.figure}: {sweep.title}, {sweep.threads} threads. Medians of {rounds} rounds, thin lines from the least "
+    return (f"As the thesis's figure {sweep.figure}: {sweep.title}, {sweep.threads} threads. Medians of {counted(rounds, 'round')}, thin lines from the least "
             f"to the greatest round. ρ of mean and score {number(result.rho)}, the thesis's {sweep.thesis_rho}.")
 
 
@@ -67,6 +67,9 @@ def draw_sweep(result: SweepResult, path: pathlib.Path) -> None:
         scores.set_ylabel("score (RDAM)")
         scores.set_ylim(0, 1)
         scores.set_xscale("log")
+        scores.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        scores.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+        scores.xaxis.set_minor_formatter(ticker.NullFormatter())
         scores.set_xlabel(f"delay between two operations ({delay_unit})")
         _save(figure, caption_of(result), path)
 

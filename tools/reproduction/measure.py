@@ -67,6 +67,12 @@ def score(programs: Programs, settings: dict, folder: pathlib.Path, keep: pathli
     return {"seconds": seconds, **result}
 
 
+def cache_line(programs: Programs, settings: dict, folder: pathlib.Path) -> dict:
+    """How long an operation took that needs a line from the other processor, as the program says itself."""
+    said = said_by(run(benchmark_words(programs, settings), folder), settings["operation"], settings["benchmark"])
+    return {"mean_ns": said["mean_ns"]}
+
+
 def cost(programs: Programs, settings: dict, folder: pathlib.Path, recorded_first: bool) -> dict:
     """Seconds without and with the recorder, one run behind the other."""
     trace = folder / "trace.bin"

@@ -24,12 +24,12 @@ class About:
 
 
 def real_trace(programs: Programs, extent: plan.Extent, folder: pathlib.Path) -> sequences.Sequences | None:
-    """For figure 4.1: the middle of the first sweep there is."""
+    """For figure 4.1: a delay of the first sweep there is at which some calls meet others, and some none."""
     sweeps = [sweep for sweep in SWEEPS if sweep.name in extent.only]
     if not sweeps:
         return None
     of_sweep = plan.points(sweeps[0], extent)[: len(sweeps[0].delays_ns)]
-    return sequences.record(programs, of_sweep[len(of_sweep) // 2][1], folder)
+    return sequences.record(programs, of_sweep[len(of_sweep) // 4][1], folder)
 
 
 def by_hand(page: pathlib.Path) -> str:
@@ -63,7 +63,7 @@ def _sweep(result: SweepResult, folder: str) -> list[str]:
     sweep = result.sweep
     lost = [f"{result.lost_calls} calls are in no score: dropped, or not seen to end."] if result.lost_calls else []
     return [f"### {sweep.title[0].upper()}{sweep.title[1:]} (`{sweep.name}`, figure {sweep.figure})",
-            f"{text.workload(sweep, result.points[0].settings)}, medians of {len(result.points[0].rounds)} rounds. {sweep.why}".strip(),
+            f"{text.workload(sweep, result.points[0].settings)}, medians of {text.counted(len(result.points[0].rounds), 'round')}. {sweep.why}".strip(),
             f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)", table(text.POINT_HEAD, text.point_rows(result)), *lost]
 
 

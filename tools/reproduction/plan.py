@@ -8,7 +8,7 @@ interrupted run goes on as it would have gone.
 import dataclasses
 import random
 
-from .benchmarks import COSTS, FINDINGS, LINKS, SWEEPS, Cost, Finding, Link, Sweep
+from .benchmarks import CACHE_LINE, COSTS, FINDINGS, LINKS, SWEEPS, Cost, Finding, Link, Sweep
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ QUICK_ROUNDS = {"score": 3, "cost": 3, "network": 1}
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    kind: str  # score, cost or network
+    kind: str  # score, cost, network or line
     group: str  # what is summarized together; also what the progress line says
     round: int
     settings: dict = dataclasses.field(hash=False)
@@ -84,6 +84,8 @@ def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Ta
                        {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link),
                         "options": list(link.options)})
                   for link in LINKS if link.name not in obstacles]
+    if number < extent.rounds_of("score"):
+        found.append(Task("line", "cache line", number, dict(CACHE_LINE)))
     random.Random(number).shuffle(found)
     return found
 

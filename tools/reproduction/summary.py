@@ -108,6 +108,7 @@ class Results:
     findings: list[FindingResult]
     costs: list[CostResult]
     links: list[LinkResult]
+    cache_line_ns: list[float]  # of each round
 
     def failures(self) -> list[str]:
         """What --check is about, a sentence each."""
@@ -141,4 +142,4 @@ def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[s
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
     links = [LinkResult(link, rounds.get(plan.group_of_link(link), []), obstacles.get(link.name)) for link in LINKS
              if "network" in extent.only]
-    return Results(sweeps, findings, costs, links)
+    return Results(sweeps, findings, costs, links, [one["mean_ns"] for one in rounds["cache line"]])

@@ -20,6 +20,10 @@ def _three_digits(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
+def counted(number_of: int, what: str) -> str:
+    return f"{number_of} {what}" if number_of == 1 else f"{number_of} {what}s"
+
+
 def percent(share: float | None) -> str:
     return "—" if share is None else f"{share * 100:.1f} %"
 
@@ -72,7 +76,7 @@ def workload(sweep: Sweep, settings: dict) -> str:
 def sweep_text(result: SweepResult) -> str:
     sweep = result.sweep
     rounds = len(result.points[0].rounds)
-    lines = [f"{sweep.name} ({sweep.title}): {workload(sweep, result.points[0].settings)}, medians of {rounds} rounds",
+    lines = [f"{sweep.name} ({sweep.title}): {workload(sweep, result.points[0].settings)}, medians of {counted(rounds, 'round')}",
              table(POINT_HEAD, point_rows(result)),
              f"  ρ of mean and score {number(result.rho)}, thesis {sweep.thesis_rho}: {verdict(result)} (single rounds {of_rounds(result)})",
              f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {percent(result.minimum_variation)}"]
