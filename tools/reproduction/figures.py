@@ -44,9 +44,9 @@ def _extent(axes, xs: list[float], result: SweepResult, figure: str, size: float
 
 def caption_of(result: SweepResult) -> str:
     sweep = result.sweep
-    rounds = len(result.points[0].rounds)
-    return (f"As the thesis's figure {sweep.figure}: {sweep.title}, {sweep.threads} threads. Medians of {counted(rounds, 'round')}, thin lines from the least "
-            f"to the greatest round. ρ of mean and score {number(result.rho)}, the thesis's {sweep.thesis_rho}.")
+    rounds = counted(len(result.points[0].rounds), "round")
+    return (f"As the thesis's figure {sweep.figure}: {sweep.title}, {sweep.threads} threads. Medians of {rounds}, thin lines from the least to the "
+            f"greatest round. ρ of mean and score {number(result.rho)}, the thesis's {sweep.thesis_rho}.")
 
 
 def draw_sweep(result: SweepResult, path: pathlib.Path) -> None:

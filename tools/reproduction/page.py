@@ -61,9 +61,10 @@ def _controls(results: list[SweepResult]) -> str:
 
 def _sweep(result: SweepResult, folder: str) -> list[str]:
     sweep = result.sweep
+    rounds = text.counted(len(result.points[0].rounds), "round")
     lost = [f"{result.lost_calls} calls are in no score: dropped, or not seen to end."] if result.lost_calls else []
     return [f"### {sweep.title[0].upper()}{sweep.title[1:]} (`{sweep.name}`, figure {sweep.figure})",
-            f"{text.workload(sweep, result.points[0].settings)}, medians of {text.counted(len(result.points[0].rounds), 'round')}. {sweep.why}".strip(),
+            f"{text.workload(sweep, result.points[0].settings)}, medians of {rounds}. {sweep.why}".strip(),
             f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)", table(text.POINT_HEAD, text.point_rows(result)), *lost]
 
 
