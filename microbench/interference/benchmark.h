@@ -51,15 +51,6 @@ struct Benchmark {
     Runner (*add)(CLI::App& app);
 };
 
-/// The option of the benchmarks that increment a counter. One increment takes less than the steps in which
-/// some clocks advance.
-inline void add_updates(CLI::App& app, std::uint64_t& updates) {
-    app.add_option("--updates", updates, "Increments in one call")
-        ->check(CLI::Range(1, 1 << 30))
-        ->type_name("N")
-        ->capture_default_str();
-}
-
 /// A Runner whose operation does not depend on options.
 inline Runner measures(std::string_view operation, RunPoint run) {
     return {[operation] { return operation; }, std::move(run)};

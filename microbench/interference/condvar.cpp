@@ -76,7 +76,7 @@ const Benchmark kCondvar{
     .name = "condvar",
     .summary = "Compute, then queue with other writers at a monitor",
     .threads = 2,
-    .iterations = 15'000,
+    .iterations = 10'000,
     .delay = "20us",
     .add = add,
 };

@@ -3,16 +3,14 @@
 #include <cstdint>
 #include <memory>
 
+#include "microbench/interference/increment.h"
 #include "microbench/interference/pause.h"
 #include "microbench/interference/places.h"
 #include "microbench/interference/registry.h"
 #include "microbench/interference/team.h"
 
-/// Reads, modifies and writes. A store alone would not do: it waits for the line in the store buffer, after
-/// the call has returned.
-MEASURED void shared_increment(volatile std::uint64_t* counter, std::uint64_t updates) {
-    for (std::uint64_t i = 0; i < updates; ++i)
-        *counter = *counter + 1;
+MEASURED void shared_increment(volatile std::uint64_t* counters, std::uint64_t updates) {
+    rdam::microbench::increment(counters, updates);
 }
 
 namespace rdam::microbench {
@@ -20,6 +18,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kWords = kLine / sizeof(std::uint64_t);
+constexpr std::size_t kThreads = kWords / kWordsOfAThread;
 
 struct alignas(kLine) Line {
     std::array<volatile std::uint64_t, kWords> counters{};
@@ -27,22 +26,23 @@ struct alignas(kLine) Line {
 
 struct Options {
     bool padded = false;
-    std::uint64_t updates = 16;
+    std::uint64_t updates = kUpdates;
 };
 
 /// The threads with odd numbers are delayed.
 Result<Outcome> run(const Point& point, const Options& options) {
-    if (point.threads > kWords && !options.padded) {
-        return fail("{} counters do not fit on a cache line; --threads can be {} at most", point.threads,
-                    kWords);
+    if (point.threads > kThreads && !options.padded) {
+        return fail("the counters of {} threads do not fit on a cache line; --threads can be {} at most",
+                    point.threads, kThreads);
     }
     Places<Line> lines(point.threads, options.padded);
     const Compute pause(point.delay_ns);
     const Compute none(0);
     return run_team(point, [&](unsigned thread) {
-        volatile std::uint64_t* const counter = &lines.of(thread).counters[thread % kWords];
+        volatile std::uint64_t* const counters =
+            &lines.of(thread).counters[thread % kThreads * kWordsOfAThread];
         return repeat(point, thread % 2 == 0 ? none : pause,
-                      [&] { shared_increment(counter, options.updates); });
+                      [&] { shared_increment(counters, options.updates); });
     });
 }
 
@@ -59,8 +59,8 @@ const Benchmark kFalsesharing{
     .name = "falsesharing",
     .summary = "Increment counters on one cache line, every second thread delayed",
     .threads = 2,
-    .iterations = 2'000'000,
-    .delay = "100ns",
+    .iterations = 300'000,
+    .delay = "1us",
     .add = add,
 };
 

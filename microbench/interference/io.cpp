@@ -175,8 +175,8 @@ Runner add(CLI::App& app) {
 const Benchmark kIo{
     .name = "io",
     .summary = "Sleep, then read 512 bytes from a disk, past the page cache",
-    .threads = 16,
-    .iterations = 300,
+    .threads = 64,
+    .iterations = 500,
     .delay = "100us",
     .add = add,
 };

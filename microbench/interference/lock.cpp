@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "microbench/interference/increment.h"
 #include "microbench/interference/pause.h"
 #include "microbench/interference/places.h"
 #include "microbench/interference/registry.h"
@@ -12,15 +13,15 @@ namespace {
 
 struct Locked {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    volatile std::uint64_t counter = 0;
+    volatile std::uint64_t counters[rdam::microbench::kWordsOfAThread] = {};
 };
 
 }  // namespace
 
-MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counter, std::uint64_t updates) {
+MEASURED void lock_increment(pthread_mutex_t* mutex, volatile std::uint64_t* counters,
+                             std::uint64_t updates) {
     pthread_mutex_lock(mutex);
-    for (std::uint64_t i = 0; i < updates; ++i)
-        *counter = *counter + 1;
+    rdam::microbench::increment(counters, updates);
     pthread_mutex_unlock(mutex);
 }
 
@@ -29,7 +30,7 @@ namespace {
 
 struct Options {
     bool own = false;
-    std::uint64_t updates = 16;
+    std::uint64_t updates = kUpdates;
 };
 
 Result<Outcome> run(const Point& point, const Options& options) {
@@ -37,7 +38,7 @@ Result<Outcome> run(const Point& point, const Options& options) {
     const Compute pause(point.delay_ns);
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
-        return repeat(point, pause, [&] { lock_increment(&locked.mutex, &locked.counter, options.updates); });
+        return repeat(point, pause, [&] { lock_increment(&locked.mutex, locked.counters, options.updates); });
     });
 }
 
@@ -53,9 +54,9 @@ Runner add(CLI::App& app) {
 const Benchmark kLock{
     .name = "lock",
     .summary = "Compute, then increment a counter that a mutex protects",
-    .threads = 4,
-    .iterations = 500'000,
-    .delay = "100ns",
+    .threads = 2,
+    .iterations = 300'000,
+    .delay = "1us",
     .add = add,
 };
 

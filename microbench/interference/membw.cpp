@@ -103,7 +103,7 @@ const Benchmark kMembw{
     .name = "membw",
     .summary = "Read from memory beside a neighbour that saturates it and pauses",
     .threads = 1,
-    .iterations = 20'000,
+    .iterations = 10'000,
     .delay = "200us",
     .add = add,
 };

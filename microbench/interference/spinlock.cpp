@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "microbench/interference/increment.h"
 #include "microbench/interference/pause.h"
 #include "microbench/interference/places.h"
 #include "microbench/interference/registry.h"
@@ -13,16 +14,15 @@ namespace {
 struct Locked {
     pthread_spinlock_t spinlock;
     Locked() { pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE); }
-    volatile std::uint64_t counter = 0;
+    volatile std::uint64_t counters[rdam::microbench::kWordsOfAThread] = {};
 };
 
 }  // namespace
 
-MEASURED void spinlock_increment(pthread_spinlock_t* spinlock, volatile std::uint64_t* counter,
+MEASURED void spinlock_increment(pthread_spinlock_t* spinlock, volatile std::uint64_t* counters,
                                  std::uint64_t updates) {
     pthread_spin_lock(spinlock);
-    for (std::uint64_t i = 0; i < updates; ++i)
-        *counter = *counter + 1;
+    rdam::microbench::increment(counters, updates);
     pthread_spin_unlock(spinlock);
 }
 
@@ -31,7 +31,7 @@ namespace {
 
 struct Options {
     bool own = false;
-    std::uint64_t updates = 16;
+    std::uint64_t updates = kUpdates;
 };
 
 Result<Outcome> run(const Point& point, const Options& options) {
@@ -40,7 +40,7 @@ Result<Outcome> run(const Point& point, const Options& options) {
     return run_team(point, [&](unsigned thread) {
         Locked& locked = places.of(thread);
         return repeat(point, pause,
-                      [&] { spinlock_increment(&locked.spinlock, &locked.counter, options.updates); });
+                      [&] { spinlock_increment(&locked.spinlock, locked.counters, options.updates); });
     });
 }
 
@@ -57,8 +57,8 @@ const Benchmark kSpinlock{
     .name = "spinlock",
     .summary = "Compute, then increment a counter that a spin lock protects",
     .threads = 2,
-    .iterations = 500'000,
-    .delay = "100ns",
+    .iterations = 300'000,
+    .delay = "1us",
     .add = add,
 };
 

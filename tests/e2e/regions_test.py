@@ -50,6 +50,26 @@ class Regions(Case):
             self.skipTest("gfortran was not there when the tests were built")
         self.check("regions_fortran", {"outer loop": 40, "inner": 40})
 
+    def check_long_function(self, program: str):
+        """docs/manual-probes.md: somebody else holds a lock for at least a third of the time in which the region's calls run."""
+        done = self.rdam("record", "-f", "solve", "--", PROGRAMS / program)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        functions = {f["name"]: f for f in self.analyze()["functions"]}
+        self.assertEqual((functions["solve"]["occurrences"], functions["solve"]["rdam"]), (1, 0))
+        self.assertEqual((functions["ten steps"]["module"], functions["ten steps"]["occurrences"]), ("region", 2000))
+        self.assertGreater(functions["ten steps"]["rdam"], 0.2)
+
+    def test_long_function_in_c(self):
+        self.check_long_function("long_function_c")
+
+    def test_long_function_in_cpp(self):
+        self.check_long_function("long_function_cpp")
+
+    def test_long_function_in_fortran(self):
+        if not os.path.exists(PROGRAMS / "long_function_fortran"):
+            self.skipTest("gfortran was not there when the tests were built")
+        self.check_long_function("long_function_fortran")
+
 
 if __name__ == "__main__":
     unittest.main()

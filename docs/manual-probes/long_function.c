@@ -1,0 +1,44 @@
+// One long function, which somebody disturbs. Probed: the two lines with RDAM_.
+#include <pthread.h>
+#include <rdam/rdam.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static double entry = 1;
+static atomic_int finished;
+
+__attribute__((noinline)) double solve(int steps) {
+    double x = 1;
+    for (int i = 0; i < steps; ++i) {
+        if (i % 10 == 0) RDAM_BEGIN("ten steps");
+        for (int k = 0; k < 2000; ++k)
+            x = x * 0.999 + 1;
+        pthread_mutex_lock(&table);
+        x += entry;
+        pthread_mutex_unlock(&table);
+        if (i % 10 == 9) RDAM_END("ten steps");
+    }
+    return x;
+}
+
+// Keeps the table for itself, now and then.
+static void* update(void* unused) {
+    while (!finished) {
+        pthread_mutex_lock(&table);
+        usleep(2000);
+        entry = 1;
+        pthread_mutex_unlock(&table);
+        usleep(2000);
+    }
+    return unused;
+}
+
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, update, NULL);
+    printf("%.3f\n", solve(20000));
+    finished = 1;
+    return pthread_join(other, NULL);
+}

@@ -1,0 +1,51 @@
+// One long function, which somebody disturbs. Probed: the two lines with RDAM_.
+#include <rdam/rdam.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+std::mutex table;
+double entry = 1;
+std::atomic<bool> finished = false;
+
+}  // namespace
+
+[[gnu::noinline]] double solve(int steps) {
+    double x = 1;
+    for (int i = 0; i < steps; ++i) {
+        if (i % 10 == 0) RDAM_BEGIN("ten steps");
+        for (int k = 0; k < 2000; ++k)
+            x = x * 0.999 + 1;
+        {
+            const std::lock_guard lock(table);
+            x += entry;
+        }
+        if (i % 10 == 9) RDAM_END("ten steps");
+    }
+    return x;
+}
+
+// Keeps the table for itself, now and then.
+static void update() {
+    using namespace std::chrono_literals;
+    while (!finished) {
+        {
+            const std::lock_guard lock(table);
+            std::this_thread::sleep_for(2ms);
+            entry = 1;
+        }
+        std::this_thread::sleep_for(2ms);
+    }
+}
+
+int main() {
+    std::thread other(update);
+    std::printf("%.3f\n", solve(20000));
+    finished = true;
+    other.join();
+}
