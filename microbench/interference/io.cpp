@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,10 +146,14 @@ Result<Outcome> run(const Point& point, const std::string& path) {
     for (const Source& source : *sources) {
         if (!source.delivers()) return refused(path, errno);
     }
-    const Sleep pause(point.delay_ns);
     std::atomic<bool> failed = false;
     const Result<Outcome> outcome = run_team(point, [&](unsigned thread) {
         Source& source = (*sources)[thread];
+        // Threads that start together and all sleep equally long would meet at the disk forever, however long
+        // they sleep.
+        std::minstd_rand numbers(thread + 1);
+        std::uniform_real_distribution<> nanoseconds(0, 2 * point.delay_ns);
+        const auto pause = [&] { Sleep(nanoseconds(numbers))(); };
         return repeat(point, pause, [&] {
             if (!source.read_next()) failed.store(true);
         });

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""tools/reproduce from end to end, with so few calls that it says nothing about the machine."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from harness import RDAM, Case
+
+ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
+BUILD = pathlib.Path(RDAM).resolve().parents[2]
+REPRODUCE = ROOT / "tools/reproduce"
+sys.path.insert(0, str(ROOT / "tools"))
+from reproduction.benchmarks import SWEEPS  # noqa: E402
+from reproduction.text import duration  # noqa: E402
+
+LOCK = next(sweep for sweep in SWEEPS if sweep.name == "lock")
+COSTS_OF_LOCK, CACHE_LINES = 2, 1
+
+
+class Reproduce(Case):
+    def command(self, *options) -> list[str]:
+        return [str(word) for word in (REPRODUCE, "--build", BUILD, "--output", self.folder / "out", *options)]
+
+    def reproduce(self, *options) -> subprocess.CompletedProcess:
+        return self.run_in_folder(*self.command(*options))
+
+    def entries(self) -> list[dict]:
+        text = (self.folder / "out/measurements.jsonl").read_text()
+        return [entry for entry in map(json.loads, text.splitlines()) if "key" in entry]
+
+    def test_a_sweep_that_is_interrupted_and_goes_on(self):
+        options = ("--quick", "--only", "lock", "--iterations", 200, "--rounds", 1)
+        path = self.folder / "out/measurements.jsonl"
+        with subprocess.Popen(self.command(*options), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            deadline = time.monotonic() + 100
+            while time.monotonic() < deadline and not (path.exists() and path.read_text().count('"key"') >= 3):
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            out, err = run.communicate(timeout=100)
+        self.assertEqual(run.returncode, 128 + signal.SIGINT, err.decode())
+        self.assertEqual((out, err.decode().count("\n")), (b"", 1), err.decode())
+        self.assertIn("interrupted", err.decode())
+        kept = path.read_text()
+        self.assertGreaterEqual(kept.count('"key"'), 3)
+        self.assertEqual(list((self.folder / "out").glob("run-*")), [], "what it worked with is removed")
+
+        done = self.reproduce(*options)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertTrue(path.read_text().startswith(kept), "what had been measured is not measured again")
+        self.assertIn(f"{kept.count(chr(34) + 'key' + chr(34))} of ", done.stderr.decode())
+        self.check_results(done.stdout.decode())
+
+        again = self.reproduce(*options)
+        self.assertEqual((again.returncode, again.stdout), (0, done.stdout), again.stderr.decode())
+
+    def check_results(self, report: str):
+        entries = self.entries()
+        self.assertEqual(len(entries), len(LOCK.delays_ns) + len(LOCK.controls) + COSTS_OF_LOCK + CACHE_LINES)
+        points = {entry["settings"]["delay_ns"]: entry["result"] for entry in entries
+                  if entry["settings"]["kind"] == "score" and entry["settings"]["options"] == list(LOCK.options)
+                  and entry["settings"]["threads"] == LOCK.threads}
+        self.assertEqual(sorted(points), sorted(LOCK.delays_ns))
+        for result in points.values():
+            self.assertEqual((result["occurrences"], result["dropped"], result["unscored"]), (200 * LOCK.threads, 0, 0))
+            self.assertLessEqual(result["min_ns"], result["mean_ns"])
+        page = (self.folder / "out/reproduction.md").read_text()
+        for delay in LOCK.delays_ns:
+            self.assertIn(f"\n  {duration(delay)} ", report)
+            self.assertIn(f"\n| {duration(delay)} |", page)
+        self.assertRegex(report, r"thesis 0\.97: ")
+        self.assertRegex(report, r"control, private locks: score 0\.\d{3}")
+        for drawing in ("lock", "sequences"):
+            self.assertIn("</svg>", (self.folder / f"out/reproduction/{drawing}.svg").read_text())
+
+    def test_page_elsewhere(self):
+        done = self.reproduce("--only", "network", "--iterations", 5, "--rounds", 1, "--page", self.folder / "my.md")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertRegex(done.stdout.decode(), r"(?m)^  loopback +0\.\d{3} ")
+        self.assertIn("](my/network.svg)", (self.folder / "my.md").read_text())
+        self.assertTrue((self.folder / "my/network.svg").exists())
+        # Where there is no root, it says so of each link; else both are there.
+        for rate in ("100 Mb/s", "1 Gb/s"):
+            self.assertRegex(done.stdout.decode(), rf"(?m)^  {rate} +0\.\d{{3}} |^  {rate}: not measured: .+")
+
+    def refused(self, status: int, *options_and_words, words=()):
+        done = self.reproduce(*options_and_words)
+        self.assertEqual((done.returncode, done.stdout), (status, b""), done.stderr.decode())
+        text = done.stderr.decode()
+        self.assertEqual(text.count("\n"), 1, text)
+        self.assertTrue(text.startswith("tools/reproduce: "), text)
+        for word in words:
+            self.assertIn(word, text)
+
+    def test_errors_are_one_line(self):
+        self.refused(2, "--only", "lock,luck", words=("luck", "falsesharing"))
+        self.refused(2, "--rounds", "0", words=("--rounds",))
+        self.refused(1, "--build", self.folder / "nowhere", words=("nowhere", "ninja"))
+        self.refused(1, "--only", "io", "--rounds", 1, "--iterations", 5, "--path", self.folder / "nowhere", words=("nowhere", "--path"))
+        (self.folder / "out/measurements.jsonl").write_text("nonsense\n")
+        self.refused(1, "--only", "lock", words=("measurements.jsonl", "--fresh"))
+
+    def test_help_names_every_option(self):
+        done = self.run_in_folder(REPRODUCE, "--help")
+        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--check"):
+            self.assertIn(option, done.stdout.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()

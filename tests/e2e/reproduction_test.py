@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+"""The parts of tools/reproduce that need no measurement: statistics, the file of measurements, the page and its drawings."""
+
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import sys
+import unittest
+import xml.etree.ElementTree
+
+from harness import Case
+
+sys.path.insert(0, str(pathlib.Path(os.environ["SOURCE_ROOT"]) / "tools"))
+from reproduction import benchmarks, machine, page, plan, sequences, statistics, summary, sweep, text  # noqa: E402
+from reproduction.journal import Journal, key_of  # noqa: E402
+from reproduction.trouble import Trouble  # noqa: E402
+
+PLACE = {"programs": "0123", "processor": "a processor", "processors": 2}
+MACHINE = {"processor": "a processor", "processors": 2, "virtual": "a host", "governors": [], "memory_gib": 8.0, "kernel": "Linux 1",
+           "system": "a system"}
+
+
+class Statistics(unittest.TestCase):
+    def test_pearson_of_known_data(self):
+        # Anscombe's quartet: four very different sets with the same ρ.
+        xs = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]
+        first = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]
+        second = [9.14, 8.14, 8.74, 8.77, 9.26, 8.10, 6.13, 3.10, 9.13, 7.26, 4.74]
+        self.assertAlmostEqual(statistics.pearson(xs, first), 0.81642, places=5)
+        self.assertAlmostEqual(statistics.pearson(xs, second), 0.81624, places=5)
+
+    def test_pearson_of_lines_and_scales(self):
+        xs = [1.0, 2.0, 4.0, 8.0]
+        self.assertAlmostEqual(statistics.pearson(xs, [3 * x + 1e9 for x in xs]), 1, places=6)
+        self.assertAlmostEqual(statistics.pearson(xs, [-x for x in xs]), -1)
+        self.assertAlmostEqual(statistics.pearson([x * 1e-200 for x in xs], [x * 1e12 for x in xs]), 1)
+
+    def test_pearson_where_there_is_none(self):
+        self.assertIsNone(statistics.pearson([], []))
+        self.assertIsNone(statistics.pearson([1], [2]))
+        self.assertIsNone(statistics.pearson([1, 2, 3], [5, 5, 5]))
+        self.assertIsNone(statistics.pearson([7, 7], [1, 2]))
+        self.assertRaises(ValueError, statistics.pearson, [1, 2], [1])
+
+    def test_medians(self):
+        self.assertEqual(statistics.median([3, 1, 2]), 2)
+        self.assertEqual(statistics.median([4, 1, 2, 3]), 2.5)
+        self.assertIsNone(statistics.median([]))
+
+    def test_variation_and_span(self):
+        self.assertAlmostEqual(statistics.variation([2, 4, 4, 4, 5, 5, 7, 9]), math.sqrt(32 / 7) / 5)
+        self.assertEqual(statistics.variation([0, 0, 0]), 0)
+        self.assertIsNone(statistics.variation([1]))
+        self.assertEqual(statistics.span([2, 8, 4]), 4)
+        self.assertIsNone(statistics.span([0, 1]))
+        self.assertIsNone(statistics.span([]))
+
+    def test_interval_of_a_median_is_that_of_the_tables(self):
+        # The ranks that tables of order statistics give for 95 %.
+        for count, (low, high) in {6: (1, 6), 9: (2, 8), 15: (4, 12), 30: (10, 21)}.items():
+            values = list(range(1, count + 1))
+            random.Random(count).shuffle(values)
+            self.assertEqual(statistics.median_interval(values), (low, high), count)
+        for count in range(6):
+            self.assertIsNone(statistics.median_interval([1.0] * count))
+
+    def test_interval_covers_the_median_as_often_as_it_says(self):
+        numbers = random.Random(1)
+        covered = 0
+        for _ in range(2000):
+            low, high = statistics.median_interval([numbers.random() for _ in range(9)])
+            covered += low <= 0.5 <= high
+        self.assertGreater(covered / 2000, 0.94)
+
+
+class Plans(unittest.TestCase):
+    def test_sweeps_have_the_thesis_s_number_of_points(self):
+        self.assertEqual({one.name: (len(one.delays_ns), one.thesis_rho) for one in benchmarks.SWEEPS},
+                         {"lock": (17, 0.97), "spinlock": (16, 0.95), "falsesharing": (12, 0.95), "io": (11, 0.99)})
+
+    def test_points_are_log_spaced(self):
+        for one in benchmarks.SWEEPS:
+            steps = [math.log(b / a) for a, b in zip(one.delays_ns, one.delays_ns[1:], strict=False)]
+            for step in steps:
+                self.assertAlmostEqual(step, sum(steps) / len(steps), delta=0.05, msg=one.name)
+
+    def test_every_round_has_every_point_in_another_order(self):
+        extent = plan.Extent(benchmarks.NAMES)
+        tasks = plan.tasks(extent, {})
+        rounds = [[task.group for task in tasks if task.kind == "score" and task.round == i] for i in range(extent.rounds_of("score"))]
+        for one in rounds:
+            self.assertEqual(sorted(one), sorted(rounds[0]))
+            self.assertEqual(len(set(one)), len(one))
+        self.assertEqual(len({tuple(one) for one in rounds}), len(rounds))
+        self.assertEqual([(task.group, task.round) for task in tasks], [(task.group, task.round) for task in plan.tasks(extent, {})])
+
+    def test_quick_has_the_same_points(self):
+        full, quick = ({task.group for task in plan.tasks(plan.Extent(benchmarks.NAMES, quick), {})} for quick in (False, True))
+        self.assertEqual(full, quick)
+
+    def test_links_with_an_obstacle_are_not_measured(self):
+        groups = {task.group for task in plan.tasks(plan.Extent(("network",)), {"1 Gb/s": "no root"}) if task.kind == "network"}
+        self.assertEqual(groups, {"network 100 Mb/s", "network loopback"})
+
+
+class Interrupted(Exception):
+    pass
+
+
+def made_up(task: plan.Task) -> dict:
+    """A measurement whose mean and score fall together as the delay grows."""
+    if task.kind == "cost":
+        return {"plain_s": 2.0, "recorded_s": 2.0 + 0.1 * (task.round + 1)}
+    if task.kind == "line":
+        return {"mean_ns": 30.0}
+    if task.kind == "network":
+        one = {"mean_ns": 5e4, "min_ns": 4e4}
+        return {"seconds": 1, "client": {**one, "rdam": 0.4}, "server": {**one, "rdam": 0.03}}
+    settings = task.settings
+    alone = settings["threads"] == 1 or {"--private", "--padded"} & set(settings["options"])
+    least = {one.name: one.delays_ns[0] for one in benchmarks.SWEEPS}.get(settings["benchmark"], settings["delay_ns"])
+    share = 0.01 if alone else 0.9 * least / settings["delay_ns"]
+    return {"seconds": 0.1, "rdam": share, "mean_ns": 40 + 1000 * share, "min_ns": 40.0 + task.round, "occurrences": 7, "unscored": 0, "dropped": 0,
+            "hint": {"kind": "parameter", "parameter": "key"}, "rdam_with_key": 0.001}
+
+
+class Resuming(Case):
+    extent = plan.Extent(("lock", "io"), rounds=2, iterations=50)
+
+    def measured(self, place=PLACE, extent=None, interrupt_after=None) -> tuple[int, list]:
+        """Runs until all is there, or so many are: how many were there before, and what was measured."""
+        journal, done = Journal(self.folder / "measurements.jsonl"), []
+
+        def measure(task):
+            if len(done) == interrupt_after:
+                raise Interrupted
+            done.append((task.group, task.round))
+            return made_up(task)
+
+        try:
+            return sweep.measure_all(plan.tasks(extent or self.extent, {}), place, journal, measure), done
+        except Interrupted:
+            return -1, done
+        finally:
+            journal.close()
+
+    def test_goes_on_where_it_was(self):
+        everything = [(task.group, task.round) for task in plan.tasks(self.extent, {})]
+        _, first = self.measured(interrupt_after=7)
+        before, second = self.measured(interrupt_after=10)
+        before, third = self.measured()
+        self.assertEqual((before, first + second + third), (17, everything))
+        self.assertEqual(self.measured(), (len(everything), []))
+
+    def test_half_a_line_is_measured_again(self):
+        path = self.folder / "measurements.jsonl"
+        _, first = self.measured(interrupt_after=5)
+        text_of_five = path.read_bytes()
+        path.write_bytes(text_of_five[:-9])
+        before, second = self.measured()
+        self.assertEqual((before, second[0]), (4, first[4]))
+        for line in path.read_text().splitlines():
+            json.loads(line)
+
+    def test_other_settings_begin_anew(self):
+        count, lines = len(self.measured()[1]), 2
+        for changed in ({"place": {**PLACE, "programs": "another build"}}, {"extent": plan.Extent(("lock", "io"), rounds=2, iterations=51)},
+                        {"extent": plan.Extent(("lock", "io"), quick=True, rounds=2)}):
+            with self.subTest(changed):
+                before, done = self.measured(**changed)
+                unchanged = 0 if "place" in changed else lines  # how far the processors are apart depends on none of it
+                self.assertEqual((before, len(done)), (unchanged, count - unchanged))
+        self.assertEqual(self.measured(), (count, []))
+
+    def test_more_rounds_add_to_those_there_are(self):
+        count = len(self.measured()[1])
+        before, done = self.measured(extent=plan.Extent(("lock", "io"), rounds=3, iterations=50))
+        self.assertEqual((before, len(done), {number for _, number in done}), (count, count // 2, {2}))
+
+    def test_another_file_is_refused(self):
+        (self.folder / "measurements.jsonl").write_text("delay,mean\n1,2\n")
+        with self.assertRaisesRegex(Trouble, "measurements.jsonl: .* --fresh"):
+            Journal(self.folder / "measurements.jsonl")
+
+    def test_parts_of_a_run_are_told(self):
+        self.measured({**PLACE, "programs": "another build"})  # no part of what is asked about below
+        self.measured(interrupt_after=3)
+        self.measured()
+        journal = Journal(self.folder / "measurements.jsonl")
+        self.addCleanup(journal.close)
+        parts = sweep.sessions(plan.tasks(self.extent, {}), PLACE, journal)
+        self.assertEqual(["end" in part for part in parts], [False, True])
+        told = "\n".join(machine.uncontrolled(MACHINE, parts, [30.2, 131.4]))
+        self.assertIn(": 30, 131 ns", told)
+        self.assertIn("it was interrupted", told)
+        self.assertIn("virtual machine (a host)", told)
+
+    def test_keys_do_not_depend_on_order(self):
+        self.assertEqual(key_of({"a": 1, "b": [2]}), key_of({"b": [2], "a": 1}))
+        self.assertNotEqual(key_of({"a": 1}), key_of({"a": 2}))
+
+
+def results_of(extent: plan.Extent, folder: pathlib.Path, measure=made_up, obstacles=None) -> summary.Results:
+    journal = Journal(folder / "made_up.jsonl")
+    try:
+        sweep.measure_all(plan.tasks(extent, obstacles or {}), PLACE, journal, measure)
+        return summary.gather(extent, journal, PLACE, obstacles or {})
+    finally:
+        journal.close()
+
+
+class Summaries(Case):
+    extent = plan.Extent(benchmarks.NAMES, rounds=7, iterations=10)
+
+    def test_figures(self):
+        results = results_of(self.extent, self.folder)
+        for result in results.sweeps:
+            self.assertAlmostEqual(result.rho, 1, places=9)
+            self.assertEqual(result.series("min_ns"), [43] * len(result.points))
+            self.assertEqual(result.minimum_variation, 0)
+        self.assertEqual(results.failures(), [])
+        self.assertAlmostEqual(results.costs[0].ratio, 1.2)
+        self.assertEqual(results.costs[0].interval, (2.1 / 2, 2.7 / 2))
+
+    def test_a_rho_below_the_thesis_s_and_a_control_that_lost(self):
+        def worse(task):
+            result = made_up(task)
+            if task.group == "lock private locks":
+                result["rdam"] = 0.06
+            elif task.group.removeprefix("lock ").isdigit():
+                result["rdam"] = random.Random(task.group).random()
+            return result
+
+        failures = results_of(self.extent, self.folder, worse).failures()
+        self.assertEqual(len(failures), 2, failures)
+        self.assertRegex(failures[0], r"^lock: ρ -?0\.\d+ is below the thesis's 0.97$")
+        self.assertIn("lock, private locks", failures[1])
+
+    def test_a_mean_that_does_not_vary_is_not_measurable(self):
+        def flat(task):
+            result = made_up(task)
+            return {**result, "mean_ns": 1000 + result["mean_ns"] * 0.1, "rdam": random.Random(task.group).random() * 0.04} \
+                if task.kind == "score" else result
+
+        results = results_of(plan.Extent(("lock",), rounds=1), self.folder, flat)
+        self.assertEqual(results.failures(), [])
+        self.assertIn("not measurable here: the mean varies 1.", text.report(results, []))
+
+    def test_durations(self):
+        for nanoseconds, spoken in ((0, "0.00 ns"), (9.99, "9.99 ns"), (10.04, "10.0 ns"), (999.4, "999 ns"), (999.6, "1.00 µs"), (125_000, "125 µs"),
+                                    (20e6, "20.0 ms"), (3.5e9, "3.50 s")):
+            self.assertEqual(text.duration(nanoseconds), spoken)
+
+
+class Pages(Case):
+    extent = plan.Extent(benchmarks.NAMES, rounds=2)
+    drawn = sequences.Sequences([float(i) * 1000 for i in range(50)], [100.0 + i % 7 for i in range(50)], 100.0,
+                                [(i * 300.0, 100.0 + i % 7) for i in range(20)], "A caption with < and & in it.")
+    obstacles = {"1 Gb/s": "it takes root"}
+
+    def write(self, name="page.md") -> pathlib.Path:
+        path = self.folder / name
+        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5}
+        about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", self.extent)
+        page.write(path, results_of(self.extent, self.folder, obstacles=self.obstacles), self.drawn, about)
+        return path
+
+    def texts(self, path: pathlib.Path) -> list[str]:
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        return ["".join(element.itertext()).strip() for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_every_point_is_on_the_page(self):
+        written = self.write().read_text()
+        for one in benchmarks.SWEEPS:
+            self.assertIn(f"figure {one.figure}", written)
+            rows = written.partition(f"(`{one.name}`, figure")[2].partition("\n### ")[0]
+            for delay in one.delays_ns:
+                self.assertIn(f"\n| {text.duration(delay)} | ", rows)
+        for words in ("2026-01-02", "rdam 1.2.3", "Nothing was controlled.", "1 Gb/s: not measured: it takes root", "| parameter (key) | 0.001 |"):
+            self.assertIn(words, written)
+
+    def test_its_links_lead_somewhere(self):
+        path = self.write()
+        linked = {part.partition(")")[0] for part in path.read_text().split("](")[1:]}
+        self.assertEqual(linked, {f"page/{name}.svg" for name in ("sequences", "lock", "spinlock", "falsesharing", "io", "network")})
+        for link in linked:
+            self.assertTrue((self.folder / link).exists(), link)
+
+    def test_drawings_have_axes_units_and_captions(self):
+        self.write()
+        for one in benchmarks.SWEEPS:
+            words = self.texts(self.folder / f"page/{one.name}.svg")
+            for label in (r"completion time \((ns|µs|ms)\)", r"score \(RDAM\)", r"delay between two operations \((ns|µs|ms)\)",
+                          rf"As the thesis's figure {one.figure}"):
+                self.assertTrue(any(re.match(label, word) for word in words), (label, words))
+        network = self.texts(self.folder / "page/network.svg")
+        for label in ("client", "server", "score (RDAM)", "100 Mb/s", "loopback"):
+            self.assertIn(label, network)
+        self.assertTrue("1 Gb/s was not measured" in " ".join(network), network)
+        drawn = self.texts(self.folder / "page/sequences.svg")
+        for label in ("duration (ns)", "time (µs)", "lost", "A caption with < and & in it."):
+            self.assertIn(label, drawn)
+
+    def test_the_same_figures_are_the_same_drawing(self):
+        self.write("one.md")
+        self.write("two.md")
+        for drawing in (self.folder / "one").iterdir():
+            self.assertEqual(drawing.read_bytes(), (self.folder / "two" / drawing.name).read_bytes(), drawing.name)
+
+    def test_what_is_written_by_hand_stays(self):
+        path = self.write()
+        self.assertIn(page.NOTHING_YET, path.read_text())
+        path.write_text(path.read_text().replace(page.NOTHING_YET, "Two *processors*\n\n- explain it.").replace("Nothing was controlled.", "old"))
+        written = self.write().read_text()
+        self.assertIn(f"{page.BEGIN}\n\nTwo *processors*\n\n- explain it.\n\n{page.END}", written)
+        self.assertNotIn("old", written)
+        self.assertEqual(self.write().read_text(), written)
+
+
+if __name__ == "__main__":
+    unittest.main()

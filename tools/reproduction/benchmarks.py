@@ -1,0 +1,149 @@
+"""What is measured: the sweeps of table 5.1, their controls, and at what settings the cost of recording is taken.
+
+The delays are fixed here, before anything is measured. A range begins where threads do nothing but the operation and ends where
+they have stopped meeting; `why` says what was found when it was chosen, and goes into the page.
+"""
+
+import dataclasses
+
+
+def log_spaced(low: float, high: float, count: int) -> tuple[int, ...]:
+    """`count` whole nanoseconds from low to high, both included, whose logarithms are equally far apart."""
+    return tuple(round(low * (high / low) ** (i / (count - 1))) for i in range(count))
+
+
+@dataclasses.dataclass(frozen=True)
+class Control:
+    """A program in which the threads have nothing to do with each other."""
+
+    name: str
+    threads: int
+    options: tuple[str, ...] = ()
+    varies_alone: str = ""  # why its score may be high nevertheless; empty: it must not
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    name: str
+    title: str
+    operation: str  # the function that is recorded
+    figure: str  # the thesis's number of it
+    thesis_rho: float
+    delays_ns: tuple[int, ...]
+    threads: int
+    iterations: int
+    quick_iterations: int
+    why: str
+    options: tuple[str, ...] = ()
+    controls: tuple[Control, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What the thesis found in real programs (§5.2.5), as a program: at one setting, beside the same without it."""
+
+    name: str
+    variant: str
+    operation: str
+    delay_ns: int
+    threads: int
+    iterations: int
+    quick_iterations: int
+    options: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """A setting at which a benchmark is timed without and with the recorder."""
+
+    name: str
+    label: str  # which of its settings
+    operation: str
+    delay_ns: int | None  # None: what the program takes
+    threads: int
+    iterations: int
+    quick_iterations: int
+    options: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """A network of table 5.4."""
+
+    name: str
+    rate_mbit: int | None  # None: loopback
+    iterations: int = 300
+    quick_iterations: int = 100
+    options: tuple[str, ...] = ("--threads", "2", "--delay", "100us", "--bytes", "16384")
+
+
+SWEEPS = (
+    Sweep(
+        name="lock", title="POSIX mutex", operation="lock_increment", figure="5.1", thesis_rho=0.97,
+        delays_ns=log_spaced(10_000, 100_000, 17), threads=2, iterations=4_000, quick_iterations=1_500,
+        options=("--pin", "--updates", "100000"),
+        why="The lock is held for 100,000 increments (tens of microseconds): two threads do not meet at a lock that is held for one, and what "
+            "they then wait for is its cache line. Below 10 µs of delay the thread that has just unlocked locks again before the other has "
+            "been woken: the threads take long turns, and their mean rises with the delay. From four times as long as it is held on "
+            "they hardly meet.",
+        controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
+    ),
+    Sweep(
+        name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
+        delays_ns=log_spaced(500, 4_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
+        options=("--pin", "--updates", "4000"),
+        why="The lock is held for 4,000 increments (about a microsecond), for the same reason as the mutex. Below half a microsecond of delay "
+            "the thread that has just unlocked has the cache line still, and locks again; from four times as long as it is held on they hardly "
+            "meet. The counter lies beside the lock: who waits slows down who works.",
+        controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
+    ),
+    Sweep(
+        name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
+        delays_ns=log_spaced(150, 3_000, 12), threads=2, iterations=300_000, quick_iterations=150_000,
+        options=("--pin", "--updates", "16"),
+        why="16 increments a call, since one takes less than a step of the clock. A call and its recording take about 50 ns: with delays not "
+            "longer than a few times that both threads write all the time. Beyond 3 µs the thread without a delay lives for less than a "
+            "hundredth of the run, and sets no score.",
+        controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1)),
+    ),
+    Sweep(
+        name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
+        delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=80,
+        why="32 threads, since a few keep no disk busy. They sleep between zero and twice the delay: threads that start together and sleep "
+            "equally long meet at the disk however long they sleep.",
+        controls=(Control("one thread", 1, varies_alone="a disk varies by itself"),),
+    ),
+)
+
+LINKS = (Link("100 Mb/s", 100), Link("1 Gb/s", 1000), Link("loopback", None))
+
+
+FINDINGS = (
+    Finding("barrier", "unequal work", "wait_for_others", 30_000, 2, 5_000, 2_000),
+    Finding("barrier", "equal work", "wait_for_others", 30_000, 2, 5_000, 2_000, ("--equal",)),
+    Finding("condvar", "two writers", "queue_write", 20_000, 2, 5_000, 2_000),
+    Finding("condvar", "one writer", "queue_write", 20_000, 1, 5_000, 2_000),
+    Finding("membw", "a neighbour", "stream_block", 200_000, 1, 5_000, 2_000),
+    Finding("membw", "no neighbour", "stream_block", 200_000, 1, 5_000, 2_000, ("--neighbours", "0")),
+    Finding("falsepositive", "search of a list", "search_list", 1_000, 1, 20_000, 8_000, ("--kind", "list")),
+    Finding("falsepositive", "triangular loop", "triangle_row", 1_000, 1, 20_000, 8_000, ("--kind", "triangle")),
+)
+
+
+# What nobody can set and much depends on: how long a processor takes to get a cache line that the other has written to. Two threads that
+# are too far apart to meet increment one counter in turns, once a round. They are not recorded.
+CACHE_LINE = {"benchmark": "spinlock", "operation": "spinlock_increment", "delay_ns": 2_000, "threads": 2, "iterations": 10_000,
+              "options": ["--pin", "--updates", "1", "--self-timed"]}
+
+
+def _ends(sweep: Sweep) -> tuple[Cost, ...]:
+    """The recorder's share is greatest where the delay is least."""
+    return tuple(Cost(sweep.name, label, sweep.operation, delay, sweep.threads, sweep.iterations, sweep.quick_iterations, sweep.options)
+                 for label, delay in (("least delay", sweep.delays_ns[0]), ("greatest delay", sweep.delays_ns[-1])))
+
+
+COSTS = tuple(cost for sweep in SWEEPS for cost in _ends(sweep)) + tuple(
+    Cost(one.name, one.variant, one.operation, one.delay_ns, one.threads, one.iterations, one.quick_iterations, one.options)
+    for one in FINDINGS if one.variant not in ("equal work", "one writer", "no neighbour"))
+
+NAMES = (*(sweep.name for sweep in SWEEPS), *dict.fromkeys(finding.name for finding in FINDINGS), "network")

@@ -1,0 +1,136 @@
+"""The command line of tools/reproduce."""
+
+import argparse
+import pathlib
+import signal
+import sys
+import tempfile
+
+from . import machine, network, plan
+from .benchmarks import NAMES
+from .journal import Journal
+from .measure import cache_line, cost, score
+from .programs import Programs
+from .summary import Results, gather
+from .sweep import measure_all, sessions
+from .text import report
+from .trouble import Trouble
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DONE, BAD, USAGE = 0, 1, 2
+PAGE = ROOT / "docs/reproduction.md"
+
+DESCRIPTION = """Runs the evaluation of the metric (the thesis's chapter 5) on this machine: sweeps of four benchmarks with known
+interference, the network benchmark, and the cost of recording; prints the figures beside the thesis's, and writes a page with
+drawings. Leave the machine alone meanwhile. An interrupted run goes on where it was when it is started again."""
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(filter(None, text.split(",")))
+    unknown = [name for name in names if name not in NAMES]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"unknown benchmark '{','.join(unknown)}'; there are {', '.join(NAMES)}")
+    return tuple(name for name in NAMES if name in names)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        print(f"{self.prog}: {message}; see --help", file=sys.stderr)
+        sys.exit(USAGE)
+
+
+def parse(words: list[str] | None) -> argparse.Namespace:
+    parser = Parser(prog="tools/reproduce", description=DESCRIPTION)
+    parser.add_argument("--quick", action="store_true", help="the same points in two minutes: fewer rounds and calls")
+    parser.add_argument("--only", type=_names, default=NAMES, metavar="NAME,…", help=f"of {', '.join(NAMES)} [all]")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR", help="the build directory [build]")
+    parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="measurements, page and drawings [BUILD/reproduction]")
+    parser.add_argument("--fresh", action="store_true", help="measure anew what is already in the output folder")
+    parser.add_argument("--page", nargs="?", type=pathlib.Path, const=PAGE, metavar="FILE",
+                        help="write the page to this file, drawings into the folder of its name [OUTPUT/reproduction.md; "
+                             "without FILE: docs/reproduction.md]. What was written by hand between its markers stays")
+    parser.add_argument("--path", metavar="DIR", help="where io reads: a folder of a local disk, or a block device [the output folder]")
+    parser.add_argument("--rounds", type=_count, metavar="N", help="measure everything N times")
+    parser.add_argument("--iterations", type=_count, metavar="N", help="calls of each thread, in all benchmarks")
+    parser.add_argument("--check", action="store_true",
+                        help="exit with 1 if a ρ is below the thesis's where the mean varies at least twofold, or a control is not below 0.05")
+    return parser.parse_args(words)
+
+
+def _open_journal(folder: pathlib.Path, fresh: bool) -> Journal:
+    path = folder / "measurements.jsonl"
+    if fresh:
+        path.unlink(missing_ok=True)
+    return Journal(path)
+
+
+def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.Path, page: pathlib.Path) -> Results:
+    from . import page as pages  # matplotlib takes a second, and may not be there: said before anything is measured
+
+    programs = Programs(options.build.resolve())
+    this = machine.describe()
+    place = {"programs": programs.identity(), "processor": this["processor"], "processors": this["processors"]}
+    obstacles = network.obstacles() if "network" in extent.only else {}
+    journal = _open_journal(output, options.fresh)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=output) as scratch:
+        folder = pathlib.Path(scratch)
+
+        def measure(task: plan.Task) -> dict:
+            if task.kind == "cost":
+                return cost(programs, task.settings, folder, recorded_first=task.round % 2 == 1)
+            if task.kind == "network":
+                return network.measure(programs, task.settings, folder)
+            if task.kind == "line":
+                return cache_line(programs, task.settings, folder)
+            return score(programs, task.settings, folder)
+
+        tasks = plan.tasks(extent, obstacles)
+        before = measure_all(tasks, place, journal, measure)
+        if before:
+            print(f"{before} of {len(tasks)} measurements were in {journal.path} already (--fresh measures them anew)\n", file=sys.stderr)
+        results = gather(extent, journal, place, obstacles)
+        parts = sessions(tasks, place, journal)
+        uncontrolled = machine.uncontrolled(this, parts, results.cache_line_ns)
+        sequences = pages.real_trace(programs, extent, folder)
+    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), extent))
+    print(report(results, uncontrolled))
+    print(f"\nthe page: {page}")
+    return results
+
+
+def _run(options: argparse.Namespace) -> int:
+    output = (options.output or options.build / "reproduction").resolve()
+    output.mkdir(parents=True, exist_ok=True)
+    extent = plan.Extent(options.only, options.quick, options.rounds, options.iterations,
+                         str(pathlib.Path(options.path).resolve()) if options.path else None)
+    results = _measured(options, extent, output, options.page or output / "reproduction.md")
+    failures = results.failures()
+    for failure in failures:
+        print(f"tools/reproduce: {failure}", file=sys.stderr)
+    return BAD if failures and options.check else DONE
+
+
+def _interrupt(number: int, _frame) -> None:
+    raise KeyboardInterrupt(number)
+
+
+def main(words: list[str] | None = None) -> int:
+    options = parse(words)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, _interrupt)
+    try:
+        return _run(options)
+    except KeyboardInterrupt as interrupt:
+        number = interrupt.args[0]
+        print("tools/reproduce: interrupted; what has been measured is kept: the same command goes on from there", file=sys.stderr)
+        return 128 + number
+    except (Trouble, OSError) as trouble:
+        print(f"tools/reproduce: {trouble}", file=sys.stderr)
+        return BAD

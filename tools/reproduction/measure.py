@@ -1,0 +1,89 @@
+"""One measurement: a benchmark is recorded as a user would do it, and analyzed; or timed without and with the recorder."""
+
+import json
+import pathlib
+
+from .programs import Programs, run
+from .trouble import Trouble
+
+
+def benchmark_words(programs: Programs, settings: dict) -> list:
+    words = [programs.microbench, settings["benchmark"], "--threads", settings["threads"],
+             "--iterations", settings["iterations"], *settings["options"]]
+    if settings.get("delay_ns") is not None:
+        words += ["--delay", f"{settings['delay_ns']}ns"]
+    return words
+
+
+def record_words(programs: Programs, operation: str, trace: pathlib.Path) -> list:
+    return [programs.rdam, "record", "-f", operation, "-o", trace, "--"]
+
+
+def said_by(output: str, operation: str, what: str) -> dict:
+    """The line that a benchmark prints for its only point."""
+    try:
+        (line,) = output.splitlines()
+        said = json.loads(line)
+        if said["operation"] != operation or not said["seconds"] >= 0:
+            raise ValueError(line)
+        return said
+    except (ValueError, KeyError, TypeError):
+        raise Trouble(f"{what}: printed not one line about '{operation}' but {output[:200]!r}; build it anew") from None
+
+
+def analyzed(programs: Programs, trace: pathlib.Path, operation: str) -> dict:
+    """Of one function of a trace, the figures that the report is made of. The trace stays."""
+    report = json.loads(run([programs.rdam, "analyze", "--json", "--top", "0", "--no-rules", trace], trace.parent))
+    found = [function for function in report["functions"] if function["name"] == operation]
+    if len(found) != 1:
+        raise Trouble(f"{trace.name}: {operation} is there {len(found)} times; build the benchmark anew")
+    function = found[0]
+    hint = next((hint for hint in function["hints"] if "share" in hint), {"kind": ""})
+    return {
+        **{name: function[name] for name in ("rdam", "rdam_all", "rdam_flat", "mean_ns", "min_ns", "median_ns", "p99_ns", "occurrences",
+                                             "lower_bound")},
+        "unscored": function["unscored"], "dropped": report["trace"]["dropped"], "probe_cost_ns": report["trace"]["probe_cost_ns"],
+        # Not its words, which differ from run to run.
+        "hint": {name: hint[name] for name in ("kind", "parameter") if name in hint}, "rdam_with_key": hint.get("rdam_with_key"),
+        "preempted": sum(thread.get("off_cpu", {}).get("preemptions", 0) for thread in report["threads"]),
+    }
+
+
+def score(programs: Programs, settings: dict, folder: pathlib.Path, keep: pathlib.Path | None = None) -> dict:
+    """Records and analyzes. The trace is moved to `keep`, else removed."""
+    trace = folder / "trace.bin"
+    operation = settings["operation"]
+    try:
+        output = run(record_words(programs, operation, trace) + benchmark_words(programs, settings), folder)
+        seconds = said_by(output, operation, settings["benchmark"])["seconds"]
+        result = analyzed(programs, trace, operation)
+        if keep is not None:
+            trace.replace(keep)
+    finally:
+        trace.unlink(missing_ok=True)
+    if result["occurrences"] != settings["threads"] * settings["iterations"]:
+        raise Trouble(f"{settings['benchmark']}: {result['occurrences']} calls of {operation} in the trace, not "
+                      f"{settings['threads']} × {settings['iterations']}")
+    return {"seconds": seconds, **result}
+
+
+def cache_line(programs: Programs, settings: dict, folder: pathlib.Path) -> dict:
+    """How long an operation took that needs a line from the other processor, as the program says itself."""
+    said = said_by(run(benchmark_words(programs, settings), folder), settings["operation"], settings["benchmark"])
+    return {"mean_ns": said["mean_ns"]}
+
+
+def cost(programs: Programs, settings: dict, folder: pathlib.Path, recorded_first: bool) -> dict:
+    """Seconds without and with the recorder, one run behind the other."""
+    trace = folder / "trace.bin"
+    operation = settings["operation"]
+    plain_words = benchmark_words(programs, settings)
+    recorded_words = record_words(programs, operation, trace) + plain_words
+    seconds = {}
+    try:
+        for recorded in (recorded_first, not recorded_first):
+            output = run(recorded_words if recorded else plain_words, folder)
+            seconds["recorded_s" if recorded else "plain_s"] = said_by(output, operation, settings["benchmark"])["seconds"]
+    finally:
+        trace.unlink(missing_ok=True)
+    return seconds

@@ -1,0 +1,134 @@
+"""The results page: thesis and measurement side by side. What a person has written between the markers stays."""
+
+import dataclasses
+import pathlib
+
+from . import figures, plan, sequences, text
+from .benchmarks import NAMES, SWEEPS
+from .programs import Programs
+from .summary import Results, SweepResult, number
+
+BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
+NOTHING_YET = "Nobody has written anything here about this machine yet."
+
+
+@dataclasses.dataclass(frozen=True)
+class About:
+    """What the page says of the run besides its figures."""
+
+    machine: dict
+    uncontrolled: list[str]
+    sessions: list[dict]
+    version: str
+    extent: plan.Extent
+
+
+def real_trace(programs: Programs, extent: plan.Extent, folder: pathlib.Path) -> sequences.Sequences | None:
+    """For figure 4.1: a delay of the first sweep there is at which some calls meet others, and some none."""
+    sweeps = [sweep for sweep in SWEEPS if sweep.name in extent.only]
+    if not sweeps:
+        return None
+    of_sweep = plan.points(sweeps[0], extent)[: len(sweeps[0].delays_ns)]
+    return sequences.record(programs, of_sweep[len(of_sweep) // 4][1], folder)
+
+
+def by_hand(page: pathlib.Path) -> str:
+    """What is between the markers of the page that is there."""
+    if not page.exists():
+        return NOTHING_YET
+    _, begin, rest = page.read_text().partition(BEGIN)
+    kept, end, _ = rest.partition(END)
+    return kept.strip() if begin and end else NOTHING_YET
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _overview(results: list[SweepResult]) -> str:
+    rows = [[result.sweep.name, str(len(result.points)), str(result.sweep.thesis_rho), number(result.rho), text.of_rounds(result),
+             f"{number(result.span, '.1f')}×", text.percent(result.minimum_variation), text.verdict(result)] for result in results]
+    return table(["benchmark", "delays", "ρ, thesis", "ρ, here", "single rounds", "mean varies", "minimum varies (c. v.)", "verdict"], rows)
+
+
+def _controls(results: list[SweepResult]) -> str:
+    rows = [[f"{result.sweep.name}, {control.name}", f"{scored.median('rdam'):.3f}", text.duration(scored.median("mean_ns")),
+             text.duration(scored.median("min_ns")), text.control_verdict(control, scored.median("rdam"))]
+            for result in results for control, scored in result.controls]
+    return table(["control", "score", "mean", "minimum", "below 0.05"], rows)
+
+
+def _sweep(result: SweepResult, folder: str) -> list[str]:
+    sweep = result.sweep
+    rounds = text.counted(len(result.points[0].rounds), "round")
+    lost = [f"{result.lost_calls} calls are in no score: dropped, or not seen to end."] if result.lost_calls else []
+    return [f"### {sweep.title[0].upper()}{sweep.title[1:]} (`{sweep.name}`, figure {sweep.figure})",
+            f"{text.workload(sweep, result.points[0].settings)}, medians of {rounds}. {sweep.why}".strip(),
+            f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)", table(text.POINT_HEAD, text.point_rows(result)), *lost]
+
+
+def _run(about: About) -> str:
+    this, extent = about.machine, about.extent
+    when = ", ".join(sorted({session["start"][:10] for session in about.sessions}))
+    words = [name for name, said in (("--quick", extent.quick), (f"--only {','.join(extent.only)}", len(extent.only) < len(NAMES)),
+                                     (f"--rounds {extent.rounds}", extent.rounds), (f"--iterations {extent.iterations}", extent.iterations),
+                                     (f"--path {extent.io_path}", extent.io_path)) if said]
+    memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
+    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {about.version}, on {this['processor']}, "
+            f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
+
+
+def compose(results: Results, drawn: bool, about: About, kept: str, folder: str) -> str:
+    """The page as Markdown. `folder`: where the drawings are, as seen from the page."""
+    parts = ["# The thesis's evaluation, measured here",
+             "Written by `tools/reproduce` (which see: `--help`); only *What differs, and why* is by hand. The metric and the reference are those of "
+             "M. S. Mosli Bouksiaa, *Performance variation considered helpful*, PhD thesis, Université Paris-Saclay, 2018, chapter 5.",
+             _run(about),
+             "What could not be controlled:", "\n".join(f"- {sentence}" for sentence in about.uncontrolled)]
+    if drawn:
+        parts += ["## What a score is made of", f"![A thread's calls, and what each lost against the fastest]({folder}/sequences.svg)"]
+    if results.sweeps:
+        parts += ["## Score against completion time (table 5.1)",
+                  "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
+                  "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
+                  "the score counts, stays where it is.",
+                  _overview(results.sweeps),
+                  "Controls: the same programs, at the least delay, with nothing to disturb each other by.", _controls(results.sweeps)]
+        for result in results.sweeps:
+            parts += _sweep(result, folder)
+    if results.findings:
+        parts += ["## Findings on real programs (§5.2.5)",
+                  "Programs that do what the thesis found in applications, beside the same without it. The last two lose nothing: their work "
+                  "depends on a parameter. What rdam says first about the loss, and the score that is left when calls are compared only with "
+                  "those of the same value:",
+                  table(text.FINDING_HEAD, text.finding_rows(results.findings))]
+    if results.links:
+        parts += ["## Networks (table 5.4)",
+                  "A client and a server over TCP between two network namespaces, the link's rate limited by `tc`, and over loopback. "
+                  "In the thesis the client's score falls as the network gets faster, and the server's stays low.",
+                  table(text.LINK_HEAD, text.link_rows(results.links)), *text.link_notes(results.links)]
+        if any(not result.obstacle for result in results.links):
+            parts.append(f"![Scores of client and server]({folder}/network.svg)")
+    if results.costs:
+        parts += ["## Cost of recording (table 5.3)",
+                  "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
+                  "runs that take turns in coming first. The ratio is the median of the pairs', its interval is from order statistics (at "
+                  "least 95 %; none for fewer than six pairs). These programs do nothing but call the recorded function, far more often "
+                  "than any that one would record; the thesis's programs are whole applications: below 10 % for 22 of 27, below 31 % for all.",
+                  table(text.COST_HEAD, text.cost_rows(results.costs))]
+    parts += ["## What differs, and why", BEGIN, kept, END]
+    return "\n\n".join(parts) + "\n"
+
+
+def write(page: pathlib.Path, results: Results, drawn: sequences.Sequences | None, about: About) -> None:
+    """The page, and beside it the folder of its drawings, which has the page's name."""
+    folder = page.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    for result in results.sweeps:
+        figures.draw_sweep(result, folder / f"{result.sweep.name}.svg")
+    if any(not result.obstacle for result in results.links):
+        figures.draw_links(results.links, folder / "network.svg")
+    if drawn is not None:
+        figures.draw_sequences(drawn, folder / "sequences.svg")
+    page.write_text(compose(results, drawn is not None, about, by_hand(page), folder.name))

@@ -1,0 +1,101 @@
+"""Which measurements a run consists of, and in which order.
+
+Round by round: in a round everything is measured once, in an order of its own, so that what disturbs the machine for some seconds
+disturbs neither all repeats of one point nor the same neighbours twice. The order depends on nothing but the round's number: an
+interrupted run goes on as it would have gone.
+"""
+
+import dataclasses
+import random
+
+from .benchmarks import CACHE_LINE, COSTS, FINDINGS, LINKS, SWEEPS, Cost, Finding, Link, Sweep
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    """How much is measured."""
+
+    only: tuple[str, ...]
+    quick: bool = False
+    rounds: int | None = None  # instead of those below
+    iterations: int | None = None  # instead of the benchmarks' own
+    io_path: str | None = None
+
+    def rounds_of(self, kind: str) -> int:
+        return self.rounds or (QUICK_ROUNDS if self.quick else FULL_ROUNDS)[kind]
+
+    def iterations_of(self, benchmark) -> int:
+        return self.iterations or (benchmark.quick_iterations if self.quick else benchmark.iterations)
+
+
+# A 95 % interval of a median needs six values: --quick has none.
+FULL_ROUNDS = {"score": 9, "cost": 9, "network": 5}
+QUICK_ROUNDS = {"score": 3, "cost": 3, "network": 1}
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    kind: str  # score, cost, network or line
+    group: str  # what is summarized together; also what the progress line says
+    round: int
+    settings: dict = dataclasses.field(hash=False)
+
+
+def _settings(benchmark, extent: Extent, delay_ns: int, threads: int, options: tuple[str, ...]) -> dict:
+    paths = ("--path", extent.io_path) if benchmark.name == "io" and extent.io_path else ()
+    return {"benchmark": benchmark.name, "operation": benchmark.operation, "delay_ns": delay_ns, "threads": threads,
+            "iterations": extent.iterations_of(benchmark), "options": [*options, *paths]}
+
+
+def points(sweep: Sweep, extent: Extent) -> list[tuple[str, dict]]:
+    """(group, settings) of each point of a sweep, and then of each control, at the least delay."""
+    swept = [(f"{sweep.name} {delay}", _settings(sweep, extent, delay, sweep.threads, sweep.options)) for delay in sweep.delays_ns]
+    controls = [(f"{sweep.name} {control.name}", _settings(sweep, extent, sweep.delays_ns[0], control.threads,
+                                                           sweep.options + control.options))
+                for control in sweep.controls]
+    return swept + controls
+
+
+def group_of_cost(cost: Cost) -> str:
+    return f"cost of {cost.name} {cost.label}"
+
+
+def group_of_link(link: Link) -> str:
+    return f"network {link.name}"
+
+
+def group_of_finding(finding: Finding) -> str:
+    return f"{finding.name}, {finding.variant}"
+
+
+def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Task]:
+    found = []
+    if number < extent.rounds_of("score"):
+        for sweep in SWEEPS:
+            if sweep.name in extent.only:
+                found += [Task("score", group, number, settings) for group, settings in points(sweep, extent)]
+        found += [Task("score", group_of_finding(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
+                  for one in FINDINGS if one.name in extent.only]
+    if number < extent.rounds_of("cost"):
+        found += [Task("cost", group_of_cost(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
+                  for one in COSTS if one.name in extent.only]
+    if "network" in extent.only and number < extent.rounds_of("network"):
+        found += [Task("network", group_of_link(link), number,
+                       {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link),
+                        "options": list(link.options)})
+                  for link in LINKS if link.name not in obstacles]
+    if number < extent.rounds_of("score"):
+        found.append(Task("line", "cache line", number, dict(CACHE_LINE)))
+    random.Random(number).shuffle(found)
+    return found
+
+
+def tasks(extent: Extent, obstacles: dict[str, str]) -> list[Task]:
+    """All of a run. `obstacles`: names of links that cannot be measured here."""
+    rounds = max(extent.rounds_of(kind) for kind in FULL_ROUNDS)
+    return [task for number in range(rounds) for task in _of_round(extent, obstacles, number)]
+
+
+def identified(task: Task, place: dict) -> dict:
+    """What a measurement depends on: with another machine, build or setting it is another one."""
+    return {"kind": task.kind, "round": task.round, "place": place, **task.settings}

@@ -1,0 +1,150 @@
+"""Numbers as a person reads them, and the report on the terminal."""
+
+from . import statistics
+from .benchmarks import Control, Sweep
+from .summary import HIGHEST_CONTROL, LEAST_SPAN, CostResult, FindingResult, LinkResult, Results, SweepResult, number
+
+UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+
+
+def duration(ns: float) -> str:
+    """Three digits and the unit: 1.25 µs."""
+    for size, unit in UNITS:
+        if ns >= size * 0.9995:
+            return f"{_three_digits(ns / size)} {unit}"
+    return f"{_three_digits(ns)} ns"
+
+
+def _three_digits(value: float) -> str:
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f}"
+
+
+def counted(number_of: int, what: str) -> str:
+    return f"{number_of} {what}" if number_of == 1 else f"{number_of} {what}s"
+
+
+def percent(share: float | None) -> str:
+    return "—" if share is None else f"{share * 100:.1f} %"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Columns of equal width, the first one to the left."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    lines = []
+    for row in [head, *rows]:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def point_rows(result: SweepResult) -> list[list[str]]:
+    rows = []
+    for point in result.points:
+        scores = [one["rdam"] for one in point.rounds]
+        rows.append([duration(point.settings["delay_ns"]), duration(point.median("mean_ns")), duration(point.median("min_ns")),
+                     f"{point.median('rdam'):.3f}", f"{min(scores):.3f}–{max(scores):.3f}"])
+    return rows
+
+
+POINT_HEAD = ["delay", "mean", "minimum", "score", "of the rounds"]
+
+
+def verdict(result: SweepResult) -> str:
+    if not result.measurable:
+        return f"not measurable here: the mean varies {number(result.span, '.2f')}× over the sweep, less than {LEAST_SPAN:.0f}×"
+    if result.rho is not None and result.rho >= result.sweep.thesis_rho:
+        return "at least the thesis's"
+    return "below the thesis's"
+
+
+def of_rounds(result: SweepResult) -> str:
+    rhos = [rho for rho in result.rho_of_rounds if rho is not None]
+    return f"{min(rhos):.3f} to {max(rhos):.3f}" if rhos else "—"
+
+
+def control_verdict(control: Control, score: float) -> str:
+    if control.varies_alone:
+        return f"no bound: {control.varies_alone}"
+    return "as expected" if score < HIGHEST_CONTROL else f"NOT below {HIGHEST_CONTROL}"
+
+
+def workload(sweep: Sweep, settings: dict) -> str:
+    return f"{settings['threads']} threads, {settings['iterations']:,} calls each, {len(sweep.delays_ns)} delays"
+
+
+def sweep_text(result: SweepResult) -> str:
+    sweep = result.sweep
+    rounds = len(result.points[0].rounds)
+    lines = [f"{sweep.name} ({sweep.title}): {workload(sweep, result.points[0].settings)}, medians of {counted(rounds, 'round')}",
+             table(POINT_HEAD, point_rows(result)),
+             f"  ρ of mean and score {number(result.rho)}, thesis {sweep.thesis_rho}: {verdict(result)} (single rounds {of_rounds(result)})",
+             f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {percent(result.minimum_variation)}"]
+    for control, scored in result.controls:
+        score = scored.median("rdam")
+        lines.append(f"  control, {control.name}: score {score:.3f}, {control_verdict(control, score)}; mean {duration(scored.median('mean_ns'))}")
+    if result.lost_calls:
+        lines.append(f"  {result.lost_calls} calls are in no score: dropped, or not seen to end")
+    return "\n".join(lines)
+
+
+def _hint_words(result: FindingResult) -> str:
+    hint = result.hint or {}
+    return " ".join(filter(None, (hint.get("kind"), f"({hint['parameter']})" if "parameter" in hint else "")))
+
+
+def finding_rows(results: list[FindingResult]) -> list[list[str]]:
+    rows = []
+    for result in results:
+        left = [one["rdam_with_key"] for one in result.scored.rounds if one["rdam_with_key"] is not None]
+        rows.append([f"{result.finding.name}, {result.finding.variant}", f"{result.scored.median('rdam'):.3f}",
+                     duration(result.scored.median("mean_ns")), duration(result.scored.median("min_ns")),
+                     _hint_words(result), number(statistics.median(left))])
+    return rows
+
+
+FINDING_HEAD = ["benchmark", "score", "mean", "minimum", "first hint", "with the parameter as key"]
+
+
+def interval(result: CostResult) -> str:
+    return f"{result.interval[0]:.3f}–{result.interval[1]:.3f}" if result.interval else "—"
+
+
+def cost_rows(results: list[CostResult]) -> list[list[str]]:
+    return [[f"{result.cost.name}, {result.cost.label}", duration(result.median("plain_s") * 1e9), duration(result.median("recorded_s") * 1e9),
+             number(result.ratio), interval(result), str(len(result.pairs))] for result in results]
+
+
+COST_HEAD = ["benchmark", "without", "with rdam", "ratio", "95 % interval", "pairs"]
+
+
+def link_rows(results: list[LinkResult]) -> list[list[str]]:
+    rows = []
+    for result in results:
+        if result.obstacle:
+            rows.append([result.link.name, "not measured", "", "", ""])
+            continue
+        rows.append([result.link.name, f"{result.median('client', 'rdam'):.3f}", duration(result.median("client", "mean_ns")),
+                     f"{result.median('server', 'rdam'):.3f}", duration(result.median("server", "mean_ns"))])
+    return rows
+
+
+LINK_HEAD = ["network", "client's score", "its mean", "server's score", "its mean"]
+
+
+def link_notes(results: list[LinkResult]) -> list[str]:
+    return [f"{result.link.name}: not measured: {result.obstacle}" for result in results if result.obstacle]
+
+
+def report(results: Results, uncontrolled: list[str]) -> str:
+    parts = [sweep_text(result) for result in results.sweeps]
+    if results.findings:
+        parts.append("\n".join(["findings on real programs (§5.2.5): medians", table(FINDING_HEAD, finding_rows(results.findings))]))
+    if results.links:
+        parts.append("\n".join(["network (table 5.4): medians", table(LINK_HEAD, link_rows(results.links)),
+                                *(f"  {note}" for note in link_notes(results.links))]))
+    if results.costs:
+        parts.append("\n".join(["cost of recording (table 5.3): seconds of the program itself, median of the ratios of neighbouring runs,",
+                                "interval from order statistics", table(COST_HEAD, cost_rows(results.costs))]))
+    parts.append("\n".join(["not controlled:", *(f"  {sentence}" for sentence in uncontrolled)]))
+    return "\n\n".join(parts)
