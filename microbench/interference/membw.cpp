@@ -107,7 +107,7 @@ const Benchmark kMembw{
     .summary = "Read from memory beside a neighbour that saturates it and pauses",
     .threads = 1,
     .iterations = 50'000,
-    .delay = "20us",
+    .delay = "2us",
     .add = add,
 };
 
