@@ -36,7 +36,7 @@ Result<Outcome> run(const Point& point, bool equal) {
 
 Runner add(CLI::App& app) {
     const auto equal = std::make_shared<bool>(false);
-    app.add_flag("--equal", *equal, "Control: all threads have the same work each time");
+    app.add_flag("--equal", *equal, "All threads have the same work each time: what is left is waking up");
     return measures("wait_for_others", [equal](const Point& point) { return run(point, *equal); });
 }
 

@@ -75,7 +75,7 @@ Runner add(CLI::App& app) {
 const Benchmark kCondvar{
     .name = "condvar",
     .summary = "Compute, then queue with other writers at a monitor",
-    .threads = 2,
+    .threads = 4,
     .iterations = 10'000,
     .delay = "20us",
     .add = add,

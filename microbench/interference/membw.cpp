@@ -73,7 +73,10 @@ Result<Outcome> run(const Point& point, unsigned neighbours) {
     std::vector<std::jthread> others;
     try {
         for (unsigned i = 0; i < neighbours; ++i)
-            others.emplace_back([&, i] { disturb(memory[point.threads + i], pause, end); });
+            others.emplace_back([&, i] {
+                take_place(point, point.threads + i);
+                disturb(memory[point.threads + i], pause, end);
+            });
     } catch (const std::system_error&) {
         end = true;
         return fail("the system refuses {} threads; ask for fewer with --neighbours", neighbours);
@@ -103,8 +106,8 @@ const Benchmark kMembw{
     .name = "membw",
     .summary = "Read from memory beside a neighbour that saturates it and pauses",
     .threads = 1,
-    .iterations = 10'000,
-    .delay = "200us",
+    .iterations = 50'000,
+    .delay = "2us",
     .add = add,
 };
 

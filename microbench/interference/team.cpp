@@ -26,13 +26,6 @@ std::vector<int> allowed_processors() {
     return processors;
 }
 
-bool stay_on(int processor) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processor, &set);
-    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
-}
-
 /// Where threads wait for the last one, on the processor: one that must be woken would be late.
 class Start {
   public:
@@ -75,13 +68,23 @@ struct Member {
 
 }  // namespace
 
+bool take_place(const Point& point, unsigned number) {
+    if (!point.pin) return true;
+    // The first thread that asks is not bound yet.
+    static const std::vector<int> processors = allowed_processors();
+    if (processors.empty()) return false;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processors[number % processors.size()], &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
 Result<Outcome> run_team(const Point& point, const std::function<std::uint64_t(unsigned)>& work) {
-    const std::vector<int> processors = point.pin ? allowed_processors() : std::vector<int>{};
     std::vector<Member> members(point.threads);
     Start start(point.threads);
     const auto live = [&](unsigned i) {
         Member& me = members[i];
-        if (!processors.empty()) me.placed = stay_on(processors[i % processors.size()]);
+        me.placed = take_place(point, i);
         if (!start.wait()) return;
         const std::uint64_t ticks = work(i);
         me.end = Clock::now();

@@ -15,6 +15,11 @@ namespace rdam::microbench {
 /// not timed. An error where the system refuses threads, or places for them.
 Result<Outcome> run_team(const Point& point, const std::function<std::uint64_t(unsigned)>& work);
 
+/// Binds the calling thread to the processor that belongs to thread `number`, if the point says so. False if
+/// the system refuses. Those of run_team have been there; one that starts a thread of its own takes a number
+/// behind them.
+bool take_place(const Point& point, unsigned number);
+
 /// The loop of a thread: `pause`, then `operation`, so often. Returns the ticks inside `operation`, 0 if the
 /// point is not self-timed.
 template <class Pause, class Operation>
