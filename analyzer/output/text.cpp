@@ -183,7 +183,16 @@ class TextWriter {
             }
             if (shown > 0) print_table(table);
             unlisted_sequences(row, shown);
+            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown))
+                sequence_hints(part);
         }
+    }
+
+    void sequence_hints(const score::SequenceRow& part) {
+        if (part.hints.empty()) return;
+        line("  " + sequence_name(part) + " may be");
+        for (const score::Hint& hint : part.hints)
+            line("    " + printable(hint.text));
     }
 
     std::string sequence_name(const score::SequenceRow& row) {

@@ -281,6 +281,14 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
         Catch::StartsWith("Context switches were recorded up to 2.00 s only (too many): from then on "));
 }
 
+TEST_CASE("what a sequence may be stands behind the sequences", "[output]") {
+    score::Report report = analyze(contended_program());
+    report.functions[0].sequences[0].hints = {{.kind = "phase", .text = "it was the moon"}};
+    const std::string text = text_of(report, {.sequences = true});
+    CHECK(text.find("may be\n    it was the moon\n") != std::string::npos);
+    CHECK(text_of(report, {}).find("the moon") == std::string::npos);
+}
+
 TEST_CASE("JSON has the keys of the contract and finite numbers only", "[output]") {
     score::Report report = analyze(contended_program());
     report.functions[0].rdam = std::numeric_limits<double>::quiet_NaN();
