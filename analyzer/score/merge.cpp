@@ -1,11 +1,10 @@
 #include "analyzer/score/merge.h"
 
 namespace rdam::score {
-namespace {
 
-mining::ShapeId translate(const mining::SequenceStore& from, const mining::Shape& shape,
-                          std::span<const mining::ShapeId> numbers, mining::SequenceStore& into,
-                          std::vector<mining::Run>& runs) {
+mining::ShapeId translate_shape(const mining::SequenceStore& from, const mining::Shape& shape,
+                                std::span<const mining::ShapeId> numbers, bool fold_loops,
+                                mining::SequenceStore& into, std::vector<mining::Run>& runs) {
     switch (shape.kind) {
         case mining::ShapeKind::abandoned:
             return into.abandoned(shape.function);
@@ -17,13 +16,13 @@ mining::ShapeId translate(const mining::SequenceStore& from, const mining::Shape
     runs.clear();
     std::uint64_t hash = mining::kHashSeed;
     for (const mining::Run& run : from.runs(shape)) {
-        runs.push_back({numbers[run.child], run.count});
-        hash = mining::hash_mix(hash, runs.back());
+        const mining::Run translated{numbers[run.child], fold_loops ? 1 : run.count};
+        if (fold_loops && !runs.empty() && runs.back() == translated) continue;
+        runs.push_back(translated);
+        hash = mining::hash_mix(hash, translated);
     }
     return into.intern(shape.function, from.keys(shape), runs, hash);
 }
-
-}  // namespace
 
 std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
                                            std::span<const std::unique_ptr<ThreadTimes>> threads) {
@@ -33,7 +32,7 @@ std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
         const mining::SequenceStore& store = threads[t]->sequences;
         std::vector<mining::ShapeId>& numbers = merged->shape_numbers.emplace_back();
         for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
-            numbers.push_back(translate(store, store.shape(id), numbers, merged->store, runs));
+            numbers.push_back(translate_shape(store, store.shape(id), numbers, false, merged->store, runs));
         }
         for (mining::GroupId id = 0; id < threads[t]->groups.size(); ++id) {
             const mining::Group& group = store.group(id);

@@ -26,6 +26,12 @@ struct MergedGroups {
     std::vector<std::vector<mining::ShapeId>> shape_numbers;  ///< by thread and its own number
 };
 
+/// The number that a shape of one store has in another; `numbers` are those of its children. With
+/// `fold_loops` neighbours that are the same count once. `runs`: scratch.
+mining::ShapeId translate_shape(const mining::SequenceStore& from, const mining::Shape& shape,
+                                std::span<const mining::ShapeId> numbers, bool fold_loops,
+                                mining::SequenceStore& into, std::vector<mining::Run>& runs);
+
 /// The numbers depend on the order of `threads` alone. Refers to the analyses, which must outlive the result.
 std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
                                            std::span<const std::unique_ptr<ThreadTimes>> threads);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/mining/keys.h"
+#include "analyzer/score/merge.h"
 
 namespace rdam::score {
 namespace {
@@ -86,28 +87,11 @@ class Regrouping {
         std::vector<mining::Run> runs;
         for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
             const mining::Shape& shape = store.shape(id);
-            if (wanted_.ignored[shape.function])
-                shapes_.push_back(kNone);
-            else if (shape.kind == mining::ShapeKind::abandoned)
-                shapes_.push_back(out_->sequences.abandoned(shape.function));
-            else if (shape.kind == mining::ShapeKind::unique)
-                shapes_.push_back(out_->sequences.unique(shape.function));
-            else
-                shapes_.push_back(complete(shape, runs));
+            shapes_.push_back(wanted_.ignored[shape.function]
+                                  ? kNone
+                                  : translate_shape(store, shape, shapes_, wanted_.sequences.fold_loops,
+                                                    out_->sequences, runs));
         }
-    }
-
-    mining::ShapeId complete(const mining::Shape& shape, std::vector<mining::Run>& runs) {
-        const bool fold = wanted_.sequences.fold_loops;
-        runs.clear();
-        std::uint64_t hash = mining::kHashSeed;
-        for (const mining::Run& run : from_.sequences.runs(shape)) {
-            const mining::Run translated{shapes_[run.child], fold ? 1 : run.count};
-            if (fold && !runs.empty() && runs.back() == translated) continue;
-            runs.push_back(translated);
-            hash = mining::hash_mix(hash, translated);
-        }
-        return out_->sequences.intern(shape.function, from_.sequences.keys(shape), runs, hash);
     }
 
     mining::GroupId group(const mining::Group& group) {
