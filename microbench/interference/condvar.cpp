@@ -9,7 +9,7 @@
 #include "microbench/interference/pause.h"
 #include "microbench/interference/registry.h"
 #include "microbench/interference/team.h"
-#include "tools/rdam/time_value.h"
+#include "microbench/interference/time_option.h"
 
 namespace {
 
@@ -56,18 +56,18 @@ MEASURED void queue_write(Queue* queue) {
 namespace rdam::microbench {
 namespace {
 
-Result<Outcome> run(const Point& point, const std::string& write) {
-    const Result<double> write_ns = parse_time(write);
-    if (!write_ns) return fail("--write: {}", write_ns.error().message);
-    Queue queue(*write_ns);
+Result<Outcome> run(const Point& point, double write_ns) {
+    Queue queue(write_ns);
     const Compute pause(point.delay_ns);
     return run_team(point, [&](unsigned) { return repeat(point, pause, [&] { queue_write(&queue); }); });
 }
 
 Runner add(CLI::App& app) {
-    const auto write = std::make_shared<std::string>("10us");
-    app.add_option("--write", *write, "How long a write takes")->type_name("TIME")->capture_default_str();
-    return measures("queue_write", [write](const Point& point) { return run(point, *write); });
+    const auto write_ns = std::make_shared<double>(10e3);
+    add_time(
+        app, "--write", [write = write_ns.get()](double time) { *write = time; },
+        "How long a write takes [10us]");
+    return measures("queue_write", [write_ns](const Point& point) { return run(point, *write_ns); });
 }
 
 }  // namespace

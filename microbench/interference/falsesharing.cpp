@@ -8,6 +8,7 @@
 #include "microbench/interference/places.h"
 #include "microbench/interference/registry.h"
 #include "microbench/interference/team.h"
+#include "microbench/interference/time_option.h"
 
 MEASURED void shared_increment(volatile std::uint64_t* counters, std::uint64_t updates) {
     rdam::microbench::increment(counters, updates);
@@ -26,7 +27,8 @@ struct alignas(kLine) Line {
 
 struct Options {
     bool padded = false;
-    std::uint64_t updates = kUpdates;
+    Work work;
+    double pause_ns = 0;
 };
 
 /// The threads with odd numbers are delayed.
@@ -36,20 +38,23 @@ Result<Outcome> run(const Point& point, const Options& options) {
                     point.threads, kThreads);
     }
     Places<Line> lines(point.threads, options.padded);
-    const Compute pause(point.delay_ns);
-    const Compute none(0);
+    const Compute pause(options.pause_ns);
+    const Compute delayed(options.pause_ns + point.delay_ns);
+    const std::uint64_t updates = options.work.count();
     return run_team(point, [&](unsigned thread) {
         volatile std::uint64_t* const counters =
             &lines.of(thread).counters[thread % kThreads * kWordsOfAThread];
-        return repeat(point, thread % 2 == 0 ? none : pause,
-                      [&] { shared_increment(counters, options.updates); });
+        return repeat(point, thread % 2 == 0 ? pause : delayed, [&] { shared_increment(counters, updates); });
     });
 }
 
 Runner add(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_flag("--padded", options->padded, "Control: each counter has a cache line of its own");
-    add_updates(app, options->updates);
+    add_work(app, options->work);
+    add_time(
+        app, "--pause", [options = options.get()](double time) { options->pause_ns = time; },
+        "What all threads compute between two calls [0ns]; the delay comes on top");
     return measures("shared_increment", [options](const Point& point) { return run(point, *options); });
 }
 

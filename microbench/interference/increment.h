@@ -3,10 +3,10 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <optional>
 
 namespace rdam::microbench {
 
-inline constexpr std::uint64_t kUpdates = 512;
 inline constexpr std::size_t kWordsOfAThread = 2;
 
 /// Reads, modifies and writes. A store alone would not do: it waits for the cache line in the store buffer,
@@ -19,12 +19,17 @@ inline void increment(volatile std::uint64_t* words, std::uint64_t updates) {
     }
 }
 
-/// One increment takes less than the steps in which some clocks advance: a call makes several.
-inline void add_updates(CLI::App& app, std::uint64_t& updates) {
-    app.add_option("--updates", updates, "Increments in one call")
-        ->check(CLI::Range(1, 1 << 30))
-        ->type_name("N")
-        ->capture_default_str();
-}
+/// How many increments one call makes: a number, or what this processor does in a time when nobody
+/// interferes. One alone takes less than the steps in which some clocks advance.
+struct Work {
+    std::uint64_t updates = 512;
+    std::optional<double> nanoseconds;  ///< instead
+
+    /// At least 1. With a time it calibrates (some milliseconds): ask before threads start.
+    [[nodiscard]] std::uint64_t count() const;
+};
+
+/// The options `--updates` and `--work`.
+void add_work(CLI::App& app, Work& work);
 
 }  // namespace rdam::microbench

@@ -2,11 +2,10 @@
 
 #include <sys/prctl.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
-#include <limits>
+
+#include "microbench/interference/least_time.h"
 
 namespace rdam::microbench {
 
@@ -20,15 +19,7 @@ void Compute::rounds(std::uint64_t count) {
 
 double Compute::calibrate() {
     constexpr std::uint64_t kRounds = 100'000;
-    constexpr int kTries = 20;
-    double best = std::numeric_limits<double>::max();
-    for (int i = 0; i < kTries; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
-        rounds(kRounds);
-        const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
-        best = std::min(best, taken.count());
-    }
-    return best / static_cast<double>(kRounds);
+    return least_time([] { rounds(kRounds); }) / double{kRounds};
 }
 
 Compute::Compute(double nanoseconds) {

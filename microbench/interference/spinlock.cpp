@@ -1,57 +1,26 @@
 // Threads that need the same spin lock (listing 5.1 of the thesis).
 #include <pthread.h>
 
-#include <memory>
-
-#include "microbench/interference/increment.h"
-#include "microbench/interference/pause.h"
-#include "microbench/interference/places.h"
+#include "microbench/interference/guarded.h"
 #include "microbench/interference/registry.h"
-#include "microbench/interference/team.h"
 
 namespace {
 
-struct Locked {
+struct Spinlock {
+    Spinlock() { pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE); }
     pthread_spinlock_t spinlock;
-    Locked() { pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE); }
-    volatile std::uint64_t counters[rdam::microbench::kWordsOfAThread] = {};
 };
+using Guarded = rdam::microbench::Guarded<Spinlock>;
 
 }  // namespace
 
-MEASURED void spinlock_increment(pthread_spinlock_t* spinlock, volatile std::uint64_t* counters,
-                                 std::uint64_t updates) {
-    pthread_spin_lock(spinlock);
-    rdam::microbench::increment(counters, updates);
-    pthread_spin_unlock(spinlock);
+MEASURED void spinlock_increment(Guarded* guarded, std::uint64_t updates) {
+    pthread_spin_lock(&guarded->lock.spinlock);
+    rdam::microbench::increment(guarded->counters, updates);
+    pthread_spin_unlock(&guarded->lock.spinlock);
 }
 
 namespace rdam::microbench {
-namespace {
-
-struct Options {
-    bool own = false;
-    std::uint64_t updates = kUpdates;
-};
-
-Result<Outcome> run(const Point& point, const Options& options) {
-    Places<Locked> places(point.threads, options.own);
-    const Compute pause(point.delay_ns);
-    return run_team(point, [&](unsigned thread) {
-        Locked& locked = places.of(thread);
-        return repeat(point, pause,
-                      [&] { spinlock_increment(&locked.spinlock, locked.counters, options.updates); });
-    });
-}
-
-Runner add(CLI::App& app) {
-    const auto options = std::make_shared<Options>();
-    app.add_flag("--private", options->own, "Control: each thread has a lock of its own");
-    add_updates(app, options->updates);
-    return measures("spinlock_increment", [options](const Point& point) { return run(point, *options); });
-}
-
-}  // namespace
 
 const Benchmark kSpinlock{
     .name = "spinlock",
@@ -59,7 +28,7 @@ const Benchmark kSpinlock{
     .threads = 2,
     .iterations = 300'000,
     .delay = "1us",
-    .add = add,
+    .add = [](CLI::App& app) { return measures_guarded(app, "spinlock_increment", spinlock_increment); },
 };
 
 }  // namespace rdam::microbench

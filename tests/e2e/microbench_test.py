@@ -18,10 +18,13 @@ ATTEMPTS = 5  # what else runs on the machine disturbs as well
 # The measured function, threads, iterations, other options.
 RUNS = {
     "lock": ("lock_increment", 3, 500, []),
+    "lock, work": ("lock_increment", 2, 50, ["--work", "2us"]),
+    "lock, least work": ("lock_increment", 2, 50, ["--work", "0ns"]),
     "lock, control": ("lock_increment", 2, 500, ["--private"]),
     "spinlock": ("spinlock_increment", 2, 500, []),
     "spinlock, control": ("spinlock_increment", 2, 500, ["--private", "--pin"]),
     "falsesharing": ("shared_increment", 2, 5000, []),
+    "falsesharing, pause": ("shared_increment", 2, 500, ["--pause", "1us", "--work", "100ns"]),
     "falsesharing, control": ("shared_increment", 6, 100, ["--padded"]),
     "io": ("read_block", 4, 20, ["--path", "."]),
     "barrier": ("wait_for_others", 3, 50, []),
@@ -48,6 +51,9 @@ REFUSED = [
     (["lock", "--delay", "1us..1ms"], 2, "how many points"),
     (["lock", "--delay", "1ms..1us/4"], 2, "LOW < HIGH"),
     (["lock", "--padded"], 2, "--padded"),
+    (["lock", "--work", "10 parsecs"], 2, "--work"),
+    (["lock", "--work", "1us", "--updates", "3"], 2, "--updates"),
+    (["falsesharing", "--pause", "-1us"], 2, "--pause"),
     (["falsesharing", "--threads", "5"], 1, "--threads"),
     (["io", "--path", "nowhere"], 1, "--path"),
     (["falsepositive", "--kind", "square"], 2, "--kind"),

@@ -249,6 +249,24 @@ class Summaries(Case):
         self.assertEqual(results.failures(), [])
         self.assertIn("not measurable here: the mean varies 1.", text.report(results, []))
 
+    def test_a_false_positive_that_is_not_flagged(self):
+        def blind(task):
+            return {**made_up(task), "hint": {"kind": "blocked"}} if task.group == "falsepositive, triangular loop" else made_up(task)
+
+        results = results_of(plan.Extent(("falsepositive",), rounds=3), self.folder, blind)
+        self.assertEqual(results.failures(), ["falsepositive, triangular loop: a false positive that the hints do not tell"])
+        self.assertEqual([text.finding_verdict(one) for one in results.findings],
+                         ["flagged as a false positive", "NOT flagged as a false positive"])
+
+    def test_a_finding_is_compared_with_its_control(self):
+        def disturbed(task):
+            share = {"barrier, unequal work": 0.3, "barrier, equal work": 0.1, "membw, a neighbour": 0.15, "membw, no neighbour": 0.1}
+            return {**made_up(task), "rdam": share[task.group]} if task.group in share else made_up(task)
+
+        results = results_of(plan.Extent(("barrier", "membw"), rounds=3), self.folder, disturbed)
+        self.assertEqual([text.finding_verdict(one) for one in results.findings],
+                         ["3.0 times the control's", "control", "not measurable here: 1.5 times the control's", "control"])
+
     def test_durations(self):
         for nanoseconds, spoken in ((0, "0.00 ns"), (9.99, "9.99 ns"), (10.04, "10.0 ns"), (999.4, "999 ns"), (999.6, "1.00 µs"), (125_000, "125 µs"),
                                     (20e6, "20.0 ms"), (3.5e9, "3.50 s")):
@@ -314,10 +332,10 @@ class Pages(Case):
     def test_what_is_written_by_hand_stays(self):
         path = self.write()
         self.assertIn(page.NOTHING_YET, path.read_text())
-        path.write_text(path.read_text().replace(page.NOTHING_YET, "Two *processors*\n\n- explain it.").replace("Nothing was controlled.", "old"))
+        path.write_text(path.read_text().replace(page.NOTHING_YET, "Two *processors*\n\n- explain it.").replace("Nothing was controlled.", "It was controlled once."))
         written = self.write().read_text()
         self.assertIn(f"{page.BEGIN}\n\nTwo *processors*\n\n- explain it.\n\n{page.END}", written)
-        self.assertNotIn("old", written)
+        self.assertNotIn("It was controlled once.", written)
         self.assertEqual(self.write().read_text(), written)
 
 

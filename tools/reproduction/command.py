@@ -60,7 +60,8 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=_count, metavar="N", help="measure everything N times")
     parser.add_argument("--iterations", type=_count, metavar="N", help="calls of each thread, in all benchmarks")
     parser.add_argument("--check", action="store_true",
-                        help="exit with 1 if a ρ is below the thesis's where the mean varies at least twofold, or a control is not below 0.05")
+                        help="exit with 1 if a ρ is below the thesis's where the mean varies at least twofold, a control is not below 0.05, "
+                             "or a false positive is not flagged")
     return parser.parse_args(words)
 
 

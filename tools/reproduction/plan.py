@@ -48,9 +48,9 @@ def _settings(benchmark, extent: Extent, delay_ns: int, threads: int, options: t
 
 
 def points(sweep: Sweep, extent: Extent) -> list[tuple[str, dict]]:
-    """(group, settings) of each point of a sweep, and then of each control, at the least delay."""
+    """(group, settings) of each point of a sweep, and then of each control, at the middle one of its delays."""
     swept = [(f"{sweep.name} {delay}", _settings(sweep, extent, delay, sweep.threads, sweep.options)) for delay in sweep.delays_ns]
-    controls = [(f"{sweep.name} {control.name}", _settings(sweep, extent, sweep.delays_ns[0], control.threads,
+    controls = [(f"{sweep.name} {control.name}", _settings(sweep, extent, sweep.delays_ns[sweep.middle], control.threads,
                                                            sweep.options + control.options))
                 for control in sweep.controls]
     return swept + controls

@@ -9,6 +9,7 @@ from .journal import Journal, key_of
 
 LEAST_SPAN = 2.0  # times by which the mean must vary over a sweep for ρ to mean something
 HIGHEST_CONTROL = 0.05
+LEAST_FINDING = 2.0  # times the control's score from which a disturbance can be told from what the machine does
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +31,11 @@ class SweepResult:
 
     def series(self, figure: str) -> list[float]:
         return [point.median(figure) for point in self.points]
+
+    @property
+    def in_the_middle(self) -> Scored:
+        """The point that has the controls' delay."""
+        return self.points[self.sweep.middle]
 
     @property
     def rho(self) -> float | None:
@@ -63,12 +69,25 @@ class SweepResult:
 class FindingResult:
     finding: Finding
     scored: Scored
+    control: Scored | None = None
 
     @property
     def hint(self) -> dict | None:
         """The commonest of what came first among the hints; None if that is nothing."""
         hints = [json.dumps(one.get("hint")) for one in self.scored.rounds]
         return json.loads(max(hints, key=hints.count))
+
+    @property
+    def times_the_control(self) -> float | None:
+        """How many times as much was lost as without interference."""
+        if self.control is None or self.control.median("rdam") <= 0:
+            return None
+        return self.scored.median("rdam") / self.control.median("rdam")
+
+    @property
+    def flagged(self) -> bool:
+        """As a false positive, by the hints."""
+        return (self.hint or {}).get("kind") == "parameter"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,13 +137,21 @@ class Results:
             if result.measurable and (rho is None or rho < result.sweep.thesis_rho):
                 found.append(f"{result.sweep.name}: ρ {number(rho)} is below the thesis's {result.sweep.thesis_rho}")
             for control, scored in result.controls:
-                if not control.varies_alone and scored.median("rdam") >= HIGHEST_CONTROL:
+                if scored.median("rdam") >= HIGHEST_CONTROL:
                     found.append(f"{result.sweep.name}, {control.name}: a control with a score of {scored.median('rdam'):.3f}")
+        found += [f"{one.finding.name}, {one.finding.variant}: a false positive that the hints do not tell" for one in self.findings
+                  if one.finding.false_positive and not one.flagged]
         return found
 
 
 def number(value: float | None, form: str = ".3f") -> str:
     return "—" if value is None else format(value, form)
+
+
+def _findings(rounds: dict[str, list[dict]], extent: plan.Extent) -> list[FindingResult]:
+    there = [one for one in FINDINGS if one.name in extent.only]
+    scored = {(one.name, one.variant): Scored({}, rounds[plan.group_of_finding(one)]) for one in there}
+    return [FindingResult(one, scored[one.name, one.variant], scored.get((one.name, one.control))) for one in there]
 
 
 def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[str, str]) -> Results:
@@ -138,7 +165,7 @@ def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[s
             scored = [Scored(settings, rounds[group]) for group, settings in plan.points(sweep, extent)]
             count = len(sweep.delays_ns)
             sweeps.append(SweepResult(sweep, scored[:count], list(zip(sweep.controls, scored[count:], strict=True))))
-    findings = [FindingResult(one, Scored({}, rounds[plan.group_of_finding(one)])) for one in FINDINGS if one.name in extent.only]
+    findings = _findings(rounds, extent)
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
     links = [LinkResult(link, rounds.get(plan.group_of_link(link), []), obstacles.get(link.name)) for link in LINKS
              if "network" in extent.only]

@@ -1,8 +1,8 @@
 """Numbers as a person reads them, and the report on the terminal."""
 
 from . import statistics
-from .benchmarks import Control, Sweep
-from .summary import HIGHEST_CONTROL, LEAST_SPAN, CostResult, FindingResult, LinkResult, Results, SweepResult, number
+from .benchmarks import Sweep
+from .summary import HIGHEST_CONTROL, LEAST_FINDING, LEAST_SPAN, CostResult, FindingResult, LinkResult, Results, SweepResult, number
 
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 
@@ -63,9 +63,7 @@ def of_rounds(result: SweepResult) -> str:
     return f"{min(rhos):.3f} to {max(rhos):.3f}" if rhos else "—"
 
 
-def control_verdict(control: Control, score: float) -> str:
-    if control.varies_alone:
-        return f"no bound: {control.varies_alone}"
+def control_verdict(score: float) -> str:
     return "as expected" if score < HIGHEST_CONTROL else f"NOT below {HIGHEST_CONTROL}"
 
 
@@ -82,7 +80,8 @@ def sweep_text(result: SweepResult) -> str:
              f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {percent(result.minimum_variation)}"]
     for control, scored in result.controls:
         score = scored.median("rdam")
-        lines.append(f"  control, {control.name}: score {score:.3f}, {control_verdict(control, score)}; mean {duration(scored.median('mean_ns'))}")
+        lines.append(f"  control, {control.name}: score {score:.3f} instead of {result.in_the_middle.median('rdam'):.3f}, "
+                     f"{control_verdict(score)}; mean {duration(scored.median('mean_ns'))}")
     if result.lost_calls:
         lines.append(f"  {result.lost_calls} calls are in no score: dropped, or not seen to end")
     return "\n".join(lines)
@@ -93,17 +92,28 @@ def _hint_words(result: FindingResult) -> str:
     return " ".join(filter(None, (hint.get("kind"), f"({hint['parameter']})" if "parameter" in hint else "")))
 
 
+def finding_verdict(result: FindingResult) -> str:
+    if result.finding.false_positive:
+        return "flagged as a false positive" if result.flagged else "NOT flagged as a false positive"
+    if result.control is None:
+        return "control"
+    times = result.times_the_control
+    if times is not None and times < LEAST_FINDING:
+        return f"not measurable here: {times:.1f} times the control's"
+    return "seen" if times is None else f"{times:.1f} times the control's"
+
+
 def finding_rows(results: list[FindingResult]) -> list[list[str]]:
     rows = []
     for result in results:
         left = [one["rdam_with_key"] for one in result.scored.rounds if one["rdam_with_key"] is not None]
         rows.append([f"{result.finding.name}, {result.finding.variant}", f"{result.scored.median('rdam'):.3f}",
                      duration(result.scored.median("mean_ns")), duration(result.scored.median("min_ns")),
-                     _hint_words(result), number(statistics.median(left))])
+                     _hint_words(result), number(statistics.median(left)), finding_verdict(result)])
     return rows
 
 
-FINDING_HEAD = ["benchmark", "score", "mean", "minimum", "first hint", "with the parameter as key"]
+FINDING_HEAD = ["benchmark", "score", "mean", "minimum", "first hint", "with the parameter as key", "verdict"]
 
 
 def interval(result: CostResult) -> str:
