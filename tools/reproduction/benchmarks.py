@@ -150,6 +150,7 @@ def _ends(sweep: Sweep) -> tuple[Cost, ...]:
 
 COSTS = tuple(cost for sweep in SWEEPS for cost in _ends(sweep)) + tuple(
     Cost(one.name, one.variant, one.operation, one.delay_ns, one.threads, one.iterations, one.quick_iterations, one.options)
-    for one in FINDINGS if one.control or one.false_positive)
+    for one in FINDINGS if one.control or one.false_positive) + (
+    Cost("network", "loopback", "send_request", 100_000, 2, 2_000, 500, ("--bytes", "16384")),)
 
 NAMES = (*(sweep.name for sweep in SWEEPS), *dict.fromkeys(finding.name for finding in FINDINGS), "network")
