@@ -1,4 +1,4 @@
-// trampoline.S speaks of offsets; this file holds them against the types.
+// The assembly files speak of offsets; this file holds them against the types.
 #include "libprobe/layout.h"
 
 #include <linux/perf_event.h>

@@ -1,4 +1,4 @@
-// What trampoline.S knows of the recorder's data. layout.cpp checks every number against the C++ types.
+// What the assembly files know of the recorder's data. layout.cpp checks every number against the C++ types.
 #pragma once
 
 #include "libprobe/format/events.h"

@@ -2,72 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <catch2/catch.hpp>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "wrappers/catalogue/catalogue.h"
+#include "tests/unit/hints/made.h"
 
 using namespace rdam;
-
-namespace {
-
-constexpr std::size_t kCalls = 2000;
-
-/// A trace with one function, `work(size)` → int, of which each test makes the sample.
-struct Made {
-    Made() {
-        info.clock.ticks_per_second = 1e9;
-        info.threads = {{.tid = 1, .name = "main", .start = 1, .end = kCalls * 1000}};
-        info.functions.resize(1);
-        info.functions[0].name = "work";
-        info.functions[0].enter_words = 1;
-        info.functions[0].parameters = {{.name = "size", .kind = kInteger, .size = 4, .type = "int"}};
-        info.functions[0].result = {{.name = "", .kind = kInteger, .size = 4, .type = "int"}};
-        report.switches.state = trace::SwitchInfo::State::recorded;
-        report.functions.resize(1);
-        row().name = "work";
-        row().rdam = 0.5;
-        row().sample.words_per_call = 1;
-    }
-
-    score::FunctionRow& row() { return report.functions[0]; }
-
-    score::SampledCall& call(double lost_ns, std::uint64_t size = 0) {
-        row().sample.words.push_back(size);
-        auto& calls = row().sample.calls;
-        calls.push_back({.begin = calls.size() * 1000,
-                         .end = calls.size() * 1000 + 100,
-                         .duration_ns = 10 + lost_ns,
-                         .lost_ns = lost_ns,
-                         .returned = true});
-        return calls.back();
-    }
-
-    /// Of the hints, the first first.
-    std::vector<std::string> kinds() {
-        hints::add_hints(info, report);
-        std::vector<std::string> kinds;
-        for (const score::Hint& hint : row().hints)
-            kinds.push_back(hint.kind);
-        return kinds;
-    }
-
-    std::uint64_t below(std::uint64_t limit) { return random() % limit; }
-    double noise() { return static_cast<double>(below(100)) / 100; }
-    double waiting() { return below(4) == 0 ? 1000 + 100 * noise() : noise(); }
-
-    static constexpr auto kInteger = static_cast<std::uint8_t>(ValueKind::signed_integer);
-    trace::TraceInfo info;
-    score::Report report;
-    std::mt19937 random;
-};
-
-using Kinds = std::vector<std::string>;
-
-}  // namespace
+using namespace rdam::made_up;
 
 TEST_CASE("Nothing explains interference") {
     Made made;
@@ -383,102 +324,6 @@ TEST_CASE("What a call returns may tell that it had to wait: others come first")
     CHECK(kinds.back() == "no_parameter");
 }
 
-/// A second thread is inside `update` for a tenth of the time; `work` is slow when and only when it is, if
-/// `together`.
-void add_update(Made& made, bool together) {
-    made.info.functions.push_back(made.info.functions[0]);
-    made.info.functions.back().name = "update";
-    made.report.threads = {{.tid = 7, .name = "worker"}, {.tid = 8, .name = "writer"}};
-    made.report.timeline.resize(2);
-    for (std::size_t i = 0; i < kCalls; ++i) {
-        const std::uint64_t begin = i * 1000;
-        const bool slow = i % 10 == 3;
-        auto& call = made.call(slow ? 400 : made.noise());
-        call.end = begin + (slow ? 500 : 100);
-        made.report.timeline[0].calls.push_back({0, begin, call.end});
-        if (slow) made.row().slow.push_back({0, 0, begin, call.end, 0.8});
-        if (together ? slow : i % 10 == made.below(10))
-            made.report.timeline[1].calls.push_back({1, begin, begin + 450});
-    }
-}
-
-TEST_CASE("The suspect is who is at work elsewhere when calls are slow") {
-    Made made;
-    add_update(made, true);
-    REQUIRE(made.kinds() == Kinds{"suspect", "no_parameter"});
-    const score::Hint& hint = made.row().hints[0];
-    CHECK_THAT(hint.text,
-               Catch::StartsWith("89 % of the time lost in work() of thread 7 (worker) passes while thread 8 "
-                                 "(writer) is inside update() (0 % of the other time)"));
-    CHECK(hint.suspect == "update");
-    CHECK(hint.suspect_thread == 8U);
-    CHECK(hint.thread == 7U);
-}
-
-TEST_CASE("It is the loss that passes while somebody is at work, not the time of the calls that lose") {
-    for (const double lost_during : {0.5, 1.0}) {
-        Made made;
-        add_update(made, true);
-        auto& slow = made.row().slow;
-        for (std::size_t i = 0; i < slow.size(); ++i) {
-            slow[i].lost = i % 2 == 0 ? lost_during : 0.5;
-            if (i % 2 != 0)
-                std::erase_if(made.report.timeline[1].calls,
-                              [&](const score::TimedCall& call) { return call.begin == slow[i].begin; });
-        }
-        // Half of the slow calls overlap, by nine tenths: half of the loss, or two thirds.
-        const Kinds kinds = made.kinds();
-        CHECK(std::ranges::count(kinds, "suspect") == (lost_during > 0.5 ? 1 : 0));
-        if (kinds.front() == "suspect") CHECK(made.row().hints[0].share == Approx(0.59).margin(0.01));
-    }
-}
-
-TEST_CASE("Neither who loses nor who is at work is named if it is now this thread and now that one") {
-    Made made;
-    add_update(made, true);
-    made.report.threads.push_back({.tid = 9, .name = "third"});
-    made.report.threads.push_back({.tid = 10, .name = "fourth"});
-    made.report.timeline.resize(4);
-    auto& slow = made.row().slow;
-    for (std::size_t i = 0; i < slow.size(); i += 2) {
-        slow[i].thread = 2;
-        std::erase_if(made.report.timeline[0].calls,
-                      [&](const score::TimedCall& call) { return call.begin == slow[i].begin; });
-        made.report.timeline[2].calls.push_back({0, slow[i].begin, slow[i].end});
-    }
-    std::vector<score::TimedCall> updates;
-    std::swap(updates, made.report.timeline[1].calls);
-    for (std::size_t i = 0; i < updates.size(); ++i)
-        made.report.timeline[i % 4 < 2 ? 1 : 3].calls.push_back(updates[i]);
-    REQUIRE(made.kinds().front() == "suspect");
-    const score::Hint& hint = made.row().hints[0];
-    CHECK_THAT(
-        hint.text,
-        Catch::Contains(" % of the time lost in work() passes while another thread is inside update() "));
-    CHECK(!hint.suspect_thread);
-    CHECK(!hint.thread);
-}
-
-TEST_CASE("Who is at work elsewhere just as often otherwise is no suspect") {
-    Made made;
-    add_update(made, false);
-    CHECK(made.kinds() == Kinds{"no_parameter"});
-    Made always;
-    add_update(always, true);
-    always.report.timeline[1].calls = {{1, 0, kCalls * 1000}};
-    CHECK(always.kinds() == Kinds{"no_parameter"});
-}
-
-TEST_CASE("Who waits for the slow threads all the time is no suspect, though it calls the function itself") {
-    Made made;
-    add_update(made, true);
-    made.report.timeline[1].calls = {
-        {0, 0, 10}, {1, 20, kCalls * 1000}, {0, kCalls * 1000 + 10, kCalls * 1000 + 20}};
-    CHECK(made.kinds() == Kinds{"no_parameter"});
-    made.row().slow.push_back({1, 0, 0, 10, 0.8});
-    CHECK(made.kinds() == Kinds{"no_parameter"});
-}
-
 TEST_CASE("Sequences have hints of their own, from their own calls") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i) {
@@ -511,27 +356,6 @@ TEST_CASE("Sequences have hints of their own, from their own calls") {
         CHECK(!made.kinds().empty());
         CHECK(sequences[0].hints.empty());
     }
-}
-
-TEST_CASE("The suspect of a sequence is that of its own slow calls") {
-    Made made;
-    add_update(made, true);
-    for (std::size_t i = 0; i < kCalls; ++i)
-        made.row().sample.calls[i].group = i % 20 == 3 ? 0 : 1;
-    for (score::SlowCall& call : made.row().slow)
-        call.group = call.begin / 1000 % 20 == 3 ? 0 : 1;
-    std::erase_if(made.report.timeline[1].calls,
-                  [](const score::TimedCall& call) { return call.begin / 1000 % 20 != 3; });
-    made.row().sequences = {{.id = 1, .name = "a", .rdam = 0.3, .group = 0, .hints = {}},
-                            {.id = 2, .name = "b", .rdam = 0.3, .group = 1, .hints = {}}};
-    made.row().scored_sequences = 2;
-    made.kinds();
-    const auto names_update = [&](std::size_t sequence) {
-        return std::ranges::any_of(made.row().sequences[sequence].hints,
-                                   [](const score::Hint& hint) { return hint.suspect == "update"; });
-    };
-    CHECK(names_update(0));
-    CHECK(!names_update(1));
 }
 
 TEST_CASE("A few calls tell nothing") {
