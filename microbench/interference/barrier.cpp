@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 
+#include "microbench/interference/numbers.h"
 #include "microbench/interference/pause.h"
 #include "microbench/interference/registry.h"
 #include "microbench/interference/team.h"
@@ -24,11 +25,11 @@ Result<Outcome> run(const Point& point, bool equal) {
                     point.threads);
     }
     const Compute work(point.delay_ns);
-    const Result<Outcome> outcome = run_team(point, [&](unsigned thread) {
-        std::minstd_rand random(thread + 1);
+    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
+        std::mt19937 random = numbers_of(seat.number);
         std::uniform_real_distribution<double> share(0, 2);
         return repeat(
-            point, [&] { work(equal ? 1 : share(random)); }, [&] { wait_for_others(&barrier); });
+            point, seat, [&] { work(equal ? 1 : share(random)); }, [&] { wait_for_others(&barrier); });
     });
     pthread_barrier_destroy(&barrier);
     return outcome;

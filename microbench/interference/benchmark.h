@@ -17,6 +17,9 @@
 #define MEASURED extern "C" __attribute__((noipa, used))
 #endif
 
+/// In a measured function without effects: clang leaves out calls whose results nobody uses.
+#define KEEP_CALLS() asm volatile("" ::: "memory")
+
 namespace rdam::microbench {
 
 /// One point of a sweep, for options that all benchmarks have.
@@ -26,11 +29,13 @@ struct Point {
     double delay_ns = 0;           ///< between two of them: never part of the measured operation
     bool pin = false;              ///< thread i stays on the i-th processor that the process may use
     bool self_timed = false;       ///< the clock is read before and after each call
+    bool together = false;         ///< all stop when the first thread has made its calls
 };
 
 struct Outcome {
     double seconds = 0;             ///< from the common start to the end of the last thread
-    std::optional<double> mean_ns;  ///< of a call, of all threads together; only if self_timed
+    std::uint64_t calls = 0;        ///< of the measured operation, of all threads together
+    std::optional<double> mean_ns;  ///< of these; only if self_timed
 };
 
 using RunPoint = std::function<Result<Outcome>(const Point&)>;

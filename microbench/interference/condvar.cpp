@@ -59,14 +59,17 @@ namespace {
 Result<Outcome> run(const Point& point, double write_ns) {
     Queue queue(write_ns);
     const Compute pause(point.delay_ns);
-    return run_team(point, [&](unsigned) { return repeat(point, pause, [&] { queue_write(&queue); }); });
+    return run_team(
+        point, [&](const Seat& seat) { return repeat(point, seat, pause, [&] { queue_write(&queue); }); });
 }
 
+constexpr double kWriteMicroseconds = 10;
+
 Runner add(CLI::App& app) {
-    const auto write_ns = std::make_shared<double>(10e3);
+    const auto write_ns = std::make_shared<double>(kWriteMicroseconds * 1e3);
     add_time(
         app, "--write", [write = write_ns.get()](double time) { *write = time; },
-        "How long a write takes [10us]");
+        fmt::format("How long a write takes [{}us]", kWriteMicroseconds));
     return measures("queue_write", [write_ns](const Point& point) { return run(point, *write_ns); });
 }
 

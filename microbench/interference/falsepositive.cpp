@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "microbench/interference/numbers.h"
 #include "microbench/interference/pause.h"
 #include "microbench/interference/registry.h"
 #include "microbench/interference/team.h"
@@ -24,6 +25,7 @@ struct Node {
 MEASURED const Node* search_list(const Node* list, std::uint64_t key) {
     while (list != nullptr && list->key != key)
         list = list->next;
+    KEEP_CALLS();
     return list;
 }
 
@@ -64,19 +66,20 @@ class List {
 Result<Outcome> search(const Point& point, std::uint64_t length) {
     const List list(length);
     const Compute pause(point.delay_ns);
-    return run_team(point, [&](unsigned thread) {
-        std::minstd_rand random(thread + 1);
+    return run_team(point, [&](const Seat& seat) {
+        std::mt19937 random = numbers_of(seat.number);
         std::uniform_int_distribution<std::uint64_t> part(1, kLengths);
-        return repeat(point, pause, [&] { search_list(list.first(), length * part(random) / kLengths); });
+        return repeat(point, seat, pause,
+                      [&] { search_list(list.first(), length * part(random) / kLengths); });
     });
 }
 
 Result<Outcome> triangle(const Point& point) {
     const Compute pause(point.delay_ns);
     const Compute element(kElementNs);
-    return run_team(point, [&](unsigned) {
+    return run_team(point, [&](const Seat& seat) {
         std::uint64_t row = 0;
-        return repeat(point, pause, [&] { triangle_row(row++ % kRows, kRows, &element); });
+        return repeat(point, seat, pause, [&] { triangle_row(row++ % kRows, kRows, &element); });
     });
 }
 

@@ -41,10 +41,11 @@ Result<Outcome> run(const Point& point, const Options& options) {
     const Compute pause(options.pause_ns);
     const Compute delayed(options.pause_ns + point.delay_ns);
     const std::uint64_t updates = options.work.count();
-    return run_team(point, [&](unsigned thread) {
+    return run_team(point, [&](const Seat& seat) {
         volatile std::uint64_t* const counters =
-            &lines.of(thread).counters[thread % kThreads * kWordsOfAThread];
-        return repeat(point, thread % 2 == 0 ? pause : delayed, [&] { shared_increment(counters, updates); });
+            &lines.of(seat.number).counters[seat.number % kThreads * kWordsOfAThread];
+        return repeat(point, seat, seat.number % 2 == 0 ? pause : delayed,
+                      [&] { shared_increment(counters, updates); });
     });
 }
 

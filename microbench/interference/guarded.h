@@ -35,9 +35,9 @@ Runner measures_guarded(CLI::App& app, std::string_view operation,
         Places<Guarded<Lock>> places(point.threads, options->own);
         const Compute pause(point.delay_ns);
         const std::uint64_t updates = options->work.count();
-        return run_team(point, [&](unsigned thread) {
-            Guarded<Lock>& guarded = places.of(thread);
-            return repeat(point, pause, [&] { increment_locked(&guarded, updates); });
+        return run_team(point, [&](const Seat& seat) {
+            Guarded<Lock>& guarded = places.of(seat.number);
+            return repeat(point, seat, pause, [&] { increment_locked(&guarded, updates); });
         });
     });
 }

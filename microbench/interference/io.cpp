@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "microbench/interference/numbers.h"
 #include "microbench/interference/pause.h"
 #include "microbench/interference/registry.h"
 #include "microbench/interference/team.h"
@@ -147,14 +148,14 @@ Result<Outcome> run(const Point& point, const std::string& path) {
         if (!source.delivers()) return refused(path, errno);
     }
     std::atomic<bool> failed = false;
-    const Result<Outcome> outcome = run_team(point, [&](unsigned thread) {
-        Source& source = (*sources)[thread];
+    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
+        Source& source = (*sources)[seat.number];
         // Threads that start together and all sleep equally long would meet at the disk forever, however long
         // they sleep.
-        std::minstd_rand numbers(thread + 1);
+        std::mt19937 numbers = numbers_of(seat.number);
         std::uniform_real_distribution<> nanoseconds(0, 2 * point.delay_ns);
         const auto pause = [&] { Sleep(nanoseconds(numbers))(); };
-        return repeat(point, pause, [&] {
+        return repeat(point, seat, pause, [&] {
             if (!source.read_next()) failed.store(true);
         });
     });

@@ -64,6 +64,8 @@ void add_command(CLI::App& root, const Benchmark& benchmark, Command& command) {
     app.add_flag(
         "--self-timed", command.point.self_timed,
         "Read the clock before and after each call, and print the mean (not together with a recorder)");
+    app.add_flag("--together", command.point.together,
+                 "End when the first thread has made its calls: nobody goes on alone");
     command.runner = benchmark.add(app);
 }
 
@@ -74,6 +76,7 @@ void print_point(const Command& command, const Point& point, const Outcome& outc
         {"threads", point.threads},
         {"iterations", point.iterations},
         {"operation", command.runner.operation()},
+        {"calls", outcome.calls},
         {"seconds", outcome.seconds},
     };
     if (outcome.mean_ns) line["mean_ns"] = *outcome.mean_ns;

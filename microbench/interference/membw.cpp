@@ -17,6 +17,7 @@ MEASURED std::uint64_t stream_block(const std::uint64_t* block, std::size_t word
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < words; ++i)
         sum += block[i];
+    KEEP_CALLS();
     return sum;
 }
 
@@ -81,10 +82,10 @@ Result<Outcome> run(const Point& point, unsigned neighbours) {
         end = true;
         return fail("the system refuses {} threads; ask for fewer with --neighbours", neighbours);
     }
-    const Result<Outcome> outcome = run_team(point, [&](unsigned thread) {
+    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
         std::uint64_t turn = 0;
         return repeat(
-            point, [] {}, [&] { stream_block(block_of(memory[thread], turn++), kWords); });
+            point, seat, [] {}, [&] { stream_block(block_of(memory[seat.number], turn++), kWords); });
     });
     end = true;
     return outcome;

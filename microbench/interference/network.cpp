@@ -54,10 +54,11 @@ Result<Outcome> send_requests(const Point& point, const Options& options,
                               const std::vector<Socket>& sockets) {
     const Sleep pause(point.delay_ns);
     std::atomic<bool> lost = false;
-    const Result<Outcome> outcome = run_team(point, [&](unsigned thread) {
+    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
         std::vector<char> answer(options.bytes);
-        return repeat(point, pause, [&] {
-            if (!lost && !send_request(sockets[thread].number(), answer.data(), answer.size())) lost = true;
+        return repeat(point, seat, pause, [&] {
+            if (!lost && !send_request(sockets[seat.number].number(), answer.data(), answer.size()))
+                lost = true;
         });
     });
     return unless_lost(lost, outcome);
@@ -65,14 +66,14 @@ Result<Outcome> send_requests(const Point& point, const Options& options,
 
 Result<Outcome> serve(const Point& point, const Options& options, const std::vector<Socket>& sockets) {
     std::atomic<bool> lost = false;
-    const Result<Outcome> outcome = run_team(point, [&](unsigned thread) {
-        const int socket = sockets[thread].number();
+    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
+        const int socket = sockets[seat.number].number();
         std::vector<char> answer(options.bytes);
         std::vector<char> request(kRequestBytes);
         const auto wait = [&] {
             if (!lost && !receive_all(socket, request.data(), request.size())) lost = true;
         };
-        return repeat(point, wait, [&] {
+        return repeat(point, seat, wait, [&] {
             if (!lost && !serve_request(socket, answer.data(), answer.size(), request.data())) lost = true;
         });
     });
@@ -94,6 +95,8 @@ Result<Outcome> run_client(const Point& point, const Options& options) {
 }
 
 Result<Outcome> run(const Point& point, Options options) {
+    if (point.together)
+        return fail("clients and server expect a number of calls of each other; leave --together out");
     if (options.role == "client") return run_client(point, options);
     Result<Socket> listener = listen_on(options.endpoint);
     if (!listener) return tl::unexpected{listener.error()};

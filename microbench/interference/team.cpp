@@ -5,10 +5,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <numeric>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "microbench/interference/places.h"
 
 namespace rdam::microbench {
 namespace {
@@ -61,10 +62,29 @@ class Start {
 };
 
 struct Member {
-    std::uint64_t ticks = 0;
+    Spent spent;
     bool placed = true;
     Clock::time_point end;
 };
+
+Result<Outcome> outcome_of(const Point& point, const std::vector<Member>& members, Clock::time_point begin,
+                           double nanoseconds_a_tick) {
+    Clock::time_point end = begin;
+    Spent all;
+    for (const Member& member : members) {
+        if (!member.placed)
+            return fail("the system refuses to bind a thread to a processor; leave --pin out");
+        end = std::max(end, member.end);
+        all.calls += member.spent.calls;
+        all.ticks += member.spent.ticks;
+    }
+    Outcome outcome{
+        .seconds = std::chrono::duration<double>(end - begin).count(), .calls = all.calls, .mean_ns = {}};
+    if (point.self_timed)
+        outcome.mean_ns =
+            static_cast<double>(all.ticks) * nanoseconds_a_tick / static_cast<double>(all.calls);
+    return outcome;
+}
 
 }  // namespace
 
@@ -79,16 +99,18 @@ bool take_place(const Point& point, unsigned number) {
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
-Result<Outcome> run_team(const Point& point, const std::function<std::uint64_t(unsigned)>& work) {
+Result<Outcome> run_team(const Point& point, const std::function<Spent(const Seat&)>& work) {
     std::vector<Member> members(point.threads);
     Start start(point.threads);
+    // On cache lines of its own: everybody reads it all the time.
+    Places<std::atomic<bool>> over(1, true);
     const auto live = [&](unsigned i) {
         Member& me = members[i];
         me.placed = take_place(point, i);
         if (!start.wait()) return;
-        const std::uint64_t ticks = work(i);
+        const Spent spent = work({.number = i, .over = over.of(0)});
         me.end = Clock::now();
-        me.ticks = ticks;
+        me.spent = spent;
     };
 
     std::vector<std::jthread> threads;
@@ -107,21 +129,8 @@ Result<Outcome> run_team(const Point& point, const std::function<std::uint64_t(u
     const std::uint64_t ticks = __rdtsc() - begin_ticks;
     const std::chrono::duration<double> calibration = Clock::now() - begin;
 
-    Clock::time_point end = begin;
-    std::uint64_t inside = 0;
-    for (const Member& member : members) {
-        if (!member.placed)
-            return fail("the system refuses to bind a thread to a processor; leave --pin out");
-        end = std::max(end, member.end);
-        inside += member.ticks;
-    }
-    Outcome outcome{.seconds = std::chrono::duration<double>(end - begin).count(), .mean_ns = {}};
-    if (point.self_timed) {
-        const double calls = static_cast<double>(point.threads) * static_cast<double>(point.iterations);
-        const double nanoseconds_a_tick = calibration.count() * 1e9 / static_cast<double>(ticks);
-        outcome.mean_ns = static_cast<double>(inside) * nanoseconds_a_tick / calls;
-    }
-    return outcome;
+    const double nanoseconds_a_tick = calibration.count() * 1e9 / static_cast<double>(ticks);
+    return outcome_of(point, members, begin, nanoseconds_a_tick);
 }
 
 }  // namespace rdam::microbench

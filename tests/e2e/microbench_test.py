@@ -36,7 +36,7 @@ RUNS = {
     "falsepositive, loop": ("triangle_row", 1, 100, ["--kind", "triangle"]),
     "network": ("send_request", 2, 30, []),
 }
-KEYS = ["benchmark", "delay_ns", "threads", "iterations", "operation", "seconds"]
+KEYS = ["benchmark", "delay_ns", "threads", "iterations", "operation", "calls", "seconds"]
 
 # Arguments, exit code, what the line on standard error says.
 REFUSED = [
@@ -59,6 +59,7 @@ REFUSED = [
     (["falsepositive", "--kind", "square"], 2, "--kind"),
     (["network", "--role", "server"], 2, "--port"),
     (["network", "--port", "-1"], 2, "--port"),
+    (["network", "--together"], 1, "--together"),
     (["network", "--address", "localhost"], 1, "--address"),
 ]
 
@@ -76,7 +77,7 @@ class Microbench(Case):
         benchmark = name.split(",")[0]
         point, = self.record(operation, benchmark, "--threads", threads, "--iterations", iterations, "--delay", "1us", *options)
         self.assertEqual(list(point), KEYS)
-        self.assertEqual([point[key] for key in KEYS[:5]], [benchmark, 1000, threads, iterations, operation])
+        self.assertEqual([point[key] for key in KEYS[:6]], [benchmark, 1000, threads, iterations, operation, threads * iterations])
         self.assertGreater(point["seconds"], 0)
         self.assertEqual(self.counts(), {operation: threads * iterations})
         self.assertEqual(list(self.folder.glob("rdam-microbench*")), [])
@@ -98,6 +99,12 @@ class Microbench(Case):
         point, = self.points(self.run_in_folder(MICROBENCH, "lock", "--iterations", 100, "--self-timed"))
         self.assertEqual(list(point), [*KEYS, "mean_ns"])
         self.assertGreater(point["mean_ns"], 0)
+
+    def test_all_stop_when_the_first_is_done(self):
+        point, = self.record("shared_increment", "falsesharing", "--threads", 2, "--iterations", 20000, "--delay", "100us", "--together")
+        self.assertGreaterEqual(point["calls"], 20000)
+        self.assertLess(point["calls"], 40000)
+        self.assertEqual(self.counts(), {"shared_increment": point["calls"]})
 
     def test_client_and_server_are_two_programs(self):
         common = ["--port", free_port(), "--threads", "2", "--iterations", "50", "--delay", "10us..100us/2"]

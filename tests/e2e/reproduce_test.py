@@ -61,32 +61,35 @@ class Reproduce(Case):
 
     def check_results(self, report: str):
         entries = self.entries()
-        self.assertEqual(len(entries), len(LOCK.delays_ns) + len(LOCK.controls) + COSTS_OF_LOCK + CACHE_LINES)
+        self.assertEqual(len(entries), len(LOCK.delays_ns) + 2 * len(LOCK.controls) + COSTS_OF_LOCK + CACHE_LINES)
         points = {entry["settings"]["delay_ns"]: entry["result"] for entry in entries
                   if entry["settings"]["kind"] == "score" and entry["settings"]["options"] == list(LOCK.options)
                   and entry["settings"]["threads"] == LOCK.threads}
         self.assertEqual(sorted(points), sorted(LOCK.delays_ns))
         for result in points.values():
-            self.assertEqual((result["occurrences"], result["dropped"], result["unscored"]), (200 * LOCK.threads, 0, 0))
+            self.assertEqual((result["dropped"], result["unscored"]), (0, 0))
+            self.assertTrue(200 < result["occurrences"] <= 200 * LOCK.threads, result)
             self.assertLessEqual(result["min_ns"], result["mean_ns"])
         page = (self.folder / "out/reproduction.md").read_text()
         for delay in LOCK.delays_ns:
             self.assertIn(f"\n  {duration(delay)} ", report)
             self.assertIn(f"\n| {duration(delay)} |", page)
         self.assertRegex(report, r"thesis 0\.97: ")
-        self.assertRegex(report, r"control, private locks: score 0\.\d{3}")
+        self.assertRegex(report, r"control, private locks, 31\.6 µs: score 0\.\d{3}")
         for drawing in ("lock", "sequences"):
             self.assertIn("</svg>", (self.folder / f"out/reproduction/{drawing}.svg").read_text())
 
     def test_page_elsewhere(self):
         done = self.reproduce("--only", "network", "--iterations", 5, "--rounds", 1, "--page", self.folder / "my.md")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
-        self.assertRegex(done.stdout.decode(), r"(?m)^  loopback +0\.\d{3} ")
+        self.assertRegex(done.stdout.decode(), r"(?m)^  loopback, 2 clients +0\.\d{3} ")
         self.assertIn("](my/network.svg)", (self.folder / "my.md").read_text())
         self.assertTrue((self.folder / "my/network.svg").exists())
-        # Where there is no root, it says so of each link; else both are there.
+        # Where no network namespace can be made, it says so of each link; else both are there.
+        possible = self.run_in_folder("unshare", "--net", "true").returncode == 0 and os.geteuid() == 0
+        form = r"(?m)^  {}, 1 client +0\.\d{{3}} " if possible else r"(?m)^  {}: not measured: .+"
         for rate in ("100 Mb/s", "1 Gb/s"):
-            self.assertRegex(done.stdout.decode(), rf"(?m)^  {rate} +0\.\d{{3}} |^  {rate}: not measured: .+")
+            self.assertRegex(done.stdout.decode(), form.format(rate))
 
     def refused(self, status: int, *options_and_words, words=()):
         done = self.reproduce(*options_and_words)
@@ -100,6 +103,10 @@ class Reproduce(Case):
     def test_errors_are_one_line(self):
         self.refused(2, "--only", "lock,luck", words=("luck", "falsesharing"))
         self.refused(2, "--rounds", "0", words=("--rounds",))
+        for delays in ("lock", "lock=1us", "lock=9us..1us", "luck=1us..2us", "lock=1..2"):
+            self.refused(2, "--delays", delays, words=("--delays", delays, "falsesharing"))
+        (self.folder / "notes.md").write_text("Mine.\n")
+        self.refused(1, "--only", "lock", "--page", self.folder / "notes.md", words=("notes.md", "another file"))
         self.refused(1, "--build", self.folder / "nowhere", words=("nowhere", "ninja"))
         self.refused(1, "--only", "io", "--rounds", 1, "--iterations", 5, "--path", self.folder / "nowhere", words=("nowhere", "--path"))
         (self.folder / "out/measurements.jsonl").write_text("nonsense\n")
@@ -107,7 +114,7 @@ class Reproduce(Case):
 
     def test_help_names_every_option(self):
         done = self.run_in_folder(REPRODUCE, "--help")
-        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--check"):
+        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--delays", "--check"):
             self.assertIn(option, done.stdout.decode())
 
 

@@ -1,13 +1,15 @@
 """The command line of tools/reproduce."""
 
 import argparse
+import dataclasses
 import pathlib
+import re
 import signal
 import sys
 import tempfile
 
 from . import machine, network, plan
-from .benchmarks import NAMES
+from .benchmarks import NAMES, SWEEPS, Sweep, log_spaced
 from .journal import Journal
 from .measure import cache_line, cost, score
 from .programs import Programs
@@ -40,6 +42,28 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name in names)
 
 
+UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6}
+
+
+def _delays(text: str) -> tuple[str, tuple[int, ...]]:
+    """Of NAME=LOW..HIGH, as many log-spaced points as the sweep has."""
+    found = re.fullmatch(r"(\w+)=([\d.]+)(ns|us|µs|ms)\.\.([\d.]+)(ns|us|µs|ms)", text)
+    counts = {sweep.name: len(sweep.delays_ns) for sweep in SWEEPS}
+    try:
+        name, low, low_unit, high, high_unit = found.groups()
+        least, most = float(low) * UNITS[low_unit], float(high) * UNITS[high_unit]
+        if name not in counts or not 1 <= least < most:
+            raise ValueError
+        return name, log_spaced(least, most, counts[name])
+    except (AttributeError, ValueError):
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=LOW..HIGH as in lock=1us..100us; names: {', '.join(counts)}") from None
+
+
+def _with_delays(given: list[tuple[str, tuple[int, ...]]]) -> tuple[Sweep, ...]:
+    other = dict(given)
+    return tuple(dataclasses.replace(sweep, delays_ns=other.get(sweep.name, sweep.delays_ns)) for sweep in SWEEPS)
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message: str):
         print(f"{self.prog}: {message}; see --help", file=sys.stderr)
@@ -57,6 +81,8 @@ def parse(words: list[str] | None) -> argparse.Namespace:
                         help="write the page to this file, drawings into the folder of its name [OUTPUT/reproduction.md; "
                              "without FILE: docs/reproduction.md]. What was written by hand between its markers stays")
     parser.add_argument("--path", metavar="DIR", help="where io reads: a folder of a local disk, or a block device [the output folder]")
+    parser.add_argument("--delays", type=_delays, action="append", default=[], metavar="NAME=LOW..HIGH",
+                        help="sweep over another range with as many points: lock=1us..100us")
     parser.add_argument("--rounds", type=_count, metavar="N", help="measure everything N times")
     parser.add_argument("--iterations", type=_count, metavar="N", help="calls of each thread, in all benchmarks")
     parser.add_argument("--check", action="store_true",
@@ -67,15 +93,26 @@ def parse(words: list[str] | None) -> argparse.Namespace:
 
 def _open_journal(folder: pathlib.Path, fresh: bool) -> Journal:
     path = folder / "measurements.jsonl"
-    if fresh:
-        path.unlink(missing_ok=True)
-    return Journal(path)
+    try:
+        if fresh:
+            path.unlink(missing_ok=True)
+        return Journal(path)
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}; name a folder that can be written with --output") from None
 
 
-def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.Path, page: pathlib.Path) -> Results:
+def _refuse_memory(extent: plan.Extent, output: pathlib.Path) -> None:
+    """The io benchmark would read from it, and see no disk."""
+    place = pathlib.Path(extent.io_path) if extent.io_path else output
+    if "io" in extent.only and machine.file_system(place) in ("tmpfs", "ramfs"):
+        raise Trouble(f"{place}: is in memory, not on a disk; name a folder of a local disk with --path, or leave io out with --only")
+
+
+def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Extent, output: pathlib.Path, page: pathlib.Path) -> Results:
     from . import page as pages  # matplotlib takes a second, and may not be there: said before anything is measured
 
-    programs = Programs(options.build.resolve())
+    pages.by_hand(page)
+    _refuse_memory(extent, output)
     this = machine.describe()
     place = {"programs": programs.identity(), "processor": this["processor"], "processors": this["processors"]}
     obstacles = network.obstacles() if "network" in extent.only else {}
@@ -107,11 +144,15 @@ def _measured(options: argparse.Namespace, extent: plan.Extent, output: pathlib.
 
 
 def _run(options: argparse.Namespace) -> int:
+    programs = Programs(options.build.resolve())
     output = (options.output or options.build / "reproduction").resolve()
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Trouble(f"{output}: {error.strerror}; name a folder that can be written with --output") from None
     extent = plan.Extent(options.only, options.quick, options.rounds, options.iterations,
-                         str(pathlib.Path(options.path).resolve()) if options.path else None)
-    results = _measured(options, extent, output, options.page or output / "reproduction.md")
+                         str(pathlib.Path(options.path).resolve()) if options.path else None, _with_delays(options.delays))
+    results = _measured(options, programs, extent, output, options.page or output / "reproduction.md")
     failures = results.failures()
     for failure in failures:
         print(f"tools/reproduce: {failure}", file=sys.stderr)

@@ -3,19 +3,21 @@
 import pathlib
 import textwrap
 
-from .sequences import Sequences
 from .summary import LinkResult, SweepResult, number
 from .text import UNITS, counted
 from .trouble import Trouble
 
 try:
     import matplotlib
-except ImportError:
-    raise Trouble("matplotlib is not installed: 'apt install python3-matplotlib'") from None
+
+    from .sequences import Sequences
+except ImportError as missing:
+    raise Trouble(f"{missing.name} is not installed: 'apt install python3-matplotlib python3-numpy'") from None
 matplotlib.use("svg")
 from matplotlib import pyplot, ticker  # noqa: E402  a backend is chosen first
 
-STYLE = {"svg.hashsalt": "rdam", "svg.fonttype": "none", "font.family": "DejaVu Sans", "font.size": 9, "axes.grid": True, "axes.axisbelow": True,
+STYLE = {"svg.hashsalt": "rdam", "svg.fonttype": "none", "font.family": ["DejaVu Sans", "sans-serif"],
+         "font.size": 9, "axes.grid": True, "axes.axisbelow": True,
          "grid.color": "#dddddd", "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
 MEAN, LEAST, SCORE, LOST = "#1f4e79", "#7a9cc0", "#b5402a", "#d9705a"
 WIDTH = 6.4
@@ -81,8 +83,8 @@ def draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
         figure, axes = pyplot.subplots(figsize=(WIDTH, 2.8))
         for offset, role, color in ((-0.2, "client", SCORE), (0.2, "server", LEAST)):
             places = [index + offset for index in range(len(measured))]
-            bars = axes.bar(places, [result.median(role, "rdam") for result in measured], width=0.36, color=color, label=role)
-            axes.bar_label(bars, fmt="%.2f", fontsize=8)
+            bars = axes.bar(places, [result.median(result.link.clients[0], role, "rdam") for result in measured], width=0.36, color=color, label=role)
+            axes.bar_label(bars, fmt="%.3f", fontsize=8)
         axes.set_xticks(range(len(measured)), [result.link.name for result in measured])
         axes.set_xlabel("network (rate)")
         axes.set_ylabel("score (RDAM)")
@@ -90,7 +92,8 @@ def draw_links(results: list[LinkResult], path: pathlib.Path) -> None:
         axes.grid(visible=False, axis="x")
         axes.legend()
         missing = "".join(f" {result.link.name} was not measured." for result in results if result.obstacle)
-        _save(figure, f"As the thesis's table 5.4: what a client and a server lost over networks of different rates.{missing}", path)
+        _save(figure, "As the thesis's table 5.4: what the clients, two at a time, and their server lost over networks of different "
+              f"rates.{missing}", path)
 
 
 def draw_sequences(sequences: Sequences, path: pathlib.Path) -> None:
@@ -102,6 +105,8 @@ def draw_sequences(sequences: Sequences, path: pathlib.Path) -> None:
         whole.plot([start / span for start in sequences.starts], [duration / size for duration in sequences.durations], ".", color=MEAN,
                    markersize=2, rasterized=False)
         whole.axhline(sequences.fastest / size, color=SCORE, linewidth=1, label="the fastest")
+        whole.set_yscale("log")
+        whole.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
         whole.set_ylabel(f"duration ({unit})")
         whole.set_xlabel(f"time since the thread began ({span_unit})")
         whole.legend(loc="upper right")

@@ -1,5 +1,6 @@
 """What has been measured, kept so that an interrupted sweep can go on: one JSON object a line, appended when it is finished."""
 
+import fcntl
 import hashlib
 import json
 import pathlib
@@ -18,13 +19,17 @@ class Journal:
 
     def __init__(self, path: pathlib.Path):
         self.path = path
+        self._file = path.open("ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Trouble(f"{path}: another run writes to it; wait for it, or name another folder with --output") from None
         self._entries: dict[str, dict] = {}
         self.notes: list[dict] = []  # in the order in which they were made
-        text = path.read_bytes() if path.exists() else b""
+        text = path.read_bytes()
         whole = text.rfind(b"\n") + 1
         for line in text[:whole].splitlines():
             self._remember(_parse(line, path))
-        self._file = path.open("ab")
         self._file.truncate(whole)
 
     def result(self, key: str) -> dict | None:

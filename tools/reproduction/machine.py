@@ -57,6 +57,16 @@ def _system() -> str:
     return named.group(1) if named else platform.system()
 
 
+def file_system(place: pathlib.Path) -> str:
+    """Its type, as in /proc/mounts; empty where that cannot be told."""
+    device = os.stat(place).st_dev if place.exists() else None
+    for line in _read("/proc/self/mountinfo").splitlines():
+        before, _, after = line.partition(" - ")
+        if before.split()[2] == (f"{os.major(device)}:{os.minor(device)}" if device is not None else ""):
+            return after.split()[0]
+    return ""
+
+
 def describe() -> dict:
     return {
         "processor": _processor(),

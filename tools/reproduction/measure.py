@@ -40,12 +40,10 @@ def analyzed(programs: Programs, trace: pathlib.Path, operation: str) -> dict:
     function = found[0]
     hint = next((hint for hint in function["hints"] if "share" in hint), {"kind": ""})
     return {
-        **{name: function[name] for name in ("rdam", "rdam_all", "rdam_flat", "mean_ns", "min_ns", "median_ns", "p99_ns", "occurrences",
-                                             "lower_bound")},
-        "unscored": function["unscored"], "dropped": report["trace"]["dropped"], "probe_cost_ns": report["trace"]["probe_cost_ns"],
+        **{name: function[name] for name in ("rdam", "mean_ns", "min_ns", "median_ns", "occurrences")},
+        "unscored": function["unscored"], "dropped": report["trace"]["dropped"],
         # Not its words, which differ from run to run.
         "hint": {name: hint[name] for name in ("kind", "parameter") if name in hint}, "rdam_with_key": hint.get("rdam_with_key"),
-        "preempted": sum(thread.get("off_cpu", {}).get("preemptions", 0) for thread in report["threads"]),
     }
 
 
@@ -55,16 +53,15 @@ def score(programs: Programs, settings: dict, folder: pathlib.Path, keep: pathli
     operation = settings["operation"]
     try:
         output = run(record_words(programs, operation, trace) + benchmark_words(programs, settings), folder)
-        seconds = said_by(output, operation, settings["benchmark"])["seconds"]
+        said = said_by(output, operation, settings["benchmark"])
         result = analyzed(programs, trace, operation)
         if keep is not None:
             trace.replace(keep)
     finally:
         trace.unlink(missing_ok=True)
-    if result["occurrences"] != settings["threads"] * settings["iterations"]:
-        raise Trouble(f"{settings['benchmark']}: {result['occurrences']} calls of {operation} in the trace, not "
-                      f"{settings['threads']} × {settings['iterations']}")
-    return {"seconds": seconds, **result}
+    if result["occurrences"] != said["calls"]:
+        raise Trouble(f"{settings['benchmark']}: {result['occurrences']} calls of {operation} in the trace, not the {said['calls']} that were made")
+    return {"seconds": said["seconds"], **result}
 
 
 def cache_line(programs: Programs, settings: dict, folder: pathlib.Path) -> dict:

@@ -20,6 +20,7 @@ from .trouble import Trouble
 CLIENT, SERVER = "send_request", "serve_request"  # what the two record
 ADDRESSES = ("10.254.71.1", "10.254.71.2")
 PORT = 7171
+BURST_S = 0.0003  # what a link lets pass at once, as time at its rate; less costs the sender processor time on fast links
 
 
 def obstacles() -> dict[str, str]:
@@ -64,8 +65,8 @@ def _namespaces(rate_mbit: int) -> Iterator[list[list[str]]]:
             run([*side, "ip", "address", "add", f"{address}/30", "dev", "rdam0"], anywhere)
             run([*side, "ip", "link", "set", "lo", "up"], anywhere)
             run([*side, "ip", "link", "set", "rdam0", "up"], anywhere)
-            run([*side, "tc", "qdisc", "add", "dev", "rdam0", "root", "tbf", "rate", f"{rate_mbit}mbit", "burst", "32kb",
-                 "latency", "100ms"], anywhere)
+            run([*side, "tc", "qdisc", "add", "dev", "rdam0", "root", "tbf", "rate", f"{rate_mbit}mbit", "burst",
+                 str(round(rate_mbit * 1e6 / 8 * BURST_S)), "latency", "100ms"], anywhere)
         yield sides
 
 

@@ -4,9 +4,10 @@ import dataclasses
 import pathlib
 
 from . import figures, plan, sequences, text
-from .benchmarks import NAMES, SWEEPS
+from .benchmarks import NAMES
 from .programs import Programs
 from .summary import Results, SweepResult, number
+from .trouble import Trouble
 
 BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
 NOTHING_YET = "Nobody has written anything here about this machine yet."
@@ -25,20 +26,22 @@ class About:
 
 def real_trace(programs: Programs, extent: plan.Extent, folder: pathlib.Path) -> sequences.Sequences | None:
     """For figure 4.1: a delay of the first sweep there is at which some calls meet others, and some none."""
-    sweeps = [sweep for sweep in SWEEPS if sweep.name in extent.only]
+    sweeps = extent.chosen_sweeps()
     if not sweeps:
         return None
-    of_sweep = plan.points(sweeps[0], extent)[: len(sweeps[0].delays_ns)]
+    of_sweep = plan.points(sweeps[0], extent)
     return sequences.record(programs, of_sweep[len(of_sweep) // 4][1], folder)
 
 
 def by_hand(page: pathlib.Path) -> str:
-    """What is between the markers of the page that is there."""
+    """What is between the markers of the page that is there. Trouble for a file that has none: it is not such a page."""
     if not page.exists():
         return NOTHING_YET
-    _, begin, rest = page.read_text().partition(BEGIN)
+    _, begin, rest = page.read_text(errors="replace").partition(BEGIN)
     kept, end, _ = rest.partition(END)
-    return kept.strip() if begin and end else NOTHING_YET
+    if not begin or not end:
+        raise Trouble(f"{page}: is there, and has not the two lines between which text stays ('{BEGIN}', '{END}'); name another file")
+    return kept.strip()
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -48,15 +51,15 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def _overview(results: list[SweepResult]) -> str:
     rows = [[result.sweep.name, str(len(result.points)), str(result.sweep.thesis_rho), number(result.rho), text.of_rounds(result),
-             f"{number(result.span, '.1f')}×", text.percent(result.minimum_variation), text.verdict(result)] for result in results]
-    return table(["benchmark", "delays", "ρ, thesis", "ρ, here", "single rounds", "mean varies", "minimum varies (c. v.)", "verdict"], rows)
+             f"{number(result.span, '.1f')}×", text.of_minimum(result), text.verdict(result)] for result in results]
+    return table(["benchmark", "delays", "ρ, thesis", "ρ, here", "ρ of single rounds", "mean varies", "minimum varies (c. v.)", "verdict"], rows)
 
 
 def _controls(results: list[SweepResult]) -> str:
-    rows = [[f"{result.sweep.name}, {control.name}", text.duration(scored.settings["delay_ns"]), f"{result.in_the_middle.median('rdam'):.3f}",
-             f"{scored.median('rdam'):.3f}", text.duration(scored.median("mean_ns")), text.duration(scored.median("min_ns")),
-             text.control_verdict(scored.median("rdam"))]
-            for result in results for control, scored in result.controls]
+    rows = [[f"{result.sweep.name}, {one.control.name}", text.duration(one.scored.settings["delay_ns"]), f"{one.disturbed.median('rdam'):.3f}",
+             f"{one.scored.median('rdam'):.3f}", text.duration(one.scored.median("mean_ns")), text.duration(one.scored.median("min_ns")),
+             text.control_verdict(one)]
+            for result in results for one in result.controls]
     return table(["control", "delay", "score with interference", "score", "mean", "minimum", "below 0.05"], rows)
 
 
@@ -74,7 +77,8 @@ def _run(about: About) -> str:
     when = ", ".join(sorted({session["start"][:10] for session in about.sessions}))
     words = [name for name, said in (("--quick", extent.quick), (f"--only {','.join(extent.only)}", len(extent.only) < len(NAMES)),
                                      (f"--rounds {extent.rounds}", extent.rounds), (f"--iterations {extent.iterations}", extent.iterations),
-                                     (f"--path {extent.io_path}", extent.io_path)) if said]
+                                     (f"--path {extent.io_path}", extent.io_path),
+                                     *((f"--delays {name}", name) for name in extent.other_delays())) if said]
     memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
     return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {about.version}, on {this['processor']}, "
             f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
@@ -95,7 +99,8 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
                   "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
                   "the score counts, stays where it is.",
                   _overview(results.sweeps),
-                  "Controls: the same programs, at the middle one of the delays, with nothing to disturb each other by.", _controls(results.sweeps)]
+                  "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
+                  "the operation, and at the middle one, where `--check` wants them below 0.05.", _controls(results.sweeps)]
         for result in results.sweeps:
             parts += _sweep(result, folder)
     if results.findings:
@@ -108,7 +113,8 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
     if results.links:
         parts += ["## Networks (table 5.4)",
                   "A client and a server over TCP between two network namespaces, the link's rate limited by `tc`, and over loopback. "
-                  "In the thesis the client's score falls as the network gets faster, and the server's stays low.",
+                  "In the thesis the client's score falls as the network gets faster, and the server's stays low. Two clients share the link; "
+                  "one alone is the control.",
                   table(text.LINK_HEAD, text.link_rows(results.links)), *text.link_notes(results.links)]
         if any(not result.obstacle for result in results.links):
             parts.append(f"![Scores of client and server]({folder}/network.svg)")

@@ -8,7 +8,7 @@ interrupted run goes on as it would have gone.
 import dataclasses
 import random
 
-from .benchmarks import CACHE_LINE, COSTS, FINDINGS, LINKS, SWEEPS, Cost, Finding, Link, Sweep
+from .benchmarks import CACHE_LINE, COSTS, FINDINGS, LINKS, SWEEPS, Control, Cost, Finding, Link, Sweep
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +20,14 @@ class Extent:
     rounds: int | None = None  # instead of those below
     iterations: int | None = None  # instead of the benchmarks' own
     io_path: str | None = None
+    sweeps: tuple[Sweep, ...] = SWEEPS  # of all benchmarks, also those not in `only`
+
+    def chosen_sweeps(self) -> list[Sweep]:
+        return [sweep for sweep in self.sweeps if sweep.name in self.only]
+
+    def other_delays(self) -> list[str]:
+        """NAME=LOW..HIGH of the sweeps whose delays are not the usual ones."""
+        return [f"{sweep.name}={sweep.delays_ns[0]}ns..{sweep.delays_ns[-1]}ns" for sweep in self.chosen_sweeps() if sweep not in SWEEPS]
 
     def rounds_of(self, kind: str) -> int:
         return self.rounds or (QUICK_ROUNDS if self.quick else FULL_ROUNDS)[kind]
@@ -48,20 +56,24 @@ def _settings(benchmark, extent: Extent, delay_ns: int, threads: int, options: t
 
 
 def points(sweep: Sweep, extent: Extent) -> list[tuple[str, dict]]:
-    """(group, settings) of each point of a sweep, and then of each control, at the middle one of its delays."""
-    swept = [(f"{sweep.name} {delay}", _settings(sweep, extent, delay, sweep.threads, sweep.options)) for delay in sweep.delays_ns]
-    controls = [(f"{sweep.name} {control.name}", _settings(sweep, extent, sweep.delays_ns[sweep.middle], control.threads,
-                                                           sweep.options + control.options))
-                for control in sweep.controls]
-    return swept + controls
+    """(group, settings) of each point of a sweep."""
+    return [(f"{sweep.name} {delay} ns", _settings(sweep, extent, delay, sweep.threads, sweep.options)) for delay in sweep.delays_ns]
+
+
+def control_points(sweep: Sweep, control: Control, extent: Extent) -> list[tuple[int, str, dict]]:
+    """(which of the delays, group, settings) of a control: at the least delay, where the operation has the greatest share of a life,
+    and at the middle one."""
+    return [(which, f"{sweep.name} {control.name} {sweep.delays_ns[which]} ns",
+             _settings(sweep, extent, sweep.delays_ns[which], control.threads, sweep.options + control.options))
+            for which in (0, sweep.middle)]
 
 
 def group_of_cost(cost: Cost) -> str:
     return f"cost of {cost.name} {cost.label}"
 
 
-def group_of_link(link: Link) -> str:
-    return f"network {link.name}"
+def group_of_link(link: Link, clients: int) -> str:
+    return f"network {link.name}, {clients} clients"
 
 
 def group_of_finding(finding: Finding) -> str:
@@ -71,21 +83,22 @@ def group_of_finding(finding: Finding) -> str:
 def _of_round(extent: Extent, obstacles: dict[str, str], number: int) -> list[Task]:
     found = []
     if number < extent.rounds_of("score"):
-        for sweep in SWEEPS:
-            if sweep.name in extent.only:
-                found += [Task("score", group, number, settings) for group, settings in points(sweep, extent)]
+        for sweep in extent.chosen_sweeps():
+            found += [Task("score", group, number, settings) for group, settings in points(sweep, extent)]
+            found += [Task("score", group, number, settings) for control in sweep.controls
+                      for _, group, settings in control_points(sweep, control, extent)]
         found += [Task("score", group_of_finding(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
                   for one in FINDINGS if one.name in extent.only]
     if number < extent.rounds_of("cost"):
         found += [Task("cost", group_of_cost(one), number, _settings(one, extent, one.delay_ns, one.threads, one.options))
                   for one in COSTS if one.name in extent.only]
     if "network" in extent.only and number < extent.rounds_of("network"):
-        found += [Task("network", group_of_link(link), number,
+        found += [Task("network", group_of_link(link, clients), number,
                        {"link": link.name, "rate_mbit": link.rate_mbit, "iterations": extent.iterations_of(link),
-                        "options": list(link.options)})
-                  for link in LINKS if link.name not in obstacles]
+                        "options": ["--threads", str(clients), *link.options]})
+                  for link in LINKS if link.name not in obstacles for clients in link.clients]
     if number < extent.rounds_of("score"):
-        found.append(Task("line", "cache line", number, dict(CACHE_LINE)))
+        found.append(Task("line", "cache line", number, {**CACHE_LINE, "of": [extent.quick, extent.iterations]}))
     random.Random(number).shuffle(found)
     return found
 

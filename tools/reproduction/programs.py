@@ -18,7 +18,8 @@ class Programs:
         self.microbench = build / "microbench/interference/rdam-microbench"
         for path in (self.rdam, self.librdam, self.microbench):
             if not path.exists():
-                raise Trouble(f"{path} is not there: 'ninja -C {build}' builds it; --build names another build directory")
+                raise Trouble(f"{path} is not there: tools/setup, then 'meson setup {build}' and 'ninja -C {build}' build it; "
+                              "--build names another build directory")
 
     def identity(self) -> str:
         """Changes with the programs: what another build measured is not mixed with what this one measures."""

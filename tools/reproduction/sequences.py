@@ -60,9 +60,9 @@ def read(columns: pathlib.Path, operation: str) -> Sequences:
 
 
 def _typical_window(durations: numpy.ndarray) -> int:
-    """Where the neighbours lost as much as calls do in the middle: neither the calmest part of the run nor the worst."""
+    """Where the neighbours lost nearly as much as all calls did on average."""
     count = len(durations) // WINDOW
     if count == 0:
         return 0
     sums = durations[: count * WINDOW].reshape(count, WINDOW).sum(axis=1)
-    return int(numpy.argsort(sums, kind="stable")[count // 2]) * WINDOW
+    return int(numpy.abs(sums - durations.mean() * WINDOW).argmin()) * WINDOW

@@ -1,14 +1,15 @@
 """What the measurements come to: medians over rounds, ρ, and what is above or below a bound."""
 
+import collections
 import dataclasses
-import json
 
 from . import plan, statistics
-from .benchmarks import COSTS, FINDINGS, LINKS, SWEEPS, Control, Cost, Finding, Link, Sweep
+from .benchmarks import COSTS, FINDINGS, LINKS, Control, Cost, Finding, Link, Sweep
 from .journal import Journal, key_of
 
 LEAST_SPAN = 2.0  # times by which the mean must vary over a sweep for ρ to mean something
 HIGHEST_CONTROL = 0.05
+MOST_VARIATION = 0.1  # of the minimum over a sweep: its coefficient of variation
 LEAST_FINDING = 2.0  # times the control's score from which a disturbance can be told from what the machine does
 
 
@@ -24,18 +25,27 @@ class Scored:
 
 
 @dataclasses.dataclass(frozen=True)
+class ControlResult:
+    """A control at one delay."""
+
+    control: Control
+    scored: Scored
+    disturbed: Scored  # the sweep's point with the same delay
+    bounded: bool  # whether its score must be low
+
+    @property
+    def low(self) -> bool:
+        return self.scored.median("rdam") < HIGHEST_CONTROL
+
+
+@dataclasses.dataclass(frozen=True)
 class SweepResult:
     sweep: Sweep
     points: list[Scored]
-    controls: list[tuple[Control, Scored]]
+    controls: list[ControlResult]
 
     def series(self, figure: str) -> list[float]:
         return [point.median(figure) for point in self.points]
-
-    @property
-    def in_the_middle(self) -> Scored:
-        """The point that has the controls' delay."""
-        return self.points[self.sweep.middle]
 
     @property
     def rho(self) -> float | None:
@@ -56,6 +66,15 @@ class SweepResult:
         return statistics.variation(self.series("min_ns"))
 
     @property
+    def good_rounds(self) -> int:
+        """How many single rounds reach the thesis's ρ."""
+        return sum(rho is not None and rho >= self.sweep.thesis_rho for rho in self.rho_of_rounds)
+
+    @property
+    def minimum_stays(self) -> bool:
+        return self.minimum_variation is not None and self.minimum_variation <= MOST_VARIATION
+
+    @property
     def measurable(self) -> bool:
         return self.span is not None and self.span >= LEAST_SPAN
 
@@ -72,10 +91,11 @@ class FindingResult:
     control: Scored | None = None
 
     @property
-    def hint(self) -> dict | None:
-        """The commonest of what came first among the hints; None if that is nothing."""
-        hints = [json.dumps(one.get("hint")) for one in self.scored.rounds]
-        return json.loads(max(hints, key=hints.count))
+    def hints(self) -> list[tuple[str, str, int]]:
+        """What came first among the hints: kind, parameter, in how many rounds; the commonest first."""
+        first = [one["hint"] for one in self.scored.rounds]
+        counted = collections.Counter((hint.get("kind", ""), hint.get("parameter", "")) for hint in first)
+        return [(kind, parameter, count) for (kind, parameter), count in counted.most_common()]
 
     @property
     def times_the_control(self) -> float | None:
@@ -84,10 +104,22 @@ class FindingResult:
             return None
         return self.scored.median("rdam") / self.control.median("rdam")
 
+    def _tells(self, hint: dict) -> bool:
+        return hint.get("kind") == "parameter" and hint.get("parameter") in self.finding.depends_on
+
+    @property
+    def flagged_rounds(self) -> int:
+        """In how many the hints tell the false positive, by what it depends on."""
+        return sum(self._tells(one["hint"]) for one in self.scored.rounds)
+
     @property
     def flagged(self) -> bool:
-        """As a false positive, by the hints."""
-        return (self.hint or {}).get("kind") == "parameter"
+        return 2 * self.flagged_rounds > len(self.scored.rounds)
+
+    @property
+    def left(self) -> float | None:
+        """The score that is left with that as a key."""
+        return statistics.median([one["rdam_with_key"] for one in self.scored.rounds if self._tells(one["hint"])])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,11 +146,11 @@ class CostResult:
 @dataclasses.dataclass(frozen=True)
 class LinkResult:
     link: Link
-    rounds: list[dict]  # client, server: as a point's; empty where it could not be measured
+    rounds: dict[int, list[dict]]  # by the number of clients: client, server, as a point's; empty where it could not be measured
     obstacle: str | None = None
 
-    def median(self, role: str, figure: str) -> float | None:
-        return statistics.median([one[role][figure] for one in self.rounds])
+    def median(self, clients: int, role: str, figure: str) -> float | None:
+        return statistics.median([one[role][figure] for one in self.rounds[clients]])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,16 +168,22 @@ class Results:
             rho = result.rho
             if result.measurable and (rho is None or rho < result.sweep.thesis_rho):
                 found.append(f"{result.sweep.name}: ρ {number(rho)} is below the thesis's {result.sweep.thesis_rho}")
-            for control, scored in result.controls:
-                if scored.median("rdam") >= HIGHEST_CONTROL:
-                    found.append(f"{result.sweep.name}, {control.name}: a control with a score of {scored.median('rdam'):.3f}")
+            found += [f"{result.sweep.name}, {one.control.name}: a control with a score of {one.scored.median('rdam'):.3f}"
+                      for one in result.controls if one.bounded and not one.low]
         found += [f"{one.finding.name}, {one.finding.variant}: a false positive that the hints do not tell" for one in self.findings
-                  if one.finding.false_positive and not one.flagged]
+                  if one.finding.depends_on and not one.flagged]
         return found
 
 
 def number(value: float | None, form: str = ".3f") -> str:
     return "—" if value is None else format(value, form)
+
+
+def _swept(sweep: Sweep, rounds: dict[str, list[dict]], extent: plan.Extent) -> SweepResult:
+    points = [Scored(settings, rounds[group]) for group, settings in plan.points(sweep, extent)]
+    controls = [ControlResult(control, Scored(settings, rounds[group]), points[which], bounded=which == sweep.middle)
+                for control in sweep.controls for which, group, settings in plan.control_points(sweep, control, extent)]
+    return SweepResult(sweep, points, controls)
 
 
 def _findings(rounds: dict[str, list[dict]], extent: plan.Extent) -> list[FindingResult]:
@@ -159,14 +197,9 @@ def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[s
     rounds: dict[str, list[dict]] = {}
     for task in plan.tasks(extent, obstacles):
         rounds.setdefault(task.group, []).append(journal.result(key_of(plan.identified(task, place))))
-    sweeps = []
-    for sweep in SWEEPS:
-        if sweep.name in extent.only:
-            scored = [Scored(settings, rounds[group]) for group, settings in plan.points(sweep, extent)]
-            count = len(sweep.delays_ns)
-            sweeps.append(SweepResult(sweep, scored[:count], list(zip(sweep.controls, scored[count:], strict=True))))
+    sweeps = [_swept(sweep, rounds, extent) for sweep in extent.chosen_sweeps()]
     findings = _findings(rounds, extent)
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
-    links = [LinkResult(link, rounds.get(plan.group_of_link(link), []), obstacles.get(link.name)) for link in LINKS
-             if "network" in extent.only]
+    links = [LinkResult(link, {clients: rounds.get(plan.group_of_link(link, clients), []) for clients in link.clients},
+                        obstacles.get(link.name)) for link in LINKS if "network" in extent.only]
     return Results(sweeps, findings, costs, links, [one["mean_ns"] for one in rounds["cache line"]])

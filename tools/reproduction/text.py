@@ -1,8 +1,7 @@
 """Numbers as a person reads them, and the report on the terminal."""
 
-from . import statistics
 from .benchmarks import Sweep
-from .summary import HIGHEST_CONTROL, LEAST_FINDING, LEAST_SPAN, CostResult, FindingResult, LinkResult, Results, SweepResult, number
+from .summary import HIGHEST_CONTROL, LEAST_FINDING, LEAST_SPAN, ControlResult, CostResult, FindingResult, LinkResult, Results, SweepResult, number
 
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 
@@ -60,11 +59,17 @@ def verdict(result: SweepResult) -> str:
 
 def of_rounds(result: SweepResult) -> str:
     rhos = [rho for rho in result.rho_of_rounds if rho is not None]
-    return f"{min(rhos):.3f} to {max(rhos):.3f}" if rhos else "—"
+    if not rhos:
+        return "—"
+    return f"{min(rhos):.3f} to {max(rhos):.3f}; {result.good_rounds} of {len(result.rho_of_rounds)} reach the thesis's"
 
 
-def control_verdict(score: float) -> str:
-    return "as expected" if score < HIGHEST_CONTROL else f"NOT below {HIGHEST_CONTROL}"
+def of_minimum(result: SweepResult) -> str:
+    return f"{percent(result.minimum_variation)}, {'constant' if result.minimum_stays else 'NOT constant'}"
+
+
+def control_verdict(result: ControlResult) -> str:
+    return "yes" if result.low else "NO"
 
 
 def workload(sweep: Sweep, settings: dict) -> str:
@@ -77,43 +82,41 @@ def sweep_text(result: SweepResult) -> str:
     lines = [f"{sweep.name} ({sweep.title}): {workload(sweep, result.points[0].settings)}, medians of {counted(rounds, 'round')}",
              table(POINT_HEAD, point_rows(result)),
              f"  ρ of mean and score {number(result.rho)}, thesis {sweep.thesis_rho}: {verdict(result)} (single rounds {of_rounds(result)})",
-             f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {percent(result.minimum_variation)}"]
-    for control, scored in result.controls:
-        score = scored.median("rdam")
-        lines.append(f"  control, {control.name}: score {score:.3f} instead of {result.in_the_middle.median('rdam'):.3f}, "
-                     f"{control_verdict(score)}; mean {duration(scored.median('mean_ns'))}")
+             f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {of_minimum(result)}"]
+    lines += [f"  control, {one.control.name}, {duration(one.scored.settings['delay_ns'])}: score {one.scored.median('rdam'):.3f} instead of "
+              f"{one.disturbed.median('rdam'):.3f}, below {HIGHEST_CONTROL}: {control_verdict(one)}" for one in result.controls]
     if result.lost_calls:
         lines.append(f"  {result.lost_calls} calls are in no score: dropped, or not seen to end")
     return "\n".join(lines)
 
 
 def _hint_words(result: FindingResult) -> str:
-    hint = result.hint or {}
-    return " ".join(filter(None, (hint.get("kind"), f"({hint['parameter']})" if "parameter" in hint else "")))
+    words = [f"{' '.join(filter(None, (kind or 'none', parameter and f'({parameter})')))} {count}×" for kind, parameter, count in result.hints]
+    return ", ".join(words)
 
 
 def finding_verdict(result: FindingResult) -> str:
-    if result.finding.false_positive:
-        return "flagged as a false positive" if result.flagged else "NOT flagged as a false positive"
+    if result.finding.depends_on:
+        rounds = f"in {result.flagged_rounds} of {counted(len(result.scored.rounds), 'round')}"
+        return f"flagged as a false positive {rounds}" if result.flagged else f"NOT flagged as a false positive, but {rounds}"
     if result.control is None:
-        return "control"
+        return "control" if result.scored.median("rdam") < HIGHEST_CONTROL else f"control, not below {HIGHEST_CONTROL}"
     times = result.times_the_control
     if times is not None and times < LEAST_FINDING:
         return f"not measurable here: {times:.1f} times the control's"
-    return "seen" if times is None else f"{times:.1f} times the control's"
+    return "—" if times is None else f"{times:.1f} times the control's"
 
 
 def finding_rows(results: list[FindingResult]) -> list[list[str]]:
     rows = []
     for result in results:
-        left = [one["rdam_with_key"] for one in result.scored.rounds if one["rdam_with_key"] is not None]
         rows.append([f"{result.finding.name}, {result.finding.variant}", f"{result.scored.median('rdam'):.3f}",
                      duration(result.scored.median("mean_ns")), duration(result.scored.median("min_ns")),
-                     _hint_words(result), number(statistics.median(left)), finding_verdict(result)])
+                     _hint_words(result), number(result.left), finding_verdict(result)])
     return rows
 
 
-FINDING_HEAD = ["benchmark", "score", "mean", "minimum", "first hint", "with the parameter as key", "verdict"]
+FINDING_HEAD = ["benchmark", "score", "mean", "minimum", "first hint of the rounds", "with the parameter as key", "verdict"]
 
 
 def interval(result: CostResult) -> str:
@@ -131,15 +134,18 @@ COST_HEAD = ["benchmark", "without", "with rdam", "ratio", "95 % interval", "pai
 def link_rows(results: list[LinkResult]) -> list[list[str]]:
     rows = []
     for result in results:
-        if result.obstacle:
-            rows.append([result.link.name, "not measured", "", "", ""])
-            continue
-        rows.append([result.link.name, f"{result.median('client', 'rdam'):.3f}", duration(result.median("client", "mean_ns")),
-                     f"{result.median('server', 'rdam'):.3f}", duration(result.median("server", "mean_ns"))])
+        for clients in result.link.clients:
+            name = f"{result.link.name}, {counted(clients, 'client')}"
+            if result.obstacle:
+                rows.append([name, "not measured", *[""] * (len(LINK_HEAD) - 2)])
+                continue
+            cells = [[f"{result.median(clients, role, 'rdam'):.3f}", duration(result.median(clients, role, "mean_ns")),
+                      duration(result.median(clients, role, "min_ns"))] for role in ("client", "server")]
+            rows.append([name, *cells[0], *cells[1]])
     return rows
 
 
-LINK_HEAD = ["network", "client's score", "its mean", "server's score", "its mean"]
+LINK_HEAD = ["network", "client's score", "mean", "minimum", "server's score", "mean", "minimum"]
 
 
 def link_notes(results: list[LinkResult]) -> list[str]:
