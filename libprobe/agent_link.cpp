@@ -73,7 +73,7 @@ void* map_shared(int fd, std::uint64_t size) {
     const std::uint64_t room = size + shm::kChunkSize;
     const long reserved = sys::mmap(0, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys::failed(reserved)) return nullptr;
-    const std::uint64_t begin = static_cast<std::uint64_t>(reserved);
+    const auto begin = static_cast<std::uint64_t>(reserved);
     const std::uint64_t aligned = (begin + shm::kChunkSize - 1) & ~std::uint64_t{shm::kChunkSize - 1};
     const long mapped =
         sys::mmap(aligned, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);

@@ -102,7 +102,7 @@ void hand_over(ThreadState& thread) {
     const std::uint32_t chunk = thread.slot->chunk.load(std::memory_order_relaxed);
     if (chunk == shm::kNone) return;
     shm::ChunkHeader& head = header(chunk);
-    const std::uint64_t begin = reinterpret_cast<std::uint64_t>(&head);
+    const auto begin = reinterpret_cast<std::uint64_t>(&head);
     head.used = static_cast<std::uint32_t>(thread.cursor - begin);
     head.state.store(shm::ChunkState::full, std::memory_order_release);
     thread.slot->chunk.store(shm::kNone, std::memory_order_relaxed);

@@ -111,7 +111,7 @@ void measure_cost(ThreadState& thread) {
     shm::Control& control = *globals.control;
     prepare_empty_function(shm::kEmptyFunction);
     const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
-                                                      shm::kEmptyFunction * RDAM_STUB_SIZE);
+                                                      std::uint64_t{shm::kEmptyFunction} * RDAM_STUB_SIZE);
     rdam_guard.activate();
     wrapped();
     wrapped();

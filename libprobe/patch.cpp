@@ -73,7 +73,7 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
         sys::call(SYS_munmap, got, static_cast<long>(size));
         return false;
     };
-    const std::uint64_t step_first = 64 * 1024;
+    const std::uint64_t step_first = std::uint64_t{64} << 10;
     std::uint64_t step = step_first;
     for (std::uint64_t down = (low & ~(kPage - 1)) - size;
          high - down < kReach && down >= 0x10000 && down < low; down -= step) {
@@ -233,7 +233,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     }
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
-        const std::uint64_t code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
+        const auto code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
         if (code == 0) {
             ++result.no_room;
         } else if (!same_bytes(function)) {

@@ -19,10 +19,10 @@ constinit shm::Region regions[shm::kMaxRegions] = {};
 constinit std::atomic<std::uint32_t> region_count;
 constinit std::atomic<std::uint32_t> region_lock;
 
-template <std::size_t size>
-void put_text(char (&to)[size], const char* from) {
+template <std::size_t Size>
+void put_text(char (&to)[Size], const char* from) {
     const std::size_t length = from == nullptr ? 0 : text_size(from);
-    copy_bytes(to, from, length < size ? length : size - 1);
+    copy_bytes(to, from, length < Size ? length : Size - 1);
 }
 
 bool same_name(const shm::Region& region, const char* name) {

@@ -11,7 +11,7 @@
 namespace rdam::sys {
 
 inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-    long result;
+    long result = 0;
     register long r10 asm("r10") = d;
     register long r8 asm("r8") = e;
     register long r9 asm("r9") = f;

@@ -17,7 +17,8 @@ namespace {
 
 using namespace rdam;
 
-enum Function : std::uint32_t { step, merge, lock, wait, kFunctions };
+enum Function : std::uint32_t { step, merge, lock, wait };
+constexpr std::uint32_t kFunctions = 4;
 
 constexpr std::uint64_t kTicksPerSecond = 2'000'000'000;
 constexpr std::size_t kEventsOfChunk = 6000;
@@ -63,7 +64,7 @@ class Thread {
         enter(step, 0x401000, 300);
         for (std::uint32_t merges = 3 + random(3); merges > 0; --merges) {
             enter(merge, 0x402000, 100 + random(20));
-            const std::uint64_t mutex = 0x7f0000000000 + 64 * random(kLocks);
+            const std::uint64_t mutex = 0x7f0000000000 + std::uint64_t{64} * random(kLocks);
             enter(lock, 0x403000, 40, {&mutex, 1});
             if (random(10) == 0) {
                 enter(wait, 0x404000, 30);

@@ -45,9 +45,11 @@ void measure_all(feedback::Session& session) {
     });
     for (std::uint32_t f = 0; f < session.info().functions.size(); ++f) {
         const trace::FunctionInfo& function = session.info().functions[f];
-        for (std::uint16_t p = 0; p < function.parameters.size(); ++p)
+        for (std::size_t p = 0; p < function.parameters.size(); ++p)
             measure(session, fmt::format("key {}:{}, or not", function.name, function.parameters[p].name),
-                    [&] { return session.set_key(f, p, !function.parameters[p].key); });
+                    [&] {
+                        return session.set_key(f, static_cast<std::uint16_t>(p), !function.parameters[p].key);
+                    });
         measure(session, "split by context " + function.name,
                 [&] { return session.set_key(f, mining::kCallerKey, true); });
         measure(session, "ignore " + function.name, [&] { return session.set_ignored(f, true); });

@@ -20,7 +20,7 @@ __attribute__((noinline)) void switch_round(void) {
 }
 
 static void* answer(void* nothing) {
-    char byte;
+    char byte = 0;
     while (read(there[0], &byte, 1) == 1)
         if (write(back[1], &byte, 1) != 1) break;
     return nothing;
@@ -39,7 +39,7 @@ int main(int count, char** words) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
-    pthread_t thread;
+    pthread_t thread = 0;
     if (sched_setaffinity(0, sizeof one, &one) != 0 || pipe(there) != 0 || pipe(back) != 0 ||
         pthread_create(&thread, NULL, answer, NULL) != 0)
         return 1;

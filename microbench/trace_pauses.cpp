@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -31,9 +32,7 @@ Json summary(std::vector<double>& values) {
     return {{"count", values.size()}, {"p50", at(0.5)}, {"p99", at(0.99)}, {"max", at(1)}, {"sum", sum}};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     if (argc != 2) {
         std::fputs("usage: trace_pauses TRACE\n", stderr);
         return 2;
@@ -61,4 +60,15 @@ int main(int argc, char** argv) {
         all[kReasons[i]] = summary(pauses[i]);
     std::printf("%s\n", all.dump(2).c_str());
     return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "trace_pauses: %s\n", error.what());
+        return 1;
+    }
 }

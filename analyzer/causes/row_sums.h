@@ -18,7 +18,7 @@ class RowSums {
         std::string module;
         std::string file;
         std::uint32_t line = 0;
-        auto operator<=>(const Place&) const = default;
+        auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): there is none
     };
 
     void add_own(const Place& place, double amount) {

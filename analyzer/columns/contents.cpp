@@ -102,7 +102,7 @@ Json objects_json(const trace::TraceInfo& info) {
 }
 
 Json run_json(const Contents& contents, const trace::TraceInfo& info, const ExportOptions& options) {
-    const double after_start = static_cast<double>(contents.time.since_origin(info.clock.start_tsc));
+    const auto after_start = static_cast<double>(contents.time.since_origin(info.clock.start_tsc));
     const double start_unix_ns = static_cast<double>(info.clock.start_unix_ns) - after_start;
     return {{"file", options.trace},
             {"command", info.process.command},

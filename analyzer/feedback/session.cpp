@@ -143,7 +143,7 @@ struct Session::Model {
         return Effect::rescored;
     }
 
-    Result<Effect> change(score::Settings to, std::string what) {
+    Result<Effect> change(const score::Settings& to, std::string what) {
         if (rules_of(to) == rules_of(settings)) return Effect::nothing;
         score::Settings before = settings;
         auto done = apply(to);
@@ -159,8 +159,8 @@ std::vector<KeyChoice> Session::Model::key_choices(const score::Report& report,
     const trace::FunctionInfo& function = info().functions[row.function];
     const auto& keys = scored->settings.keys[row.function];
     std::vector<KeyChoice> choices;
-    for (std::uint16_t p = 0; p < function.parameters.size(); ++p)
-        choices.push_back({.name = function.parameters[p].name, .parameter = p});
+    for (std::size_t p = 0; p < function.parameters.size(); ++p)
+        choices.push_back({.name = function.parameters[p].name, .parameter = static_cast<std::uint16_t>(p)});
     choices.push_back({.name = "caller", .parameter = mining::kCallerKey});
     for (KeyChoice& choice : choices)
         choice.is_key = std::ranges::find(keys, choice.parameter, &mining::KeyWord::parameter) != keys.end();
@@ -227,7 +227,7 @@ Result<Effect> Session::set_key(std::uint32_t function, std::uint16_t parameter,
     const trace::FunctionInfo& named = info().functions[function];
     const std::string key =
         parameter == mining::kCallerKey ? std::string{"its caller"} : named.parameters[parameter].name;
-    return model_->change(std::move(to), fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key,
+    return model_->change(to, fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key,
                                                      rule_name(info(), function)));
 }
 
@@ -241,25 +241,25 @@ Result<Effect> Session::set_ignored(std::uint32_t function, bool ignored) {
 Result<Effect> Session::set_fold_loops(bool fold) {
     score::Settings to = settings();
     to.sequences.fold_loops = fold;
-    return model_->change(std::move(to), fold ? "fold loops" : "unfold loops");
+    return model_->change(to, fold ? "fold loops" : "unfold loops");
 }
 
 Result<Effect> Session::set_deep_keys(bool deep) {
     score::Settings to = settings();
     to.sequences.deep_keys = deep;
-    return model_->change(std::move(to), deep ? "deep keys" : "no deep keys");
+    return model_->change(to, deep ? "deep keys" : "no deep keys");
 }
 
 Result<Effect> Session::set_baseline(score::Baseline baseline) {
     score::Settings to = settings();
     to.baseline = baseline;
-    return model_->change(std::move(to), "baseline " + to_text(baseline));
+    return model_->change(to, "baseline " + to_text(baseline));
 }
 
 Result<Effect> Session::set_threshold(double threshold) {
     score::Settings to = settings();
     to.threshold = threshold;
-    return model_->change(std::move(to), fmt::format("threshold {:.2f}", threshold));
+    return model_->change(to, fmt::format("threshold {:.2f}", threshold));
 }
 
 Result<Effect> Session::undo() {

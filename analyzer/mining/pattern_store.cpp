@@ -130,7 +130,7 @@ std::vector<PatternPart> fold(const PatternStore& store, PatternId id, std::size
     for (Walk walk{store, kFirstMeta + id}; !walk.at_end();) {
         const Symbol symbol = walk.symbol();
         const bool repeats = is_pattern(symbol) && store[symbol - kFirstMeta].repeats > 1;
-        if (is_pattern(symbol) && !repeats && !(parts.size() > 0 && parts.back().symbol == symbol)) {
+        if (is_pattern(symbol) && !repeats && (parts.empty() || parts.back().symbol != symbol)) {
             walk.open();
             continue;
         }

@@ -118,7 +118,7 @@ class CausesWriter {
             const std::string text = source(i);
             const std::string left_out = not_recorded(i);
             if (left_out.empty() && i + 1 < check_.reports.size() && source(i + 1) == text) continue;
-            line(labels + ": " + text);
+            line(fmt::format("{}: {}", labels, text));
             if (!left_out.empty()) line(style_.faint("  not recorded: " + left_out));
             labels.clear();
         }

@@ -15,7 +15,8 @@ struct FunctionIdentity {
     std::string
         file;  ///< of the source; empty unless several functions of some report need it to be told apart
 
-    auto operator<=>(const FunctionIdentity&) const = default;
+    auto operator<=>(const FunctionIdentity&) const =
+        default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
 /// Static functions of one module may share a name; lines change from build to build, files seldom.

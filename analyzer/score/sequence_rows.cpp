@@ -27,6 +27,7 @@ class AllCalls {
         merged_.merge(*times.inner);
         all_ = &merged_;
     }
+    ~AllCalls() = default;
     AllCalls(const AllCalls&) = delete;
     AllCalls& operator=(const AllCalls&) = delete;
     const Distribution& operator*() const { return *all_; }

@@ -20,7 +20,7 @@ namespace {
 constexpr int kCompressionLevel = 1;
 
 /// What the end of a file needs beyond what its descriptions and index have grown to.
-constexpr std::uint64_t kRoomForEnd = 16 * 1024;
+constexpr std::uint64_t kRoomForEnd = std::uint64_t{16} << 10;
 
 /// A frame's own overhead eats what it saves on less.
 constexpr std::size_t kSmallestCompressed = 256;

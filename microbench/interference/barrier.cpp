@@ -25,7 +25,7 @@ Result<Outcome> run(const Point& point, bool equal) {
                     point.threads);
     }
     const Compute work(point.delay_ns);
-    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
+    Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
         std::mt19937 random = numbers_of(seat.number);
         std::uniform_real_distribution<double> share(0, 2);
         return repeat(

@@ -148,7 +148,7 @@ Result<Outcome> run(const Point& point, const std::string& path) {
         if (!source.delivers()) return refused(path, errno);
     }
     std::atomic<bool> failed = false;
-    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
+    Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
         Source& source = (*sources)[seat.number];
         // Threads that start together and all sleep equally long would meet at the disk forever, however long
         // they sleep.

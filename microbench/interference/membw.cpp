@@ -82,7 +82,7 @@ Result<Outcome> run(const Point& point, unsigned neighbours) {
         end = true;
         return fail("the system refuses {} threads; ask for fewer with --neighbours", neighbours);
     }
-    const Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
+    Result<Outcome> outcome = run_team(point, [&](const Seat& seat) {
         std::uint64_t turn = 0;
         return repeat(
             point, seat, [] {}, [&] { stream_block(block_of(memory[seat.number], turn++), kWords); });

@@ -116,7 +116,7 @@ SWEEPS = (
     ),
     Sweep(
         name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
-        delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=80, options=("--together",),
+        delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=80,
         why="32 threads, since a few keep no disk busy. They sleep between zero and twice the delay: threads that start together and sleep "
             "equally long meet at the disk however long they sleep.",
         controls=(Control("one thread", 1),),

@@ -75,11 +75,10 @@ Expectation expect(const Original& original, const Hits& hits) {
         for (const auto& [function, count] : chunk.calls)
             expected.calls[function] += count;
     }
-    const std::size_t outside =
-        static_cast<std::size_t>(std::ranges::count_if(hits.flipped, [&](std::size_t at) {
-            return std::ranges::none_of(
-                original.chunks, [&](const Chunk& chunk) { return chunk.begin <= at && at < chunk.end; });
-        }));
+    const auto outside = static_cast<std::size_t>(std::ranges::count_if(hits.flipped, [&](std::size_t at) {
+        return std::ranges::none_of(original.chunks,
+                                    [&](const Chunk& chunk) { return chunk.begin <= at && at < chunk.end; });
+    }));
     expected.one_payload =
         hits.size == original.file.size() && outside == 0 && hit_chunks == 1 && hit_payloads == 1;
     expected.readable = whole_events > 0 && expected.exact;

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
-
 __attribute__((noinline)) int work(int i) {
     __asm__ volatile("" : "+r"(i));
     return i * 3 + 1;

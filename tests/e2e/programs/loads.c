@@ -39,7 +39,7 @@ int main(int count, char** arguments) {
         void* place = info.dli_fbase;
         dlclose(library);
         if (strcmp(what, "elsewhere") == 0)
-            mmap(place, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            place = mmap(place, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     }
     if (strcmp(what, "namespace") == 0) {
         load(path, 10, 1);

@@ -153,6 +153,7 @@ class Judge {
     void find_patterns_in(const std::vector<Element>& row) {
         std::map<std::string, std::uint32_t> numbers;
         std::vector<std::uint32_t> symbols;
+        symbols.reserve(row.size());
         for (const Element& element : row)
             symbols.push_back(
                 numbers.emplace(element.identity, static_cast<std::uint32_t>(numbers.size())).first->second);

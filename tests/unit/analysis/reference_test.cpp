@@ -27,7 +27,7 @@ void add_rules(std::mt19937_64& random, const std::string& name, Case& out) {
             if (!has_keys) out.settings.no_keys.push_back(name + ":*");
             break;
         case 1:
-            rules.keys.push_back("elsewhere:k");
+            rules.keys.emplace_back("elsewhere:k");
             rules.keys.push_back(name + ":unknown");
             rules.no_keys.emplace_back("elsewhere:*");
             rules.ignore.emplace_back("elsewhere");

@@ -168,7 +168,7 @@ TEST_CASE("lost time is estimated within its standard error, against the least o
         // Functions whose calls are all one sequence.
         for (const char* name : {"a", "c"}) {
             const score::FunctionRow& all = row(truth, name);
-            const double calls = static_cast<double>(all.occurrences);
+            const auto calls = static_cast<double>(all.occurrences);
             errors[name].add(row(report, name).lost_ns, calls * (all.mean_ns - row(report, name).min_ns),
                              row(report, name).lost_error_ns);
         }

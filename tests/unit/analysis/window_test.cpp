@@ -31,7 +31,8 @@ struct SeenCall {
     std::uint64_t begin = 0, end = 0, duration = 0;
     std::uint64_t opener_begin = 0;  ///< of a tail call's frame; else = begin
 
-    friend auto operator<=>(const SeenCall&, const SeenCall&) = default;
+    friend auto operator<=>(const SeenCall&,
+                            const SeenCall&) = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
 /// The calls of a thread with their times, events being fed one by one.
@@ -56,7 +57,7 @@ class Collector : public calls::CallSink {
   private:
     void opened(const trace::Event& enter, std::uint64_t /*weight*/) override {
         const bool tail = enter.kind == trace::EventKind::tail_enter;
-        open_.push_back({enter.tsc, tail ? open_.back().first : enter.tsc});
+        open_.emplace_back(enter.tsc, tail ? open_.back().first : enter.tsc);
     }
     void closed(const calls::Call& call) override {
         const auto [begin, opener] = open_.back();
@@ -259,7 +260,7 @@ TEST_CASE("threads are chosen by tid or name, functions by name", "[selection]")
     CHECK(chosen({}, {"*"}).functions.size() == 3);
     CHECK(chosen({"other"}, {"b"}).never_called == std::vector<std::string>{"app:b"});
 
-    const auto error = [&](score::Selection selection) {
+    const auto error = [&](const score::Selection& selection) {
         const auto resolved = score::resolve_selection(recording.info, selection);
         return resolved ? std::string{} : resolved.error().message;
     };

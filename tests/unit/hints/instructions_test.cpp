@@ -49,7 +49,7 @@ class Made {
     }
 
     score::FunctionRow& row() { return report.functions[0]; }
-    std::uint64_t below(std::uint64_t limit) { return random() % limit; }
+    std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
     Kinds kinds() {
         hints::add_hints(info, report);
@@ -87,7 +87,7 @@ class Made {
                          .blocked_ns = of.blocked_ns});
     }
 
-    std::mt19937 random;
+    std::mt19937 random_;
 };
 
 double drawn(Made& made) {
