@@ -86,6 +86,15 @@ void judge_keys_inside(const Suspicion& suspicion, Hints& hints) {
         "with --deep-keys", hints);
 }
 
+/// Whether what calls are given explains about as much. A search returns another node for each key: what the
+/// key explains the node explains as well, and chance would decide which of them is named.
+bool is_told(const Hints& hints, double explains) {
+    constexpr double kAsMuch = 0.1;
+    return std::ranges::any_of(hints, [&](const score::Hint& hint) {
+        return hint.kind == "parameter" && hint.share > explains - kAsMuch;
+    });
+}
+
 /// The values that most calls return.
 std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
     constexpr std::size_t kLookedAt = 8;
@@ -122,8 +131,10 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
             if (!calls[i].returned) return std::nullopt;
             return value_of(type, calls[i].result);
         };
-        judge(suspicion, kReturnValue, result, "among calls with the same one", hints, "the ",
-              "it is how much work there was, or it tells how long the call had to wait");
+        Hints own;
+        explains = judge(suspicion, kReturnValue, result, "among calls with the same one", own, "the ",
+                         "it is how much work there was, or it tells how long the call had to wait");
+        if (!is_told(hints, explains)) hints.insert(hints.end(), own.begin(), own.end());
         return;
     }
     const auto returns_best = [&](std::size_t i) { return calls[i].returned && calls[i].result == best; };

@@ -13,7 +13,7 @@ from planted_causes import ALWAYS
 
 MICROBENCH = os.environ["MICROBENCH"]
 README = pathlib.Path(os.environ["SOURCE_ROOT"]) / "microbench/README.md"
-ATTEMPTS = 5  # what else runs on the machine disturbs as well
+ATTEMPTS = 5  # what else runs on the machine disturbs as well: most of them must tell
 
 # The measured function, threads, iterations, other options.
 RUNS = {
@@ -137,18 +137,23 @@ class Microbench(Case):
             with self.subTest(arguments=arguments):
                 self.assert_complains(self.run_in_folder(MICROBENCH, *arguments), status, words)
 
-    def check_hint(self, kind: str, operation: str, parameter: str):
-        for _ in range(ATTEMPTS):
-            (self.folder / "trace.bin").unlink(missing_ok=True)
-            self.record(operation, "falsepositive", "--kind", kind, "--iterations", 20000)
-            row, = self.analyze()["functions"]
-            hints = [hint for hint in row["hints"] if "share" in hint and hint["kind"] not in ALWAYS]
-            if hints and (hints[0]["kind"], hints[0].get("parameter")) == ("parameter", parameter):
-                break
-        self.assertEqual((hints[0]["kind"], hints[0].get("parameter")), ("parameter", parameter), row["hints"])
-        self.assertGreaterEqual(row["rdam"], 0.2)
+    def hinted(self, kind: str, operation: str, parameter: str) -> bool:
+        """Whether the first hint of a run names the parameter as what the time depends on."""
+        (self.folder / "trace.bin").unlink(missing_ok=True)
+        self.record(operation, "falsepositive", "--kind", kind, "--iterations", 20000)
+        row, = self.analyze()["functions"]
+        hints = [hint for hint in row["hints"] if "share" in hint and hint["kind"] not in ALWAYS]
+        self.told.append(hints[:1])
+        if not hints or (hints[0]["kind"], hints[0].get("parameter")) != ("parameter", parameter):
+            return False
         kept, = self.analyze("trace.bin", "--key", f"{operation}:{parameter}")["functions"]
-        self.assertLess(kept["rdam"], row["rdam"])
+        return row["rdam"] >= 0.2 and kept["rdam"] < row["rdam"]
+
+    def check_hint(self, kind: str, operation: str, parameter: str):
+        self.told, votes = [], {True: 0, False: 0}
+        while max(votes.values()) <= ATTEMPTS // 2:
+            votes[self.hinted(kind, operation, parameter)] += 1
+        self.assertGreater(votes[True], votes[False], self.told)
 
     def test_hint_about_the_list(self):
         self.check_hint("list", "search_list", "key")

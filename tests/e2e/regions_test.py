@@ -2,9 +2,17 @@
 """Manual probes: rdam/rdam.h in C and C++, rdam.f90 in Fortran."""
 
 import os
+import pathlib
+import re
+import shutil
 import unittest
 
 from harness import PROGRAMS, Case
+
+ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
+PAGE = ROOT / "docs/manual-probes.md"
+EXAMPLES = ROOT / "docs/manual-probes"
+INCLUDE = ROOT / "libprobe/include"
 
 
 class Regions(Case):
@@ -50,25 +58,68 @@ class Regions(Case):
             self.skipTest("gfortran was not there when the tests were built")
         self.check("regions_fortran", {"outer loop": 40, "inner": 40})
 
-    def check_long_function(self, program: str):
-        """docs/manual-probes.md: somebody else holds a lock for at least a third of the time in which the region's calls run."""
-        done = self.rdam("record", "-f", "solve", "--", PROGRAMS / program)
+    def record_long_function(self, program) -> dict:
+        """The report; its `functions` by name."""
+        done = self.rdam("record", "-f", "solve", "--", program)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
-        functions = {f["name"]: f for f in self.analyze()["functions"]}
-        self.assertEqual((functions["solve"]["occurrences"], functions["solve"]["rdam"]), (1, 0))
-        self.assertEqual((functions["ten steps"]["module"], functions["ten steps"]["occurrences"]), ("region", 2000))
-        self.assertGreater(functions["ten steps"]["rdam"], 0.2)
+        report = self.analyze()
+        return report | {"functions": {f["name"]: f for f in report["functions"]}}
+
+    def check_solve(self, functions: dict):
+        """It ran once: whatever it lost, there is nothing to compare it with, and rdam says that it does not know."""
+        solve = functions["solve"]
+        self.assertEqual((solve["occurrences"], solve["rdam"], solve["lost_ns"]), (1, 0, 0))
+        self.assertTrue(solve["lower_bound"])
+        self.assertRegex(self.rdam("analyze").stdout.decode(), r"(?m)^ *≥0\.000 .*:solve +1 ")
+
+    def check_with_probes(self, program):
+        """docs/manual-probes.md: somebody else holds a lock for at least a third of the time in which the region's calls run."""
+        functions = self.record_long_function(program)["functions"]
+        self.check_solve(functions)
+        steps = functions["ten steps"]
+        self.assertEqual((steps["module"], steps["occurrences"], steps["lower_bound"]), ("region", 2000, False))
+        self.assertGreater(steps["rdam"], 0.2)
+
+    def check_without_probes(self, program):
+        """The same is lost, and nothing of it is seen but by the kernel."""
+        report = self.record_long_function(program)
+        self.assertEqual(list(report["functions"]), ["solve"])
+        self.check_solve(report["functions"])
+        if report["trace"]["switches"]["state"] == "recorded":
+            waited, = (t["off_cpu"]["blocked_ns"] for t in report["threads"] if t["events"] > 0)
+            self.assertGreater(waited, 0.1 * report["functions"]["solve"]["min_ns"])
 
     def test_long_function_in_c(self):
-        self.check_long_function("long_function_c")
+        self.check_without_probes(PROGRAMS / "long_function_c_plain")
+        self.check_with_probes(PROGRAMS / "long_function_c")
 
     def test_long_function_in_cpp(self):
-        self.check_long_function("long_function_cpp")
+        self.check_without_probes(PROGRAMS / "long_function_cpp_plain")
+        self.check_with_probes(PROGRAMS / "long_function_cpp")
 
     def test_long_function_in_fortran(self):
         if not os.path.exists(PROGRAMS / "long_function_fortran"):
             self.skipTest("gfortran was not there when the tests were built")
-        self.check_long_function("long_function_fortran")
+        self.check_with_probes(PROGRAMS / "long_function_fortran")
+
+    def build_commands(self) -> list[str]:
+        """Those of the page, without the one that says where rdam is."""
+        block, = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+        place, *commands = filter(None, block.splitlines())
+        self.assertRegex(place, r"^include=/usr/local/include ")
+        return commands
+
+    def test_commands_of_the_page(self):
+        self.need("gcc", "g++", "gfortran")
+        for path in EXAMPLES.iterdir():
+            shutil.copy(path, self.folder)
+        for command in self.build_commands():
+            done = self.run_in_folder("sh", "-c", command, env={"include": str(INCLUDE)})
+            self.assertEqual((done.returncode, done.stderr), (0, b""), command)
+        for program in ("without_probes", "without_probes_cpp"):
+            self.check_without_probes(f"./{program}")
+        for program in ("long_function", "long_function_cpp", "long_function_fortran"):
+            self.check_with_probes(f"./{program}")
 
 
 if __name__ == "__main__":

@@ -65,6 +65,28 @@ TEST_CASE("The return value tells slow calls from fast ones") {
                Catch::StartsWith("calls that return 0 take 10.5 ns (median), the others 51"));
 }
 
+TEST_CASE("The return value is not named beside a parameter that it follows from") {
+    constexpr std::uint64_t kScatter = 37, kSizes = 101;
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t size = made.below(kSizes);
+        made.call(100 * static_cast<double>(size) + made.waiting(), size).result = size * kScatter % kSizes;
+    }
+    REQUIRE(made.kinds() == Kinds{"parameter"});
+    CHECK(made.row().hints[0].parameter == "size");
+}
+
+TEST_CASE("The return value is named where it explains more than the parameters") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t found = made.below(100);
+        made.call(100 * static_cast<double>(found) + made.noise(), found / 30).result = found;
+    }
+    const Kinds kinds = made.kinds();
+    REQUIRE(kinds.front() == "parameter");
+    CHECK(made.row().hints[0].parameter == "return value");
+}
+
 TEST_CASE("One place calls it with more to do") {
     Made made;
     for (std::size_t i = 0; i < kCalls; ++i) {
