@@ -227,15 +227,14 @@ Result<Effect> Session::set_key(std::uint32_t function, std::uint16_t parameter,
     const trace::FunctionInfo& named = info().functions[function];
     const std::string key =
         parameter == mining::kCallerKey ? std::string{"its caller"} : named.parameters[parameter].name;
-    return model_->change(to, fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key,
-                                                     rule_name(info(), function)));
+    return model_->change(
+        to, fmt::format("{}{} as a key of {}", is_key ? "" : "no longer ", key, rule_name(info(), function)));
 }
 
 Result<Effect> Session::set_ignored(std::uint32_t function, bool ignored) {
     score::Settings to = settings();
     feedback::set_ignored(info(), function, ignored, to.rules);
-    return model_->change(std::move(to),
-                          (ignored ? "ignore " : "no longer ignore ") + rule_name(info(), function));
+    return model_->change(to, (ignored ? "ignore " : "no longer ignore ") + rule_name(info(), function));
 }
 
 Result<Effect> Session::set_fold_loops(bool fold) {

@@ -134,7 +134,7 @@ FINDINGS = (
     Finding("membw", "a neighbour", "stream_block", 0, 1, 20_000, 8_000, ("--pin",), control="no neighbour"),
     Finding("membw", "no neighbour", "stream_block", 0, 1, 20_000, 8_000, ("--pin", "--neighbours", "0")),
     Finding("falsepositive", "search of a list", "search_list", 1_000, 1, 20_000, 8_000, ("--kind", "list"),
-            depends_on=("key", "return value")),
+            depends_on=("key",)),
     Finding("falsepositive", "triangular loop", "triangle_row", 1_000, 1, 20_000, 8_000, ("--kind", "triangle"),
             depends_on=("row",)),
 )

@@ -79,6 +79,15 @@ def describe() -> dict:
     }
 
 
+def revision(root: pathlib.Path) -> str:
+    """Of the sources, as git names it; empty outside of a repository."""
+    try:
+        return subprocess.run(["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True,
+                              check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
