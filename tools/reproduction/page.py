@@ -6,7 +6,7 @@ import pathlib
 from . import figures, plan, sequences, text
 from .benchmarks import NAMES
 from .programs import Programs
-from .summary import Results, SweepResult, number
+from .summary import CostResult, FindingResult, LinkResult, Results, SweepResult, number
 from .trouble import Trouble
 
 BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
@@ -84,6 +84,44 @@ def _run(about: About) -> str:
             f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
 
 
+def _sweeps(results: list[SweepResult], folder: str) -> list[str]:
+    return ["## Score against completion time (table 5.1)",
+            "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
+            "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
+            "the score counts, stays where it is.",
+            _overview(results),
+            "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
+            "the operation, and at the middle one, where `--check` wants them below 0.05.", _controls(results),
+            *(part for result in results for part in _sweep(result, folder))]
+
+
+def _findings(results: list[FindingResult]) -> list[str]:
+    return ["## Findings on real programs (§5.2.5)",
+            "Programs that do what the thesis found in applications, beside the same without it. Where the score is less than twice the "
+            "control's, the disturbance cannot be told from what the machine does by itself. The last two lose nothing: their work "
+            "depends on a parameter. What rdam says first about the loss, and the score that is left when calls are compared only with "
+            "those of the same value:",
+            table(text.FINDING_HEAD, text.finding_rows(results))]
+
+
+def _links(results: list[LinkResult], folder: str) -> list[str]:
+    drawing = [f"![Scores of clients and server]({folder}/network.svg)"] if any(not result.obstacle for result in results) else []
+    return ["## Networks (table 5.4)",
+            "Two clients and their server, over TCP: between two network namespaces, the link's rate limited by `tc`, and over loopback. One client "
+            "alone is the control. In the thesis the client's score falls as the network gets faster, and the server's stays low.",
+            table(text.LINK_HEAD, text.link_rows(results)), *text.link_notes(results), *drawing]
+
+
+def _costs(results: list[CostResult]) -> list[str]:
+    return ["## Cost of recording (table 5.3)",
+            "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
+            "runs that take turns in coming first. The ratio is the median of the pairs', its interval is from order statistics (at "
+            "least 95 %; none for fewer than six pairs). What starting costs is not in it (README, *What it costs*). These programs do "
+            "nothing but call the recorded function, far more often than any that one would record; the thesis's programs are whole "
+            "applications: below 10 % for 22 of 27, below 31 % for all.",
+            table(text.COST_HEAD, text.cost_rows(results))]
+
+
 def compose(results: Results, drawn: bool, about: About, kept: str, folder: str) -> str:
     """The page as Markdown. `folder`: where the drawings are, as seen from the page."""
     parts = ["# The thesis's evaluation, measured here",
@@ -94,38 +132,13 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
     if drawn:
         parts += ["## What a score is made of", f"![A thread's calls, and what each lost against the fastest]({folder}/sequences.svg)"]
     if results.sweeps:
-        parts += ["## Score against completion time (table 5.1)",
-                  "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
-                  "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
-                  "the score counts, stays where it is.",
-                  _overview(results.sweeps),
-                  "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
-                  "the operation, and at the middle one, where `--check` wants them below 0.05.", _controls(results.sweeps)]
-        for result in results.sweeps:
-            parts += _sweep(result, folder)
+        parts += _sweeps(results.sweeps, folder)
     if results.findings:
-        parts += ["## Findings on real programs (§5.2.5)",
-                  "Programs that do what the thesis found in applications, beside the same without it. Where the score is less than twice the "
-                  "control's, the disturbance cannot be told from what the machine does by itself. The last two lose nothing: their work "
-                  "depends on a parameter. What rdam says first about the loss, and the score that is left when calls are compared only with "
-                  "those of the same value:",
-                  table(text.FINDING_HEAD, text.finding_rows(results.findings))]
+        parts += _findings(results.findings)
     if results.links:
-        parts += ["## Networks (table 5.4)",
-                  "A client and a server over TCP between two network namespaces, the link's rate limited by `tc`, and over loopback. "
-                  "In the thesis the client's score falls as the network gets faster, and the server's stays low. Two clients share the link; "
-                  "one alone is the control.",
-                  table(text.LINK_HEAD, text.link_rows(results.links)), *text.link_notes(results.links)]
-        if any(not result.obstacle for result in results.links):
-            parts.append(f"![Scores of client and server]({folder}/network.svg)")
+        parts += _links(results.links, folder)
     if results.costs:
-        parts += ["## Cost of recording (table 5.3)",
-                  "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
-                  "runs that take turns in coming first. The ratio is the median of the pairs', its interval is from order statistics (at "
-                  "least 95 %; none for fewer than six pairs). What starting costs is not in it (README, *What it costs*). These "
-                  "programs do nothing but call the recorded function, far more often "
-                  "than any that one would record; the thesis's programs are whole applications: below 10 % for 22 of 27, below 31 % for all.",
-                  table(text.COST_HEAD, text.cost_rows(results.costs))]
+        parts += _costs(results.costs)
     parts += ["## What differs, and why", BEGIN, kept, END]
     return "\n\n".join(parts) + "\n"
 
