@@ -293,7 +293,7 @@ class Pages(Case):
 
     def write(self, name="page.md") -> pathlib.Path:
         path = self.folder / name
-        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5}
+        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd"}
         about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", self.extent)
         page.write(path, results_of(self.extent, self.folder, obstacles=self.obstacles), self.drawn, about)
         return path
@@ -310,7 +310,7 @@ class Pages(Case):
             rows = written.partition(f"(`{one.name}`, figure")[2].partition("\n### ")[0]
             for delay in one.delays_ns:
                 self.assertIn(f"\n| {text.duration(delay)} | ", rows)
-        for words in ("2026-01-02", "rdam 1.2.3", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
+        for words in ("2026-01-02", "rdam 1.2.3 (0123abcd)", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
                       "| 100 Mb/s, 1 client | 0.400 |", "| parameter (key) 2× | 0.001 |"):
             self.assertIn(words, written)
 

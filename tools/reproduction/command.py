@@ -137,8 +137,7 @@ def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Exte
         parts = sessions(tasks, place, journal)
         uncontrolled = machine.uncontrolled(this, parts, results.cache_line_ns)
         sequences = pages.real_trace(programs, extent, folder)
-    version = " ".join(filter(None, (programs.version(), machine.revision(ROOT))))
-    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, version, extent))
+    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), extent))
     print(report(results, uncontrolled))
     print(f"\nthe page: {page}")
     return results

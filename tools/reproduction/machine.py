@@ -8,6 +8,9 @@ import re
 import subprocess
 
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
 def _read(path: str) -> str:
     try:
         return pathlib.Path(path).read_text().strip()
@@ -79,10 +82,10 @@ def describe() -> dict:
     }
 
 
-def revision(root: pathlib.Path) -> str:
+def revision() -> str:
     """Of the sources, as git names it; empty outside of a repository."""
     try:
-        return subprocess.run(["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True,
+        return subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True,
                               check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""

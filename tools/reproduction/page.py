@@ -80,7 +80,8 @@ def _run(about: About) -> str:
                                      (f"--path {extent.io_path}", extent.io_path),
                                      *((f"--delays {name}", name) for name in extent.other_delays())) if said]
     memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
-    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {about.version}, on {this['processor']}, "
+    sources = ", ".join(dict.fromkeys(filter(None, (session["revision"] for session in about.sessions))))
+    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {about.version}{f' ({sources})' if sources else ''}, on {this['processor']}, "
             f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
 
 

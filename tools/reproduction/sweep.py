@@ -14,7 +14,7 @@ Measure = Callable[[plan.Task], dict]
 @contextlib.contextmanager
 def _session(journal: Journal) -> Iterator[None]:
     """Notes when a part of a run began and ended, and how busy the machine was."""
-    journal.add_note("start", time=machine.now(), load=machine.load())
+    journal.add_note("start", time=machine.now(), load=machine.load(), revision=machine.revision())
     yield
     journal.add_note("end", time=machine.now(), load=machine.load())
 
@@ -36,13 +36,14 @@ def measure_all(tasks: list[plan.Task], place: dict, journal: Journal, measure: 
 
 
 def sessions(tasks: list[plan.Task], place: dict, journal: Journal) -> list[dict]:
-    """The parts of the run in which these tasks were measured: `start`, `load_start`, and `end`, `load_end` if it was not ended early."""
+    """The parts of the run in which these tasks were measured: `start`, `load_start`, `revision` (of the sources), and `end`,
+    `load_end` if it was not ended early."""
     used = {journal.notes_before(key_of(plan.identified(task, place))) for task in tasks}
     found = []
     for number, (note, following) in enumerate(itertools.zip_longest(journal.notes, journal.notes[1:]), 1):
         if number not in used:
             continue
-        part = {"start": note["time"], "load_start": note["load"]}
+        part = {"start": note["time"], "load_start": note["load"], "revision": note.get("revision", "")}
         if following is not None and following["note"] == "end":
             part |= {"end": following["time"], "load_end": following["load"]}
         found.append(part)
