@@ -81,7 +81,8 @@ def _run(about: About) -> str:
                                      *((f"--delays {name}", name) for name in extent.other_delays())) if said]
     memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
     sources = ", ".join(dict.fromkeys(filter(None, (session["revision"] for session in about.sessions))))
-    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {about.version}{f' ({sources})' if sources else ''}, on {this['processor']}, "
+    version = f"{about.version} ({sources})" if sources else about.version
+    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {version}, on {this['processor']}, "
             f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
 
 
