@@ -205,7 +205,10 @@ class OnTerminal(OnScreen):
         screen.wait(lambda s: s.lines()[9].startswith("? help"), "the last line")
         while "> [ ] caller" not in screen.text():
             screen.press(DOWN, "overview")
-        screen.press("G", "What it may be" if "nothing stands out" in screen.text() else "·")
+        if "nothing stands out" in screen.text():
+            screen.press("G", "What it may be")
+        else:
+            screen.press("G", without=("> [ ] caller",))
         screen.resize(30, 5)
         screen.expect("rdam needs 40×10")
         screen.resize(80, 24)

@@ -19,6 +19,13 @@ ESCAPE, ENTER = "\x1b", "\r"
 ALTERNATE = (b"\x1b[?1049h", b"\x1b[?1049l")
 
 
+def _on_a_terminal():
+    """As a shell starts a program there. Tests that run in the background, or under nohup, hand on ignored signals."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Screen:
     """`command` on a pseudo-terminal of that size."""
 
@@ -31,7 +38,7 @@ class Screen:
         self.before = termios.tcgetattr(self.inside)
         self.program = subprocess.Popen([str(word) for word in command], cwd=folder, env=env, start_new_session=True,
                                         stdin=self.inside, stdout=self.inside, stderr=self.inside,
-                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                        preexec_fn=_on_a_terminal)
 
     def resize(self, width, height):
         self.drawn.resize(height, width)
