@@ -55,6 +55,7 @@
 #define RDAM_SIDE_ORDER 40
 
 // The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.
+// NOLINTBEGIN(bugprone-macro-parentheses): displacements
 #define RDAM_FRAME_RAX -8
 #define RDAM_FRAME_RDX -16
 #define RDAM_FRAME_RCX -24
@@ -64,6 +65,7 @@
 #define RDAM_FRAME_ENTRY -56
 #define RDAM_FRAME_RATE -64               // with a budget: what to add to the head of the enter event
 #define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
+// NOLINTEND(bugprone-macro-parentheses)
 #define RDAM_FRAME_SIZE 64
 
 #define RDAM_STUB_SIZE 16
