@@ -254,7 +254,7 @@ TEST_CASE("What waiting hides is found in what was lost on the processor") {
         made.call(100 * static_cast<double>(size) + made.noise() + preempted, size).preempted_ns = preempted;
     }
     const Kinds kinds = made.kinds();
-    REQUIRE(kinds.size() >= 1);
+    REQUIRE(!kinds.empty());
     const auto parameter = std::ranges::find(made.row().hints, "parameter", &score::Hint::kind);
     REQUIRE(parameter != made.row().hints.end());
     CHECK_THAT(parameter->text, Catch::StartsWith("of what was lost on the processor, ") &&

@@ -57,7 +57,7 @@ TEST_CASE("kernel time below write and the futex calls of db_bench counts for th
         for (const auto& [entry, percent] : list.percent) {
             INFO(entry);
             CHECK(entry.find("0x") == std::string::npos);
-            CHECK(entry.find("[") == std::string::npos);
+            CHECK(entry.find('[') == std::string::npos);
         }
     for (const auto& [entry, percent] : chains.percent)
         CHECK(children.percent.count(entry) == 1);

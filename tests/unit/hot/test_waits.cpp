@@ -56,7 +56,7 @@ TEST_CASE("a text that names no files gets all waits of the catalogue, and says 
     CHECK(holds(report.waits, "write"));
     // read is among the hot ones already.
     CHECK_FALSE(holds(report.waits, "read"));
-    REQUIRE(report.notes.size() >= 1);
+    REQUIRE(!report.notes.empty());
     CHECK(report.notes[0].find("the files of the program are not known") == 0);
     const auto list = parse_function_list(hot_list_text(report), "hot.txt");
     REQUIRE(list.has_value());

@@ -40,7 +40,7 @@ TEST_CASE("Rust names, legacy and v0") {
     CHECK(split_clone("_ZN3a..b17h0123456789abcdefE.llvm.77").suffix == ".llvm.77");
     const auto v0 = demangle("_RNvCskwGfYPst2Cb_3foo3bar");
     CHECK(v0.brief == "foo::bar");
-    CHECK(v0.hashed.find("[") != std::string::npos);
+    CHECK(v0.hashed.find('[') != std::string::npos);
 }
 
 TEST_CASE("blanks without meaning do not count") {

@@ -43,11 +43,11 @@ TEST_CASE("what is not certain is called doubtful") {
     CHECK(cpp.describe("wide_vector").prototype.doubt == "a vector of 32 bytes");
     CHECK(cpp.describe("ambiguous").prototype.doubt.find("Ambiguous") != std::string::npos);
     CHECK(cpp.describe("from_clone.constprop.0").prototype.doubt.find("copy") != std::string::npos);
-    CHECK(cpp.describe("pointer_to_declared").prototype.doubt == "");
+    CHECK(cpp.describe("pointer_to_declared").prototype.doubt.empty());
 
     Fixture c{"libdoubtful_c.so"};
     CHECK(c.describe("old_style").prototype.doubt == "a definition without prototype");
-    CHECK(c.describe("takes_nothing").prototype.doubt == "");
+    CHECK(c.describe("takes_nothing").prototype.doubt.empty());
 }
 
 TEST_CASE("a stack argument aligned to 32 bytes is noticed") {
