@@ -27,7 +27,8 @@ struct SourceFunction {
     std::string name;         ///< linkage name, without clone suffix
     std::string declared_at;  ///< "file.c:12"; empty: anywhere
 
-    friend auto operator<=>(const SourceFunction&, const SourceFunction&) = default;
+    friend auto operator<=>(const SourceFunction&,
+                            const SourceFunction&) = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
 /// Searches the debug information for the copies of all `functions`. Functions without any are not in

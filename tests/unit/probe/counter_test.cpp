@@ -193,7 +193,7 @@ TEST_CASE("why there are no counts is said in words", "[counter]") {
     CHECK(agent::describe_counters(*control).state == State::off);
     control->counters = shm::Counters::counting;
     control->probe_instructions_x16 = 16 * 90 + 8;
-    control->inner_instructions_x16 = 16 * 31;
+    control->inner_instructions_x16 = std::uint64_t{16} * 31;
     const trace::CounterInfo counted = agent::describe_counters(*control);
     CHECK(counted.state == State::counted);
     CHECK(counted.reason.empty());

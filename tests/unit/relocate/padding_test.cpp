@@ -59,6 +59,7 @@ Patch patched(const Place& place, const Entries& entries = {}) {
 void check(const Place& place, std::uint64_t (*function)(std::uint64_t), std::size_t jump_before) {
     constexpr std::array<std::uint64_t, 3> kArguments{1, 7, 1000};
     std::vector<std::uint64_t> expected;
+    expected.reserve(kArguments.size());
     for (const std::uint64_t argument : kArguments)
         expected.push_back(function(argument));
     const Patch patch = patched(place);
@@ -66,6 +67,7 @@ void check(const Place& place, std::uint64_t (*function)(std::uint64_t), std::si
     REQUIRE(patch.problem().empty());
     CHECK(patch.jump_before() == jump_before);
     std::vector<std::uint64_t> results;
+    results.reserve(kArguments.size());
     for (const std::uint64_t argument : kArguments)
         results.push_back(function(argument));
     CHECK(results == expected);
