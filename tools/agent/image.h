@@ -20,6 +20,8 @@ class Image {
     explicit Image(const ProcessObject& object);
     Image(Image&& other) noexcept;
     Image& operator=(Image&&) = delete;
+    Image(const Image&) = delete;
+    Image& operator=(const Image&) = delete;
     ~Image();
 
     bool contains(std::uint64_t address) const { return address >= first_address() && address < end_; }

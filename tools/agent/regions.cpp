@@ -11,9 +11,9 @@
 namespace rdam::agent {
 namespace {
 
-template <std::size_t size>
-std::string text(const char (&from)[size]) {
-    return {from, strnlen(from, size)};
+template <std::size_t Size>
+std::string text(const char (&from)[Size]) {
+    return {from, strnlen(from, Size)};
 }
 
 /// The expressions between the commas outside of brackets, without blanks around them.

@@ -42,6 +42,8 @@ class SharedMemory {
     static Result<SharedMemory> map(int fd);
     SharedMemory(SharedMemory&& other) noexcept;
     SharedMemory& operator=(SharedMemory&&) = delete;
+    SharedMemory(const SharedMemory&) = delete;
+    SharedMemory& operator=(const SharedMemory&) = delete;
     ~SharedMemory();
 
     shm::Control& control() const { return *static_cast<shm::Control*>(memory_); }

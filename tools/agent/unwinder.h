@@ -21,6 +21,8 @@ struct UnwindState;
 class Unwinder {
   public:
     explicit Unwinder(const ProcessDescription& process);
+    Unwinder(const Unwinder&) = delete;
+    Unwinder& operator=(const Unwinder&) = delete;
 
     /// An object loaded later. It hides those before it that had the same addresses.
     void add(const ProcessObject& object);

@@ -75,6 +75,7 @@ class InlineSearch {
             }
         }
         std::vector<const DwarfFile::Unit*> holders;
+        holders.reserve(holding.size());
         for (const std::size_t unit : holding)
             holders.push_back(&dwarf_.units()[unit]);
         if (across_units) {
