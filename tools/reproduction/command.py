@@ -1,12 +1,14 @@
 """The command line of tools/reproduce."""
 
 import argparse
+import contextlib
 import dataclasses
 import pathlib
 import re
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from . import machine, network, plan
 from .benchmarks import NAMES, SWEEPS, Sweep, log_spaced
@@ -18,9 +20,8 @@ from .sweep import measure_all, sessions
 from .text import report
 from .trouble import Trouble
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 DONE, BAD, USAGE = 0, 1, 2
-PAGE = ROOT / "docs/reproduction.md"
+PAGE = machine.ROOT / "docs/reproduction.md"
 
 DESCRIPTION = """Runs the evaluation of the metric (the thesis's chapter 5) on this machine: sweeps of four benchmarks with known
 interference, the network benchmark, and the cost of recording; prints the figures beside the thesis's, and writes a page with
@@ -74,7 +75,7 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="tools/reproduce", description=DESCRIPTION)
     parser.add_argument("--quick", action="store_true", help="the same points in two minutes: fewer rounds and calls")
     parser.add_argument("--only", type=_names, default=NAMES, metavar="NAME,…", help=f"of {', '.join(NAMES)} [all]")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR", help="the build directory [build]")
+    parser.add_argument("--build", type=pathlib.Path, default=machine.ROOT / "build", metavar="DIR", help="the build directory [build]")
     parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="measurements, page and drawings [BUILD/reproduction]")
     parser.add_argument("--fresh", action="store_true", help="measure anew what is already in the output folder")
     parser.add_argument("--page", nargs="?", type=pathlib.Path, const=PAGE, metavar="FILE",
@@ -91,14 +92,21 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+@contextlib.contextmanager
+def _to_output(path: pathlib.Path) -> Iterator[None]:
+    """Around what writes there: says what to do where that is refused."""
+    try:
+        yield
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}; name a folder that can be written with --output") from None
+
+
 def _open_journal(folder: pathlib.Path, fresh: bool) -> Journal:
     path = folder / "measurements.jsonl"
-    try:
+    with _to_output(path):
         if fresh:
             path.unlink(missing_ok=True)
         return Journal(path)
-    except OSError as error:
-        raise Trouble(f"{path}: {error.strerror}; name a folder that can be written with --output") from None
 
 
 def _refuse_memory(extent: plan.Extent, output: pathlib.Path) -> None:
@@ -146,10 +154,8 @@ def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Exte
 def _run(options: argparse.Namespace) -> int:
     programs = Programs(options.build.resolve())
     output = (options.output or options.build / "reproduction").resolve()
-    try:
+    with _to_output(output):
         output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Trouble(f"{output}: {error.strerror}; name a folder that can be written with --output") from None
     extent = plan.Extent(options.only, options.quick, options.rounds, options.iterations,
                          str(pathlib.Path(options.path).resolve()) if options.path else None, _with_delays(options.delays))
     results = _measured(options, programs, extent, output, options.page or output / "reproduction.md")

@@ -62,10 +62,12 @@ def _system() -> str:
 
 def file_system(place: pathlib.Path) -> str:
     """Its type, as in /proc/mounts; empty where that cannot be told."""
-    device = os.stat(place).st_dev if place.exists() else None
+    if not place.exists():
+        return ""
+    device = place.stat().st_dev
     for line in _read("/proc/self/mountinfo").splitlines():
         before, _, after = line.partition(" - ")
-        if before.split()[2] == (f"{os.major(device)}:{os.minor(device)}" if device is not None else ""):
+        if before.split()[2] == f"{os.major(device)}:{os.minor(device)}":
             return after.split()[0]
     return ""
 

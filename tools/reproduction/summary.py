@@ -23,6 +23,11 @@ class Scored:
     def median(self, figure: str) -> float:
         return statistics.median([one[figure] for one in self.rounds])
 
+    @property
+    def low(self) -> bool:
+        """As the score of a control must be."""
+        return self.median("rdam") < HIGHEST_CONTROL
+
 
 @dataclasses.dataclass(frozen=True)
 class ControlResult:
@@ -32,10 +37,6 @@ class ControlResult:
     scored: Scored
     disturbed: Scored  # the sweep's point with the same delay
     bounded: bool  # whether its score must be low
-
-    @property
-    def low(self) -> bool:
-        return self.scored.median("rdam") < HIGHEST_CONTROL
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +58,9 @@ class SweepResult:
         return [statistics.pearson([point.rounds[i]["mean_ns"] for point in self.points], [point.rounds[i]["rdam"] for point in self.points])
                 for i in range(rounds)]
 
+    def reaches_thesis(self, rho: float | None) -> bool:
+        return rho is not None and rho >= self.sweep.thesis_rho
+
     @property
     def span(self) -> float | None:
         return statistics.span(self.series("mean_ns"))
@@ -68,7 +72,7 @@ class SweepResult:
     @property
     def good_rounds(self) -> int:
         """How many single rounds reach the thesis's ρ."""
-        return sum(rho is not None and rho >= self.sweep.thesis_rho for rho in self.rho_of_rounds)
+        return sum(map(self.reaches_thesis, self.rho_of_rounds))
 
     @property
     def minimum_stays(self) -> bool:
@@ -105,7 +109,7 @@ class FindingResult:
         return self.scored.median("rdam") / self.control.median("rdam")
 
     def _tells(self, hint: dict) -> bool:
-        return hint.get("kind") == "parameter" and hint.get("parameter") in self.finding.depends_on
+        return hint.get("kind") == "parameter" and hint.get("parameter") == self.finding.depends_on
 
     @property
     def flagged_rounds(self) -> int:
@@ -165,11 +169,10 @@ class Results:
         """What --check is about, a sentence each."""
         found = []
         for result in self.sweeps:
-            rho = result.rho
-            if result.measurable and (rho is None or rho < result.sweep.thesis_rho):
-                found.append(f"{result.sweep.name}: ρ {number(rho)} is below the thesis's {result.sweep.thesis_rho}")
+            if result.measurable and not result.reaches_thesis(result.rho):
+                found.append(f"{result.sweep.name}: ρ {number(result.rho)} is below the thesis's {result.sweep.thesis_rho}")
             found += [f"{result.sweep.name}, {one.control.name}: a control with a score of {one.scored.median('rdam'):.3f}"
-                      for one in result.controls if one.bounded and not one.low]
+                      for one in result.controls if one.bounded and not one.scored.low]
         found += [f"{one.finding.name}, {one.finding.variant}: a false positive that the hints do not tell" for one in self.findings
                   if one.finding.depends_on and not one.flagged]
         return found

@@ -52,9 +52,7 @@ POINT_HEAD = ["delay", "mean", "minimum", "score", "of the rounds"]
 def verdict(result: SweepResult) -> str:
     if not result.measurable:
         return f"not measurable here: the mean varies {number(result.span, '.2f')}× over the sweep, less than {LEAST_SPAN:.0f}×"
-    if result.rho is not None and result.rho >= result.sweep.thesis_rho:
-        return "at least the thesis's"
-    return "below the thesis's"
+    return "at least the thesis's" if result.reaches_thesis(result.rho) else "below the thesis's"
 
 
 def of_rounds(result: SweepResult) -> str:
@@ -69,7 +67,7 @@ def of_minimum(result: SweepResult) -> str:
 
 
 def control_verdict(result: ControlResult) -> str:
-    return "yes" if result.low else "NO"
+    return "yes" if result.scored.low else "NO"
 
 
 def workload(sweep: Sweep, settings: dict) -> str:
@@ -100,7 +98,7 @@ def finding_verdict(result: FindingResult) -> str:
         rounds = f"in {result.flagged_rounds} of {counted(len(result.scored.rounds), 'round')}"
         return f"flagged as a false positive {rounds}" if result.flagged else f"NOT flagged as a false positive, but {rounds}"
     if result.control is None:
-        return "control" if result.scored.median("rdam") < HIGHEST_CONTROL else f"control, not below {HIGHEST_CONTROL}"
+        return "control" if result.scored.low else f"control, not below {HIGHEST_CONTROL}"
     times = result.times_the_control
     if times is not None and times < LEAST_FINDING:
         return f"not measurable here: {times:.1f} times the control's"
