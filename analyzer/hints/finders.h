@@ -2,25 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
-#include "analyzer/hints/intervals.h"
+#include "analyzer/hints/activities.h"
 #include "analyzer/score/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::hints {
-
-/// When a thread was inside each function, as far as its timeline tells.
-using Activity = std::map<std::uint32_t, Intervals>;
 
 /// What a finder looks at: the loss of a function, or the part of it that was lost on the processor. At least
 /// kFewestCalls calls, and some loss.
 struct Suspicion {
     const trace::TraceInfo& info;
     const score::Report& report;
-    const std::vector<Activity>& activities;  ///< by thread; empty: there are no timelines
+    const Activities& activities;
     const trace::FunctionInfo& function;
     const score::FunctionRow& row;
     double ns_per_tick = 1;
@@ -38,8 +34,7 @@ inline double rdam_left(const Suspicion& suspicion, double explains) {
 
 /// Of the row's sample. `on_processor`: without what was lost off the processors.
 Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
-                       const std::vector<Activity>& activities, const score::FunctionRow& row,
-                       bool on_processor);
+                       const Activities& activities, const score::FunctionRow& row, bool on_processor);
 
 inline constexpr std::size_t kFewestCalls = 30;
 /// A hint is about at least this share of the loss.
@@ -67,8 +62,6 @@ void find_processors(const Suspicion& suspicion, Hints& hints);
 /// for the same. Only where instructions were counted.
 void find_instructions(const Suspicion& suspicion, Hints& hints);
 
-/// Of all threads with a timeline.
-std::vector<Activity> activities_of(const score::Report& report);
 /// `suspect`: a function that another thread is inside while calls are slow.
 void find_suspects(const Suspicion& suspicion, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.

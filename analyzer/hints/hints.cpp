@@ -29,7 +29,7 @@ double off_ns(const score::SampledCall& call) {
 struct Run {
     const trace::TraceInfo& info;
     const score::Report& report;
-    std::vector<Activity> activities;
+    Activities activities;
 };
 
 /// Of the same about the whole loss and about what was lost on the processor, what is about more stays.
@@ -165,8 +165,7 @@ void add_sequence_hints(const Run& run, score::FunctionRow& row) {
 }  // namespace
 
 Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
-                       const std::vector<Activity>& activities, const score::FunctionRow& row,
-                       bool on_processor) {
+                       const Activities& activities, const score::FunctionRow& row, bool on_processor) {
     Suspicion suspicion{.info = info,
                         .report = report,
                         .activities = activities,
@@ -189,7 +188,7 @@ bool switches_known(const score::Report& report, std::uint64_t end) {
 }
 
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
-    const Run run{info, report, activities_of(report)};
+    const Run run{info, report, Activities{report}};
     for (score::FunctionRow& row : report.functions) {
         if (row.sample.calls.size() < kFewestCalls) continue;
         row.off_share = off_share(suspicion_of(info, report, run.activities, row, false));

@@ -9,7 +9,7 @@ namespace rdam::hints {
 
 std::vector<KeyShare> key_shares(const trace::TraceInfo& info, const score::Report& report,
                                  const score::FunctionRow& row) {
-    const std::vector<Activity> none;
+    const Activities none;
     const Suspicion suspicion = suspicion_of(info, report, none, row, false);
     std::vector<KeyShare> shares;
     if (row.sample.calls.size() < kFewestCalls || !(suspicion.lost_ns > 0)) return shares;

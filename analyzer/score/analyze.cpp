@@ -128,10 +128,12 @@ class Crew {
 /// Calls of each function and thread that are kept: fewer if there are many of both.
 std::size_t most_sampled(const trace::TraceInfo& info) {
     constexpr std::size_t kInAll = std::size_t{1} << 20;
+    constexpr std::size_t kOfFunction = std::size_t{1} << 16;
     constexpr std::size_t kMost = 4096;
     constexpr std::size_t kLeast = 16;
-    const std::size_t samples = std::max<std::size_t>(info.functions.size() * info.threads.size(), 1);
-    return std::clamp(kInAll / samples, kLeast, kMost);
+    const std::size_t functions = std::max<std::size_t>(info.functions.size(), 1);
+    const std::size_t threads = std::max<std::size_t>(info.threads.size(), 1);
+    return std::clamp(std::min(kInAll / functions, kOfFunction) / threads, kLeast, kMost);
 }
 
 }  // namespace

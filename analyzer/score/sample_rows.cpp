@@ -73,6 +73,7 @@ void add_timelines(const RowContext& context, Report& report) {
     report.windows = common_windows(context);
     for (const auto& thread : context.threads) {
         ThreadTimeline& timeline = report.timeline.emplace_back();
+        timeline.calls.reserve(thread->windows.calls().size());
         for (const samples::WindowCall& call : thread->windows.calls())
             timeline.calls.push_back({call.function, call.begin, call.end});
     }

@@ -129,3 +129,26 @@ TEST_CASE("The suspect of a sequence is that of its own slow calls") {
     CHECK(names_update(0));
     CHECK(!names_update(1));
 }
+
+TEST_CASE("Thousands of threads that all lose time are one question, not one for each of them") {
+    constexpr std::size_t kThreads = 3000, kOfThread = 200;
+    Made made;
+    add_update(made, true);
+    made.row().slow.clear();
+    made.report.threads.assign(2 * kThreads, {});
+    made.report.timeline.assign(2 * kThreads, {});
+    // One pair of threads behind the other: a call that loses time, then one that does not.
+    for (std::size_t t = 0; t < kThreads; ++t) {
+        for (std::size_t i = 0; i < kOfThread; ++i) {
+            const std::uint64_t begin = (t * kOfThread + i) * 1000;
+            made.report.timeline[t].calls.push_back({0, begin, begin + (i % 2 == 0 ? 500 : 100)});
+            if (i % 2 != 0) continue;
+            made.row().slow.push_back({t, 0, begin, begin + 500, 0.8});
+            made.report.timeline[kThreads + t].calls.push_back({1, begin, begin + 450});
+        }
+    }
+    REQUIRE(made.kinds().front() == "suspect");
+    CHECK(made.row().hints[0].suspect == "update");
+    CHECK(!made.row().hints[0].thread);
+    CHECK(!made.row().hints[0].suspect_thread);
+}
