@@ -110,7 +110,7 @@ class Reproduce(Case):
         self.refused(1, "--build", self.folder / "nowhere", words=("nowhere", "ninja"))
         self.refused(1, "--only", "io", "--rounds", 1, "--iterations", 5, "--path", self.folder / "nowhere", words=("nowhere", "--path"))
         (self.folder / "out/measurements.jsonl").write_text("nonsense\n")
-        self.refused(1, "--only", "lock", words=("measurements.jsonl", "--fresh"))
+        self.refused(1, "--only", "lock", words=("measurements.jsonl", "--output"))
 
     def test_help_names_every_option(self):
         done = self.run_in_folder(REPRODUCE, "--help")

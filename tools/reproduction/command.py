@@ -3,18 +3,19 @@
 import argparse
 import contextlib
 import pathlib
+import shlex
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 
 from . import machine, network, plan
-from .journal import Journal
+from .journal import Journal, key_of
 from .measure import cache_line, cost, score
 from .options import parse, with_delays
 from .programs import Programs
 from .summary import Results, gather
-from .sweep import measure_all, sessions
+from .sweep import Measure, measure_all, sessions
 from .text import report
 from .trouble import Trouble
 
@@ -29,11 +30,9 @@ def _to_output(path: pathlib.Path) -> Iterator[None]:
         raise Trouble(f"{path}: {error.strerror}; name a folder that can be written with --output") from None
 
 
-def _open_journal(folder: pathlib.Path, fresh: bool) -> Journal:
+def _open_journal(folder: pathlib.Path) -> Journal:
     path = folder / "measurements.jsonl"
     with _to_output(path):
-        if fresh:
-            path.unlink(missing_ok=True)
         return Journal(path)
 
 
@@ -44,6 +43,19 @@ def _refuse_memory(extent: plan.Extent, output: pathlib.Path) -> None:
         raise Trouble(f"{place}: is in memory, not on a disk; name a folder of a local disk with --path, or leave io out with --only")
 
 
+def measuring(programs: Programs, folder: pathlib.Path) -> Measure:
+    def measure(task: plan.Task) -> dict:
+        if task.kind == "cost":
+            return cost(programs, task.settings, folder, recorded_first=task.round % 2 == 1)
+        if task.kind == "network":
+            return network.measure(programs, task.settings, folder)
+        if task.kind == "line":
+            return cache_line(programs, task.settings, folder)
+        return score(programs, task.settings, folder)
+
+    return measure
+
+
 def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Extent, output: pathlib.Path, page: pathlib.Path) -> Results:
     from . import page as pages  # matplotlib takes a second, and may not be there: said before anything is measured
 
@@ -52,27 +64,17 @@ def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Exte
     this = machine.describe()
     place = {"programs": programs.identity(), "processor": this["processor"], "processors": this["processors"]}
     obstacles = network.obstacles() if "network" in extent.only else {}
-    journal = _open_journal(output, options.fresh)
-    with tempfile.TemporaryDirectory(prefix="run-", dir=output) as scratch:
-        folder = pathlib.Path(scratch)
-
-        def measure(task: plan.Task) -> dict:
-            if task.kind == "cost":
-                return cost(programs, task.settings, folder, recorded_first=task.round % 2 == 1)
-            if task.kind == "network":
-                return network.measure(programs, task.settings, folder)
-            if task.kind == "line":
-                return cache_line(programs, task.settings, folder)
-            return score(programs, task.settings, folder)
-
-        tasks = plan.tasks(extent, obstacles)
-        before = measure_all(tasks, place, journal, measure)
+    tasks = plan.tasks(extent, obstacles)
+    with contextlib.closing(_open_journal(output)) as journal, tempfile.TemporaryDirectory(prefix="run-", dir=output) as scratch:
+        if options.fresh:
+            journal.forget({key_of(plan.identified(task, place)) for task in tasks})
+        before = measure_all(tasks, place, journal, measuring(programs, pathlib.Path(scratch)))
         if before:
             print(f"{before} of {len(tasks)} measurements were in {journal.path} already (--fresh measures them anew)\n", file=sys.stderr)
         results = gather(extent, journal, place, obstacles)
         parts = sessions(tasks, place, journal)
         uncontrolled = machine.uncontrolled(this, parts, results.cache_line_ns)
-        sequences = pages.real_trace(programs, extent, folder)
+        sequences = pages.real_trace(programs, extent, pathlib.Path(scratch))
     pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), extent))
     print(report(results, uncontrolled))
     print(f"\nthe page: {page}")
@@ -97,7 +99,13 @@ def _interrupt(number: int, _frame) -> None:
     raise KeyboardInterrupt(number)
 
 
+def _going_on(words: list[str]) -> str:
+    """The command that measures what is missing."""
+    return shlex.join(["tools/reproduce", *(word for word in words if word != "--fresh")])
+
+
 def main(words: list[str] | None = None) -> int:
+    words = sys.argv[1:] if words is None else words
     options = parse(words)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _interrupt)
@@ -105,7 +113,7 @@ def main(words: list[str] | None = None) -> int:
         return _run(options)
     except KeyboardInterrupt as interrupt:
         number = interrupt.args[0]
-        print("tools/reproduce: interrupted; what has been measured is kept: the same command goes on from there", file=sys.stderr)
+        print(f"tools/reproduce: interrupted; what has been measured is kept: '{_going_on(words)}' goes on from there", file=sys.stderr)
         return 128 + number
     except (Trouble, OSError) as trouble:
         print(f"tools/reproduce: {trouble}", file=sys.stderr)

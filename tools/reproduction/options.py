@@ -60,13 +60,13 @@ class _Parser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
-def parse(words: list[str] | None) -> argparse.Namespace:
-    parser = _Parser(prog="tools/reproduce", description=DESCRIPTION)
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = _Parser(prog="tools/reproduce", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--quick", action="store_true", help="the same points in two minutes: fewer rounds and calls")
     parser.add_argument("--only", type=_names, default=NAMES, metavar="NAME,…", help=f"of {', '.join(NAMES)} [all]")
     parser.add_argument("--build", type=pathlib.Path, default=machine.ROOT / "build", metavar="DIR", help="the build directory [build]")
     parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="measurements, page and drawings [BUILD/reproduction]")
-    parser.add_argument("--fresh", action="store_true", help="measure anew what is already in the output folder")
+    parser.add_argument("--fresh", action="store_true", help="measure anew what this command would find in the output folder; the rest there stays")
     parser.add_argument("--page", nargs="?", type=pathlib.Path, const=PAGE, metavar="FILE",
                         help="write the page to this file, drawings into the folder of its name [OUTPUT/reproduction.md; "
                              "without FILE: docs/reproduction.md]. What was written by hand between its markers stays")
