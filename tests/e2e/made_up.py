@@ -15,7 +15,7 @@ MACHINE = {"processor": "a processor", "processors": 2, "virtual": "a host", "go
 def made_up(task: plan.Task) -> dict:
     """A measurement whose mean and score fall together as the delay grows."""
     if task.kind == "cost":
-        return {"plain_s": 2.0, "recorded_s": 2.0 + 0.1 * (task.round + 1)}
+        return {"plain_s": 2.0, "recorded_s": 2.0 + 0.1 * (task.round + 1), "calls": 10}
     if task.kind == "line":
         return {"mean_ns": 30.0}
     if task.kind == "network":

@@ -16,7 +16,9 @@ ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
 BUILD = pathlib.Path(RDAM).resolve().parents[2]
 REPRODUCE = ROOT / "tools/reproduce"
 sys.path.insert(0, str(ROOT / "tools"))
-from reproduction.benchmarks import SWEEPS  # noqa: E402
+from reproduction import measure, plan  # noqa: E402
+from reproduction.benchmarks import COSTS, NAMES, SWEEPS  # noqa: E402
+from reproduction.programs import Programs  # noqa: E402
 from reproduction.text import duration  # noqa: E402
 
 LOCK = next(sweep for sweep in SWEEPS if sweep.name == "lock")
@@ -116,6 +118,18 @@ class Reproduce(Case):
         done = self.run_in_folder(REPRODUCE, "--help")
         for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--delays", "--check"):
             self.assertIn(option, done.stdout.decode())
+
+
+class Costs(Case):
+    def test_the_calls_are_the_same_with_the_recorder_and_without_it(self):
+        programs, extent = Programs(BUILD), plan.Extent(NAMES, iterations=20)
+        for task in {task.group: task for task in plan.tasks(extent, {}) if task.kind == "cost"}.values():
+            with self.subTest(task.group):
+                timed = measure.cost(programs, task.settings, self.folder, recorded_first=False)  # Trouble, if they are not
+                self.assertGreaterEqual(timed["calls"], 20)
+                if task.settings["benchmark"] in [sweep.name for sweep in SWEEPS]:
+                    self.assertEqual(timed["calls"], 20 * task.settings["threads"], "none ends early")
+        self.assertEqual(len({task.group for task in plan.tasks(extent, {}) if task.kind == "cost"}), len(COSTS))
 
 
 if __name__ == "__main__":

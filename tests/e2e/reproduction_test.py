@@ -10,12 +10,13 @@ import re
 import sys
 import unittest
 import xml.etree.ElementTree
+from unittest import mock
 
 from harness import Case
 from made_up import MACHINE, PLACE, made_up
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SOURCE_ROOT"]) / "tools"))
-from reproduction import benchmarks, machine, page, plan, sequences, statistics, summary, sweep, text  # noqa: E402
+from reproduction import benchmarks, machine, measure, page, plan, sequences, statistics, summary, sweep, text  # noqa: E402
 from reproduction.journal import Journal, key_of  # noqa: E402
 from reproduction.trouble import Trouble  # noqa: E402
 
@@ -97,6 +98,20 @@ class Plans(unittest.TestCase):
     def test_quick_has_the_same_points(self):
         full, quick = ({task.group for task in plan.tasks(plan.Extent(benchmarks.NAMES, quick), {})} for quick in (False, True))
         self.assertEqual(full, quick)
+
+    def test_no_cost_is_of_threads_that_end_early(self):
+        self.assertEqual([cost for cost in benchmarks.COSTS if "--together" in cost.options], [])
+
+    def test_seconds_of_different_calls_are_no_cost(self):
+        said = iter(('{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 10}',
+                     '{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 11}'))
+        programs = mock.Mock(rdam="rdam", microbench="bench")
+        settings = {"benchmark": "lock", "operation": "f", "threads": 2, "iterations": 5, "options": []}
+        with mock.patch.object(measure, "run", lambda *_: next(said)):
+            timed = measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
+            self.assertEqual(timed, {"plain_s": 2.0, "recorded_s": 1.0, "calls": 10})
+            with self.assertRaisesRegex(Trouble, "lock: 11 calls of f without the recorder and 10 with it"):
+                measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
 
     def test_links_with_an_obstacle_are_not_measured(self):
         groups = {task.group for task in plan.tasks(plan.Extent(("network",)), {"1 Gb/s": "no root"}) if task.kind == "network"}

@@ -117,7 +117,7 @@ def _links(results: list[LinkResult], folder: str) -> list[str]:
 def _costs(results: list[CostResult]) -> list[str]:
     return ["## Cost of recording (table 5.3)",
             "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
-            "runs that take turns in coming first. The ratio is the median of the pairs', its interval is from order statistics (at "
+            "runs that take turns in coming first. Both make the same calls: no thread ends with the first one. The ratio is the median of the pairs', its interval is from order statistics (at "
             "least 95 %; none for fewer than six pairs). What starting costs is not in it (README, *What it costs*). These programs do "
             "nothing but call the recorded function, far more often than any that one would record; the thesis's programs are whole "
             "applications: below 10 % for 22 of 27, below 31 % for all.",
