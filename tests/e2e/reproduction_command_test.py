@@ -126,6 +126,14 @@ class Fresh(Command):
         self.assertEqual(self.measured, everything[3:])
 
 
+class Quick(Command):
+    def test_says_that_a_rho_may_be_missed(self):
+        words = "a ρ may miss the thesis's by chance"
+        self.assertIn(words, " ".join(self.reproduce("--help")[1].split()))
+        self.reproduce("--only", "lock")
+        self.assertIn(words, (self.out / "reproduction.md").read_text())
+
+
 class Identity(Command):
     def test_changes_with_each_of_the_programs(self):
         seen = {Programs(self.build).identity()}

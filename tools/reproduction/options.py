@@ -62,7 +62,8 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(words: list[str]) -> argparse.Namespace:
     parser = _Parser(prog="tools/reproduce", description=DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("--quick", action="store_true", help="the same points in two minutes: fewer rounds and calls")
+    parser.add_argument("--quick", action="store_true",
+                        help="the same points in two minutes: fewer rounds and calls, so few that a ρ may miss the thesis's by chance")
     parser.add_argument("--only", type=_names, default=NAMES, metavar="NAME,…", help=f"of {', '.join(NAMES)} [all]")
     parser.add_argument("--build", type=pathlib.Path, default=machine.ROOT / "build", metavar="DIR", help="the build directory [build]")
     parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="measurements, page and drawings [BUILD/reproduction]")

@@ -9,6 +9,7 @@ from .programs import Programs
 from .summary import CostResult, FindingResult, LinkResult, Results, SweepResult, number
 from .trouble import Trouble
 
+FEW_ROUNDS = "With `--quick` the rounds and calls are so few that a ρ may miss the thesis's by chance: a run without it tells."
 BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
 NOTHING_YET = "Nobody has written anything here about this machine yet."
 
@@ -86,12 +87,12 @@ def _run(about: About) -> str:
             f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
 
 
-def _sweeps(results: list[SweepResult], folder: str) -> list[str]:
+def _sweeps(results: list[SweepResult], folder: str, quick: bool) -> list[str]:
     return ["## Score against completion time (table 5.1)",
             "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
             "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
             "the score counts, stays where it is.",
-            _overview(results),
+            *([FEW_ROUNDS] if quick else []), _overview(results),
             "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
             "the operation, and at the middle one, where `--check` wants them below 0.05.", _controls(results),
             *(part for result in results for part in _sweep(result, folder))]
@@ -134,7 +135,7 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
     if drawn:
         parts += ["## What a score is made of", f"![A thread's calls, and what each lost against the fastest]({folder}/sequences.svg)"]
     if results.sweeps:
-        parts += _sweeps(results.sweeps, folder)
+        parts += _sweeps(results.sweeps, folder, about.extent.quick)
     if results.findings:
         parts += _findings(results.findings)
     if results.links:
