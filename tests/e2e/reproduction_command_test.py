@@ -4,6 +4,7 @@
 import contextlib
 import io
 import json
+import pathlib
 import signal
 import unittest
 from unittest import mock
@@ -24,13 +25,16 @@ class Command(Case):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             self.addCleanup(signal.signal, number, signal.getsignal(number))
         self.build, self.out = self.folder / "build", self.folder / "out"
-        for path in Programs.paths(self.build).values():
+        for path in self.programs():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("#!/bin/sh\necho rdam 1.2.3\n")
             path.chmod(0o755)
         self.measured: list[str] = []  # groups, in the order in which they were
         self.replace(network, "obstacles", lambda: {})
         self.replace(page, "real_trace", lambda *_: None)
+
+    def programs(self) -> list[pathlib.Path]:
+        return [self.build / place / name for name, place in Programs.NAMES.items()]
 
     def replace(self, place, name: str, by) -> None:
         patch = mock.patch.object(place, name, by)
@@ -137,7 +141,7 @@ class Quick(Command):
 class Identity(Command):
     def test_changes_with_each_of_the_programs(self):
         seen = {Programs(self.build).identity()}
-        for path in Programs.paths(self.build).values():
+        for path in self.programs():
             path.write_text(path.read_text() + f"# {path.name}\n")
             seen.add(Programs(self.build).identity())
         self.assertEqual(len(seen), 5)

@@ -16,7 +16,7 @@ from harness import Case
 from made_up import MACHINE, PLACE, made_up
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SOURCE_ROOT"]) / "tools"))
-from reproduction import benchmarks, machine, measure, page, plan, sequences, statistics, summary, sweep, text  # noqa: E402
+from reproduction import benchmarks, machine, measure, page, periods, plan, sequences, statistics, summary, sweep, text  # noqa: E402
 from reproduction.journal import Journal, key_of  # noqa: E402
 from reproduction.trouble import Trouble  # noqa: E402
 
@@ -193,11 +193,27 @@ class Resuming(Case):
         journal = Journal(self.folder / "measurements.jsonl")
         self.addCleanup(journal.close)
         parts = sweep.sessions(plan.tasks(self.extent, {}), PLACE, journal)
-        self.assertEqual(["end" in part for part in parts], [False, True])
+        self.assertEqual(["load_end" in part for part in parts], [False, True])
         told = "\n".join(machine.uncontrolled(MACHINE, parts, [30.2, 131.4]))
         self.assertIn(": 30, 131 ns", told)
         self.assertIn("it was interrupted", told)
         self.assertIn("virtual machine (a host)", told)
+        self.assertRegex(periods.spoken(parts), r"^in 2 parts \(\d+ s\), from [-\d]+ [:\d]+ to [-: \d]+ \(interrupted\), from [-\d]+ [:\d]+ to "
+                                                r"[-: \d]+ UTC$")
+
+    def test_when_it_was_measured(self):
+        parts = [{"start": "2026-01-02T23:59:00+00:00", "load_start": 0, "end": "2026-01-03T01:00:01+00:00", "load_end": 0},
+                 {"start": "2026-01-03T02:00:00+00:00", "load_start": 0}]
+        self.assertEqual(periods.spoken(parts[:1]), "from 2026-01-02 23:59:00 to 2026-01-03 01:00:01 UTC (1 h 1 min 1 s)")
+        self.assertEqual(periods.spoken(parts), "in 2 parts (how long is not known), from 2026-01-02 23:59:00 to 2026-01-03 01:00:01, from "
+                                                "2026-01-03 02:00:00 until it was interrupted UTC")
+        self.assertEqual(periods.length([{**parts[1], "end": "2026-01-03T02:07:43+00:00"}] * 2), "15 min 26 s")
+
+    def test_a_revision_is_of_the_sources_and_not_of_the_programs(self):
+        for revisions, told in ((["", ""], "The revision of the sources is not known."),
+                                (["ab-dirty", "ab-dirty"], "at revision ab, with uncommitted changes; whether"),
+                                (["ab", "cd-dirty"], "at revision ab, without uncommitted changes; then cd, with uncommitted changes; whether")):
+            self.assertIn(told, page.sources([{"revision": revision} for revision in revisions]))
 
     def test_keys_do_not_depend_on_order(self):
         self.assertEqual(key_of({"a": 1, "b": [2]}), key_of({"b": [2], "a": 1}))
@@ -288,8 +304,9 @@ class Pages(Case):
 
     def write(self, name="page.md") -> pathlib.Path:
         path = self.folder / name
-        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd"}
-        about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", self.extent)
+        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd",
+                   "end": "2026-01-02T03:11:05+00:00", "load_end": 0.5}
+        about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", "fedc", self.extent)
         page.write(path, results_of(self.extent, self.folder, obstacles=self.obstacles), self.drawn, about)
         return path
 
@@ -305,7 +322,8 @@ class Pages(Case):
             rows = written.partition(f"(`{one.name}`, figure")[2].partition("\n### ")[0]
             for delay in one.delays_ns:
                 self.assertIn(f"\n| {text.duration(delay)} | ", rows)
-        for words in ("2026-01-02", "rdam 1.2.3 (0123abcd)", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
+        for words in ("from 2026-01-02 03:04:05 to 03:11:05 UTC (7 min 0 s)", "Of rdam 1.2.3, the programs `fedc`",
+                      "at revision 0123abcd, without uncommitted changes; whether", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
                       "| 100 Mb/s, 1 client | 0.400 |", "| parameter (key) 2× | 0.001 |"):
             self.assertIn(words, written)
 

@@ -75,7 +75,7 @@ def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Exte
         parts = sessions(tasks, place, journal)
         uncontrolled = machine.uncontrolled(this, parts, results.cache_line_ns)
         sequences = pages.real_trace(programs, extent, pathlib.Path(scratch))
-    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), extent))
+    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), place["programs"], extent))
     print(report(results, uncontrolled))
     print(f"\nthe page: {page}")
     return results

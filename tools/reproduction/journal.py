@@ -34,6 +34,10 @@ class Measurements:
         """How many notes had been made when this was measured."""
         return self._entries[key]["notes"]
 
+    def last_time(self, notes: int) -> str:
+        """When the last was finished of what was measured after so many notes; empty where that is not known."""
+        return max((line.get("time", "") for line in self._entries.values() if line["notes"] == notes), default="")
+
     def _remember(self, line: dict) -> None:
         self._lines.append(line)
         if "key" in line:
@@ -57,8 +61,8 @@ class Journal(Measurements):
             self._file.close()
             raise
 
-    def add_result(self, key: str, settings: dict, result: dict) -> None:
-        self._append({"key": key, "notes": len(self.notes), "settings": settings, "result": result})
+    def add_result(self, key: str, settings: dict, result: dict, time: str = "") -> None:
+        self._append({"key": key, "notes": len(self.notes), "time": time, "settings": settings, "result": result})
 
     def add_note(self, kind: str, **words) -> None:
         self._append({"note": kind, **words})

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 
-from . import figures, plan, sequences, text
+from . import figures, periods, plan, sequences, text
 from .benchmarks import NAMES
 from .programs import Programs
 from .summary import CostResult, FindingResult, LinkResult, Results, SweepResult, number
@@ -22,6 +22,7 @@ class About:
     uncontrolled: list[str]
     sessions: list[dict]
     version: str
+    programs: str  # their identity
     extent: plan.Extent
 
 
@@ -73,18 +74,27 @@ def _sweep(result: SweepResult, folder: str) -> list[str]:
             f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)", table(text.POINT_HEAD, text.point_rows(result)), *lost]
 
 
+def sources(parts: list[dict]) -> str:
+    """What the tree of this command was at: nothing tells what the programs were built from."""
+    told = []
+    for revision in dict.fromkeys(filter(None, (part["revision"] for part in parts))):
+        clean = revision.removesuffix("-dirty")
+        told.append(f"{clean}, {'without' if clean == revision else 'with'} uncommitted changes")
+    if not told:
+        return "The revision of the sources is not known."
+    return f"The sources beside them were at revision {'; then '.join(told)}; whether the programs were built from these is not known."
+
+
 def _run(about: About) -> str:
     this, extent = about.machine, about.extent
-    when = ", ".join(sorted({session["start"][:10] for session in about.sessions}))
     words = [name for name, said in (("--quick", extent.quick), (f"--only {','.join(extent.only)}", len(extent.only) < len(NAMES)),
                                      (f"--rounds {extent.rounds}", extent.rounds), (f"--iterations {extent.iterations}", extent.iterations),
                                      (f"--path {extent.io_path}", extent.io_path),
                                      *((f"--delays {name}", name) for name in extent.other_delays())) if said]
     memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
-    sources = ", ".join(dict.fromkeys(filter(None, (session["revision"] for session in about.sessions))))
-    version = f"{about.version} ({sources})" if sources else about.version
-    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {version}, on {this['processor']}, "
-            f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
+    return (f"Measured {periods.spoken(about.sessions)} with `{' '.join(['tools/reproduce', *words])}`, on {this['processor']}, "
+            f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}. Of {about.version}, the programs "
+            f"`{about.programs}` (the first digits of the SHA-256 of {', '.join(Programs.NAMES)}). {sources(about.sessions)}")
 
 
 def _sweeps(results: list[SweepResult], folder: str, quick: bool) -> list[str]:
@@ -118,7 +128,8 @@ def _links(results: list[LinkResult], folder: str) -> list[str]:
 def _costs(results: list[CostResult]) -> list[str]:
     return ["## Cost of recording (table 5.3)",
             "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
-            "runs that take turns in coming first. Both make the same calls: no thread ends with the first one. The ratio is the median of the pairs', its interval is from order statistics (at "
+            "runs that take turns in coming first. Both make the same calls: no thread ends "
+            "with the first one. The ratio is the median of the pairs', its interval is from order statistics (at "
             "least 95 %; none for fewer than six pairs). What starting costs is not in it (README, *What it costs*). These programs do "
             "nothing but call the recorded function, far more often than any that one would record; the thesis's programs are whole "
             "applications: below 10 % for 22 of 27, below 31 % for all.",

@@ -12,19 +12,15 @@ TIMEOUT = 300
 
 
 class Programs:
+    NAMES = {"rdam": "tools/rdam", "rdam-agent": "tools/agent", "librdam.so": "libprobe", "rdam-microbench": "microbench/interference"}
+
     def __init__(self, build: pathlib.Path):
-        self._paths = self.paths(build)
+        self._paths = {name: build / place / name for name, place in self.NAMES.items()}
         self.rdam, self.microbench = self._paths["rdam"], self._paths["rdam-microbench"]
         for path in self._paths.values():
             if not path.exists():
                 raise Trouble(f"{path} is not there: tools/setup, then 'meson setup {build}' and 'ninja -C {build}' build it; "
                               "--build names another build directory")
-
-    @staticmethod
-    def paths(build: pathlib.Path) -> dict[str, pathlib.Path]:
-        """All that a measurement runs, by name."""
-        places = ("tools/rdam/rdam", "tools/agent/rdam-agent", "libprobe/librdam.so", "microbench/interference/rdam-microbench")
-        return {pathlib.Path(place).name: build / place for place in places}
 
     def identity(self) -> str:
         """Changes with the programs: what another build measured is not mixed with what this one measures."""
