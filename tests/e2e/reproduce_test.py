@@ -39,7 +39,8 @@ class Reproduce(Case):
     def test_a_sweep_that_is_interrupted_and_goes_on(self):
         options = ("--quick", "--only", "lock", "--iterations", 200, "--rounds", 1)
         path = self.folder / "out/measurements.jsonl"
-        with subprocess.Popen(self.command(*options), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        with subprocess.Popen(self.command(*options), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as run:  # a job in the background ignores it
             deadline = time.monotonic() + 100
             while time.monotonic() < deadline and not (path.exists() and path.read_text().count('"key"') >= 3):
                 time.sleep(0.01)

@@ -12,7 +12,7 @@ from unittest import mock
 from harness import Case
 from made_up import made_up
 
-from reproduction import benchmarks, command, network, page
+from reproduction import benchmarks, command, machine, network, options, page
 from reproduction.journal import Journal
 from reproduction.programs import Programs
 
@@ -41,7 +41,7 @@ class Command(Case):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def reproduce(self, *options, measure=made_up) -> tuple[int, str, str]:
+    def reproduce(self, *given, measure=made_up) -> tuple[int, str, str]:
         """Its status, standard output and error."""
 
         def noted(task):
@@ -50,7 +50,7 @@ class Command(Case):
             return result
 
         self.measured.clear()
-        words = ["--build", self.build, "--output", self.out, "--quick", "--rounds", 1, *options]
+        words = ["--build", self.build, "--output", self.out, "--quick", "--rounds", 1, *given]
         with mock.patch.object(command, "measuring", lambda *_: noted), contextlib.redirect_stdout(io.StringIO()) as said, \
                 contextlib.redirect_stderr(io.StringIO()) as complained:
             try:
@@ -59,8 +59,8 @@ class Command(Case):
                 status = ended.code
         return status, said.getvalue(), complained.getvalue()
 
-    def refused(self, status: int, *options_and_words, words=()):
-        ended, said, complained = self.reproduce(*options_and_words)
+    def refused(self, status: int, *words_given, words=(), **how):
+        ended, said, complained = self.reproduce(*words_given, **how)
         self.assertEqual((ended, said, complained.count("\n")), (status, "", 1), complained)
         for word in words:
             self.assertIn(word, complained)
@@ -136,6 +136,52 @@ class Quick(Command):
         self.assertIn(words, " ".join(self.reproduce("--help")[1].split()))
         self.reproduce("--only", "lock")
         self.assertIn(words, (self.out / "reproduction.md").read_text())
+
+
+class Refusals(Command):
+    def test_a_page_of_some_benchmarks_does_not_replace_that_of_all(self):
+        page_of_all = self.folder / "reproduction.md"
+        self.replace(options, "PAGE", page_of_all)
+        self.replace(machine, "ROOT", self.folder)
+        for words in (("--page",), ("--page", page_of_all), ("--page", self.out / "../reproduction.md")):
+            self.refused(2, "--only", "lock", *words, words=("of lock alone over reproduction.md", "--page FILE"))
+        self.assertFalse(page_of_all.exists())
+        self.assertEqual(self.reproduce("--only", "lock", "--page", self.folder / "lock.md")[0], 0)
+        self.assertTrue((self.folder / "lock.md").exists())
+        self.assertEqual(self.reproduce("--page", page_of_all)[0], 0)
+        self.assertEqual(self.reproduce("--only", ",".join(benchmarks.NAMES), "--page", page_of_all)[0], 0)
+        self.assertTrue(page_of_all.exists())
+
+    def test_io_in_memory(self):
+        self.replace(machine, "file_system", lambda place: "tmpfs" if place in (self.out, pathlib.Path("/dev/a-disk")) else "ext4")
+        self.refused(1, "--only", "io,lock", words=(f"{self.out}: is in memory", "--path", "--only"))
+        self.assertEqual(self.measured, [])
+        self.assertEqual(self.reproduce("--only", "lock")[0], 0)
+        self.assertEqual(self.reproduce("--only", "io", "--path", self.folder)[0], 0)
+        self.refused(1, "--only", "io", "--path", "/dev/a-disk", words=("/dev/a-disk: is in memory",))
+
+    def test_a_disk_may_be_named_in_a_folder_that_is_in_memory(self):
+        self.replace(machine, "file_system", lambda place: "tmpfs")
+        self.replace(pathlib.Path, "is_block_device", lambda path: path.name == "a-disk")
+        self.assertEqual(self.reproduce("--only", "io", "--path", "/dev/a-disk")[0], 0)
+
+
+class Interruptions(Command):
+    def test_what_is_ignored_stays_ignored(self):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+        def hung_up(task):
+            signal.raise_signal(signal.SIGHUP)
+            return made_up(task)
+
+        self.assertEqual(self.reproduce("--only", "lock", measure=hung_up)[0], 0)
+        self.assertEqual(signal.getsignal(signal.SIGHUP), signal.SIG_IGN)
+
+    def test_each_that_is_not_ignored_ends_it(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+            self.refused(128 + number, "--only", "lock", "--iterations", number, measure=lambda _, number=number: signal.raise_signal(number),
+                         words=("interrupted; what has been measured is kept",))
 
 
 class Identity(Command):

@@ -39,7 +39,7 @@ def _open_journal(folder: pathlib.Path) -> Journal:
 def _refuse_memory(extent: plan.Extent, output: pathlib.Path) -> None:
     """The io benchmark would read from it, and see no disk."""
     place = pathlib.Path(extent.io_path) if extent.io_path else output
-    if "io" in extent.only and machine.file_system(place) in ("tmpfs", "ramfs"):
+    if "io" in extent.only and not place.is_block_device() and machine.file_system(place) in ("tmpfs", "ramfs"):
         raise Trouble(f"{place}: is in memory, not on a disk; name a folder of a local disk with --path, or leave io out with --only")
 
 
@@ -99,6 +99,13 @@ def _interrupt(number: int, _frame) -> None:
     raise KeyboardInterrupt(number)
 
 
+def _catch_interruptions() -> None:
+    """Not those that are ignored: nohup means that a run goes on when its terminal is gone."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
 def _going_on(words: list[str]) -> str:
     """The command that measures what is missing."""
     return shlex.join(["tools/reproduce", *(word for word in words if word != "--fresh")])
@@ -107,8 +114,7 @@ def _going_on(words: list[str]) -> str:
 def main(words: list[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     options = parse(words)
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, _interrupt)
+    _catch_interruptions()
     try:
         return _run(options)
     except KeyboardInterrupt as interrupt:
