@@ -20,6 +20,8 @@ from reproduction import benchmarks, machine, measure, page, periods, plan, sequ
 from reproduction.journal import Journal, key_of  # noqa: E402
 from reproduction.trouble import Trouble  # noqa: E402
 
+CONTROLS = sum(2 if control.delayed else 1 for one in benchmarks.SWEEPS for control in one.controls)
+
 
 class Statistics(unittest.TestCase):
     def test_pearson_of_known_data(self):
@@ -257,6 +259,32 @@ class Summaries(Case):
         self.assertRegex(failures[0], r"^lock: ρ -?0\.\d+ is below the thesis's 0.97$")
         self.assertIn("lock, private locks", failures[1])
 
+    def test_a_program_that_has_no_delay_is_one_control(self):
+        tasks = plan.tasks(plan.Extent(("falsesharing",), rounds=1), {})
+        alone = [task.settings for task in tasks if task.kind == "score" and task.settings["threads"] == 1]
+        self.assertEqual(len(alone), 1, "only every second thread is delayed")
+        results = results_of(plan.Extent(("falsesharing",), rounds=1), self.folder)
+        self.assertEqual([(one.control.name, one.bounded) for one in results.sweeps[0].controls],
+                         [("counters padded", False), ("counters padded", True), ("one thread", True)])
+        self.assertIn("control, one thread, any: ", text.report(results, []))
+
+    def test_all_controls_are_counted(self):
+        def high(task):
+            return {**made_up(task), "rdam": 0.07} if task.group in ("lock one thread 10000 ns", "io one thread 1000000 ns") else made_up(task)
+
+        results = results_of(self.extent, self.folder, high)
+        said = (f"Of {CONTROLS} controls, at all delays, {CONTROLS - 2} are below 0.05 and 2 are not: lock, one thread, 10.0 µs (0.070); "
+                "io, one thread, 1.00 ms (0.070).")
+        self.assertEqual(text.controls_in_short(results.sweeps), said)
+        self.assertIn(said, text.report(results, []))
+        self.assertIn("are below 0.05 and 0 are not.", text.controls_in_short(results_of(self.extent, self.folder / "low").sweeps))
+
+    def test_a_minimum_is_constant_below_a_bound_that_is_said(self):
+        for minima, said in (((2, 2), "0.0 %, constant (below 10 %)"), ((100, 119, 110), "8.7 %, constant (below 10 %)"),
+                             ((100, 120, 100), "10.8 %, NOT constant (not below 10 %)")):
+            points = [summary.Scored({}, [{"min_ns": one}]) for one in minima]
+            self.assertIn(said, text.of_minimum(summary.SweepResult(benchmarks.SWEEPS[0], points, [])))
+
     def test_a_mean_that_does_not_vary_is_not_measurable(self):
         def flat(task):
             result = made_up(task)
@@ -324,7 +352,8 @@ class Pages(Case):
                 self.assertIn(f"\n| {text.duration(delay)} | ", rows)
         for words in ("from 2026-01-02 03:04:05 to 03:11:05 UTC (7 min 0 s)", "Of rdam 1.2.3, the programs `fedc`",
                       "at revision 0123abcd, without uncommitted changes; whether", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
-                      "| 100 Mb/s, 1 client | 0.400 |", "| parameter (key) 2× | 0.001 |"):
+                      "| 100 Mb/s, 1 client | 0.400 |", f"\n\nOf {CONTROLS} controls, at all delays, {CONTROLS} are below 0.05 and 0 are not.\n",
+                      "| parameter (key) 2× | 0.001 |"):
             self.assertIn(words, written)
 
     def test_its_links_lead_somewhere(self):

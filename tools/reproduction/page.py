@@ -58,7 +58,7 @@ def _overview(results: list[SweepResult]) -> str:
 
 
 def _controls(results: list[SweepResult]) -> str:
-    rows = [[f"{result.sweep.name}, {one.control.name}", text.duration(one.scored.settings["delay_ns"]), f"{one.disturbed.median('rdam'):.3f}",
+    rows = [[f"{result.sweep.name}, {one.control.name}", text.control_delay(one), f"{one.disturbed.median('rdam'):.3f}",
              f"{one.scored.median('rdam'):.3f}", text.duration(one.scored.median("mean_ns")), text.duration(one.scored.median("min_ns")),
              text.control_verdict(one)]
             for result in results for one in result.controls]
@@ -102,9 +102,10 @@ def _sweeps(results: list[SweepResult], folder: str, quick: bool) -> list[str]:
             "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
             "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
             "the score counts, stays where it is.",
-            *([FEW_ROUNDS] if quick else []), _overview(results),
+            *([FEW_ROUNDS] if quick else []), _overview(results), text.controls_in_short(results),
             "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
-            "the operation, and at the middle one, where `--check` wants them below 0.05.", _controls(results),
+            "the operation, and at the middle one, where `--check` wants them below 0.05. One that has no delay (any) is measured once.",
+            _controls(results),
             *(part for result in results for part in _sweep(result, folder))]
 
 

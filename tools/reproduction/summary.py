@@ -76,7 +76,7 @@ class SweepResult:
 
     @property
     def minimum_stays(self) -> bool:
-        return self.minimum_variation is not None and self.minimum_variation <= MOST_VARIATION
+        return self.minimum_variation is not None and self.minimum_variation < MOST_VARIATION
 
     @property
     def measurable(self) -> bool:
