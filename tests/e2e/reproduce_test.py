@@ -117,7 +117,8 @@ class Reproduce(Case):
 
     def test_help_names_every_option(self):
         done = self.run_in_folder(REPRODUCE, "--help")
-        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--delays", "--check"):
+        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--delays", "--check",
+                       "--beside"):
             self.assertIn(option, done.stdout.decode())
 
 

@@ -4,7 +4,11 @@
 import contextlib
 import io
 import json
+import lzma
 import pathlib
+import random
+import re
+import shutil
 import signal
 import unittest
 from unittest import mock
@@ -12,11 +16,19 @@ from unittest import mock
 from harness import Case
 from made_up import made_up
 
-from reproduction import benchmarks, command, machine, network, options, page
+from reproduction import benchmarks, command, machine, network, options, page, plan
 from reproduction.journal import Journal
 from reproduction.programs import Programs
+from reproduction.progress import Progress
 
-LOCK = next(one for one in benchmarks.SWEEPS if one.name == "lock")
+LOCK, IO = (next(one for one in benchmarks.SWEEPS if one.name == name) for name in ("lock", "io"))
+
+
+def varied(sweep: benchmarks.Sweep) -> str:
+    """How the mean that is made up for its points varies."""
+    points = plan.points(sweep, plan.Extent((sweep.name,)))
+    first, last = (made_up(plan.Task("score", group, 0, settings)) for group, settings in (points[0], points[-1]))
+    return f"{first['mean_ns'] / last['mean_ns']:.1f}×"
 
 
 class Command(Case):
@@ -182,6 +194,147 @@ class Interruptions(Command):
             signal.signal(number, signal.SIG_DFL)
             self.refused(128 + number, "--only", "lock", "--iterations", number, measure=lambda _, number=number: signal.raise_signal(number),
                          words=("interrupted; what has been measured is kept",))
+
+
+class Check(Command):
+    """0 or, with what is wrong, 1."""
+
+    @staticmethod
+    def uncorrelated(task) -> dict:
+        result = made_up(task)
+        return {**result, "rdam": random.Random(task.group).random()} if re.fullmatch(r"lock \d+ ns", task.group) else result
+
+    @staticmethod
+    def with_a_high_control(task) -> dict:
+        return {**made_up(task), "rdam": 0.06} if task.group == f"io one thread {IO.delays_ns[IO.middle]} ns" else made_up(task)
+
+    def test_all_is_as_it_should_be(self):
+        self.assertEqual(self.reproduce("--check")[::2], (0, ""))
+
+    def test_a_rho_below_the_thesis_s(self):
+        status, said, complained = self.reproduce("--only", "lock", "--check", measure=self.uncorrelated)
+        self.assertEqual(status, 1)
+        self.assertRegex(complained, r"^tools/reproduce: lock: ρ -?0\.\d{3} is below the thesis's 0\.97\n$")
+        self.assertIn("thesis 0.97: below the thesis's", said)
+
+    def test_a_control_that_lost(self):
+        status, _, complained = self.reproduce("--only", "io", "--check", measure=self.with_a_high_control)
+        self.assertEqual((status, complained), (1, "tools/reproduce: io, one thread: a control with a score of 0.060\n"))
+
+    def test_without_check_it_is_only_said(self):
+        status, _, complained = self.reproduce("--only", "io", measure=self.with_a_high_control)
+        self.assertEqual((status, complained), (0, "tools/reproduce: io, one thread: a control with a score of 0.060\n"))
+
+
+class Delays(Command):
+    def test_another_range_with_as_many_points(self):
+        given = ("--only", "lock,io", "--delays", "lock=1us..0.1ms", "--delays", "io=250µs..4000us")
+        status, said, complained = self.reproduce(*given)
+        self.assertEqual(status, 0, complained)
+        for sweep, least, greatest in ((LOCK, 1_000, 100_000), (IO, 250_000, 4_000_000)):
+            swept = sorted(int(found[1]) for found in (re.fullmatch(rf"{sweep.name} (\d+) ns", group) for group in self.measured) if found)
+            self.assertEqual((len(swept), swept[0], swept[-1]), (len(sweep.delays_ns), least, greatest))
+        self.assertIn("\n  1.00 µs ", said)
+        written = (self.out / "reproduction.md").read_text()
+        self.assertIn("--only lock,io --rounds 1 --delays lock=1000ns..100000ns --delays io=250000ns..4000000ns`", written)
+
+
+class Beside(Command):
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.reproduce("--only", "lock,io", "--rounds", 2)[0], 0)
+        self.plain, self.packed = self.folder / "first.jsonl", self.folder / "second.jsonl.xz"
+        shutil.copy(self.out / "measurements.jsonl", self.plain)
+        self.first = Programs(self.build).identity()
+        for path in self.programs():
+            path.write_text(path.read_text() + "# another build\n")
+
+    def rows(self, written: str) -> dict[str, list[str]]:
+        lines = written.partition("\n## Several runs\n")[2].partition("\n## ")[0].splitlines()
+        cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("|")]
+        return {row[0]: row[1:] for row in cells}
+
+    def test_a_table_of_runs(self):
+        self.assertEqual(self.reproduce("--only", "lock,io", measure=Check.uncorrelated)[0], 0)
+        self.packed.write_bytes(lzma.compress((self.out / "measurements.jsonl").read_bytes()))
+        there = [path.read_bytes() for path in (self.plain, self.packed)]
+        status, said, complained = self.reproduce("--only", "lock,io", "--fresh", "--beside", self.plain, "--beside", self.packed,
+                                                  measure=Check.with_a_high_control)
+        self.assertEqual(status, 0, complained)
+        self.assertEqual([path.read_bytes() for path in (self.plain, self.packed)], there)
+        rows = self.rows((self.out / "reproduction.md").read_text())
+        second = Programs(self.build).identity()
+        self.assertEqual(rows[""], ["run 1", "run 2", "this run"])
+        self.assertEqual(rows["programs"], [self.first, second, second])
+        self.assertRegex(rows["took"][0], r"^\d+ s$")
+        lock = rows["lock: ρ; mean varies; rounds that reach the thesis's ρ"]
+        self.assertEqual((lock[0], lock[2]), (f"1.000; {varied(LOCK)}; 2 of 2", f"1.000; {varied(LOCK)}; 1 of 1"))
+        self.assertRegex(lock[1], rf"^-?0\.\d{{3}}; {varied(LOCK)}; 0 of 1$")
+        controls = len(LOCK.controls) + len(IO.controls)
+        low = f"0.010 of {controls}: lock, {LOCK.controls[0].name}"
+        self.assertEqual(rows["highest control at the middle delay"], [low, low, f"0.060 of {controls}: io, one thread"])
+        self.assertEqual(rows["highest control at the least delay"], [low] * 3)
+        self.assertEqual(rows["cost of recording, lock, least delay"], ["1.075", "1.050", "1.050"])
+        self.assertRegex(said, rf"(?m)^several runs:\n.*\n(  .*\n)*  programs +{self.first} +{second} +{second}$")
+
+    def test_what_a_run_did_not_measure_with_these_settings_is_left_open(self):
+        self.assertEqual(self.reproduce("--only", "lock,spinlock,io", "--delays", "lock=1us..9us", "--beside", self.plain)[0], 0)
+        rows = self.rows((self.out / "reproduction.md").read_text())
+        rest = ": ρ; mean varies; rounds that reach the thesis's ρ"
+        self.assertEqual([rows[name + rest][0] for name in ("lock", "spinlock", "io")], ["—", "—", f"1.000; {varied(IO)}; 2 of 2"])
+        self.assertEqual(rows["cost of recording, spinlock, least delay"], ["—", "1.050"])
+
+    def test_of_an_interrupted_run_the_rounds_that_are_whole(self):
+        lines = self.plain.read_text().splitlines(keepends=True)
+        second_round = next(i for i, line in enumerate(lines) if json.loads(line).get("settings", {}).get("round") == 1)
+        self.plain.write_text("".join(lines[:second_round + 5]) + '{"half a li')
+        self.assertEqual(self.reproduce("--only", "lock,io", "--beside", self.plain)[0], 0)
+        rows = self.rows((self.out / "reproduction.md").read_text())
+        self.assertEqual(rows["lock: ρ; mean varies; rounds that reach the thesis's ρ"], [f"1.000; {varied(LOCK)}; 1 of 1"] * 2)
+
+    def test_of_a_run_that_goes_on(self):
+        running = Journal(self.plain)
+        self.addCleanup(running.close)
+        self.assertEqual(self.reproduce("--only", "lock,io", "--beside", self.plain)[0], 0)
+
+    def test_no_such_journal(self):
+        whole = self.plain.read_bytes()
+        wrong = json.dumps({"key": "k", "notes": 1, "settings": {"round": 0}, "result": {}}) + "\n"
+        for name, contents, words in (("nonsense.jsonl", b"nonsense\n", "not one that was written here"), ("empty.jsonl", b"", "nothing in it"),
+                                      ("notes.jsonl", b'{"note": "start"}\n', "nothing in it"), ("wrong.jsonl", wrong.encode(), "is not as"),
+                                      ("cut.jsonl.xz", lzma.compress(whole)[:200], "unpacked"), ("not.jsonl.xz", whole, "unpacked"),
+                                      ("bytes.jsonl", b"\xff\xfe\n", "not one"), ("deep.jsonl", b"[" * 100_000 + b"\n", "not one")):
+            (self.folder / name).write_bytes(contents)
+            self.refused(1, "--only", "lock", "--beside", self.folder / name, words=(f"{name}: ", words))
+        self.refused(1, "--only", "lock", "--beside", self.folder / "nowhere.jsonl", words=("nowhere.jsonl: No such file", "measurements.jsonl"))
+        self.refused(1, "--only", "lock", "--beside", self.folder, words=("directory",))
+        self.refused(1, "--only", "lock", "--iterations", 7, "--beside", self.plain, words=("first.jsonl: nothing in it", "settings of this run"))
+        self.assertEqual(self.measured, [])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Progresses(Case):
+    def test_one_line_that_is_rewritten_and_goes(self):
+        terminal = Terminal()
+        with mock.patch("reproduction.progress.time.monotonic", side_effect=(100.0, 130.0)):
+            progress = Progress(10, 4, terminal)
+            progress.starting("lock")
+            progress.finished()
+            progress.starting("io")
+        progress.close()
+        self.assertEqual(terminal.getvalue().split("\r\033[K"), ["", "[5/10] lock", "[6/10] io, 2:30 left", ""])
+
+    def test_nothing_where_there_is_no_terminal(self):
+        stream = io.StringIO()
+        progress = Progress(2, 0, stream)
+        progress.starting("lock")
+        progress.finished()
+        progress.close()
+        self.assertEqual(stream.getvalue(), "")
 
 
 class Identity(Command):

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from . import machine, network, plan
+from . import machine, network, plan, several
 from .journal import Journal, key_of
 from .measure import cache_line, cost, score
 from .options import parse, with_delays
@@ -61,6 +61,7 @@ def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Exte
 
     pages.by_hand(page)
     _refuse_memory(extent, output)
+    earlier = [several.read(path, extent) for path in options.beside]
     this = machine.describe()
     place = {"programs": programs.identity(), "processor": this["processor"], "processors": this["processors"]}
     obstacles = network.obstacles() if "network" in extent.only else {}
@@ -75,8 +76,9 @@ def _measured(options: argparse.Namespace, programs: Programs, extent: plan.Exte
         parts = sessions(tasks, place, journal)
         uncontrolled = machine.uncontrolled(this, parts, results.cache_line_ns)
         sequences = pages.real_trace(programs, extent, pathlib.Path(scratch))
-    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), place["programs"], extent))
-    print(report(results, uncontrolled))
+    runs = [*earlier, several.column(results.sweeps, results.costs, parts, place)] if earlier else []
+    pages.write(page, results, sequences, pages.About(this, uncontrolled, parts, programs.version(), place["programs"], extent, runs))
+    print(report(results, uncontrolled, runs))
     print(f"\nthe page: {page}")
     return results
 

@@ -3,13 +3,15 @@
 import fcntl
 import hashlib
 import json
+import lzma
 import os
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from .trouble import Trouble
 
+OF_A_RUN = "name the measurements.jsonl of a run, as it is or packed by xz"
 
 def key_of(settings: dict) -> str:
     """The same settings have the same key, whatever the order of their names."""
@@ -34,6 +36,13 @@ class Measurements:
         """How many notes had been made when this was measured."""
         return self._entries[key]["notes"]
 
+    def all_settings(self) -> list[dict]:
+        return [line["settings"] for line in self._entries.values()]
+
+    def last_settings(self) -> dict | None:
+        """Of what was measured last; None if nothing was."""
+        return next((line["settings"] for line in reversed(self._lines) if "key" in line), None)
+
     def last_time(self, notes: int) -> str:
         """When the last was finished of what was measured after so many notes; empty where that is not known."""
         return max((line.get("time", "") for line in self._entries.values() if line["notes"] == notes), default="")
@@ -54,8 +63,8 @@ class Journal(Measurements):
         self._file = _open_alone(path)
         try:
             text = path.read_bytes()
-            whole = text.rfind(b"\n") + 1
-            super().__init__(_parse(line, path) for line in text[:whole].splitlines())
+            whole = _whole(text)
+            super().__init__(_lines(text[:whole], path, "move the file away, or name another folder with --output"))
             self._file.truncate(whole)
         except BaseException:
             self._file.close()
@@ -109,15 +118,35 @@ def _open_alone(path: pathlib.Path) -> BinaryIO:
         file.close()  # a run that has just ended had put another file in its place
 
 
+def read(path: pathlib.Path) -> Measurements:
+    """Of a file that stays as it is, even of a run that goes on; one whose name ends in .xz is unpacked."""
+    try:
+        text = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}; {OF_A_RUN}") from None
+    except (lzma.LZMAError, EOFError) as error:
+        raise Trouble(f"{path}: cannot be unpacked ({error}); {OF_A_RUN}") from None
+    return Measurements(_lines(text[:_whole(text)], path, OF_A_RUN))
+
+
+def _whole(text: bytes) -> int:
+    """How long it is without a last line that is half written."""
+    return text.rfind(b"\n") + 1
+
+
+def _lines(text: bytes, path: pathlib.Path, remedy: str) -> Iterator[dict]:
+    return (_parse(line, path, remedy) for line in text.splitlines())
+
+
 def _line(entry: dict) -> bytes:
     return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
 
 
-def _parse(line: bytes, path: pathlib.Path) -> dict:
+def _parse(line: bytes, path: pathlib.Path, remedy: str) -> dict:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         entry = None
-    if isinstance(entry, dict) and ("note" in entry or {"key", "notes", "result"} <= entry.keys()):
+    if isinstance(entry, dict) and ("note" in entry or {"key", "notes", "settings", "result"} <= entry.keys()):
         return entry
-    raise Trouble(f"{path}: a line is not one that was written here; move the file away, or name another folder with --output")
+    raise Trouble(f"{path}: a line is not one that was written here; {remedy}")

@@ -71,6 +71,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--page", nargs="?", type=pathlib.Path, const=PAGE, metavar="FILE",
                         help="write the page to this file, drawings into the folder of its name [OUTPUT/reproduction.md; "
                              "without FILE: docs/reproduction.md]. What was written by hand between its markers stays")
+    parser.add_argument("--beside", type=pathlib.Path, action="append", default=[], metavar="JOURNAL",
+                        help="set an earlier run with the same settings beside this one: its measurements.jsonl, as it is or packed "
+                             "(.jsonl.xz), which is only read; again for another one")
     parser.add_argument("--path", metavar="DIR", help="where io reads: a folder of a local disk, or a block device [the output folder]")
     parser.add_argument("--delays", type=_delays, action="append", default=[], metavar="NAME=LOW..HIGH",
                         help="sweep over another range with as many points: lock=1us..100us")

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 
-from . import figures, periods, plan, sequences, text
+from . import figures, periods, plan, sequences, several, text
 from .benchmarks import NAMES
 from .programs import Programs
 from .summary import CostResult, FindingResult, LinkResult, Results, SweepResult, number
@@ -24,6 +24,7 @@ class About:
     version: str
     programs: str  # their identity
     extent: plan.Extent
+    runs: list[several.Column] = dataclasses.field(default_factory=list)  # earlier ones and, last, this one; empty where none is set beside it
 
 
 def real_trace(programs: Programs, extent: plan.Extent, folder: pathlib.Path) -> sequences.Sequences | None:
@@ -137,6 +138,13 @@ def _costs(results: list[CostResult]) -> list[str]:
             table(text.COST_HEAD, text.cost_rows(results))]
 
 
+def _runs(runs: list[several.Column]) -> list[str]:
+    return ["## Several runs",
+            "Earlier runs with the same settings, of which each is a column, and this one, of which all else on this page is. "
+            f"Where there is {several.NOT_THERE}, a run did not measure that with these settings.",
+            table(*several.table(runs))]
+
+
 def compose(results: Results, drawn: bool, about: About, kept: str, folder: str) -> str:
     """The page as Markdown. `folder`: where the drawings are, as seen from the page."""
     parts = ["# The thesis's evaluation, measured here",
@@ -154,6 +162,8 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
         parts += _links(results.links, folder)
     if results.costs:
         parts += _costs(results.costs)
+    if about.runs:
+        parts += _runs(about.runs)
     parts += ["## What differs, and why", BEGIN, kept, END]
     return "\n\n".join(parts) + "\n"
 

@@ -14,6 +14,10 @@ def seconds(parts: list[dict]) -> float | None:
     return sum((_time(part, "end") - _time(part, "start")).total_seconds() for part in parts)
 
 
+def begun(parts: list[dict]) -> str:
+    return f"{_time(parts[0], 'start'):%Y-%m-%d %H:%M}"
+
+
 def length(parts: list[dict]) -> str:
     taken = seconds(parts)
     if taken is None:

@@ -68,6 +68,12 @@ def control_points(sweep: Sweep, control: Control, extent: Extent) -> list[tuple
             for which in ((0, sweep.middle) if control.delayed else (sweep.middle,))]
 
 
+def groups_of_sweep(sweep: Sweep, extent: Extent) -> list[str]:
+    """Of its points and controls."""
+    return [*(group for group, _ in points(sweep, extent)),
+            *(group for control in sweep.controls for _, group, _ in control_points(sweep, control, extent))]
+
+
 def group_of_cost(cost: Cost) -> str:
     return f"cost of {cost.name} {cost.label}"
 

@@ -1,5 +1,8 @@
 """Numbers as a person reads them, and the report on the terminal."""
 
+from collections.abc import Sequence
+
+from . import several
 from .benchmarks import Sweep
 from .summary import (HIGHEST_CONTROL, LEAST_FINDING, LEAST_SPAN, MOST_VARIATION, ControlResult, CostResult, FindingResult, LinkResult, Results,
                       SweepResult, number)
@@ -165,7 +168,7 @@ def link_notes(results: list[LinkResult]) -> list[str]:
     return [f"{result.link.name}: not measured: {result.obstacle}" for result in results if result.obstacle]
 
 
-def report(results: Results, uncontrolled: list[str]) -> str:
+def report(results: Results, uncontrolled: list[str], runs: Sequence[several.Column] = ()) -> str:
     parts = [sweep_text(result) for result in results.sweeps]
     if results.sweeps:
         parts.append(controls_in_short(results.sweeps))
@@ -177,5 +180,7 @@ def report(results: Results, uncontrolled: list[str]) -> str:
     if results.costs:
         parts.append("\n".join(["cost of recording (table 5.3): seconds of the program itself, median of the ratios of neighbouring runs,",
                                 "interval from order statistics", table(COST_HEAD, cost_rows(results.costs))]))
+    if runs:
+        parts.append("\n".join(["several runs:", table(*several.table(runs))]))
     parts.append("\n".join(["not controlled:", *(f"  {sentence}" for sentence in uncontrolled)]))
     return "\n\n".join(parts)
