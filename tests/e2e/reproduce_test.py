@@ -16,7 +16,9 @@ ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
 BUILD = pathlib.Path(RDAM).resolve().parents[2]
 REPRODUCE = ROOT / "tools/reproduce"
 sys.path.insert(0, str(ROOT / "tools"))
-from reproduction.benchmarks import SWEEPS  # noqa: E402
+from reproduction import measure, plan  # noqa: E402
+from reproduction.benchmarks import COSTS, NAMES, SWEEPS  # noqa: E402
+from reproduction.programs import Programs  # noqa: E402
 from reproduction.text import duration  # noqa: E402
 
 LOCK = next(sweep for sweep in SWEEPS if sweep.name == "lock")
@@ -37,7 +39,8 @@ class Reproduce(Case):
     def test_a_sweep_that_is_interrupted_and_goes_on(self):
         options = ("--quick", "--only", "lock", "--iterations", 200, "--rounds", 1)
         path = self.folder / "out/measurements.jsonl"
-        with subprocess.Popen(self.command(*options), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        with subprocess.Popen(self.command(*options), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as run:  # a job in the background ignores it
             deadline = time.monotonic() + 100
             while time.monotonic() < deadline and not (path.exists() and path.read_text().count('"key"') >= 3):
                 time.sleep(0.01)
@@ -110,12 +113,25 @@ class Reproduce(Case):
         self.refused(1, "--build", self.folder / "nowhere", words=("nowhere", "ninja"))
         self.refused(1, "--only", "io", "--rounds", 1, "--iterations", 5, "--path", self.folder / "nowhere", words=("nowhere", "--path"))
         (self.folder / "out/measurements.jsonl").write_text("nonsense\n")
-        self.refused(1, "--only", "lock", words=("measurements.jsonl", "--fresh"))
+        self.refused(1, "--only", "lock", words=("measurements.jsonl", "--output"))
 
     def test_help_names_every_option(self):
         done = self.run_in_folder(REPRODUCE, "--help")
-        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--delays", "--check"):
+        for option in ("--quick", "--only", "--build", "--output", "--fresh", "--page", "--path", "--rounds", "--iterations", "--delays", "--check",
+                       "--beside"):
             self.assertIn(option, done.stdout.decode())
+
+
+class Costs(Case):
+    def test_the_calls_are_the_same_with_the_recorder_and_without_it(self):
+        programs, extent = Programs(BUILD), plan.Extent(NAMES, iterations=20)
+        for task in {task.group: task for task in plan.tasks(extent, {}) if task.kind == "cost"}.values():
+            with self.subTest(task.group):
+                timed = measure.cost(programs, task.settings, self.folder, recorded_first=False)  # Trouble, if they are not
+                self.assertGreaterEqual(timed["calls"], 20)
+                if task.settings["benchmark"] in [sweep.name for sweep in SWEEPS]:
+                    self.assertEqual(timed["calls"], 20 * task.settings["threads"], "none ends early")
+        self.assertEqual(len({task.group for task in plan.tasks(extent, {}) if task.kind == "cost"}), len(COSTS))
 
 
 if __name__ == "__main__":

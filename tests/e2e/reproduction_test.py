@@ -10,17 +10,17 @@ import re
 import sys
 import unittest
 import xml.etree.ElementTree
+from unittest import mock
 
 from harness import Case
+from made_up import MACHINE, PLACE, made_up
 
 sys.path.insert(0, str(pathlib.Path(os.environ["SOURCE_ROOT"]) / "tools"))
-from reproduction import benchmarks, machine, page, plan, sequences, statistics, summary, sweep, text  # noqa: E402
+from reproduction import benchmarks, machine, measure, page, periods, plan, sequences, statistics, summary, sweep, text  # noqa: E402
 from reproduction.journal import Journal, key_of  # noqa: E402
 from reproduction.trouble import Trouble  # noqa: E402
 
-PLACE = {"programs": "0123", "processor": "a processor", "processors": 2}
-MACHINE = {"processor": "a processor", "processors": 2, "virtual": "a host", "governors": [], "memory_gib": 8.0, "kernel": "Linux 1",
-           "system": "a system"}
+CONTROLS = sum(2 if control.delayed else 1 for one in benchmarks.SWEEPS for control in one.controls)
 
 
 class Statistics(unittest.TestCase):
@@ -101,6 +101,20 @@ class Plans(unittest.TestCase):
         full, quick = ({task.group for task in plan.tasks(plan.Extent(benchmarks.NAMES, quick), {})} for quick in (False, True))
         self.assertEqual(full, quick)
 
+    def test_no_cost_is_of_threads_that_end_early(self):
+        self.assertEqual([cost for cost in benchmarks.COSTS if "--together" in cost.options], [])
+
+    def test_seconds_of_different_calls_are_no_cost(self):
+        said = iter(('{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 10}',
+                     '{"operation": "f", "seconds": 1.0, "calls": 10}', '{"operation": "f", "seconds": 2.0, "calls": 11}'))
+        programs = mock.Mock(rdam="rdam", microbench="bench")
+        settings = {"benchmark": "lock", "operation": "f", "threads": 2, "iterations": 5, "options": []}
+        with mock.patch.object(measure, "run", lambda *_: next(said)):
+            timed = measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
+            self.assertEqual(timed, {"plain_s": 2.0, "recorded_s": 1.0, "calls": 10})
+            with self.assertRaisesRegex(Trouble, "lock: 11 calls of f without the recorder and 10 with it"):
+                measure.cost(programs, settings, pathlib.Path("/nowhere"), recorded_first=True)
+
     def test_links_with_an_obstacle_are_not_measured(self):
         groups = {task.group for task in plan.tasks(plan.Extent(("network",)), {"1 Gb/s": "no root"}) if task.kind == "network"}
         self.assertEqual(groups, {f"network {link}, {clients} clients" for link in ("100 Mb/s", "loopback") for clients in (1, 2)})
@@ -108,23 +122,6 @@ class Plans(unittest.TestCase):
 
 class Interrupted(Exception):
     pass
-
-
-def made_up(task: plan.Task) -> dict:
-    """A measurement whose mean and score fall together as the delay grows."""
-    if task.kind == "cost":
-        return {"plain_s": 2.0, "recorded_s": 2.0 + 0.1 * (task.round + 1)}
-    if task.kind == "line":
-        return {"mean_ns": 30.0}
-    if task.kind == "network":
-        one = {"mean_ns": 5e4, "min_ns": 4e4}
-        return {"seconds": 1, "client": {**one, "rdam": 0.4}, "server": {**one, "rdam": 0.03}}
-    settings = task.settings
-    alone = settings["threads"] == 1 or {"--private", "--padded"} & set(settings["options"])
-    least = {one.name: one.delays_ns[0] for one in benchmarks.SWEEPS}.get(settings["benchmark"], settings["delay_ns"])
-    share = 0.01 if alone else 0.9 * least / settings["delay_ns"]
-    return {"seconds": 0.1, "rdam": share, "mean_ns": 40 + 1000 * share, "min_ns": 40.0 + task.round, "occurrences": 7, "unscored": 0, "dropped": 0,
-            "hint": {"kind": "parameter", "parameter": "row" if "triangle" in settings["options"] else "key"}, "rdam_with_key": 0.001}
 
 
 class Resuming(Case):
@@ -188,7 +185,7 @@ class Resuming(Case):
 
     def test_another_file_is_refused(self):
         (self.folder / "measurements.jsonl").write_text("delay,mean\n1,2\n")
-        with self.assertRaisesRegex(Trouble, "measurements.jsonl: .* --fresh"):
+        with self.assertRaisesRegex(Trouble, "measurements.jsonl: .* --output"):
             Journal(self.folder / "measurements.jsonl")
 
     def test_parts_of_a_run_are_told(self):
@@ -198,11 +195,27 @@ class Resuming(Case):
         journal = Journal(self.folder / "measurements.jsonl")
         self.addCleanup(journal.close)
         parts = sweep.sessions(plan.tasks(self.extent, {}), PLACE, journal)
-        self.assertEqual(["end" in part for part in parts], [False, True])
+        self.assertEqual(["load_end" in part for part in parts], [False, True])
         told = "\n".join(machine.uncontrolled(MACHINE, parts, [30.2, 131.4]))
         self.assertIn(": 30, 131 ns", told)
         self.assertIn("it was interrupted", told)
         self.assertIn("virtual machine (a host)", told)
+        self.assertRegex(periods.spoken(parts), r"^in 2 parts \(\d+ s\), from [-\d]+ [:\d]+ to [-: \d]+ \(interrupted\), from [-\d]+ [:\d]+ to "
+                                                r"[-: \d]+ UTC$")
+
+    def test_when_it_was_measured(self):
+        parts = [{"start": "2026-01-02T23:59:00+00:00", "load_start": 0, "end": "2026-01-03T01:00:01+00:00", "load_end": 0},
+                 {"start": "2026-01-03T02:00:00+00:00", "load_start": 0}]
+        self.assertEqual(periods.spoken(parts[:1]), "from 2026-01-02 23:59:00 to 2026-01-03 01:00:01 UTC (1 h 1 min 1 s)")
+        self.assertEqual(periods.spoken(parts), "in 2 parts (how long is not known), from 2026-01-02 23:59:00 to 2026-01-03 01:00:01, from "
+                                                "2026-01-03 02:00:00 until it was interrupted UTC")
+        self.assertEqual(periods.length([{**parts[1], "end": "2026-01-03T02:07:43+00:00"}] * 2), "15 min 26 s")
+
+    def test_a_revision_is_of_the_sources_and_not_of_the_programs(self):
+        for revisions, told in ((["", ""], "The revision of the sources is not known."),
+                                (["ab-dirty", "ab-dirty"], "at revision ab, with uncommitted changes; whether"),
+                                (["ab", "cd-dirty"], "at revision ab, without uncommitted changes; then cd, with uncommitted changes; whether")):
+            self.assertIn(told, page.sources([{"revision": revision} for revision in revisions]))
 
     def test_keys_do_not_depend_on_order(self):
         self.assertEqual(key_of({"a": 1, "b": [2]}), key_of({"b": [2], "a": 1}))
@@ -245,6 +258,32 @@ class Summaries(Case):
         self.assertEqual(len(failures), 2, failures)
         self.assertRegex(failures[0], r"^lock: ρ -?0\.\d+ is below the thesis's 0.97$")
         self.assertIn("lock, private locks", failures[1])
+
+    def test_a_program_that_has_no_delay_is_one_control(self):
+        tasks = plan.tasks(plan.Extent(("falsesharing",), rounds=1), {})
+        alone = [task.settings for task in tasks if task.kind == "score" and task.settings["threads"] == 1]
+        self.assertEqual(len(alone), 1, "only every second thread is delayed")
+        results = results_of(plan.Extent(("falsesharing",), rounds=1), self.folder)
+        self.assertEqual([(one.control.name, one.bounded) for one in results.sweeps[0].controls],
+                         [("counters padded", False), ("counters padded", True), ("one thread", True)])
+        self.assertIn("control, one thread, any: ", text.report(results, []))
+
+    def test_all_controls_are_counted(self):
+        def high(task):
+            return {**made_up(task), "rdam": 0.07} if task.group in ("lock one thread 10000 ns", "io one thread 1000000 ns") else made_up(task)
+
+        results = results_of(self.extent, self.folder, high)
+        said = (f"Of {CONTROLS} controls, at all delays, {CONTROLS - 2} are below 0.05 and 2 are not: lock, one thread, 10.0 µs (0.070); "
+                "io, one thread, 1.00 ms (0.070).")
+        self.assertEqual(text.controls_in_short(results.sweeps), said)
+        self.assertIn(said, text.report(results, []))
+        self.assertIn("are below 0.05 and 0 are not.", text.controls_in_short(results_of(self.extent, self.folder / "low").sweeps))
+
+    def test_a_minimum_is_constant_below_a_bound_that_is_said(self):
+        for minima, said in (((2, 2), "0.0 %, constant (below 10 %)"), ((100, 119, 110), "8.7 %, constant (below 10 %)"),
+                             ((100, 120, 100), "10.8 %, NOT constant (not below 10 %)")):
+            points = [summary.Scored({}, [{"min_ns": one}]) for one in minima]
+            self.assertIn(said, text.of_minimum(summary.SweepResult(benchmarks.SWEEPS[0], points, [])))
 
     def test_a_mean_that_does_not_vary_is_not_measurable(self):
         def flat(task):
@@ -293,8 +332,9 @@ class Pages(Case):
 
     def write(self, name="page.md") -> pathlib.Path:
         path = self.folder / name
-        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd"}
-        about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", self.extent)
+        session = {"start": "2026-01-02T03:04:05+00:00", "load_start": 0.5, "revision": "0123abcd",
+                   "end": "2026-01-02T03:11:05+00:00", "load_end": 0.5}
+        about = page.About(MACHINE, ["Nothing was controlled."], [session], "rdam 1.2.3", "fedc", self.extent)
         page.write(path, results_of(self.extent, self.folder, obstacles=self.obstacles), self.drawn, about)
         return path
 
@@ -310,8 +350,10 @@ class Pages(Case):
             rows = written.partition(f"(`{one.name}`, figure")[2].partition("\n### ")[0]
             for delay in one.delays_ns:
                 self.assertIn(f"\n| {text.duration(delay)} | ", rows)
-        for words in ("2026-01-02", "rdam 1.2.3 (0123abcd)", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
-                      "| 100 Mb/s, 1 client | 0.400 |", "| parameter (key) 2× | 0.001 |"):
+        for words in ("from 2026-01-02 03:04:05 to 03:11:05 UTC (7 min 0 s)", "Of rdam 1.2.3, the programs `fedc`",
+                      "at revision 0123abcd, without uncommitted changes; whether", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
+                      "| 100 Mb/s, 1 client | 0.400 |", f"\n\nOf {CONTROLS} controls, at all delays, {CONTROLS} are below 0.05 and 0 are not.\n",
+                      "| parameter (key) 2× | 0.001 |"):
             self.assertIn(words, written)
 
     def test_its_links_lead_somewhere(self):

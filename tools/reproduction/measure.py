@@ -71,16 +71,19 @@ def cache_line(programs: Programs, settings: dict, folder: pathlib.Path) -> dict
 
 
 def cost(programs: Programs, settings: dict, folder: pathlib.Path, recorded_first: bool) -> dict:
-    """Seconds without and with the recorder, one run behind the other."""
+    """Seconds without and with the recorder, one run behind the other, of the same calls."""
     trace = folder / "trace.bin"
     operation = settings["operation"]
     plain_words = benchmark_words(programs, settings)
     recorded_words = record_words(programs, operation, trace) + plain_words
-    seconds = {}
+    said = {}
     try:
         for recorded in (recorded_first, not recorded_first):
-            output = run(recorded_words if recorded else plain_words, folder)
-            seconds["recorded_s" if recorded else "plain_s"] = said_by(output, operation, settings["benchmark"])["seconds"]
+            said[recorded] = said_by(run(recorded_words if recorded else plain_words, folder), operation, settings["benchmark"])
     finally:
         trace.unlink(missing_ok=True)
-    return seconds
+    plain, recorded = said[False], said[True]
+    if plain["calls"] != recorded["calls"]:
+        raise Trouble(f"{settings['benchmark']}: {plain['calls']} calls of {operation} without the recorder and {recorded['calls']} with it, whose "
+                      "seconds cannot be compared; take from its options what ends it early")
+    return {"plain_s": plain["seconds"], "recorded_s": recorded["seconds"], "calls": plain["calls"]}

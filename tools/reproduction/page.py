@@ -3,12 +3,13 @@
 import dataclasses
 import pathlib
 
-from . import figures, plan, sequences, text
+from . import figures, periods, plan, sequences, several, text
 from .benchmarks import NAMES
 from .programs import Programs
 from .summary import CostResult, FindingResult, LinkResult, Results, SweepResult, number
 from .trouble import Trouble
 
+FEW_ROUNDS = "With `--quick` the rounds and calls are so few that a ρ may miss the thesis's by chance: a run without it tells."
 BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
 NOTHING_YET = "Nobody has written anything here about this machine yet."
 
@@ -21,7 +22,9 @@ class About:
     uncontrolled: list[str]
     sessions: list[dict]
     version: str
+    programs: str  # their identity
     extent: plan.Extent
+    runs: list[several.Column] = dataclasses.field(default_factory=list)  # earlier ones and, last, this one; empty where none is set beside it
 
 
 def real_trace(programs: Programs, extent: plan.Extent, folder: pathlib.Path) -> sequences.Sequences | None:
@@ -56,7 +59,7 @@ def _overview(results: list[SweepResult]) -> str:
 
 
 def _controls(results: list[SweepResult]) -> str:
-    rows = [[f"{result.sweep.name}, {one.control.name}", text.duration(one.scored.settings["delay_ns"]), f"{one.disturbed.median('rdam'):.3f}",
+    rows = [[f"{result.sweep.name}, {one.control.name}", text.control_delay(one), f"{one.disturbed.median('rdam'):.3f}",
              f"{one.scored.median('rdam'):.3f}", text.duration(one.scored.median("mean_ns")), text.duration(one.scored.median("min_ns")),
              text.control_verdict(one)]
             for result in results for one in result.controls]
@@ -72,28 +75,38 @@ def _sweep(result: SweepResult, folder: str) -> list[str]:
             f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)", table(text.POINT_HEAD, text.point_rows(result)), *lost]
 
 
+def sources(parts: list[dict]) -> str:
+    """What the tree of this command was at: nothing tells what the programs were built from."""
+    told = []
+    for revision in dict.fromkeys(filter(None, (part["revision"] for part in parts))):
+        clean = revision.removesuffix("-dirty")
+        told.append(f"{clean}, {'without' if clean == revision else 'with'} uncommitted changes")
+    if not told:
+        return "The revision of the sources is not known."
+    return f"The sources beside them were at revision {'; then '.join(told)}; whether the programs were built from these is not known."
+
+
 def _run(about: About) -> str:
     this, extent = about.machine, about.extent
-    when = ", ".join(sorted({session["start"][:10] for session in about.sessions}))
     words = [name for name, said in (("--quick", extent.quick), (f"--only {','.join(extent.only)}", len(extent.only) < len(NAMES)),
                                      (f"--rounds {extent.rounds}", extent.rounds), (f"--iterations {extent.iterations}", extent.iterations),
                                      (f"--path {extent.io_path}", extent.io_path),
                                      *((f"--delays {name}", name) for name in extent.other_delays())) if said]
     memory = f", {this['memory_gib']} GiB of memory" if this["memory_gib"] else ""
-    sources = ", ".join(dict.fromkeys(filter(None, (session["revision"] for session in about.sessions))))
-    version = f"{about.version} ({sources})" if sources else about.version
-    return (f"Measured on {when} with `{' '.join(['tools/reproduce', *words])}`, {version}, on {this['processor']}, "
-            f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}.")
+    return (f"Measured {periods.spoken(about.sessions)} with `{' '.join(['tools/reproduce', *words])}`, on {this['processor']}, "
+            f"{this['processors']} processors{memory}, {this['system']}, {this['kernel']}. Of {about.version}, the programs "
+            f"`{about.programs}` (the first digits of the SHA-256 of {', '.join(Programs.NAMES)}). {sources(about.sessions)}")
 
 
-def _sweeps(results: list[SweepResult], folder: str) -> list[str]:
+def _sweeps(results: list[SweepResult], folder: str, quick: bool) -> list[str]:
     return ["## Score against completion time (table 5.1)",
             "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
             "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
             "the score counts, stays where it is.",
-            _overview(results),
+            *([FEW_ROUNDS] if quick else []), _overview(results), text.controls_in_short(results),
             "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
-            "the operation, and at the middle one, where `--check` wants them below 0.05.", _controls(results),
+            "the operation, and at the middle one, where `--check` wants them below 0.05. One that has no delay (any) is measured once.",
+            _controls(results),
             *(part for result in results for part in _sweep(result, folder))]
 
 
@@ -117,11 +130,19 @@ def _links(results: list[LinkResult], folder: str) -> list[str]:
 def _costs(results: list[CostResult]) -> list[str]:
     return ["## Cost of recording (table 5.3)",
             "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
-            "runs that take turns in coming first. The ratio is the median of the pairs', its interval is from order statistics (at "
+            "runs that take turns in coming first. Both make the same calls: no thread ends "
+            "with the first one. The ratio is the median of the pairs', its interval is from order statistics (at "
             "least 95 %; none for fewer than six pairs). What starting costs is not in it (README, *What it costs*). These programs do "
             "nothing but call the recorded function, far more often than any that one would record; the thesis's programs are whole "
             "applications: below 10 % for 22 of 27, below 31 % for all.",
             table(text.COST_HEAD, text.cost_rows(results))]
+
+
+def _runs(runs: list[several.Column]) -> list[str]:
+    return ["## Several runs",
+            "Earlier runs with the same settings, of which each is a column, and this one, of which all else on this page is. "
+            f"Where there is {several.NOT_THERE}, a run did not measure that with these settings.",
+            table(*several.table(runs))]
 
 
 def compose(results: Results, drawn: bool, about: About, kept: str, folder: str) -> str:
@@ -134,13 +155,15 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
     if drawn:
         parts += ["## What a score is made of", f"![A thread's calls, and what each lost against the fastest]({folder}/sequences.svg)"]
     if results.sweeps:
-        parts += _sweeps(results.sweeps, folder)
+        parts += _sweeps(results.sweeps, folder, about.extent.quick)
     if results.findings:
         parts += _findings(results.findings)
     if results.links:
         parts += _links(results.links, folder)
     if results.costs:
         parts += _costs(results.costs)
+    if about.runs:
+        parts += _runs(about.runs)
     parts += ["## What differs, and why", BEGIN, kept, END]
     return "\n\n".join(parts) + "\n"
 

@@ -62,10 +62,16 @@ def points(sweep: Sweep, extent: Extent) -> list[tuple[str, dict]]:
 
 def control_points(sweep: Sweep, control: Control, extent: Extent) -> list[tuple[int, str, dict]]:
     """(which of the delays, group, settings) of a control: at the least delay, where the operation has the greatest share of a life,
-    and at the middle one."""
+    and at the middle one; at this alone if the delay does not change it."""
     return [(which, f"{sweep.name} {control.name} {sweep.delays_ns[which]} ns",
              _settings(sweep, extent, sweep.delays_ns[which], control.threads, sweep.options + control.options))
-            for which in (0, sweep.middle)]
+            for which in ((0, sweep.middle) if control.delayed else (sweep.middle,))]
+
+
+def groups_of_sweep(sweep: Sweep, extent: Extent) -> list[str]:
+    """Of its points and controls."""
+    return [*(group for group, _ in points(sweep, extent)),
+            *(group for control in sweep.controls for _, group, _ in control_points(sweep, control, extent))]
 
 
 def group_of_cost(cost: Cost) -> str:

@@ -12,11 +12,12 @@ TIMEOUT = 300
 
 
 class Programs:
+    NAMES = {"rdam": "tools/rdam", "rdam-agent": "tools/agent", "librdam.so": "libprobe", "rdam-microbench": "microbench/interference"}
+
     def __init__(self, build: pathlib.Path):
-        self.rdam = build / "tools/rdam/rdam"
-        self.librdam = build / "libprobe/librdam.so"
-        self.microbench = build / "microbench/interference/rdam-microbench"
-        for path in (self.rdam, self.librdam, self.microbench):
+        self._paths = {name: build / place / name for name, place in self.NAMES.items()}
+        self.rdam, self.microbench = self._paths["rdam"], self._paths["rdam-microbench"]
+        for path in self._paths.values():
             if not path.exists():
                 raise Trouble(f"{path} is not there: tools/setup, then 'meson setup {build}' and 'ninja -C {build}' build it; "
                               "--build names another build directory")
@@ -24,7 +25,7 @@ class Programs:
     def identity(self) -> str:
         """Changes with the programs: what another build measured is not mixed with what this one measures."""
         summed = hashlib.sha256()
-        for path in (self.rdam, self.librdam, self.microbench):
+        for path in self._paths.values():
             summed.update(path.read_bytes())
         return summed.hexdigest()[:16]
 

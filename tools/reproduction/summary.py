@@ -76,7 +76,7 @@ class SweepResult:
 
     @property
     def minimum_stays(self) -> bool:
-        return self.minimum_variation is not None and self.minimum_variation <= MOST_VARIATION
+        return self.minimum_variation is not None and self.minimum_variation < MOST_VARIATION
 
     @property
     def measurable(self) -> bool:
@@ -182,7 +182,7 @@ def number(value: float | None, form: str = ".3f") -> str:
     return "—" if value is None else format(value, form)
 
 
-def _swept(sweep: Sweep, rounds: dict[str, list[dict]], extent: plan.Extent) -> SweepResult:
+def swept(sweep: Sweep, rounds: dict[str, list[dict]], extent: plan.Extent) -> SweepResult:
     points = [Scored(settings, rounds[group]) for group, settings in plan.points(sweep, extent)]
     controls = [ControlResult(control, Scored(settings, rounds[group]), points[which], bounded=which == sweep.middle)
                 for control in sweep.controls for which, group, settings in plan.control_points(sweep, control, extent)]
@@ -200,7 +200,7 @@ def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[s
     rounds: dict[str, list[dict]] = {}
     for task in plan.tasks(extent, obstacles):
         rounds.setdefault(task.group, []).append(journal.result(key_of(plan.identified(task, place))))
-    sweeps = [_swept(sweep, rounds, extent) for sweep in extent.chosen_sweeps()]
+    sweeps = [swept(sweep, rounds, extent) for sweep in extent.chosen_sweeps()]
     findings = _findings(rounds, extent)
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
     links = [LinkResult(link, {clients: rounds.get(plan.group_of_link(link, clients), []) for clients in link.clients},

@@ -1,7 +1,11 @@
 """Numbers as a person reads them, and the report on the terminal."""
 
+from collections.abc import Sequence
+
+from . import several
 from .benchmarks import Sweep
-from .summary import HIGHEST_CONTROL, LEAST_FINDING, LEAST_SPAN, ControlResult, CostResult, FindingResult, LinkResult, Results, SweepResult, number
+from .summary import (HIGHEST_CONTROL, LEAST_FINDING, LEAST_SPAN, MOST_VARIATION, ControlResult, CostResult, FindingResult, LinkResult, Results,
+                      SweepResult, number)
 
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 
@@ -63,11 +67,25 @@ def of_rounds(result: SweepResult) -> str:
 
 
 def of_minimum(result: SweepResult) -> str:
-    return f"{percent(result.minimum_variation)}, {'constant' if result.minimum_stays else 'NOT constant'}"
+    said = "constant (below" if result.minimum_stays else "NOT constant (not below"
+    return f"{percent(result.minimum_variation)}, {said} {MOST_VARIATION * 100:.0f} %)"
 
 
 def control_verdict(result: ControlResult) -> str:
     return "yes" if result.scored.low else "NO"
+
+
+def control_delay(result: ControlResult) -> str:
+    return duration(result.scored.settings["delay_ns"]) if result.control.delayed else "any"
+
+
+def controls_in_short(results: list[SweepResult]) -> str:
+    """How many of all controls are as low as a control should be, at whatever delay, and which are not."""
+    every = [(result, one) for result in results for one in result.controls]
+    high = [f"{result.sweep.name}, {one.control.name}, {control_delay(one)} ({one.scored.median('rdam'):.3f})" for result, one in every
+            if not one.scored.low]
+    which = f": {'; '.join(high)}" if high else ""
+    return f"Of {counted(len(every), 'control')}, at all delays, {len(every) - len(high)} are below {HIGHEST_CONTROL} and {len(high)} are not{which}."
 
 
 def workload(sweep: Sweep, settings: dict) -> str:
@@ -81,7 +99,7 @@ def sweep_text(result: SweepResult) -> str:
              table(POINT_HEAD, point_rows(result)),
              f"  ρ of mean and score {number(result.rho)}, thesis {sweep.thesis_rho}: {verdict(result)} (single rounds {of_rounds(result)})",
              f"  the mean varies {number(result.span, '.2f')}×; the minimum's coefficient of variation is {of_minimum(result)}"]
-    lines += [f"  control, {one.control.name}, {duration(one.scored.settings['delay_ns'])}: score {one.scored.median('rdam'):.3f} instead of "
+    lines += [f"  control, {one.control.name}, {control_delay(one)}: score {one.scored.median('rdam'):.3f} instead of "
               f"{one.disturbed.median('rdam'):.3f}, below {HIGHEST_CONTROL}: {control_verdict(one)}" for one in result.controls]
     if result.lost_calls:
         lines.append(f"  {result.lost_calls} calls are in no score: dropped, or not seen to end")
@@ -150,8 +168,10 @@ def link_notes(results: list[LinkResult]) -> list[str]:
     return [f"{result.link.name}: not measured: {result.obstacle}" for result in results if result.obstacle]
 
 
-def report(results: Results, uncontrolled: list[str]) -> str:
+def report(results: Results, uncontrolled: list[str], runs: Sequence[several.Column] = ()) -> str:
     parts = [sweep_text(result) for result in results.sweeps]
+    if results.sweeps:
+        parts.append(controls_in_short(results.sweeps))
     if results.findings:
         parts.append("\n".join(["findings on real programs (§5.2.5): medians", table(FINDING_HEAD, finding_rows(results.findings))]))
     if results.links:
@@ -160,5 +180,7 @@ def report(results: Results, uncontrolled: list[str]) -> str:
     if results.costs:
         parts.append("\n".join(["cost of recording (table 5.3): seconds of the program itself, median of the ratios of neighbouring runs,",
                                 "interval from order statistics", table(COST_HEAD, cost_rows(results.costs))]))
+    if runs:
+        parts.append("\n".join(["several runs:", table(*several.table(runs))]))
     parts.append("\n".join(["not controlled:", *(f"  {sentence}" for sentence in uncontrolled)]))
     return "\n\n".join(parts)
