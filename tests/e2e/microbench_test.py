@@ -8,7 +8,7 @@ import socket
 import subprocess
 import unittest
 
-from harness import RDAM, TIMEOUT, Case
+from harness import PROGRAMS, RDAM, TIMEOUT, Case
 from planted_causes import ALWAYS
 
 MICROBENCH = os.environ["MICROBENCH"]
@@ -26,6 +26,7 @@ RUNS = {
     "falsesharing": ("shared_increment", 2, 5000, []),
     "falsesharing, pause": ("shared_increment", 2, 500, ["--pause", "1us", "--work", "100ns"]),
     "falsesharing, control": ("shared_increment", 6, 100, ["--padded"]),
+    "falsesharing, store": ("shared_store", 2, 500, ["--store"]),
     "io": ("read_block", 4, 20, ["--path", "."]),
     "barrier": ("wait_for_others", 3, 50, []),
     "barrier, control": ("wait_for_others", 2, 50, ["--equal"]),
@@ -137,6 +138,15 @@ class Microbench(Case):
             with self.subTest(arguments=arguments):
                 self.assert_complains(self.run_in_folder(MICROBENCH, *arguments), status, words)
 
+    def test_processors_that_are_refused(self):
+        """The last one belongs to the second thread, which is the neighbour of `membw`; or to all where there is one only."""
+        refused = {"LD_PRELOAD": str(PROGRAMS / "librefuses_processor.so"), "REFUSED_PROCESSOR": str(max(os.sched_getaffinity(0)))}
+        for benchmark, threads in (("lock", 2), ("membw", 1)):
+            with self.subTest(benchmark=benchmark):
+                command = (MICROBENCH, benchmark, "--threads", threads, "--iterations", 10)
+                self.assertEqual(self.run_in_folder(*command, env=refused).returncode, 0)
+                self.assert_complains(self.run_in_folder(*command, "--pin", env=refused, preexec_fn=on_two_processors), 1, "--pin")
+
     def hinted(self, kind: str, operation: str, parameter: str) -> bool:
         """Whether the first hint of a run names the parameter as what the time depends on."""
         (self.folder / "trace.bin").unlink(missing_ok=True)
@@ -160,6 +170,10 @@ class Microbench(Case):
 
     def test_hint_about_the_loop(self):
         self.check_hint("triangle", "triangle_row", "row")
+
+
+def on_two_processors():
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-2:])
 
 
 def free_port() -> str:
