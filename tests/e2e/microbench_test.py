@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import unittest
@@ -90,6 +91,19 @@ class Microbench(Case):
         for name in listed:
             self.assertIn(f"\n| `{name}` |", text)
             self.assertIn("--delay", self.run_in_folder(MICROBENCH, name, "--help").stdout.decode())
+
+    def test_commands_of_the_findings(self):
+        section, = re.findall(r"^### Three findings.*?(?=^##)", README.read_text(), re.DOTALL | re.MULTILINE)
+        commands = re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)
+        path = os.pathsep.join([str(pathlib.Path(program).parent) for program in (RDAM, MICROBENCH)] + [os.environ["PATH"]])
+        outputs = []
+        for command in commands:
+            done = self.run_in_folder("sh", "-e", "-c", command, env={"PATH": path})
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            outputs.append(done.stdout.decode())
+        self.assertEqual([output.count('"mean_ns"') for output in outputs], [4, 1, 0])
+        self.assertEqual(re.findall('"operation":"(.*?)"', outputs[0]), ["shared_increment", "shared_store"] * 2)
+        self.assertEqual(len(re.findall(r"(?m):wait_for_others +[\d,]+ ", outputs[2])), 4, outputs[2])
 
     def test_sweep(self):
         points = self.record("lock_increment", "lock", "--threads", 2, "--iterations", 100, "--delay", "1us..100us/3")
