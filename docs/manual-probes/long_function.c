@@ -1,6 +1,7 @@
-// One long function, which somebody disturbs. Probed: the two lines with RDAM_.
+// One long function, which somebody disturbs unless there is an argument. Probed: the two lines with RDAM_.
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -41,10 +42,12 @@ static void* update(void* unused) {
     return unused;
 }
 
-int main(void) {
+int main(int arguments, char** unused) {
+    (void)unused;
+    const bool alone = arguments > 1;
     pthread_t other;
-    pthread_create(&other, NULL, update, NULL);
+    if (!alone) pthread_create(&other, NULL, update, NULL);
     printf("%.3f\n", solve(20000));
     finished = 1;
-    return pthread_join(other, NULL);
+    return alone ? 0 : pthread_join(other, NULL);
 }

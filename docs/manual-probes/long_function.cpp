@@ -1,4 +1,4 @@
-// One long function, which somebody disturbs. Probed: the two lines with RDAM_.
+// One long function, which somebody disturbs unless there is an argument. Probed: the two lines with RDAM_.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -48,9 +48,10 @@ static void update() {
     }
 }
 
-int main() {
-    std::thread other(update);
+int main(int arguments, char**) {
+    std::thread other;
+    if (arguments == 1) other = std::thread(update);
     std::printf("%.3f\n", solve(20000));
     finished = true;
-    other.join();
+    if (other.joinable()) other.join();
 }

@@ -14,6 +14,10 @@ MEASURED void shared_increment(volatile std::uint64_t* counters, std::uint64_t u
     rdam::microbench::increment(counters, updates);
 }
 
+MEASURED void shared_store(volatile std::uint64_t* counters, std::uint64_t updates) {
+    rdam::microbench::store(counters, updates);
+}
+
 namespace rdam::microbench {
 namespace {
 
@@ -27,6 +31,7 @@ struct alignas(kLine) Line {
 
 struct Options {
     bool padded = false;
+    bool store = false;
     Work work;
     double pause_ns = 0;
 };
@@ -40,23 +45,27 @@ Result<Outcome> run(const Point& point, const Options& options) {
     Places<Line> lines(point.threads, options.padded);
     const Compute pause(options.pause_ns);
     const Compute delayed(options.pause_ns + point.delay_ns);
-    const std::uint64_t updates = options.work.count();
+    const auto operation = options.store ? shared_store : shared_increment;
+    const std::uint64_t updates = options.work.count(options.store ? store : increment);
     return run_team(point, [&](const Seat& seat) {
         volatile std::uint64_t* const counters =
             &lines.of(seat.number).counters[seat.number % kThreads * kWordsOfAThread];
         return repeat(point, seat, seat.number % 2 == 0 ? pause : delayed,
-                      [&] { shared_increment(counters, updates); });
+                      [&] { operation(counters, updates); });
     });
 }
 
 Runner add(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_flag("--padded", options->padded, "Control: each counter has a cache line of its own");
+    app.add_flag("--store", options->store,
+                 "Only write, in shared_store: what delays it waits in the store buffer, if a call has few");
     add_work(app, options->work);
     add_time(
         app, "--pause", [options = options.get()](double time) { options->pause_ns = time; },
         "What all threads compute between two calls [0ns]; the delay comes on top");
-    return measures("shared_increment", [options](const Point& point) { return run(point, *options); });
+    return {[options] { return options->store ? "shared_store" : "shared_increment"; },
+            [options](const Point& point) { return run(point, *options); }};
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 namespace rdam::microbench {
 
-std::uint64_t Work::count() const {
+std::uint64_t Work::count(Update update) const {
     if (!nanoseconds) return updates;
     constexpr std::uint64_t kSample = 50'000;
     std::array<volatile std::uint64_t, kWordsOfAThread> words{};
-    const double each = least_time([&] { increment(words.data(), kSample); }) / double{kSample};
+    const double each = least_time([&] { update(words.data(), kSample); }) / double{kSample};
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(*nanoseconds / each)));
 }
 

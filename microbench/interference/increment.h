@@ -19,14 +19,23 @@ inline void increment(volatile std::uint64_t* words, std::uint64_t updates) {
     }
 }
 
-/// How many increments one call makes: a number, or what this processor does in a time when nobody
+/// Only writes, to the same words.
+inline void store(volatile std::uint64_t* words, std::uint64_t updates) {
+    for (std::uint64_t i = 0; i < updates; ++i)
+        words[i % kWordsOfAThread] = i;
+}
+
+/// What a call does so often: increment or store.
+using Update = void (*)(volatile std::uint64_t* words, std::uint64_t updates);
+
+/// How many updates one call makes: a number, or what this processor does in a time when nobody
 /// interferes. One alone takes less than the steps in which some clocks advance.
 struct Work {
     std::uint64_t updates = 512;
     std::optional<double> nanoseconds;  ///< instead
 
     /// At least 1. With a time it calibrates (some milliseconds): ask before threads start.
-    [[nodiscard]] std::uint64_t count() const;
+    [[nodiscard]] std::uint64_t count(Update update = increment) const;
 };
 
 /// The options `--updates` and `--work`.

@@ -71,11 +71,12 @@ Result<Outcome> run(const Point& point, unsigned neighbours) {
     }
     const Compute pause(point.delay_ns);
     std::atomic<bool> end = false;
+    std::atomic<bool> all_placed = true;
     std::vector<std::jthread> others;
     try {
         for (unsigned i = 0; i < neighbours; ++i)
             others.emplace_back([&, i] {
-                take_place(point, point.threads + i);
+                if (!take_place(point, point.threads + i)) all_placed = false;
                 disturb(memory[point.threads + i], pause, end);
             });
     } catch (const std::system_error&) {
@@ -88,6 +89,8 @@ Result<Outcome> run(const Point& point, unsigned neighbours) {
             point, seat, [] {}, [&] { stream_block(block_of(memory[seat.number], turn++), kWords); });
     });
     end = true;
+    others.clear();
+    if (!all_placed) return no_place();
     return outcome;
 }
 

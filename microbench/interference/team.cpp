@@ -72,8 +72,7 @@ Result<Outcome> outcome_of(const Point& point, const std::vector<Member>& member
     Clock::time_point end = begin;
     Spent all;
     for (const Member& member : members) {
-        if (!member.placed)
-            return fail("the system refuses to bind a thread to a processor; leave --pin out");
+        if (!member.placed) return no_place();
         end = std::max(end, member.end);
         all.calls += member.spent.calls;
         all.ticks += member.spent.ticks;
@@ -97,6 +96,10 @@ bool take_place(const Point& point, unsigned number) {
     CPU_ZERO(&set);
     CPU_SET(processors[number % processors.size()], &set);
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
+tl::unexpected<Error> no_place() {
+    return fail("the system refuses to bind a thread to a processor; leave --pin out");
 }
 
 Result<Outcome> run_team(const Point& point, const std::function<Spent(const Seat&)>& work) {

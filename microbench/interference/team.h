@@ -33,6 +33,9 @@ Result<Outcome> run_team(const Point& point, const std::function<Spent(const Sea
 /// behind them.
 bool take_place(const Point& point, unsigned number);
 
+/// The error of a benchmark one of whose threads could not take its place.
+tl::unexpected<Error> no_place();
+
 /// The loop of a thread: `pause`, then `operation`, so often, or until somebody else has done so.
 template <class Pause, class Operation>
 Spent repeat(const Point& point, const Seat& seat, const Pause& pause, const Operation& operation) {

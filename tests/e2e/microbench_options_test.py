@@ -141,9 +141,9 @@ class Amounts(Options):
             written = set(values["count"][trace.calls["parent"][values["call"]] >= 0].tolist())
             self.assertEqual((len(written), written == {0}), (1, options[1] == "0ns"), options)
 
-    def updates(self, *options) -> int:
-        trace = self.traced("lock_increment", "lock", "--threads", 2, "--iterations", 10, *options)
-        amounts = set(trace.values("lock_increment")["updates"].tolist())
+    def updates(self, *options, benchmark="lock", operation="lock_increment") -> int:
+        trace = self.traced(operation, benchmark, "--threads", 2, "--iterations", 10, *options)
+        amounts = set(trace.values(operation)["updates"].tolist())
         self.assertEqual(len(amounts), 1, options)
         return amounts.pop()
 
@@ -153,6 +153,12 @@ class Amounts(Options):
         self.assertEqual(self.updates("--work", "0ns"), 1)
         # Each run finds out anew how long an increment takes: not exactly a hundred times as many.
         self.assertGreater(self.updates("--work", "1ms"), self.updates("--work", "10us"))
+
+    def test_stores_of_a_call(self):
+        store = {"benchmark": "falsesharing", "operation": "shared_store"}
+        self.assertEqual(self.updates("--store", **store), UPDATES)
+        self.assertEqual(self.updates("--store", "--updates", 1, **store), 1)
+        self.assertGreater(self.updates("--store", "--work", "1ms", **store), self.updates("--store", "--work", "10us", **store))
 
     def test_length_of_the_list(self):
         for length in (64, 1600):

@@ -4,11 +4,12 @@
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import unittest
 
-from harness import RDAM, TIMEOUT, Case
+from harness import PROGRAMS, RDAM, TIMEOUT, Case
 from planted_causes import ALWAYS
 
 MICROBENCH = os.environ["MICROBENCH"]
@@ -26,6 +27,7 @@ RUNS = {
     "falsesharing": ("shared_increment", 2, 5000, []),
     "falsesharing, pause": ("shared_increment", 2, 500, ["--pause", "1us", "--work", "100ns"]),
     "falsesharing, control": ("shared_increment", 6, 100, ["--padded"]),
+    "falsesharing, store": ("shared_store", 2, 500, ["--store"]),
     "io": ("read_block", 4, 20, ["--path", "."]),
     "barrier": ("wait_for_others", 3, 50, []),
     "barrier, control": ("wait_for_others", 2, 50, ["--equal"]),
@@ -90,6 +92,19 @@ class Microbench(Case):
             self.assertIn(f"\n| `{name}` |", text)
             self.assertIn("--delay", self.run_in_folder(MICROBENCH, name, "--help").stdout.decode())
 
+    def test_commands_of_the_findings(self):
+        section, = re.findall(r"^### Three findings.*?(?=^##)", README.read_text(), re.DOTALL | re.MULTILINE)
+        commands = re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)
+        path = os.pathsep.join([str(pathlib.Path(program).parent) for program in (RDAM, MICROBENCH)] + [os.environ["PATH"]])
+        outputs = []
+        for command in commands:
+            done = self.run_in_folder("sh", "-e", "-c", command, env={"PATH": path})
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            outputs.append(done.stdout.decode())
+        self.assertEqual([output.count('"mean_ns"') for output in outputs], [4, 1, 0])
+        self.assertEqual(re.findall('"operation":"(.*?)"', outputs[0]), ["shared_increment", "shared_store"] * 2)
+        self.assertEqual(len(re.findall(r"(?m):wait_for_others +[\d,]+ ", outputs[2])), 4, outputs[2])
+
     def test_sweep(self):
         points = self.record("lock_increment", "lock", "--threads", 2, "--iterations", 100, "--delay", "1us..100us/3")
         self.assertEqual([point["delay_ns"] for point in points], [1000, 10000, 100000])
@@ -137,6 +152,15 @@ class Microbench(Case):
             with self.subTest(arguments=arguments):
                 self.assert_complains(self.run_in_folder(MICROBENCH, *arguments), status, words)
 
+    def test_processors_that_are_refused(self):
+        """The last one belongs to the second thread, which is the neighbour of `membw`; or to all where there is one only."""
+        refused = {"LD_PRELOAD": str(PROGRAMS / "librefuses_processor.so"), "REFUSED_PROCESSOR": str(max(os.sched_getaffinity(0)))}
+        for benchmark, threads in (("lock", 2), ("membw", 1)):
+            with self.subTest(benchmark=benchmark):
+                command = (MICROBENCH, benchmark, "--threads", threads, "--iterations", 10)
+                self.assertEqual(self.run_in_folder(*command, env=refused).returncode, 0)
+                self.assert_complains(self.run_in_folder(*command, "--pin", env=refused, preexec_fn=on_two_processors), 1, "--pin")
+
     def hinted(self, kind: str, operation: str, parameter: str) -> bool:
         """Whether the first hint of a run names the parameter as what the time depends on."""
         (self.folder / "trace.bin").unlink(missing_ok=True)
@@ -160,6 +184,10 @@ class Microbench(Case):
 
     def test_hint_about_the_loop(self):
         self.check_hint("triangle", "triangle_row", "row")
+
+
+def on_two_processors():
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-2:])
 
 
 def free_port() -> str:

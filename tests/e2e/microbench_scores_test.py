@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""rdam-microbench: the interference that is asked for is what a score is made of."""
+
+import dataclasses
+import os
+import unittest
+
+from harness import Case
+from pythons import skip
+from votes import before_others, check_apart
+
+MICROBENCH = os.environ["MICROBENCH"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """At a setting at which the threads are in each other's way as much as two processors allow."""
+
+    operation: str
+    common: str
+    disturbed: str
+    control: str
+
+
+# A lock is held for long against what it takes to fetch its cache line or to wake a thread; so is the work before a barrier.
+# One thread alone at the barrier: of two with equal work each waits while another program has the other's processor.
+# The neighbour of membw is not here: whoever else is on the host floods the memory as well.
+PROGRAMS = {
+    "lock": Program("lock_increment", "--delay 15us --iterations 1500 --together --pin --work 25us", "", "--private"),
+    "spinlock": Program("spinlock_increment", "--delay 500ns --iterations 10000 --together --pin --work 1us", "", "--private"),
+    "falsesharing": Program("shared_increment", "--delay 200ns --iterations 40000 --together --pin --work 1us --pause 2us", "", "--padded"),
+    "io": Program("read_block", "--delay 100us --iterations 80", "--threads 32", "--threads 1"),
+    "barrier": Program("wait_for_others", "--delay 1ms --iterations 150 --pin", "--threads 2", "--threads 1"),
+    "condvar": Program("queue_write", "--delay 5us --iterations 2000 --pin", "--threads 2", "--threads 1"),
+}
+
+
+class Scores(Case):
+    def score(self, benchmark: str, options: str) -> float:
+        operation = PROGRAMS[benchmark].operation
+        (self.folder / "trace.bin").unlink(missing_ok=True)
+        done = self.rdam("record", "-f", operation, "-o", "trace.bin", "--", MICROBENCH, benchmark, *options.split(),
+                         preexec_fn=before_others)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        row, = self.analyze()["functions"]
+        self.assertEqual((row["name"], row["lower_bound"]), (operation, False))
+        return row["rdam"]
+
+    def check(self, benchmark: str):
+        if len(os.sched_getaffinity(0)) < 2:
+            skip(self, "one processor: threads that compute never meet")
+        program = PROGRAMS[benchmark]
+        check_apart(self, lambda: self.score(benchmark, f"{program.common} {program.disturbed}"),
+                    lambda: self.score(benchmark, f"{program.common} {program.control}"))
+
+
+def add(benchmark: str):
+    def test(self):
+        self.check(benchmark)
+    setattr(Scores, "test_" + benchmark, test)
+
+
+for each in PROGRAMS:
+    add(each)
+
+
+if __name__ == "__main__":
+    unittest.main()
