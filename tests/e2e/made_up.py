@@ -20,7 +20,9 @@ def made_up(task: plan.Task) -> dict:
         return {"mean_ns": 30.0}
     if task.kind == "network":
         one = {"mean_ns": 5e4, "min_ns": 4e4}
-        return {"seconds": 1, "client": {**one, "rdam": 0.4}, "server": {**one, "rdam": 0.03}}
+        share = 40 / (task.settings["rate_mbit"] or 10_000)
+        alone = task.settings["options"][:2] == ["--threads", "1"]
+        return {"seconds": 1, "client": {**one, "rdam": share / 10 if alone else share}, "server": {**one, "rdam": 0.03}}
     settings = task.settings
     alone = settings["threads"] == 1 or {"--private", "--padded"} & set(settings["options"])
     least = {one.name: one.delays_ns[0] for one in benchmarks.SWEEPS}.get(settings["benchmark"], settings["delay_ns"])

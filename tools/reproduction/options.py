@@ -81,7 +81,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--iterations", type=_count, metavar="N", help="calls of each thread, in all benchmarks")
     parser.add_argument("--check", action="store_true",
                         help="exit with 1 if a ρ is below the thesis's where the mean varies at least twofold, a control is not below 0.05, "
-                             "or a false positive is not flagged")
+                             "a false positive is not flagged, or the clients' score does not fall as the network gets faster")
     options = parser.parse_args(words)
     if options.page is not None and options.page.resolve() == PAGE and set(options.only) != set(NAMES):
         parser.error(f"--page would write a page of {', '.join(options.only)} alone over {PAGE.relative_to(machine.ROOT)}, which is of all "

@@ -123,7 +123,8 @@ def _links(results: list[LinkResult], folder: str) -> list[str]:
     drawing = [f"![Scores of clients and server]({folder}/network.svg)"] if any(not result.obstacle for result in results) else []
     return ["## Networks (table 5.4)",
             "Two clients and their server, over TCP: between two network namespaces, the link's rate limited by `tc`, and over loopback. One client "
-            "alone is the control. In the thesis the client's score falls as the network gets faster, and the server's stays low.",
+            "alone is the control. In the thesis the client's score falls as the network gets faster, and the server's stays low: `--check` wants "
+            "that, and the clients' score at least twice that of one alone where the rate is limited.",
             table(text.LINK_HEAD, text.link_rows(results)), *text.link_notes(results), *drawing]
 
 

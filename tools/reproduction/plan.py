@@ -37,8 +37,8 @@ class Extent:
 
 
 # A 95 % interval of a median needs six values: --quick has none.
-FULL_ROUNDS = {"score": 9, "cost": 9, "network": 5}
-QUICK_ROUNDS = {"score": 3, "cost": 3, "network": 1}
+FULL_ROUNDS = {"score": 9, "cost": 9, "network": 7}
+QUICK_ROUNDS = {"score": 3, "cost": 3, "network": 3}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import itertools
 
 from . import plan, statistics
 from .benchmarks import COSTS, FINDINGS, LINKS, Control, Cost, Finding, Link, Sweep
@@ -153,8 +154,39 @@ class LinkResult:
     rounds: dict[int, list[dict]]  # by the number of clients: client, server, as a point's; empty where it could not be measured
     obstacle: str | None = None
 
-    def median(self, clients: int, role: str, figure: str) -> float | None:
-        return statistics.median([one[role][figure] for one in self.rounds[clients]])
+    def of_rounds(self, clients: int, role: str, figure: str) -> list[float]:
+        return [one[role][figure] for one in self.rounds[clients]]
+
+    def median(self, clients: int, role: str, figure: str) -> float:
+        return statistics.median(self.of_rounds(clients, role, figure))
+
+    @property
+    def shared(self) -> float:
+        """The clients' score where they share it."""
+        return self.median(max(self.link.clients), "client", "rdam")
+
+    @property
+    def alone(self) -> float:
+        return self.median(min(self.link.clients), "client", "rdam")
+
+    @property
+    def of_server(self) -> float:
+        return self.median(max(self.link.clients), "server", "rdam")
+
+
+def _failures_of_links(links: list[LinkResult]) -> list[str]:
+    """Of table 5.4: the clients' score falls as the network gets faster, the server's stays low. Where a rate is limited, it is what the
+    clients share."""
+    found = [f"network: the clients' score over {faster.link.name} is {faster.shared:.3f}, not below the {slower.shared:.3f} over "
+             f"{slower.link.name}" for slower, faster in itertools.pairwise(links) if not faster.shared < slower.shared]
+    for one in links:
+        if one.link.rate_mbit is None:
+            continue
+        if not one.of_server < HIGHEST_CONTROL:
+            found.append(f"network, {one.link.name}: the server's score is {one.of_server:.3f}")
+        if not one.shared >= LEAST_FINDING * one.alone:
+            found.append(f"network, {one.link.name}: the clients' score of {one.shared:.3f} is not told from the {one.alone:.3f} of one alone")
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,7 +207,7 @@ class Results:
                       for one in result.controls if one.bounded and not one.scored.low]
         found += [f"{one.finding.name}, {one.finding.variant}: a false positive that the hints do not tell" for one in self.findings
                   if one.finding.depends_on and not one.flagged]
-        return found
+        return found + _failures_of_links([one for one in self.links if not one.obstacle])
 
 
 def number(value: float | None, form: str = ".3f") -> str:

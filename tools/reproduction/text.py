@@ -41,12 +41,15 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
+def extent(scores: list[float]) -> str:
+    return f"{min(scores):.3f}–{max(scores):.3f}"
+
+
 def point_rows(result: SweepResult) -> list[list[str]]:
     rows = []
     for point in result.points:
-        scores = [one["rdam"] for one in point.rounds]
         rows.append([duration(point.settings["delay_ns"]), duration(point.median("mean_ns")), duration(point.median("min_ns")),
-                     f"{point.median('rdam'):.3f}", f"{min(scores):.3f}–{max(scores):.3f}"])
+                     f"{point.median('rdam'):.3f}", extent([one["rdam"] for one in point.rounds])])
     return rows
 
 
@@ -155,13 +158,14 @@ def link_rows(results: list[LinkResult]) -> list[list[str]]:
             if result.obstacle:
                 rows.append([name, "not measured", *[""] * (len(LINK_HEAD) - 2)])
                 continue
-            cells = [[f"{result.median(clients, role, 'rdam'):.3f}", duration(result.median(clients, role, "mean_ns")),
-                      duration(result.median(clients, role, "min_ns"))] for role in ("client", "server")]
+            cells = [[f"{result.median(clients, role, 'rdam'):.3f}", extent(result.of_rounds(clients, role, "rdam")),
+                      duration(result.median(clients, role, "mean_ns")), duration(result.median(clients, role, "min_ns"))]
+                     for role in ("client", "server")]
             rows.append([name, *cells[0], *cells[1]])
     return rows
 
 
-LINK_HEAD = ["network", "client's score", "mean", "minimum", "server's score", "mean", "minimum"]
+LINK_HEAD = ["network", "client's score", "of the rounds", "mean", "minimum", "server's score", "of the rounds", "mean", "minimum"]
 
 
 def link_notes(results: list[LinkResult]) -> list[str]:
