@@ -221,6 +221,23 @@ class Check(Command):
         status, _, complained = self.reproduce("--only", "io", "--check", measure=self.with_a_high_control)
         self.assertEqual((status, complained), (1, "tools/reproduce: io, one thread: a control with a score of 0.060\n"))
 
+    def test_networks_that_are_not_as_in_table_5_4(self):
+        def slow(task) -> dict:
+            result = made_up(task)
+            if task.group == "network 100 Mb/s, 2 clients":
+                result["client"]["rdam"] = 0.07
+            if task.group == "network 1 Gb/s, 2 clients":
+                result["client"]["rdam"], result["server"]["rdam"] = 0.08, 0.2
+            if task.group.endswith("1 client"):
+                result["client"]["rdam"] = 0.04
+            return result
+
+        status, _, complained = self.reproduce("--only", "network", "--check", measure=slow)
+        self.assertEqual((status, complained.splitlines()), (1, [
+            "tools/reproduce: network: the clients' score over 1 Gb/s is 0.080, not below the 0.070 over 100 Mb/s",
+            "tools/reproduce: network, 100 Mb/s: the clients' score of 0.070 is not told from the 0.040 of one alone",
+            "tools/reproduce: network, 1 Gb/s: the server's score is 0.200"]))
+
     def test_without_check_it_is_only_said(self):
         status, _, complained = self.reproduce("--only", "io", measure=self.with_a_high_control)
         self.assertEqual((status, complained), (0, "tools/reproduce: io, one thread: a control with a score of 0.060\n"))

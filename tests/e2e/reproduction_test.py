@@ -352,7 +352,7 @@ class Pages(Case):
                 self.assertIn(f"\n| {text.duration(delay)} | ", rows)
         for words in ("from 2026-01-02 03:04:05 to 03:11:05 UTC (7 min 0 s)", "Of rdam 1.2.3, the programs `fedc`",
                       "at revision 0123abcd, without uncommitted changes; whether", "Nothing was controlled.", "1 Gb/s: not measured: it takes root",
-                      "| 100 Mb/s, 1 client | 0.400 |", f"\n\nOf {CONTROLS} controls, at all delays, {CONTROLS} are below 0.05 and 0 are not.\n",
+                      "| 100 Mb/s, 1 client | 0.040 |", f"\n\nOf {CONTROLS} controls, at all delays, {CONTROLS} are below 0.05 and 0 are not.\n",
                       "| parameter (key) 2× | 0.001 |"):
             self.assertIn(words, written)
 
