@@ -113,8 +113,8 @@ SWEEPS = (
         options=("--together", "--pin", "--work", "1us", "--pause", "2us"),
         why="A call makes increments of a microsecond, since one takes less than a step of the clock. Both threads compute for 2 µs between "
             "two calls, the second one for the delay besides: a thread that does nothing else has no share of its life to lose to what it does "
-            "not share; so a shorter delay than 200 ns changes little. At 40 µs the delayed thread writes during a fortieth of its life. All ends with the first "
-            "thread: calls that nobody disturbed because the other thread had ended would lower the mean.",
+            "not share; so a shorter delay than 200 ns changes little. At 40 µs the delayed thread writes during a fortieth of its life. All "
+            "ends with the first thread: calls that nobody disturbed because the other thread had ended would lower the mean.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1, delayed=False)),
     ),
     Sweep(
