@@ -125,7 +125,7 @@ class Interrupted(Exception):
 
 
 class Resuming(Case):
-    extent = plan.Extent(("lock", "io"), rounds=2, iterations=50)
+    extent = plan.Extent(("lock", "io"), rounds=2, iterations=60)
 
     def measured(self, place=PLACE, extent=None, interrupt_after=None) -> tuple[int, list]:
         """Runs until all is there, or so many are: how many were there before, and what was measured."""
