@@ -173,7 +173,7 @@ class Resuming(Case):
 
     def test_more_rounds_add_to_those_there_are(self):
         count = len(self.measured()[1])
-        before, done = self.measured(extent=plan.Extent(("lock", "io"), rounds=3, iterations=50))
+        before, done = self.measured(extent=plan.Extent(("lock", "io"), rounds=3, iterations=60))
         self.assertEqual((before, len(done), {number for _, number in done}), (count, count // 2, {2}))
 
     def test_two_runs_at_once_are_refused(self):
