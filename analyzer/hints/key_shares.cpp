@@ -18,10 +18,10 @@ std::vector<KeyShare> key_shares(const trace::TraceInfo& info, const score::Repo
         shares.push_back({number, explains, row.rdam * (1 - explains)});
     };
     const auto& parameters = suspicion.function.parameters;
-    for (std::uint16_t p = 0; p < parameters.size(); ++p) {
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
         const trace::ParameterInfo& parameter = parameters[p];
         if (parameter.word >= row.sample.words_per_call) continue;
-        add(p, [&](std::size_t i) {
+        add(static_cast<std::uint16_t>(p), [&](std::size_t i) {
             return ordered(row.sample.word(i, parameter.word), parameter.kind, parameter.size);
         });
     }

@@ -11,30 +11,24 @@ namespace {
 constexpr Prose::Item kDone{"0", "Done."};
 constexpr Prose::Item kBadInput{"1",
                                 "The input is wrong (a file that cannot be read, a broken trace, an unknown "
-                                "function). One line on standard "
-                                "error says what and what to do."};
+                                "function). One line on standard error says what and what to do."};
 constexpr Prose::Item kUsage{"2", "The command line is wrong."};
 
 Prose rdam_prose() {
     return {
-        .description = {"Threads that share a machine slow each other down, through locks, false sharing, a "
-                        "saturated memory "
-                        "controller, a disk. rdam measures the effect, whatever the cause: the same piece of "
-                        "code runs fast when "
-                        "it is left alone and slowly when it is disturbed. The score RDAM of a function is "
-                        "the share of a "
-                        "thread's life that was lost against the function's own fastest execution, a number "
-                        "from 0 to 1. A score "
-                        "of 0.20 or more is worth a look.",
-                        "A session has three steps: find the functions in which the program spends its time "
-                        "or waits (perf and "
-                        "rdam hot), record every call of them (rdam record, or LD_PRELOAD=librdam.so), and "
-                        "score them (rdam "
-                        "analyze, also installed as rdam-analyze)."},
+        .description =
+            {"Threads that share a machine slow each other down, through locks, false sharing, a saturated "
+             "memory controller, a disk. rdam measures the effect, whatever the cause: the same piece of "
+             "code runs fast when it is left alone and slowly when it is disturbed. The score RDAM of a "
+             "function is the share of a thread's life that was lost against the function's own fastest "
+             "execution, a number from 0 to 1. A score of 0.20 or more is worth a look.",
+             "A session has three steps: find the functions in which the program spends its time or waits "
+             "(perf and rdam hot), record every call of them (rdam record, or LD_PRELOAD=librdam.so), and "
+             "score them (rdam analyze, also installed as rdam-analyze)."},
         .environment = {},
         .exit_status = {kDone, kBadInput, kUsage},
-        .examples = {{"perf record -g ./app\nrdam hot perf.data > hot.txt\nrdam record -f hot.txt -- ./app\n"
-                      "rdam analyze trace.bin",
+        .examples = {{"perf record -g ./app\nrdam hot perf.data > hot.txt\nrdam record -f hot.txt -- "
+                      "./app\nrdam analyze trace.bin",
                       "From a program to its scores:"}},
     };
 }
@@ -43,23 +37,18 @@ Prose record_prose() {
     return {
         .description =
             {"Runs PROGRAM and records each call of the chosen functions with its entry and exit time, "
-             "processor, "
-             "caller, parameters and return value. The functions' entries are patched in memory while the "
-             "program "
-             "starts; the program itself is not changed, needs not be recompiled, and its functions may be "
-             "static.",
+             "processor, caller, parameters and return value. The functions' entries are patched in memory "
+             "while the program starts; the program itself is not changed, needs not be recompiled, and its "
+             "functions may be static.",
              "Every entry of the list is answered for before the program starts: wrapped, not found (with "
-             "the nearest "
-             "names that exist), or not patchable and why. If no function can be wrapped, nothing is run.",
+             "the nearest names that exist), or not patchable and why. If no function can be wrapped, "
+             "nothing is run.",
              "The first argument that is no option is PROGRAM; everything behind it belongs to it. Without a "
-             "list the "
-             "functions are those with which programs wait: locks, condition variables, semaphores, blocking "
-             "I/O.",
+             "list the functions are those with which programs wait: locks, condition variables, semaphores, "
+             "blocking I/O.",
              "A list names one function a line: name, module:name (module is the file name of an executable "
-             "or "
-             "library) or file.c:name. Names of C++ functions may be given with or without their parameters, "
-             "a name "
-             "may contain the wildcards * and ?, and # begins a comment."},
+             "or library) or file.c:name. Names of C++ functions may be given with or without their "
+             "parameters, a name may contain the wildcards * and ?, and # begins a comment."},
         .environment =
             {{"RDAM_FUNCTIONS",
               "The functions to record: the path of a list, or the names themselves, separated by commas."},
@@ -70,21 +59,19 @@ Prose record_prose() {
               "Upper bound of the memory that holds events not yet written, in bytes. Default: 1/8 of "
               "memory, or of what its control groups allow."},
              {"RDAM_STACK_PERIOD",
-              "A call stack is taken at the first and then at every so many calls of a function "
-              "from one caller; 0: never. Default: 10000."},
+              "A call stack is taken at the first and then at every so many calls of a function from one "
+              "caller; 0: never. Default: 10000."},
              {"RDAM_ARGS", "1: record parameters and return values; 0: do not. Default: 1."},
              {"RDAM_CLOCK",
               "rdtscp, rdtsc or monotonic. Default: rdtscp; monotonic where the kernel does not trust the "
               "counter."},
              {"RDAM_WHEN_FULL",
               "When the buffers are full: wait for room (the wait is marked and never scored), or drop "
-              "events and "
-              "count them. Default: wait."},
+              "events and count them. Default: wait."},
              {"RDAM_CHILDREN",
               "1: every process that calls a function of the list has a trace of its own; 0: the program "
-              "alone "
-              "is recorded, the first in which a function of the list is found, shells and other launchers "
-              "aside. Default: 1."},
+              "alone is recorded, the first in which a function of the list is found, shells and other "
+              "launchers aside. Default: 1."},
              {"RDAM_MAX_OVERHEAD",
               "What the recorder may cost a thread, as a share of the thread's own time, like 10%. Where "
               "recording every call would cost more, whole outermost call trees are sampled at random, and "
@@ -97,11 +84,9 @@ Prose record_prose() {
               "Default: auto."},
              {"RDAM_COUNTERS",
               "instructions: count the instructions that every call executes outside the kernel, by a "
-              "hardware "
-              "counter of each thread, which tells more work from slower work. Costs some twenty nanoseconds "
-              "a "
-              "call more. Where the machine has no such counter, as most virtual ones, everything else is "
-              "recorded as ever, and it is said; off: not. Default: off."},
+              "hardware counter of each thread, which tells more work from slower work. Costs some twenty "
+              "nanoseconds a call more. Where the machine has no such counter, as most virtual ones, "
+              "everything else is recorded as ever, and it is said; off: not. Default: off."},
              {"RDAM_CACHE",
               "The folder in which plans are kept from one run to the next; 0: none. Default: "
               "$XDG_CACHE_HOME/rdam, else ~/.cache/rdam."},
@@ -110,33 +95,31 @@ Prose record_prose() {
             {{"PROGRAM's",
               "PROGRAM was run: its exit status. If a signal ended it: 128 + the number of the signal."},
              {"1",
-              "PROGRAM was not run (it does not exist, it cannot be recorded, no function of the list "
-              "could be wrapped). One line on standard error says why."},
+              "PROGRAM was not run (it does not exist, it cannot be recorded, no function of the list could "
+              "be wrapped). One line on standard error says why."},
              kUsage},
-        .examples =
-            {{"rdam record -f hot.txt -- ./app --threads 4", "Record the functions that rdam hot has found:"},
-             {"rdam record -f pthread_mutex_lock,write -- ./app", "Record two functions by name:"},
-             {"RDAM_FUNCTIONS=hot.txt LD_PRELOAD=librdam.so ./app",
-              "The same without rdam record, for a program that a script starts (the library's directory "
-              "depends on the installation):"}},
+        .examples = {{"rdam record -f hot.txt -- ./app --threads 4",
+                      "Record the functions that rdam hot has found:"},
+                     {"rdam record -f pthread_mutex_lock,write -- ./app", "Record two functions by name:"},
+                     {"RDAM_FUNCTIONS=hot.txt LD_PRELOAD=librdam.so ./app",
+                      "The same without rdam record, for a program that a script starts (the library's "
+                      "directory depends on the installation):"}},
     };
 }
 
+// The formatter breaks long strings.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma)
 Prose hot_prose() {
     return {
-        .description = {"Turns what perf has sampled into a list for rdam record: the functions that took "
-                        "more than 1 % of the "
-                        "samples. It reads a perf.data file (by running perf report) or the text that perf "
-                        "report --stdio prints, "
-                        "from a file or from standard input.",
-                        "Time in the kernel is credited to the innermost function of the program or its "
-                        "libraries where call "
-                        "chains were recorded (perf record -g). A thread that sleeps is not sampled; so the "
-                        "functions with which "
-                        "the program can wait are added to the list, marked as such.",
-                        "What is left out is listed on standard error with the reason: symbols of the "
-                        "kernel, addresses without "
-                        "a symbol, functions that exist inlined only."},
+        .description =
+            {"Turns what perf has sampled into a list for rdam record: the functions that took more than 1 % "
+             "of the samples. It reads a perf.data file (by running perf report) or the text that perf "
+             "report --stdio prints, from a file or from standard input.",
+             "Time in the kernel is credited to the innermost function of the program or its libraries where "
+             "call chains were recorded (perf record -g). A thread that sleeps is not sampled; so the "
+             "functions with which the program can wait are added to the list, marked as such.",
+             "What is left out is listed on standard error with the reason: symbols of the kernel, addresses "
+             "without a symbol, functions that exist inlined only."},
         .environment = {},
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"perf record -g ./app\nrdam hot perf.data > hot.txt",
@@ -150,42 +133,34 @@ Prose analyze_prose() {
     return {
         .description =
             {"Reads a trace and prints its functions, the highest score first. Calls of a function with the "
-             "same "
-             "children are compared with the fastest of them; the difference is lost time. A score of 0.20 "
-             "or more is "
-             "worth a look.",
+             "same children are compared with the fastest of them; the difference is lost time. A score of "
+             "0.20 or more is worth a look.",
              "rdam: the highest share that one thread lost in the function. rdam_all: lost time of all "
-             "threads over "
-             "the sum of their lives. rdam_self: the same without what was lost in recorded functions that "
-             "it called. "
-             "rdam_flat: all calls in one group, children ignored; an upper bound where rdam is a lower one.",
+             "threads over the sum of their lives. rdam_self: the same without what was lost in recorded "
+             "functions that it called. rdam_flat: all calls in one group, children ignored; an upper bound "
+             "where rdam is a lower one.",
              "lower bound: more than 10 % of the function's time is in sequences that were seen fewer than "
-             "30 times, "
-             "so that their minimum may hide interference. Record a function of an inner loop then.",
+             "30 times, so that their minimum may hide interference. Record a function of an inner loop "
+             "then.",
              "95 %: the interval in which the score would lie in 95 of 100 runs with as many calls, if calls "
-             "are "
-             "independent of each other. It reaches up further than down where the two fastest calls lie "
-             "apart, "
-             "because the fastest possible one may not have been seen. ! marks a score that rests on a few "
-             "calls "
-             "far below the rest.",
+             "are independent of each other. It reaches up further than down where the two fastest calls lie "
+             "apart, because the fastest possible one may not have been seen. ! marks a score that rests on "
+             "a few calls far below the rest.",
              "With rdam record --max-overhead, functions that are called often are sampled: ~ marks counts "
              "that are estimates. Their standard errors are in a note and in the JSON; the score is the "
              "estimate less two of them.",
              "Of several traces (of the processes or MPI ranks of a run) the functions are shown over all, "
-             "with "
-             "the score in each process; with --threads, --sequences or --patterns each process's own report "
-             "follows. A "
-             "trace that cannot be read is said, the others are analyzed, and the exit status is 1.",
+             "with the score in each process; with --threads, --sequences or --patterns each process's own "
+             "report follows. A trace that cannot be read is said, the others are analyzed, and the exit "
+             "status is 1.",
              "--since and --until count from the start of the run. Calls that do not lie wholly between them "
-             "are "
-             "not scored. --function chooses what is shown; the other functions are still recorded calls by "
-             "which sequences are told apart (--ignore is the opposite: as if they had not been recorded).",
+             "are not scored. --function chooses what is shown; the other functions are still recorded calls "
+             "by which sequences are told apart (--ignore is the opposite: as if they had not been "
+             "recorded).",
              "A rules file, rdam.toml beside the trace or in the current folder, holds what is known about "
              "functions: lists of names under keys, no-keys, split-by-context and ignore, and deep-keys, "
              "fold-loops, baseline and threshold, all as the options of the same names. The options add to "
-             "it "
-             "and win. Which file is in force is said on standard error; a rule about a function that the "
+             "it and win. Which file is in force is said on standard error; a rule about a function that the "
              "trace lacks is only noted. Errors name the line.",
              "--split-by-context compares calls that return to the same address: that is what is recorded of "
              "every call. Callers of callers do not count.",
@@ -194,23 +169,18 @@ Prose analyze_prose() {
              "end of its last one. Patterns contain one another: their losses do not add up. A sample of the "
              "calls (rdam record --max-overhead) has none.",
              "With --diff two traces are compared: a function got better or worse if the 95 % intervals of "
-             "its "
-             "two scores do not overlap.",
+             "its two scores do not overlap.",
              "With --causes the scores are put beside what other tools printed about the same program: perf "
              "report --stdio of any event, perf c2c report --stdio, perf lock, Coz's profile.coz, "
-             "callgrind.out, "
-             "messages or XML of DRD and Helgrind. A function with a score of 0.20 or more has an effect, "
-             "one "
-             "with 5 % or more of what a tool counted a cause; the verdict says whether they agree. Events "
-             "that "
-             "count time or instructions have no part in it.",
+             "callgrind.out, messages or XML of DRD and Helgrind. A function with a score of 0.20 or more "
+             "has an effect, one with 5 % or more of what a tool counted a cause; the verdict says whether "
+             "they agree. Events that count time or instructions have no part in it.",
              "With --interactive the ranking is a screen in the terminal, on which every change of keys, "
              "ignored functions, loops or baseline shows its scores at once, can be taken back, and be kept "
              "in the rules file. It needs a terminal of 40×10 or more. Its keys:",
              keys_on_screen,
              "A trace that a crash has cut off is read as far as it goes; the report says what is missing. A "
-             "trace "
-             "that is still being written is waited for."},
+             "trace that is still being written is waited for."},
         .environment = {},
         .exit_status = {kDone, kBadInput, kUsage},
         .examples =
@@ -220,8 +190,8 @@ Prose analyze_prose() {
              {"rdam analyze trace*.bin", "The processes of a run, over all and side by side:"},
              {"rdam analyze --since 1.5s --until 2s --thread 'worker-*' trace.bin",
               "Half a second of some threads:"},
-             {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\n"
-              "rdam analyze --causes drd.txt trace.bin",
+             {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\nrdam analyze --causes "
+              "drd.txt trace.bin",
               "Which of the functions that lose time hold locks for long:"},
              {"rdam analyze --diff before.bin after.bin", "What a change of the program has changed:"}},
     };
@@ -231,29 +201,26 @@ Prose export_prose() {
     return {
         .description =
             {"Writes the calls of a trace as columns, one row for each call: thread, function, start, "
-             "duration, "
-             "processor at enter and at leave, caller, sequence, and the parameters and return values of "
-             "each "
-             "function. docs/columns.md of rdam says what each column means.",
+             "duration, processor at enter and at leave, caller, sequence, and the parameters and return "
+             "values of each function. docs/columns.md of rdam says what each column means.",
              "DIR becomes a folder with a file in numpy's format for each column, which numpy maps into "
-             "memory "
-             "without reading it, and columns.json, which names them. It must not exist, or be empty. A name "
-             "that ends in .parquet becomes one Parquet file, for pandas, Polars, DuckDB and others; pyarrow "
-             "writes it, which the Python that is used must have.",
+             "memory without reading it, and columns.json, which names them. It must not exist, or be empty. "
+             "A name that ends in .parquet becomes one Parquet file, for pandas, Polars, DuckDB and others; "
+             "pyarrow writes it, which the Python that is used must have.",
              "The Python module rdam, installed with this program, opens a trace or a folder and hands out "
-             "the "
-             "columns as arrays: rdam.open('trace.bin').calls['duration'].",
+             "the columns as arrays: rdam.open('trace.bin').calls['duration'].",
              "Memory does not grow with the number of calls. A folder takes about 70 bytes a call besides "
              "parameters and return values; for a Parquet file there must be room for it beside the file "
              "meanwhile."},
         .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."}},
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"rdam export --columns columns trace.bin", "A folder for numpy:"},
-                     {"rdam export --columns calls.parquet trace.bin\n"
-                      "duckdb -c \"SELECT function, sum(duration) FROM 'calls.parquet' GROUP BY 1\"",
+                     {"rdam export --columns calls.parquet trace.bin\nduckdb -c \"SELECT function, "
+                      "sum(duration) FROM 'calls.parquet' GROUP BY 1\"",
                       "A file for DuckDB:"}},
     };
 }
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 }  // namespace
 

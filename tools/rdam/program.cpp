@@ -25,8 +25,8 @@ std::string find_in_path(const std::string& name) {
     const std::string path = variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable;
     for (std::size_t at = 0; at <= path.size();) {
         const std::size_t end = std::min(path.find(':', at), path.size());
-        const std::string directory = end > at ? path.substr(at, end - at) : ".";
-        const std::string candidate = directory + "/" + name;
+        std::string candidate = end > at ? path.substr(at, end - at) : ".";
+        candidate.append("/").append(name);
         if (access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate))
             return candidate;
         at = end + 1;

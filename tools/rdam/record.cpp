@@ -189,7 +189,7 @@ Result<int> run(const Options& options) {
     TemporaryList temporary;
     const auto variables = make_variables(options, *program, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
-    const auto status = run_program(*program, *variables);
+    auto status = run_program(*program, *variables);
     if (!status) return status;
     report(options, name, !program->starts_others && *status == kExitBadInput);
     return status;

@@ -129,7 +129,7 @@ void add_waits(const HotRequest& request, const PerfReport& report, const Source
         result.notes.push_back(fmt::format("{}: the waiting functions it calls are not known", reason));
     if (waiting.objects == 0) {
         waiting.names = default_waits(catalogue);
-        result.notes.push_back(
+        result.notes.emplace_back(
             "the files of the program are not known, so all waiting functions of the catalogue are added; "
             "name the program "
             "with --program, or leave them out with --no-waits");

@@ -28,7 +28,7 @@ struct SourceLocation {
 struct SourceLine {
     std::string file;  ///< as the compiler saw it
     std::uint32_t line = 0;
-    auto operator<=>(const SourceLine&) const = default;
+    auto operator<=>(const SourceLine&) const = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
 /// Look-ups of one object's addresses. Results are remembered, so repeated ones cost a hash look-up.

@@ -200,6 +200,7 @@ EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> fun
     std::sort(functions.begin(), functions.end(),
               [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
     std::vector<Window> in_question;
+    in_question.reserve(functions.size());
     for (const CodeRange& function : functions)
         in_question.push_back(window_of(file, function));
     const Windows windows{in_question};

@@ -52,7 +52,7 @@ struct Near {
     std::size_t distance = 0;
     std::string name;
 
-    friend auto operator<=>(const Near&, const Near&) = default;
+    auto operator<=>(const Near&) const = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
 void consider(std::set<Near>& best, std::size_t distance, const std::string& name) {

@@ -36,9 +36,9 @@ Line marked(const Line& line, bool at_cursor) {
 std::string reminder_line(const std::vector<std::string>& reminders, std::size_t width) {
     std::string text;
     for (const std::string& reminder : reminders) {
-        const std::string longer = text.empty() ? reminder : text + "  " + reminder;
+        std::string longer = text.empty() ? reminder : fmt::format("{}  {}", text, reminder);
         if (columns(longer) > width) break;
-        text = longer;
+        text = std::move(longer);
     }
     return text;
 }

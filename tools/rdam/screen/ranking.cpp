@@ -23,9 +23,9 @@ struct Column {
     std::string (*text)(const Row& row);
 };
 
-template <double Row::*member>
+template <double Row::*Member>
 std::string time(const Row& row) {
-    return row.outermost > 0 ? output::human_time(row.*member) : "-";
+    return row.outermost > 0 ? output::human_time(row.*Member) : "-";
 }
 
 std::string threads(const Row& row) {
