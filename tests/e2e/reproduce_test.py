@@ -71,7 +71,7 @@ class Reproduce(Case):
         self.assertEqual(sorted(points), sorted(LOCK.delays_ns))
         for result in points.values():
             self.assertEqual((result["dropped"], result["unscored"]), (0, 0))
-            self.assertTrue(200 < result["occurrences"] <= 200 * LOCK.threads, result)
+            self.assertTrue(200 <= result["occurrences"] <= 200 * LOCK.threads, result)
             self.assertLessEqual(result["min_ns"], result["mean_ns"])
         page = (self.folder / "out/reproduction.md").read_text()
         for delay in LOCK.delays_ns:
