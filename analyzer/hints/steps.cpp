@@ -68,12 +68,6 @@ double Steps::until(std::uint64_t time, std::size_t& passed) const {
     return last.until + part * (next.until - last.until);
 }
 
-double Steps::integral(const Interval& time) const {
-    std::size_t passed = 0;
-    const double before = until(time.begin, passed);
-    return until(time.end, passed) - before;
-}
-
 double product(const Steps& a, const Steps& b) {
     const auto& few = a.moments_.size() <= b.moments_.size() ? a.moments_ : b.moments_;
     const Steps& many = &few == &a.moments_ ? b : a;

@@ -35,9 +35,6 @@ class Steps {
     /// 1 at these times, which are as `united` gives them. O(n).
     explicit Steps(const Intervals& set);
 
-    /// ∫ of it over these times. O(log n).
-    double integral(const Interval& time) const;
-
     /// ∫ of the two's product over all times. O(n log m), n the number of moments of the one
     /// that has fewer.
     friend double product(const Steps& a, const Steps& b);

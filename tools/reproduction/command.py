@@ -21,6 +21,7 @@ from .trouble import Trouble
 
 DONE, BAD = 0, 1
 
+
 @contextlib.contextmanager
 def _to_output(path: pathlib.Path) -> Iterator[None]:
     """Around what writes there: says what to do where that is refused."""

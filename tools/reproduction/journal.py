@@ -13,6 +13,7 @@ from .trouble import Trouble
 
 OF_A_RUN = "name the measurements.jsonl of a run, as it is or packed by xz"
 
+
 def key_of(settings: dict) -> str:
     """The same settings have the same key, whatever the order of their names."""
     text = json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

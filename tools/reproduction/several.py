@@ -48,9 +48,7 @@ def _column_of(measured: journal.Measurements, extent: plan.Extent) -> Column | 
     last = measured.last_settings()
     wide = dataclasses.replace(extent, rounds=1 + max(settings["round"] for settings in measured.all_settings()))
     tasks = [task for task in plan.tasks(wide, {}) if measured.result(journal.key_of(plan.identified(task, last["place"]))) is not None]
-    rounds: dict[str, list[dict]] = {}
-    for task in tasks:
-        rounds.setdefault(task.group, []).append(measured.result(journal.key_of(plan.identified(task, last["place"]))))
+    rounds = summary.rounds_of(tasks, last["place"], measured)
     sweeps = [_complete(sweep, rounds, extent) for sweep in extent.chosen_sweeps()]
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if plan.group_of_cost(cost) in rounds]
     if not any(sweeps) and not costs:

@@ -6,7 +6,7 @@ import itertools
 
 from . import plan, statistics
 from .benchmarks import COSTS, FINDINGS, LINKS, Control, Cost, Finding, Link, Sweep
-from .journal import Journal, key_of
+from .journal import Measurements, key_of
 
 LEAST_SPAN = 2.0  # times by which the mean must vary over a sweep for ρ to mean something
 HIGHEST_CONTROL = 0.05
@@ -227,11 +227,17 @@ def _findings(rounds: dict[str, list[dict]], extent: plan.Extent) -> list[Findin
     return [FindingResult(one, scored[one.name, one.variant], scored.get((one.name, one.control))) for one in there]
 
 
-def gather(extent: plan.Extent, journal: Journal, place: dict, obstacles: dict[str, str]) -> Results:
-    """Of a run in which every task has been measured."""
+def rounds_of(tasks: list[plan.Task], place: dict, measured: Measurements) -> dict[str, list[dict]]:
+    """By group. All of the tasks have been measured."""
     rounds: dict[str, list[dict]] = {}
-    for task in plan.tasks(extent, obstacles):
-        rounds.setdefault(task.group, []).append(journal.result(key_of(plan.identified(task, place))))
+    for task in tasks:
+        rounds.setdefault(task.group, []).append(measured.result(key_of(plan.identified(task, place))))
+    return rounds
+
+
+def gather(extent: plan.Extent, journal: Measurements, place: dict, obstacles: dict[str, str]) -> Results:
+    """Of a run in which every task has been measured."""
+    rounds = rounds_of(plan.tasks(extent, obstacles), place, journal)
     sweeps = [swept(sweep, rounds, extent) for sweep in extent.chosen_sweeps()]
     findings = _findings(rounds, extent)
     costs = [CostResult(cost, rounds[plan.group_of_cost(cost)]) for cost in COSTS if cost.name in extent.only]
