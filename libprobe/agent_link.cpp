@@ -10,7 +10,7 @@
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 
-#include "libprobe/chunks.h"
+#include "libprobe/chunk_pool.h"
 #include "libprobe/memory_limit.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"

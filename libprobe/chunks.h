@@ -17,8 +17,8 @@ bool begin_thread(ThreadState& thread, std::uint64_t start);
 /// Hands over what the thread has recorded.
 void end_thread(ThreadState& thread);
 
-/// Hands the current chunk over and takes another, waiting or not as the user chose. Marks the time it took
-/// in the new chunk. False when there is none: the event is counted as dropped.
+/// Empties the current chunk, or takes another, waiting or not as the user chose. Marks the time it took
+/// at the chunk's begin. False when there is none: the event is counted as dropped.
 bool change_chunk(ThreadState& thread);
 
 /// `size` zeroed bytes of the thread's chunk, changing the chunk when they do not fit; nullptr when there are
@@ -36,8 +36,5 @@ void count_dropped(ThreadState& thread);
 
 /// Points the cursor at no chunk: the next event takes the slow path.
 void park(ThreadState& thread);
-
-/// Whether the agent still runs (a dead one that nobody has waited for does not).
-bool agent_alive();
 
 }  // namespace rdam::probe

@@ -30,6 +30,24 @@ std::uint64_t ticks_of_floor() {
     return read_clock() - begin;
 }
 
+/// The ticks by which the clock advances at a time: what the differences of many readings have in common.
+std::uint32_t measure_step() {
+    constexpr std::uint32_t kReadings = 256;
+    std::uint64_t step = 0;
+    std::uint64_t last = read_clock();
+    for (std::uint32_t i = 0; i < kReadings; ++i) {
+        const std::uint64_t now = read_clock();
+        std::uint64_t rest = now - last;
+        last = now;
+        while (rest != 0) {
+            const std::uint64_t next = step % rest;
+            step = rest;
+            rest = next;
+        }
+    }
+    return step != 0 && step <= 0xffff ? static_cast<std::uint32_t>(step) : 1;
+}
+
 /// The slots of the empty function, in words.
 struct SlotWords {
     std::size_t enter = rdam_functions[shm::kEmptyFunction].enter_size / sizeof(std::uint64_t);
@@ -109,6 +127,7 @@ void measure_instructions(const ThreadState& thread, std::uint64_t origin, void 
 
 void measure_cost(ThreadState& thread) {
     shm::Control& control = *globals.control;
+    control.step = measure_step();
     prepare_empty_function(shm::kEmptyFunction);
     const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
                                                       std::uint64_t{shm::kEmptyFunction} * RDAM_STUB_SIZE);

@@ -11,6 +11,7 @@
 #include "libprobe/cost.h"
 #include "libprobe/counter.h"
 #include "libprobe/late_objects.h"
+#include "libprobe/packing.h"
 #include "libprobe/patch.h"
 #include "libprobe/regions.h"
 #include "libprobe/request.h"
@@ -157,6 +158,7 @@ void forget_parent(ThreadState& thread) {
     thread.tree = 0;
     thread.vfork_cursor = 0;
     thread.lent = false;
+    thread.stacks.clear();
     forget_counter(thread);
     release_pairs(thread);
     zero_bytes(thread.pairs, sizeof thread.pairs);
@@ -256,6 +258,7 @@ bool start_as_first() {
     if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan())
         return false;
     forget_region_lock();
+    forget_packers();
     copy_regions();
     begin_recording();
     return rdam_guard.active();

@@ -6,6 +6,7 @@
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/init.h"
+#include "libprobe/packing.h"
 #include "libprobe/runtime.h"
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
@@ -108,21 +109,29 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
                   const shm::EntryRegisters& registers) {
     const std::uint64_t begin = read_clock();
     const std::uint32_t side_bytes = thread.side_ready ? sizeof thread.side : 0;
-    constexpr std::uint32_t kFixed = 16 + sizeof(shm::StackCopy);
-    std::uint64_t* slot = take_slot(thread, kFixed + side_bytes + shm::kMaxStackCopy);
-    if (slot == nullptr) return;
-    auto* copy = reinterpret_cast<shm::StackCopy*>(slot + 2);
+    std::uint64_t waited = 0;
+    shm::Record* record =
+        reserve_record(thread, sizeof(shm::StackCopy) + side_bytes + shm::kMaxStackCopy, waited);
+    if (record == nullptr) return;
+    auto* copy = reinterpret_cast<shm::StackCopy*>(record + 1);
     auto* bytes = reinterpret_cast<char*>(copy + 1);
+    copy->function = static_cast<std::uint32_t>(entry.enter_head) - 1;
+    copy->number = ++thread.stack_number;
     copy->caller = return_address;
     copy->registers = registers;
     copy->side_address = reinterpret_cast<std::uint64_t>(thread.side);
     copy->side_bytes = side_bytes;
     copy_bytes(bytes, thread.side, side_bytes);
     copy->stack_bytes = read_memory(bytes + side_bytes, registers.rsp, shm::kMaxStackCopy) & ~7u;
-    // What the stack did not fill goes back: slots lie one behind the other.
-    thread.cursor = reinterpret_cast<std::uint64_t>(bytes) + side_bytes + copy->stack_bytes;
-    copy->end = read_clock();
+    record->kind = shm::RecordKind::stack;
+    record->size = static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + side_bytes + copy->stack_bytes;
+    publish_record(thread, record);
+    std::uint64_t* slot = take_slot(thread, shm::kStackSlotWords * sizeof(std::uint64_t));
+    if (slot == nullptr) return;
     slot[0] = begin;
+    slot[2] = read_clock();
+    slot[3] = return_address;
+    slot[4] = thread.stack_number;
     const auto function = static_cast<std::uint32_t>(entry.enter_head) - 1;
     std::atomic_ref<std::uint64_t>{slot[1]}.store(shm::make_head(shm::SlotKind::stack, 0, function),
                                                   std::memory_order_release);

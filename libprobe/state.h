@@ -7,6 +7,7 @@
 
 #include "libprobe/format/shared.h"
 #include "libprobe/layout.h"
+#include "libprobe/pack/packer.h"
 
 namespace rdam::probe {
 
@@ -96,6 +97,8 @@ struct ThreadState {
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
     std::uint32_t regions = 0;        ///< manual regions that are open
     EndedThread before;
+    pack::PendingStacks stacks;      ///< whose enter events are still to come
+    std::uint32_t stack_number = 0;  ///< of the last call stack
     /// What a child on this thread's memory must leave as it was (children.h).
     std::uint64_t vfork_signals = 0;
     std::uint64_t vfork_tree = 0;

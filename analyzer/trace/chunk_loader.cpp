@@ -1,7 +1,7 @@
 #include <zstd.h>
 
 #include "analyzer/trace/chunk_list.h"
-#include "analyzer/trace/varint.h"
+#include "libprobe/format/varint.h"
 
 namespace rdam::trace {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "analyzer/trace/format.h"
-#include "analyzer/trace/varint.h"
+#include "libprobe/format/varint.h"
 
 namespace rdam::trace {
 

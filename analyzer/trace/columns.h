@@ -11,7 +11,7 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/format.h"
-#include "analyzer/trace/varint.h"
+#include "libprobe/format/varint.h"
 #include "analyzer/trace/writer.h"
 
 namespace rdam::trace {

@@ -49,7 +49,7 @@ void DecodedChunks::run() {
     }
 }
 
-const DecodedChunks::Chunk& DecodedChunks::next() {
+DecodedChunks::Chunk& DecodedChunks::next() {
     const std::size_t chunk = asked_++;
     if (!worker_.joinable()) {
         decode(chunk);

@@ -35,7 +35,7 @@ class DecodedChunks {
     DecodedChunks& operator=(DecodedChunks&&) = delete;
 
     /// To be called `count` times. What it returned before is no longer valid.
-    const Chunk& next();
+    Chunk& next();
 
   private:
     static constexpr std::size_t kAhead = 12;

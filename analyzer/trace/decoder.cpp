@@ -236,12 +236,56 @@ class ChunkDecoder::Run {
     std::uint16_t processor_ = kNoCpu;
 };
 
+bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
+                                const TraceInfo& info) {
+    // Every event has a byte of its own in each of two columns, so what was read bounds what is allocated.
+    if (events == 0 || events > payload.size() / 2) return false;
+    if (events_.size() < events) events_.resize(events);
+    std::vector<PackLayout> layouts;
+    std::uint64_t found = 0;
+    std::uint64_t words = 0;
+    for (auto rest = payload; !rest.empty(); rest = rest.subspan(layouts.back().header.size)) {
+        const auto layout = pack_layout(rest);
+        if (!layout) return false;
+        found += layout->header.events;
+        words += layout->header.bytes[static_cast<std::size_t>(pack::Column::words)];
+        layouts.push_back(*layout);
+    }
+    if (found != events) return false;
+    if (words_.size() < words) words_.resize(words);
+    std::size_t most_words = 0;
+    for (const FunctionInfo& function : info.functions)
+        most_words = std::max<std::size_t>(most_words, function.leave_words);
+    if (zeros_.size() < most_words) zeros_.resize(most_words);
+    PackDecoder::Room room{.events = events_.data(), .words = words_.data(), .zeros = zeros_};
+    std::size_t at = 0;
+    for (const PackLayout& layout : layouts) {
+        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, innermost, room)) return false;
+        at += layout.header.size;
+    }
+    return true;
+}
+
+bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
+    std::vector<std::uint8_t> payload = packs.payload;
+    payload.resize(payload.size() + varint::kSlack);
+    count_ = 0;
+    if (!decode_packs(std::span{payload}.first(packs.payload.size()), packs.events, packs.innermost, info))
+        return false;
+    count_ = packs.events;
+    return true;
+}
+
 bool ChunkDecoder::decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                           const TraceInfo& info) {
     count_ = 0;
-    if (!Run(*this, info).decode(header, payload)) return false;
-    count_ = header.events;
-    return true;
+    const bool good = header.is(format::ChunkType::packs)
+                          ? decode_packs(payload, header.events, (header.flags & format::kInnermost) != 0, info) &&
+                                events_[0].tsc == header.first_tsc &&
+                                events_[header.events - 1].tsc == header.last_tsc
+                          : Run(*this, info).decode(header, payload);
+    if (good) count_ = header.events;
+    return good;
 }
 
 }  // namespace rdam::trace

@@ -7,22 +7,29 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/format.h"
+#include "analyzer/trace/pack_decoder.h"
 
 namespace rdam::trace {
 
 class ChunkDecoder {
   public:
-    /// False when the chunk breaks any rule of docs/trace-format.md or contradicts `info`. A call stack that
+    /// Of an event chunk of either type. False when the chunk breaks any rule of docs/trace-format.md or contradicts `info`. A call stack that
     /// `info` does not have becomes 0: the recorder may have died before it described it. `payload` is
     /// followed by varint::kSlack readable bytes.
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                 const TraceInfo& info);
 
+    /// The same for packs that are in no file yet, as the recorder has made them.
+    bool decode(const Packs& packs, const TraceInfo& info);
+
     /// Of the last successful decode(), until the next.
     std::span<const Event> events() const { return {events_.data(), count_}; }
+    std::span<Event> events() { return {events_.data(), count_}; }
 
   private:
     class Run;
+    bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
+                      const TraceInfo& info);
 
     /// A function as the chunk numbers it.
     struct Local {
@@ -43,6 +50,7 @@ class ChunkDecoder {
     std::vector<Local> locals_;
     std::vector<std::uint64_t> previous_;
     std::vector<std::uint64_t> callers_;
+    PackDecoder packs_;
 };
 
 }  // namespace rdam::trace

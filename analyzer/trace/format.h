@@ -17,14 +17,14 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
-inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 3;
+inline constexpr std::uint16_t kMajor = 2;
+inline constexpr std::uint16_t kMinor = 0;
 
 using Magic = std::array<std::uint8_t, 8>;
 
 /// Not text, and spoiled by whatever translates line ends or strips the eighth bit.
 inline constexpr Magic kFileMagic = {0x89, 'R', 'D', 'A', 'M', '\r', '\n', 0x1a};
-/// The digit is the major version, so that chunks can be told even when the file header is lost.
+/// The digit is the version of the chunks' header: chunks can be told even when the file header is lost.
 inline constexpr Magic kChunkMagic = {0xf5, 'r', 'd', 'a', 'm', 'C', 'k', '1'};
 inline constexpr Magic kFooterMagic = {0xf5, 'r', 'd', 'a', 'm', 'E', 'n', '1'};
 
@@ -35,11 +35,13 @@ inline constexpr std::uint32_t kMaxRawSize = 16U << 20U;
 inline constexpr std::uint32_t kMaxStoredSize = kMaxRawSize;
 inline constexpr std::uint32_t kMaxEvents = 1U << 17U;
 
-enum class ChunkType : std::uint8_t { events = 1, description = 2, index = 3, off_cpu = 4 };
+enum class ChunkType : std::uint8_t { events = 1, description = 2, index = 3, off_cpu = 4, packs = 5 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 
 /// Chunk flag: events of this thread were lost before this chunk; calls open there cannot be trusted.
 inline constexpr std::uint16_t kGapBefore = 1;
+/// Flag of a packed event chunk: an unwound leave in it is that of whichever call is the innermost open one.
+inline constexpr std::uint16_t kInnermost = 2;
 
 /// The thread index of chunks that belong to no thread. Those of type off_cpu have a tid in its place.
 inline constexpr std::uint32_t kNoThread = 0xffffffff;

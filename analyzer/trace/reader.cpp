@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -41,6 +42,33 @@ Result<void> check_header(const FileInput& file, const std::string& path, Damage
     return tl::unexpected(not_a_trace(path, {bytes, got}));
 }
 
+/// Names the function of leaves that end whichever call is the innermost open one.
+class OpenFrames {
+  public:
+    void name_innermost(std::span<Event> events) {
+        for (Event& event : events) {
+            if (event.kind == EventKind::enter) open_.push_back(event.function);
+            if (event.kind == EventKind::leave) close(event);
+        }
+    }
+
+  private:
+    void close(Event& event) {
+        if (event.function == pack::kInnermost) {
+            if (open_.empty()) {
+                event = Event{.tsc = event.tsc, .until = event.tsc, .kind = EventKind::pause, .words = {}};
+                return;
+            }
+            event.function = open_.back();
+        }
+        // Frames inside it were abandoned.
+        for (std::size_t i = open_.size(); i > 0; --i)
+            if (open_[i - 1] == event.function) return open_.resize(i - 1);
+    }
+
+    std::vector<std::uint32_t> open_;
+};
+
 }  // namespace
 
 struct TraceReader::State {
@@ -52,6 +80,7 @@ struct TraceReader::State {
     struct Thread {
         std::vector<Chunk> chunks;
         std::uint64_t events = 0;
+        bool innermost = false;  ///< format::kInnermost, in some chunk
     };
 
     struct OffCpuChunks {
@@ -107,6 +136,8 @@ void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
     Chunk chunk{.place = place};
     if (!is_next(expected[place.thread], place.sequence, chunk.gap_before)) return;
     chunk.gap_before = chunk.gap_before || (place.flags & format::kGapBefore) != 0;
+    thread.innermost = thread.innermost || (place.is(format::ChunkType::packs) &&
+                                            (place.flags & format::kInnermost) != 0);
     thread.events += place.events;
     events += place.events;
     thread.chunks.push_back(chunk);
@@ -140,7 +171,7 @@ void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     constexpr std::size_t kThreadsWithoutChunks = 65536;
     most_threads = places.size() + kThreadsWithoutChunks;
     for (const ChunkPlace& place : places) {
-        if (place.is(format::ChunkType::events)) add_event_chunk(place);
+        if (place.is(format::ChunkType::events) || place.is(format::ChunkType::packs)) add_event_chunk(place);
         if (place.is(format::ChunkType::off_cpu)) add_off_cpu_chunk(place);
     }
     read_descriptions(places);
@@ -255,11 +286,14 @@ Result<void> TraceReader::read_thread(std::uint32_t thread,
                           [&](std::size_t i, ChunkLoader& loader, ChunkDecoder& decoder) {
                               return state_->decode(chunks[i], loader, decoder);
                           }};
+    std::optional<OpenFrames> frames;
+    if (state_->threads[thread].innermost) frames.emplace();
     for (State::Chunk& chunk : chunks) {
         if (chunk.gap_before) gap();
-        const DecodedChunks::Chunk& next = decoded.next();
+        DecodedChunks::Chunk& next = decoded.next();
         if (!next.good) return tl::unexpected(next.good.error());
         if (*next.good) {
+            if (frames) frames->name_innermost(next.decoder.events());
             sink(next.decoder.events());
         } else {
             state_->count_bad(chunk);

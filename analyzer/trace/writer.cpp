@@ -58,7 +58,7 @@ struct TraceWriter::State {
     Result<void> write_chunk(format::ChunkHeader header, std::span<const std::uint8_t> payload);
     void pack(format::ChunkHeader& header, std::span<const std::uint8_t> payload);
     std::uint32_t& next_sequence(const format::ChunkHeader& header);
-    Result<void> append(std::uint32_t thread, const SealedChunk& chunk);
+    Result<void> append_events(format::ChunkHeader header, std::span<const std::uint8_t> payload);
     Result<void> describe(const TraceInfo& info);
     Result<void> write_index();
 
@@ -127,7 +127,7 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     const std::uint64_t offset = file.size();
     // What was recorded leaves room for the end, or a disk that gets full would take the meaning of what is
     // already there.
-    if (header.is(format::ChunkType::events) || header.is(format::ChunkType::off_cpu))
+    if (header.thread != format::kNoThread)
         if (auto done = file.reserve(buffered + room_for_end()); !done) return done;
     if (auto done = file.append({buffer.data(), buffered}); !done) return done;
     ++next;
@@ -144,22 +144,17 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     return {};
 }
 
-Result<void> TraceWriter::State::append(std::uint32_t thread, const SealedChunk& chunk) {
-    format::ChunkHeader header;
-    header.type = static_cast<std::uint8_t>(format::ChunkType::events);
-    header.flags = (chunk.gap || threads[thread].gap) ? format::kGapBefore : std::uint16_t{0};
-    header.thread = thread;
-    header.events = chunk.events;
-    header.first_tsc = chunk.first_tsc;
-    header.last_tsc = chunk.last_tsc;
-    auto done = write_chunk(header, chunk.payload);
-    Thread& state = threads[thread];
+/// `header` says type, flags, thread, events and times.
+Result<void> TraceWriter::State::append_events(format::ChunkHeader header, std::span<const std::uint8_t> payload) {
+    Thread& state = threads[header.thread];
+    if (state.gap) header.flags |= format::kGapBefore;
+    auto done = write_chunk(header, payload);
     state.gap = !done;
     if (done) {
-        events += chunk.events;
+        events += header.events;
     } else {
-        state.dropped += chunk.events;
-        dropped += chunk.events;
+        state.dropped += header.events;
+        dropped += header.events;
     }
     return done;
 }
@@ -220,10 +215,29 @@ Result<void> TraceWriter::append(std::uint32_t thread, ChunkEncoder& encoder) {
     ChunkEncoder::Columns& columns = *encoder.columns_;
     columns.seal();
     Result<void> result;
-    for (const SealedChunk& chunk : columns.sealed)
-        if (auto done = state_->append(thread, chunk); !done && result) result = done;
+    for (const SealedChunk& chunk : columns.sealed) {
+        format::ChunkHeader header;
+        header.type = static_cast<std::uint8_t>(format::ChunkType::events);
+        header.flags = chunk.gap ? format::kGapBefore : std::uint16_t{0};
+        header.thread = thread;
+        header.events = chunk.events;
+        header.first_tsc = chunk.first_tsc;
+        header.last_tsc = chunk.last_tsc;
+        if (auto done = state_->append_events(header, chunk.payload); !done && result) result = done;
+    }
     columns.drop_sealed();
     return result;
+}
+
+Result<void> TraceWriter::append(std::uint32_t thread, const Packs& packs) {
+    format::ChunkHeader header;
+    header.type = static_cast<std::uint8_t>(format::ChunkType::packs);
+    header.flags = packs.innermost ? format::kInnermost : std::uint16_t{0};
+    header.thread = thread;
+    header.events = packs.events;
+    header.first_tsc = packs.first_tsc;
+    header.last_tsc = packs.last_tsc;
+    return state_->append_events(header, packs.payload);
 }
 
 Result<void> TraceWriter::append_off_cpu(std::uint32_t tid, OffCpuEncoder& encoder) {

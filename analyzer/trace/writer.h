@@ -9,6 +9,7 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/off_cpu.h"
+#include "analyzer/trace/packs.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::trace {
@@ -65,6 +66,9 @@ class TraceWriter {
     /// the chunk's events are counted as dropped of that thread, and a later append may succeed again (the
     /// reader is told of the gap).
     Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
+
+    /// The same for packs as threads have made them.
+    Result<void> append(std::uint32_t thread, const Packs& packs);
 
     /// Appends what `encoder` holds as the next off-CPU chunk of the thread `tid`, and empties it. It
     /// must not hold more than format::kMaxEvents. On failure the intervals are counted as lost

@@ -16,7 +16,7 @@
 //   enter, tail_enter   tsc, head, return address, words…[, instructions]      24 + 8·words [+ 8] bytes
 //   leave, unwound      tsc, head, words…[, instructions]                      16 + 8·words [+ 8] bytes
 //   pause               begin, head (function = PauseReason), end                      24 bytes
-//   stack               begin, head, StackCopy, stack bytes    see StackCopy
+//   stack               begin, head, end, return address, number of the StackCopy        40 bytes
 #pragma once
 
 #define RDAM_KIND_ENTER 1
@@ -40,7 +40,7 @@
 // Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
 // kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,
 // before one of them has changed the chunk, still lie inside.
-#define RDAM_CHUNK_SIZE 0x40000
+#define RDAM_CHUNK_SIZE 0x10000
 #define RDAM_CHUNK_LIMIT (RDAM_CHUNK_SIZE - 0x2000)
 #define RDAM_CHUNK_HEADER 64
 
@@ -107,12 +107,13 @@ struct EntryRegisters {
 };
 
 inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
+inline constexpr std::uint32_t kStackSlotWords = 5;  ///< of 8 bytes; the enter event that follows belongs to the same call
 
-/// Follows time-stamp and head of a stack slot; behind it `side_bytes` of side frames (as they
-/// lay at `side_address`) and `stack_bytes` from registers.rsp upwards. The enter event that follows belongs
-/// to the same call.
+/// Of the records of a packed chunk: behind it `side_bytes` of side frames (as they lay at `side_address`) and
+/// `stack_bytes` from registers.rsp upwards.
 struct StackCopy {
-    std::uint64_t end = 0;     ///< time-stamp when the copy was complete
+    std::uint32_t function = 0;
+    std::uint32_t number = 0;  ///< from 1, by thread: what the stack slot says
     std::uint64_t caller = 0;  ///< the return address of the call
     EntryRegisters registers;
     std::uint64_t side_address = 0;

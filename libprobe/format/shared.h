@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -64,7 +64,8 @@ struct alignas(128) ThreadSlot {
     std::atomic<ThreadState> state;
     std::uint32_t index;  ///< unique in the process: the thread's number in the trace
     std::uint32_t tid;
-    std::atomic<std::uint32_t> chunk;  ///< the one it writes to; kNone: none
+    std::atomic<std::uint32_t> chunk;  ///< the one that its slots go to; kNone: none
+    std::atomic<std::uint32_t> packed;  ///< the one that its packs go to; kNone: none
     std::uint64_t start;
     std::uint64_t end;
     std::uint64_t dropped;
@@ -76,22 +77,44 @@ struct alignas(128) ThreadSlot {
 enum class ChunkState : std::uint32_t {
     free = 0,
     owned,
+    packing,  ///< owned, and its thread packs its slots
     full,
     spent,  ///< taken by the agent, which keeps it: a slot in it may still be written
 };
 
-/// The first kChunkHeader bytes of a chunk. Written by the owning thread; `state` goes back to free by the
-/// agent, which has zeroed everything behind the header by then. A thread that hands a chunk over in a signal
-/// handler may have a slot in it that is reserved and not written yet.
+/// What stands behind the header of a chunk.
+enum class ChunkKind : std::uint32_t {
+    slots = 0,  ///< events as the probes store them, zeros behind them
+    packed,     ///< records
+};
+
+/// The first kChunkHeader bytes of a chunk. Written by the owning thread. It packs its slots itself and uses the chunk
+/// again; a chunk of slots reaches the agent when that cannot be done: a slot in it is reserved and not written
+/// yet (a thread that packs in a signal handler may have interrupted a probe), there is no room, or the program was killed.
 struct ChunkHeader {
     std::atomic<ChunkState> state;
-    std::uint32_t thread;    ///< ThreadSlot::index
-    std::uint32_t slot;      ///< position in Control::threads
-    std::uint32_t sequence;  ///< from 0, without gaps, for each thread
-    std::uint32_t used;  ///< of a full chunk: where the next slot would have begun, from the chunk's start
+    ChunkKind kind;
+    std::uint32_t thread;  ///< ThreadSlot::index
+    std::uint32_t slot;    ///< position in Control::threads
+    std::atomic<std::uint32_t> sequence;  ///< slots: counts the thread's fillings; packed: that of the filling when it was
+                                          ///< taken
+    std::atomic<std::uint32_t> used;  ///< slots: of a full chunk, where the next slot would have begun; packed: behind the
+                                      ///< last record; from the chunk's start
     std::atomic<std::uint32_t> next_free;
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
+
+enum class RecordKind : std::uint32_t { pack = 1, stack };
+
+/// Of a packed chunk. Behind it: a pack (pack.h); a StackCopy with its bytes, which stands before the pack with the
+/// slot that names it.
+struct Record {
+    std::uint32_t size = 0;  ///< with this header, a multiple of 8
+    RecordKind kind = RecordKind::pack;
+    std::uint32_t sequence = 0;  ///< pack: the filling of the chunk of slots that it was made of, and the place in that
+    std::uint32_t end = 0;       ///< chunk up to which it goes: what a killed thread had packed is not taken twice
+};
+static_assert(sizeof(Record) == 16);
 
 /// A region that the program itself begins and ends (include/rdam/rdam.h). Texts end with a zero.
 struct Region {
@@ -112,6 +135,7 @@ struct Control {
     std::uint32_t drop_when_full;
     std::uint32_t verbose;
     Clock clock;
+    std::uint32_t step;    ///< the ticks by which the clock advances at a time
     std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;
@@ -168,6 +192,9 @@ struct Control {
     std::atomic<std::uint64_t> lent;      ///< events of threads whose memory another task uses (children.h)
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;      ///< chunks that the agent keeps for a slot that is not written yet
+
+    /// Recorded calls by function, counted when they are packed.
+    std::atomic<std::uint64_t> calls[kMaxFunctions];
 
     std::atomic<std::uint32_t> region_count;
     Region regions[kMaxRegions];

@@ -50,15 +50,11 @@ bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
             if (bytes_.size() < at + size) return false;
             slot.until = words[2];
             return slot.function <= static_cast<std::uint32_t>(shm::Pause::other);
-        case shm::SlotKind::stack: {
-            size = 16 + sizeof(shm::StackCopy);
-            if (slot.function >= rules_.enter_words.size() || bytes_.size() < at + size) return false;
-            slot.stack = reinterpret_cast<const shm::StackCopy*>(words + 2);
-            if (slot.stack->stack_bytes > shm::kMaxStackCopy || slot.stack->side_bytes > shm::kMaxStackCopy)
-                return false;
-            size += slot.stack->stack_bytes + slot.stack->side_bytes;
-            return size % 8 == 0 && bytes_.size() >= at + size;
-        }
+        case shm::SlotKind::stack:
+            size = shm::kStackSlotWords * sizeof(std::uint64_t);
+            if (bytes_.size() < at + size) return false;
+            slot.until = words[2];
+            return slot.function < rules_.enter_words.size();
         case shm::SlotKind::none:
             break;
     }

@@ -2,37 +2,27 @@
 
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
+#include <thread>
+#include <tuple>
 
-#include "tools/agent/output_file.h"
+#include "libprobe/format/free_list.h"
+#include "tools/agent/chunk_parser.h"
 #include "tools/agent/regions.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::agent {
 namespace {
 
-constexpr std::uint16_t kNoCpuInSlot = 0xfff;
-constexpr double kDescribeSeconds = 1.0;
-constexpr std::uint16_t kNoFunction = 0xffff;
 constexpr std::chrono::seconds kPatience{1};
 constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for one slot to be written
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
-constexpr std::size_t kMostPending = 64;
-
-/// As trace::Event has it.
-std::uint8_t sampling_of(const Slot& slot) {
-    const bool tree = (slot.rate & RDAM_RATE_TREE) != 0;
-    return tree ? static_cast<std::uint8_t>(1 + (slot.rate & RDAM_MOST_RATE)) : std::uint8_t{0};
-}
-
-std::uint16_t cpu_of(const Slot& slot) {
-    return slot.cpu == kNoCpuInSlot ? trace::kNoCpu : slot.cpu;
-}
+/// No process has had so many threads; what says more is damaged.
+constexpr std::uint32_t kMostThreads = 1 << 24;
 
 std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_second) {
     constexpr double kWindowSeconds = 2e-3;
@@ -53,56 +43,14 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
     : shared_(shared),
       process_(process),
       info_(info),
-      rate_(rate),
-      wanted_(std::move(wanted)),
-      unwinder_(process) {
-    read_rules();
-    budget_ = make_budget(shared_.control(), rate.result());
-}
-
-void Drain::read_rules() {
-    rules_ = {};
-    for (const trace::FunctionInfo& function : info_.functions) {
-        rules_.enter_words.push_back(function.enter_words);
-        rules_.leave_words.push_back(function.leave_words);
-    }
-    if (regions_.empty()) return;
-    // Numbers in between stand for nothing.
-    rules_.enter_words.resize(shm::kFirstRegion, kNoFunction);
-    rules_.leave_words.resize(shm::kFirstRegion, kNoFunction);
-    for (const std::uint32_t index : regions_) {
-        rules_.enter_words.push_back(info_.functions[index].enter_words);
-        rules_.leave_words.push_back(0);
-    }
-}
-
-/// Regions are known to the process before it writes their first event, and to us before we read it.
-void Drain::note_regions() {
-    const shm::Control& control = shared_.control();
-    const std::uint32_t count = std::min(control.region_count.load(), shm::kMaxRegions);
-    if (count == regions_.size()) return;
-    for (std::size_t i = regions_.size(); i < count; ++i) {
-        regions_.push_back(static_cast<std::uint32_t>(info_.functions.size()));
-        info_.functions.push_back(describe_region(control.regions[i]));
-    }
-    read_rules();
-}
-
-std::uint32_t Drain::index_of(std::uint32_t function) const {
-    const std::uint32_t region = function - shm::kFirstRegion;
-    return function >= shm::kFirstRegion && region < regions_.size() ? regions_[region] : function;
-}
-
-void Drain::note_objects(const std::vector<ProcessObject>& added) {
-    read_rules();
-    for (const ProcessObject& object : added)
-        unwinder_.add(object);
-}
+      finisher_(process, shared.control(), info),
+      file_(info, rate, std::move(wanted)),
+      budget_(make_budget(shared_.control(), rate.result())) {}
 
 void Drain::note_events() {
     shm::Control& control = shared_.control();
     if (control.has_events.load() == 0 || control.file_futex.load() != 0) return;
-    open_file();
+    file_.open();
     control.file_futex.store(1);
     futex_wake(&control.file_futex, INT_MAX);
 }
@@ -121,27 +69,48 @@ bool Drain::take_ring() {
             take_chunk(entry - 1);
         control.ring_head.store(head + 1);
     }
-    if (any) describe();
+    if (any) file_.describe();
     return any;
 }
 
+/// Those that no thread has handed over: what was packed comes before what was not.
+std::vector<std::uint32_t> Drain::chunks_left() const {
+    const shm::Control& control = shared_.control();
+    std::vector<std::uint32_t> left;
+    const std::uint32_t used = std::min(control.fresh_chunks.load(), control.chunks);
+    for (std::uint32_t chunk = 0; chunk < used; ++chunk) {
+        const auto state = shared_.chunk_header(chunk).state.load();
+        if (state == shm::ChunkState::owned || state == shm::ChunkState::packing ||
+            state == shm::ChunkState::full)
+            left.push_back(chunk);
+    }
+    std::ranges::sort(left, {}, [&](std::uint32_t chunk) {
+        const shm::ChunkHeader& header = shared_.chunk_header(chunk);
+        return std::tuple{header.thread, header.sequence.load(), header.kind != shm::ChunkKind::packed};
+    });
+    return left;
+}
+
+/// A thread that lives finishes what it has begun, if it gets a processor.
+void Drain::await_packing(std::uint32_t chunk) const {
+    constexpr int kMostLooks = 200;
+    constexpr std::chrono::milliseconds kBetween{1};
+    const shm::ChunkHeader& header = shared_.chunk_header(chunk);
+    for (int i = 0; i < kMostLooks && header.state.load() == shm::ChunkState::packing; ++i) {
+        if (kill(static_cast<pid_t>(process_.pid), 0) != 0 && errno == ESRCH) return;
+        std::this_thread::sleep_for(kBetween);
+    }
+}
+
 void Drain::take_rest(std::uint64_t end) {
+    const shm::Control& control = shared_.control();
+    for (const std::uint32_t chunk : chunks_left())
+        await_packing(chunk);
     while (take_ring()) {
     }
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
         take_held(thread, Holes::give_up);
-    const shm::Control& control = shared_.control();
-    std::vector<std::uint32_t> left;
-    const std::uint32_t used = std::min(control.fresh_chunks.load(), control.chunks);
-    for (std::uint32_t chunk = 0; chunk < used; ++chunk)
-        if (const auto state = shared_.chunk_header(chunk).state.load();
-            state == shm::ChunkState::owned || state == shm::ChunkState::full)
-            left.push_back(chunk);
-    std::ranges::sort(left, {}, [&](std::uint32_t chunk) {
-        const shm::ChunkHeader& header = shared_.chunk_header(chunk);
-        return std::pair{header.thread, header.sequence};
-    });
-    for (const std::uint32_t chunk : left)
+    for (const std::uint32_t chunk : chunks_left())
         take_chunk(chunk);
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
         take_held(thread, Holes::give_up);
@@ -152,8 +121,9 @@ void Drain::take_rest(std::uint64_t end) {
 }
 
 void Drain::take_chunk(std::uint32_t chunk) {
-    note_regions();
+    finisher_.note_regions();
     const std::uint32_t thread = shared_.chunk_header(chunk).thread;
+    if (thread >= kMostThreads) return give_back(chunk);
     thread_info(thread);
     auto& held = threads_[thread].held;
     held.push_back({.chunk = chunk, .since = std::chrono::steady_clock::now()});
@@ -177,29 +147,47 @@ void Drain::take_held(std::uint32_t thread, Holes holes) {
     }
 }
 
-/// False: there is a hole that may be filled yet. A chunk with a hole that was given up is not used again
-/// while its thread lives: what is written there late must not look like another thread's event.
+/// False: there is a hole that may be filled yet.
 bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
+    if (shared_.chunk_header(held.chunk).kind != shm::ChunkKind::packed) return read_slots(held, thread, holes);
+    read_records(held.chunk, thread);
+    give_back(held.chunk);
+    return true;
+}
+
+void Drain::read_records(std::uint32_t chunk, std::uint32_t thread) {
+    const std::uint32_t used = shared_.chunk_header(chunk).used.load();
+    if (used < shm::kChunkHeader || used > shm::kChunkSize) return;
+    const std::span<const std::uint8_t> bytes{shared_.chunk(chunk), used};
+    finisher_.add_records(thread, bytes.subspan(shm::kChunkHeader), packs_);
+    write(thread);
+}
+
+/// A chunk with a hole that was given up is not used again while its thread lives: what is written there late must not
+/// look like another thread's event.
+bool Drain::read_slots(HeldChunk& held, std::uint32_t thread, Holes holes) {
     const shm::ChunkHeader& header = shared_.chunk_header(held.chunk);
+    if (held.from == 0) {
+        const auto packed = finisher_.last_packed(thread);
+        held.from = packed.sequence == header.sequence.load() ? packed.end : shm::kChunkHeader;
+    }
     const bool full = header.state.load() == shm::ChunkState::full;
-    ChunkParser parser({shared_.chunk(held.chunk), shm::kChunkSize}, rules_, full ? header.used : 0,
-                       held.from);
+    ChunkParser parser({shared_.chunk(held.chunk), shm::kChunkSize}, finisher_.rules(),
+                       full ? header.used.load() : 0, held.from);
     Slot slot;
-    std::uint64_t last = 0;
+    std::size_t at = parser.at();
     auto step = parser.next(slot);
-    for (; step != ChunkParser::Step::end; step = parser.next(slot)) {
+    for (; step != ChunkParser::Step::end; at = parser.at(), step = parser.next(slot)) {
         if (step == ChunkParser::Step::hole) {
             if (holes == Holes::wait) break;
             parser.skip_hole();
             continue;
         }
-        if (budget_) watch_cost(thread, slot);
-        if (slot.kind != shm::SlotKind::pause) slot.function = index_of(slot.function);
-        add_slot(slot, thread);
-        last = std::max(last, slot.tsc);
+        const auto* words = reinterpret_cast<const std::uint64_t*>(shared_.chunk(held.chunk) + at);
+        finisher_.add_slot(thread, {words, (parser.at() - at) / sizeof *words}, packs_);
     }
-    if (encoder_.events() > 0) append(thread);
-    if (budget_ && last != 0 && budget_->seen(thread, last)) set_rates(last);
+    finisher_.flush(thread, packs_);
+    write(thread);
     held.from = parser.at();
     if (step == ChunkParser::Step::hole) return false;
     thread_info(thread).holes += parser.holes();
@@ -208,6 +196,13 @@ bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
     else
         give_back(held.chunk);
     return true;
+}
+
+void Drain::write(std::uint32_t thread) {
+    if (packs_.events == 0) return;
+    if (budget_) watch_cost(thread);
+    file_.append(thread, packs_);
+    packs_.clear();
 }
 
 void Drain::spend(std::uint32_t chunk, std::uint32_t thread) {
@@ -226,28 +221,28 @@ void Drain::free_spent(ThreadData& data) {
 }
 
 /// Regions have no rate: the program's author has chosen how often they are.
-void Drain::watch_cost(std::uint32_t thread, const Slot& slot) {
-    switch (slot.kind) {
-        case shm::SlotKind::enter:
-        case shm::SlotKind::tail_enter:
-            if (slot.function >= shm::kFirstRegion) return budget_->region(thread, slot.function);
-            budget_->call(thread, slot.function, (slot.rate & RDAM_RATE_TREE) != 0,
-                          slot.rate & RDAM_MOST_RATE);
-            break;
-        case shm::SlotKind::pause:
-            budget_->paused(thread, slot.until - slot.tsc);
-            break;
-        case shm::SlotKind::stack:
-            budget_->paused(thread, slot.stack->end - slot.tsc);
-            break;
-        default:
-            break;
+void Drain::watch_cost(std::uint32_t thread) {
+    if (!decoder_.decode(packs_, info_)) return;
+    std::uint64_t last = 0;
+    for (const trace::Event& event : decoder_.events()) {
+        last = std::max(last, event.tsc);
+        if (event.kind == trace::EventKind::pause) {
+            budget_->paused(thread, event.until - event.tsc);
+        } else if (event.kind != trace::EventKind::leave) {
+            const bool region = info_.functions[event.function].module == kRegionModule;
+            if (region)
+                budget_->region(thread, event.function);
+            else
+                budget_->call(thread, event.function, event.sampling != 0,
+                              event.sampling != 0 ? event.sampling - 1 : 0);
+        }
     }
+    if (last != 0 && budget_->seen(thread, last)) set_rates(last);
 }
 
 void Drain::set_rates(std::uint64_t now) {
     shm::Control& control = shared_.control();
-    const std::size_t functions = std::min<std::size_t>(rules_.enter_words.size(), shm::kFirstRegion);
+    const std::size_t functions = std::min<std::size_t>(info_.functions.size(), shm::kFirstRegion);
     for (std::uint32_t i = 0; i < functions; ++i) {
         const std::uint8_t rate = budget_->rate(i);
         control.rates[i].store(rate, std::memory_order_relaxed);
@@ -275,26 +270,18 @@ void Drain::take_gone_threads() {
         shm::ThreadSlot& slot = control.threads[i];
         if (slot.state.load() != shm::ThreadState::live || slot.reopened == 0) continue;
         if (syscall(SYS_tgkill, process_.pid, slot.tid, 0) == 0 || errno != ESRCH) continue;
-        const std::uint32_t chunk = slot.chunk.load();
-        if (chunk < control.chunks) take_chunk(chunk);
-        slot.chunk.store(shm::kNone);
+        for (std::atomic<std::uint32_t>* of_thread : {&slot.packed, &slot.chunk})
+            if (const std::uint32_t chunk = of_thread->exchange(shm::kNone); chunk < control.chunks)
+                take_chunk(chunk);
         control.reopened.fetch_sub(1);
         take_thread(i);
     }
 }
 
+/// What it holds is zeroed by the thread that takes it.
 void Drain::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
-    shm::ChunkHeader& header = shared_.chunk_header(chunk);
-    std::memset(shared_.chunk(chunk) + shm::kChunkHeader, 0, shm::kChunkLimit + 1024 - shm::kChunkHeader);
-    header.used = 0;
-    header.state.store(shm::ChunkState::free, std::memory_order_release);
-    std::uint64_t top = control.free_chunks.load();
-    for (;;) {
-        header.next_free.store(static_cast<std::uint32_t>(top));
-        const std::uint64_t next = ((top >> 32) + 1) << 32 | (chunk + 1);
-        if (control.free_chunks.compare_exchange_weak(top, next)) break;
-    }
+    shm::push_free(control, chunk, [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
     control.free_futex.fetch_add(1);
     if (control.waiters.load() > 0) futex_wake(&control.free_futex, INT_MAX);
 }
@@ -305,6 +292,7 @@ void Drain::take_thread(std::uint32_t slot) {
     if (thread.index < threads_.size()) {
         take_held(thread.index, Holes::give_up);
         free_spent(threads_[thread.index]);
+        finisher_.forget(thread.index);
         if (budget_) budget_->ended(thread.index);
     }
     note_thread(thread, thread.end);
@@ -327,146 +315,22 @@ trace::ThreadInfo& Drain::thread_info(std::uint32_t index) {
     return info_.threads[index];
 }
 
-/// The function of the frame that is left: `function`, or the innermost one. Frames inside it were abandoned.
-std::uint32_t Drain::close_frame(ThreadData& thread, std::uint32_t function) {
-    auto& open = thread.open;
-    if (function == shm::kInnermostFunction) {
-        if (open.empty()) return function;
-        function = open.back();
-    }
-    for (std::size_t i = open.size(); i > 0; --i)
-        if (open[i - 1] == function) {
-            open.resize(i - 1);
-            break;
-        }
-    return function;
-}
-
-void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
-    thread_info(thread);
-    ThreadData& data = threads_[thread];
-    switch (slot.kind) {
-        case shm::SlotKind::enter:
-        case shm::SlotKind::tail_enter: {
-            const bool tail = slot.kind == shm::SlotKind::tail_enter;
-            encoder_.enter(slot.tsc, slot.function, cpu_of(slot), slot.caller, tail,
-                           take_pending_stack(data, slot), slot.words, sampling_of(slot), slot.instructions);
-            if (!tail) data.open.push_back(slot.function);
-            ++calls_;
-            break;
-        }
-        case shm::SlotKind::leave:
-        case shm::SlotKind::unwound: {
-            const bool unwound = slot.kind == shm::SlotKind::unwound;
-            const std::uint32_t function = close_frame(data, slot.function);
-            if (function == shm::kInnermostFunction) break;
-            static constexpr std::uint64_t kNothing[1] = {0};
-            const std::span<const std::uint64_t> none{kNothing, info_.functions[function].leave_words};
-            encoder_.leave(slot.tsc, function, cpu_of(slot), unwound, unwound ? none : slot.words,
-                           slot.instructions);
-            break;
-        }
-        case shm::SlotKind::pause:
-            encoder_.pause(slot.tsc, slot.until, static_cast<trace::PauseReason>(slot.function));
-            break;
-        case shm::SlotKind::stack:
-            encoder_.pause(slot.tsc, slot.stack->end, trace::PauseReason::stack_copy);
-            if (data.stacks.size() == kMostPending) data.stacks.erase(data.stacks.begin());
-            data.stacks.push_back({slot.function, slot.stack->caller, add_stack(slot)});
-            break;
-        case shm::SlotKind::none:
-            break;
-    }
-}
-
-std::uint32_t Drain::take_pending_stack(ThreadData& data, const Slot& slot) {
-    for (std::size_t i = data.stacks.size(); i > 0; --i) {
-        const PendingStack& pending = data.stacks[i - 1];
-        if (pending.function != slot.function || pending.caller != slot.caller) continue;
-        const std::uint32_t stack = pending.stack;
-        // What was taken after it and not used belongs to calls that a handler jumped out of.
-        data.stacks.resize(i - 1);
-        return stack;
-    }
-    return 0;
-}
-
-std::uint32_t Drain::add_stack(const Slot& slot) {
-    const shm::StackCopy& copy = *slot.stack;
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&copy + 1);
-    const trace::FunctionInfo& function = info_.functions[slot.function];
-    const std::uint64_t entry = info_.objects[function.object].base + function.address;
-    const UnwoundStack stack =
-        unwinder_.unwind(entry, copy, {bytes, copy.side_bytes}, {bytes + copy.side_bytes, copy.stack_bytes});
-    std::vector<std::uint64_t> key{slot.function, copy.caller};
-    key.insert(key.end(), stack.frames.begin(), stack.frames.end());
-    const auto [known, added] =
-        stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
-    if (added) info_.stacks.push_back({slot.function, copy.caller, stack.frames, stack.truncated});
-    return known->second;
-}
-
-void Drain::append(std::uint32_t thread) {
-    if (!open_file()) {
-        lost_to_file_ += encoder_.events();
-        thread_info(thread).dropped += encoder_.events();
-        encoder_ = {};
-        return;
-    }
-    const std::uint64_t events = encoder_.events();
-    if (const auto done = writer_->append(thread, encoder_); !done) {
-        file_error_ = done.error().message;
-        lost_to_file_ += events;
-    }
-}
-
-bool Drain::open_file() {
-    if (writer_) return true;
-    if (!file_error_.empty()) return false;
-    auto file = open_output(wanted_, info_.process);
-    if (!file) {
-        file_error_ = file.error().message;
-        return false;
-    }
-    path_ = file->path;
-    // `rdam record` lists the files of its run itself.
-    if (!file->remark.empty() && info_.process.run.empty()) info_.remarks.push_back(file->remark);
-    auto writer = trace::TraceWriter::create(file->fd, file->path);
-    if (!writer) {
-        file_error_ = writer.error().message;
-        return false;
-    }
-    writer_ = std::move(*writer);
-    describe();
-    return true;
-}
-
-void Drain::describe() {
-    if (!writer_) return;
-    const std::uint64_t now = rate_.now();
-    info_.clock.ticks_per_second = rate_.result();
-    const bool due = described_ == 0 ||
-                     static_cast<double>(now - described_) > kDescribeSeconds * info_.clock.ticks_per_second;
-    if (!due) return;
-    described_ = now;
-    if (const auto done = writer_->describe(info_); !done) file_error_ = done.error().message;
-}
-
-std::string Drain::finish(bool clean_end, bool tell_none) {
+void Drain::add_remarks(bool clean_end) {
+    const shm::Control& control = shared_.control();
     info_.process.clean_end = clean_end;
-    info_.clock.ticks_per_second = rate_.result();
-    info_.dropped = shared_.control().dropped.load();
+    info_.dropped = control.dropped.load();
     for (const trace::ThreadInfo& thread : info_.threads)
         info_.dropped += thread.dropped;
-    if (lost_to_file_ > 0)
-        info_.remarks.push_back(
-            fmt::format("{} events could not be written: {}", lost_to_file_, file_error_));
-    if (const std::uint64_t lent = shared_.control().lent.load(); lent > 0)
+    if (finisher_.damaged() > 0)
+        info_.remarks.push_back(fmt::format(
+            "{} of the recorder's buffers made no sense: the program has written into them, and events are missing",
+            finisher_.damaged()));
+    if (const std::uint64_t lent = control.lent.load(); lent > 0)
         info_.remarks.push_back(fmt::format(
             "{} events of threads that share their storage with a process they have made (clone) are not in "
             "the trace",
             lent));
-    if (shared_.control().gave_up.load() != 0)
+    if (control.gave_up.load() != 0)
         info_.remarks.emplace_back(
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
             "program; allow "
@@ -476,19 +340,19 @@ std::string Drain::finish(bool clean_end, bool tell_none) {
             "the budget for overhead could not be kept: functions that are switched off still cost more; "
             "take "
             "the most called ones off the list");
-    if (writer_)
-        if (const auto done = writer_->finish(info_); !done) file_error_ = done.error().message;
-    std::string text;
-    for (const std::string& remark : info_.remarks)
-        text += "rdam: " + printable(remark) + "\n";
-    if (lost_to_file_ == 0 && !file_error_.empty()) text += "rdam: " + printable(file_error_) + "\n";
-    if (info_.dropped > 0 && writer_)
+}
+
+std::string Drain::finish(bool clean_end, bool tell_none) {
+    add_remarks(clean_end);
+    std::string text = file_.finish();
+    if (info_.dropped > 0 && writer() != nullptr)
         text += fmt::format(
             "rdam: {} events were dropped: {}\n", info_.dropped,
             shared_.control().out_of_memory.load() != 0
                 ? "the machine had no memory for more buffers; free some, or record fewer functions"
                 : "the buffers were full; give more with RDAM_BUFFER");
-    if (calls_ == 0 && tell_none) text += "rdam: no wrapped function was called: no trace was written\n";
+    if (!finisher_.any_calls() && tell_none)
+        text += "rdam: no wrapped function was called: no trace was written\n";
     return text;
 }
 

@@ -37,7 +37,7 @@ trace::FunctionInfo describe_region(const shm::Region& region) {
     trace::FunctionInfo info;
     info.name = text(region.name);
     info.linkage_name = info.name;
-    info.module = "region";
+    info.module = kRegionModule;
     info.source = fmt::format("{}:{}", text(region.file), region.line);
     const std::uint32_t values = std::min(region.values, plan::kMaxIntegerRegisters);
     const std::vector<std::string> names = split(text(region.value_names));

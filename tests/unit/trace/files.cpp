@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "analyzer/trace/describe.h"
-#include "analyzer/trace/varint.h"
+#include "libprobe/format/varint.h"
 
 namespace rdam::trace::testing {
 namespace {

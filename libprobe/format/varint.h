@@ -1,13 +1,13 @@
 // LEB128 numbers, written and read without a branch on their length: time-stamp differences jitter around the
-// limits of one and two bytes, and a mispredicted branch costs more than all the rest of an event.
+// limits of one and two bytes, and a mispredicted branch costs more than all the rest of an event. Also used inside the
+// profiled program: no libc.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-namespace rdam::trace::varint {
+namespace rdam::varint {
 
 inline constexpr std::size_t kMaxBytes = 10;
 /// Readable bytes that must follow what is read, writable ones where a number is written.
@@ -39,7 +39,7 @@ inline std::uint8_t* put(std::uint8_t* out, std::uint64_t value) {
     x = (x & 0x00003fff00003fffU) | ((x & 0x0fffc0000fffc000U) << 2U);
     x = (x & 0x007f007f007f007fU) | ((x & 0x3f803f803f803f80U) << 1U);
     x |= 0x8080808080808080U & ((std::uint64_t{1} << (8 * (length - 1))) - 1);
-    std::memcpy(out, &x, sizeof x);
+    __builtin_memcpy(out, &x, sizeof x);
     return out + length;
 }
 
@@ -68,7 +68,7 @@ inline Read get_long(const std::uint8_t* in) {
 /// Needs kSlack readable bytes at `in`.
 inline Read get(const std::uint8_t* in) {
     std::uint64_t x = 0;
-    std::memcpy(&x, in, sizeof x);
+    __builtin_memcpy(&x, in, sizeof x);
     const std::uint64_t stop = ~x & 0x8080808080808080U;
     if (stop == 0) [[unlikely]]
         return get_long(in);
@@ -84,4 +84,4 @@ inline Read get_small(const std::uint8_t* in) {
     return {*in, 1};
 }
 
-}  // namespace rdam::trace::varint
+}  // namespace rdam::varint

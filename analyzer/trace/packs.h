@@ -1,0 +1,45 @@
+// The payload of a packed event chunk (libprobe/format/pack.h): packs, one behind the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libprobe/format/pack.h"
+
+namespace rdam::trace {
+
+/// Packs of one thread, ready to be a chunk. Not thread-safe.
+struct Packs {
+    std::vector<std::uint8_t> payload;
+    std::uint32_t events = 0;
+    std::uint64_t first_tsc = 0;
+    std::uint64_t last_tsc = 0;
+    bool innermost = false;  ///< an op ends a call that is not named: format::kInnermost
+
+    /// A whole, sound pack.
+    void add(const pack::Header& header, std::span<const std::uint8_t> bytes) {
+        if (events == 0) first_tsc = header.first_tsc;
+        last_tsc = header.last_tsc;
+        events += header.events;
+        payload.insert(payload.end(), bytes.begin(), bytes.end());
+    }
+    void clear() {
+        payload.clear();
+        events = 0;
+        innermost = false;
+    }
+};
+
+/// Where the parts of a pack are, in bytes from its start.
+struct PackLayout {
+    pack::Header header;
+    std::size_t ops = 0;
+    std::size_t columns[pack::kColumns] = {};
+};
+
+/// Of the pack at the beginning of `bytes`. Nothing: its sizes are not possible.
+std::optional<PackLayout> pack_layout(std::span<const std::uint8_t> bytes);
+
+}  // namespace rdam::trace

@@ -1,0 +1,144 @@
+#include "libprobe/chunk_pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "libprobe/format/free_list.h"
+#include "libprobe/runtime.h"
+#include "libprobe/state.h"
+#include "libprobe/sys.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace rdam::probe {
+namespace {
+
+constexpr long kWaitMilliseconds = 100;
+constexpr std::uint32_t kMostUnsure = 50;
+
+void push(std::uint32_t entry) {
+    shm::Control& control = *globals.control;
+    const std::uint32_t at = control.ring_tail.fetch_add(1);
+    control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
+    wake_agent();
+}
+
+/// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that
+/// the memory may not be there is an error here and would be a SIGBUS later.
+std::uint32_t take_fresh() {
+    shm::Control& control = *globals.control;
+    std::uint32_t fresh = control.fresh_chunks.load();
+    do {
+        if (fresh >= control.chunks) return shm::kNone;
+    } while (!control.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
+    const long place = sys::word(&header_of(fresh));
+    if (sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE) != 0 ||
+        sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
+        control.out_of_memory.store(1);
+        // Not even its header is there to be looked at.
+        std::uint32_t next = fresh + 1;
+        control.fresh_chunks.compare_exchange_strong(next, fresh);
+        return shm::kNone;
+    }
+    return fresh;
+}
+
+/// Used before, or fresh.
+std::uint32_t take_any(shm::ChunkKind kind) {
+    shm::Control& control = *globals.control;
+    if (const std::uint32_t chunk = shm::pop_free(control, header_of); chunk != shm::kNone) {
+        if (kind == shm::ChunkKind::slots)
+            zero_bytes(reinterpret_cast<char*>(&header_of(chunk)) + shm::kChunkHeader,
+                       shm::kChunkSize - shm::kChunkHeader);
+        return chunk;
+    }
+    return control.out_of_memory.load() == 0 ? take_fresh() : shm::kNone;
+}
+
+std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
+    shm::Control& control = *globals.control;
+    for (;;) {
+        const std::uint32_t ticket = control.free_futex.load();
+        if (const std::uint32_t chunk = take_any(kind); chunk != shm::kNone) return chunk;
+        if (control.drop_when_full != 0) return shm::kNone;
+        // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may
+        // never fill it.
+        const bool held = control.held.load() != 0;
+        if (control.ring_head.load() == control.ring_tail.load() && !held &&
+            static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
+            return shm::kNone;
+        waited = 1;
+        control.waiters.fetch_add(1);
+        if (held) wake_agent();
+        const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
+        control.waiters.fetch_sub(1);
+        if (result < 0 && !agent_alive()) {
+            rdam_guard.deactivate();
+            return shm::kNone;
+        }
+    }
+}
+
+}  // namespace
+
+shm::ChunkHeader& header_of(std::uint32_t chunk) {
+    return *reinterpret_cast<shm::ChunkHeader*>(reinterpret_cast<char*>(globals.control) +
+                                                shm::kChunksOffset + std::uint64_t{chunk} * shm::kChunkSize);
+}
+
+std::uint32_t acquire(shm::ThreadSlot& slot, shm::ChunkKind kind, std::uint64_t& waited) {
+    const std::uint32_t chunk = take_or_wait(kind, waited);
+    if (chunk == shm::kNone) return chunk;
+    shm::ChunkHeader& head = header_of(chunk);
+    head.kind = kind;
+    head.thread = slot.index;
+    head.slot = static_cast<std::uint32_t>(&slot - globals.control->threads);
+    head.used.store(shm::kChunkHeader, std::memory_order_relaxed);
+    head.sequence.store(slot.next_sequence, std::memory_order_relaxed);
+    head.state.store(shm::ChunkState::owned, std::memory_order_release);
+    return chunk;
+}
+
+void release(std::uint32_t chunk) {
+    shm::Control& control = *globals.control;
+    shm::push_free(control, chunk, header_of);
+    control.free_futex.fetch_add(1);
+    if (control.waiters.load() > 0) sys::futex_wake(&control.free_futex, 1);
+}
+
+void hand_over_chunk(std::uint32_t chunk) {
+    header_of(chunk).state.store(shm::ChunkState::full, std::memory_order_release);
+    push(1 + chunk);
+}
+
+void hand_over_thread(const shm::ThreadSlot& slot) {
+    push(shm::kEndedThread | static_cast<std::uint32_t>(&slot - globals.control->threads));
+}
+
+void wake_agent() {
+    shm::Control& control = *globals.control;
+    control.work_futex.fetch_add(1);
+    if (control.agent_sleeps.load() != 0) sys::futex_wake(&control.work_futex, 1);
+}
+
+bool agent_alive() {
+    const long fd = sys::call(SYS_pidfd_open, globals.control->agent_pid.load());
+    if (sys::failed(fd)) {
+        // No descriptor is left, or the call is forbidden: a signal that is none may tell, but not of a
+        // zombie.
+        if (fd == -ESRCH || sys::call(SYS_kill, globals.control->agent_pid.load(), 0) == -ESRCH) return false;
+        if (globals.unsure.fetch_add(1) < kMostUnsure) return true;
+        globals.control->gave_up.store(1);
+        return false;
+    }
+    globals.unsure.store(0);
+    pollfd wait{static_cast<int>(fd), POLLIN, 0};
+    const long ready = sys::call(SYS_poll, sys::word(&wait), 1, 0);
+    sys::call(SYS_close, fd);
+    return ready == 0;
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,35 @@
+// The stack of chunks that are free, shared by all threads of the process and the agent: lock-free, safe against a chunk
+// that comes back meanwhile (ABA) by a count of changes.
+#pragma once
+
+#include "libprobe/format/shared.h"
+
+namespace rdam::shm {
+
+/// `header_of(chunk)` is the chunk's ChunkHeader.
+template <class HeaderOf>
+void push_free(Control& control, std::uint32_t chunk, HeaderOf header_of) {
+    ChunkHeader& header = header_of(chunk);
+    header.state.store(ChunkState::free, std::memory_order_release);
+    std::uint64_t top = control.free_chunks.load();
+    std::uint64_t next = 0;
+    do {
+        header.next_free.store(static_cast<std::uint32_t>(top));
+        next = ((top >> 32) + 1) << 32 | (chunk + 1);
+    } while (!control.free_chunks.compare_exchange_weak(top, next));
+}
+
+/// kNone: there is none.
+template <class HeaderOf>
+std::uint32_t pop_free(Control& control, HeaderOf header_of) {
+    std::uint64_t top = control.free_chunks.load();
+    while (static_cast<std::uint32_t>(top) != 0) {
+        const std::uint32_t chunk = static_cast<std::uint32_t>(top) - 1;
+        const std::uint64_t next = header_of(chunk).next_free.load(std::memory_order_relaxed);
+        const std::uint64_t count = (top >> 32) + 1;
+        if (control.free_chunks.compare_exchange_weak(top, count << 32 | next)) return chunk;
+    }
+    return kNone;
+}
+
+}  // namespace rdam::shm

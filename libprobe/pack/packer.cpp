@@ -1,0 +1,388 @@
+#include "libprobe/pack/packer.h"
+
+#include "libprobe/format/varint.h"
+
+namespace rdam::pack {
+namespace {
+
+constexpr std::uint64_t kProcessorBits = std::uint64_t{0xfff} << RDAM_HEAD_CPU_SHIFT;
+constexpr std::uint64_t kRateBits = std::uint64_t{0x7f} << RDAM_HEAD_RATE_SHIFT;
+constexpr std::uint64_t kOpBits = ~(kProcessorBits | kRateBits);
+constexpr std::uint64_t kTreeBit = std::uint64_t{RDAM_RATE_TREE} << RDAM_HEAD_RATE_SHIFT;
+constexpr std::uint32_t kNoProcessor = 0xfff;
+constexpr std::uint32_t kNothing = 0xffffffff;
+
+template <class Number>
+std::uint8_t* put_number(std::uint8_t* to, Number number) {
+    __builtin_memcpy(to, &number, sizeof number);
+    return to + sizeof number;
+}
+
+/// -ffreestanding has no memcpy that could be called here.
+void copy(std::uint8_t* to, const void* from, std::size_t size) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+}
+
+bool has_caller(shm::SlotKind kind) {
+    return kind == shm::SlotKind::enter || kind == shm::SlotKind::tail_enter;
+}
+
+/// What may stand in a chunk and becomes an op.
+bool is_op(shm::SlotKind kind) {
+    return kind >= shm::SlotKind::enter && kind <= shm::SlotKind::pause;
+}
+
+constexpr Kind kind_of(shm::SlotKind kind) {
+    switch (kind) {
+        case shm::SlotKind::enter:
+            return Kind::enter;
+        case shm::SlotKind::tail_enter:
+            return Kind::tail_enter;
+        case shm::SlotKind::leave:
+            return Kind::leave;
+        case shm::SlotKind::unwound:
+            return Kind::unwound_leave;
+        default:
+            return Kind::pause;
+    }
+}
+
+}  // namespace
+
+void PendingStacks::add(const PendingStack& stack) {
+    if (count_ == kMost) {
+        for (std::uint32_t i = 1; i < kMost; ++i)
+            stacks_[i - 1] = stacks_[i];
+        --count_;
+    }
+    stacks_[count_++] = stack;
+}
+
+std::uint32_t PendingStacks::take(std::uint32_t function, std::uint64_t caller) {
+    for (std::uint32_t i = count_; i > 0; --i) {
+        const PendingStack& stack = stacks_[i - 1];
+        if (stack.function != function || stack.caller != caller) continue;
+        count_ = i - 1;
+        return stack.number;
+    }
+    return 0;
+}
+
+void Packer::prepare(std::uint32_t step) {
+    constexpr std::uint64_t kOne = std::uint64_t{1} << 32;
+    step_ = step == 0 ? 1 : step;
+    reciprocal_ = (kOne + step_ - 1) / step_;
+    const std::uint64_t near = std::uint64_t{step_} * 0xffff;
+    near_ = near < kOne ? near : kOne - 1;
+    clear();
+}
+
+void Packer::clear() {
+    for (std::uint16_t& each : index_)
+        each = 0;
+    for (std::size_t i = 0; i < kColumns; ++i)
+        ends_[i] = columns_[i];
+    events_ = 0;
+    op_count_ = 0;
+    previous_count_ = 0;
+    last_op_ = ops_;
+    last_count_ = 0;
+    processor_ = kNothing;
+}
+
+std::uint32_t Packer::size() const {
+    std::uint64_t size = sizeof(Header) + op_count_ * sizeof(Op);
+    for (std::size_t i = 0; i < kColumns; ++i)
+        size += static_cast<std::uint64_t>(ends_[i] - columns_[i]);
+    return static_cast<std::uint32_t>((size + 7) & ~std::uint64_t{7});
+}
+
+void Packer::write(void* to) const {
+    auto* out = static_cast<std::uint8_t*>(to);
+    Header header;
+    header.size = size();
+    header.events = events_;
+    header.first_tsc = first_tsc_;
+    header.last_tsc = last_tsc_;
+    header.step = step_;
+    header.ops = op_count_;
+    for (std::size_t i = 0; i < kColumns; ++i)
+        header.bytes[i] = static_cast<std::uint32_t>(ends_[i] - columns_[i]);
+    const std::uint8_t* const end = out + header.size;
+    out = put_number(out, header);
+    for (std::uint32_t i = 0; i < op_count_; ++i) {
+        const Known& known = ops_[i];
+        out = put_number(out, Op{.caller = known.caller,
+                                 .function = known.function,
+                                 .kind = known.kind,
+                                 .words = known.words,
+                                 .counted = known.counted ? std::uint8_t{1} : std::uint8_t{0}});
+    }
+    for (std::size_t i = 0; i < kColumns; ++i) {
+        copy(out, columns_[i], header.bytes[i]);
+        out += header.bytes[i];
+    }
+    while (out < end)
+        *out++ = 0;
+}
+
+void Packer::mark(Column column, std::uint32_t value) {
+    std::uint8_t*& end = end_of(column);
+    end = put_number(end, Mark{.event = events_, .value = value});
+}
+
+void Packer::put_time(std::uint64_t ticks) {
+    constexpr std::uint64_t kLong = std::uint64_t{1} << 40;
+    const std::uint64_t difference = ticks - last_tsc_;
+    const std::uint64_t steps = difference < kLong ? difference / step_ : 0;
+    last_tsc_ = ticks;
+    std::uint8_t*& out = end_of(Column::times);
+    if (steps * step_ != difference || steps >> 32 != 0) {
+        *out++ = kDifference;
+        out = put_number(out, difference);
+    } else if (steps <= kMostSteps) {
+        *out++ = static_cast<std::uint8_t>(steps);
+    } else if (steps >> 16 == 0) {
+        *out++ = kSteps16;
+        out = put_number(out, static_cast<std::uint16_t>(steps));
+    } else {
+        *out++ = kSteps32;
+        out = put_number(out, static_cast<std::uint32_t>(steps));
+    }
+}
+
+void Packer::put_op(std::uint32_t number) {
+    std::uint8_t*& out = end_of(Column::ops);
+    if (number < kWideOp) {
+        *out++ = static_cast<std::uint8_t>(number);
+        return;
+    }
+    *out++ = kWideOp;
+    out = put_number(out, static_cast<std::uint16_t>(number));
+}
+
+void Packer::put_words(const Known& op, const std::uint64_t* words) {
+    std::uint8_t* out = end_of(Column::words);
+    std::uint64_t* previous = previous_ + op.previous;
+    for (std::uint32_t i = 0; i < op.words; ++i) {
+        out = varint::put_small(out, varint::zigzag(words[i] - previous[i]));
+        previous[i] = words[i];
+    }
+    end_of(Column::words) = out;
+}
+
+void Packer::put_count(std::uint64_t count) {
+    std::uint8_t*& out = end_of(Column::instructions);
+    const std::uint64_t code = count == 0 ? 0 : 1 + varint::zigzag(count - last_count_);
+    out = varint::put(out, code);
+    // The one difference for which there is no room counts as not known.
+    if (code != 0) last_count_ = count;
+}
+
+/// The op that has these; null: there is none yet, and `place` is where in the index it belongs.
+inline Packer::Known* Packer::find(std::uint64_t key, std::uint64_t caller, std::uint32_t& place) {
+    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+    const std::uint64_t mixed = (key ^ key >> 40 ^ caller << 16) * kSpread;
+    place = static_cast<std::uint32_t>(mixed >> (64 - kIndexBits));
+    for (;; place = (place + 1) % (1u << kIndexBits)) {
+        const std::uint32_t number = index_[place];
+        if (number == 0) return nullptr;
+        Known& known = ops_[number - 1];
+        if (known.head == key && known.caller == caller) return &known;
+    }
+}
+
+/// The op of the slot, a new one if need be. `stop` says why there is none.
+Packer::Known* Packer::find_or_add(const std::uint64_t* slot, const std::uint64_t* end, Stop& stop) {
+    stop = Stop::hole;
+    if (end - slot < 2) return nullptr;
+    const shm::Head head{slot[1]};
+    if (!is_op(head.kind()) || head.function() == kNothing) return nullptr;
+    if (has_caller(head.kind()) && end - slot < 3) return nullptr;
+    const std::uint64_t key = head.bits & kOpBits;
+    const std::uint64_t caller = has_caller(head.kind()) ? slot[2] : 0;
+    std::uint32_t place = 0;
+    if (Known* known = find(key, caller, place); known != nullptr) return known;
+    Known* added = add(key, caller, stop);
+    if (added != nullptr) index_[place] = static_cast<std::uint16_t>(added->number + 1);
+    return added;
+}
+
+Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) {
+    const shm::Head head{key};
+    const bool pause = head.kind() == shm::SlotKind::pause;
+    const std::uint32_t words = head.kind() == shm::SlotKind::unwound ? 0 : pause ? 1 : head.words();
+    if (op_count_ == kMostOps || previous_count_ + words > kMostPrevious) {
+        stop = Stop::full;
+        return nullptr;
+    }
+    const std::uint32_t before = has_caller(head.kind()) ? 3 : 2;
+    const bool counted = head.counted() && head.kind() <= shm::SlotKind::leave;
+    std::uint32_t function = head.function();
+    if (head.kind() == shm::SlotKind::unwound && function == shm::kInnermostFunction) function = kInnermost;
+    Known& added = ops_[op_count_];
+    added = {.head = key,
+             .caller = caller,
+             .caller_mask = has_caller(head.kind()) ? ~std::uint64_t{0} : 0,
+             .follower = &added,
+             .function = function,
+             .events = 0,
+             .number = static_cast<std::uint16_t>(op_count_),
+             .previous = static_cast<std::uint16_t>(previous_count_),
+             .words = static_cast<std::uint8_t>(words),
+             .first_word = static_cast<std::uint8_t>(before),
+             .slot_words = static_cast<std::uint8_t>(before + words + (counted ? 1 : 0)),
+             .counted = counted,
+             .straight = !counted && !pause && words <= kMostStraightWords && op_count_ < kWideOp,
+             .kind = kind_of(head.kind())};
+    for (std::uint32_t i = 0; i < words; ++i)
+        previous_[previous_count_ + i] = 0;
+    previous_count_ += words;
+    ++op_count_;
+    return &added;
+}
+
+/// A call stack has been taken: a pause, and the number of the stack for the enter event to come.
+Stop Packer::take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks) {
+    if (end - at < static_cast<std::ptrdiff_t>(shm::kStackSlotWords)) return Stop::hole;
+    const std::uint64_t pause[3] = {
+        at[0], shm::make_head(shm::SlotKind::pause, 1, static_cast<std::uint32_t>(shm::Pause::stack_copy)),
+        at[2]};
+    const std::uint64_t* from = pause;
+    if (const Stop stop = run(from, pause + 3, stacks); from == pause) return stop;
+    stacks.add({.caller = at[3],
+                .function = shm::Head{at[1]}.function(),
+                .number = static_cast<std::uint32_t>(at[4])});
+    at += shm::kStackSlotWords;
+    return Stop::end;
+}
+
+/// How many events surely find room, their words apart: what the loop below need not ask for each.
+std::uint32_t Packer::sure_events() const {
+    constexpr std::uint32_t kMostOfOp = 3;
+    constexpr std::uint32_t kMostOfTime = 9;
+    std::uint32_t least = kMostEvents - events_;
+    const auto room = [&](Column column, std::uint32_t bytes) {
+        const auto i = static_cast<std::size_t>(column);
+        const std::uint32_t events =
+            (kCapacity[i] - static_cast<std::uint32_t>(ends_[i] - columns_[i])) / bytes;
+        least = events < least ? events : least;
+    };
+    room(Column::ops, kMostOfOp);
+    room(Column::times, kMostOfTime);
+    room(Column::processors, sizeof(Mark));
+    room(Column::stacks, sizeof(Mark));
+    room(Column::sampling, sizeof(Mark));
+    room(Column::instructions, varint::kMaxBytes);
+    return least;
+}
+
+/// What few events have. `head` is the slot's.
+void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks& stacks) {
+    const std::uint64_t head = slot[1];
+    const auto processor = static_cast<std::uint32_t>(head >> RDAM_HEAD_CPU_SHIFT);
+    if (processor != processor_) {
+        processor_ = processor;
+        mark(Column::processors, processor == kNoProcessor ? 0 : processor + 1);
+    }
+    if ((head & kTreeBit) != 0) mark(Column::sampling, 1 + (shm::Head{head}.rate() & RDAM_MOST_RATE));
+    if (op.caller_mask != 0)
+        if (const std::uint32_t stack = stacks.take(op.function, op.caller); stack != 0)
+            mark(Column::stacks, stack);
+}
+
+/// The loop for those events that need no more than an op, a time and words. Goes on while what came behind an op the last
+/// time comes again: no look-up, and the next slot's address does not wait for what this one says. Returns where it
+/// stopped, at an event that is none of these.
+const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
+                                          std::uint32_t most) {
+    // Stores of bytes may alias anything that is not local.
+    std::uint8_t* ops = end_of(Column::ops);
+    std::uint8_t* times = end_of(Column::times);
+    std::uint64_t last = last_tsc_;
+    Known* before = last_op_;
+    std::uint32_t left = most;
+    const std::uint64_t step = step_;
+    const std::uint64_t near = near_;
+    const std::uint64_t reciprocal = reciprocal_;
+    const std::uint64_t usual = std::uint64_t{processor_} << RDAM_HEAD_CPU_SHIFT;
+    while (left > 0 && end - at > kMostStraight) {
+        Known* op = before->follower;
+        const std::uint64_t difference = at[0] - last;
+        const std::uint64_t steps = difference * reciprocal >> 32;
+        const std::uint64_t key = at[1] ^ usual;
+        if (((key ^ op->head) | ((at[2] & op->caller_mask) ^ op->caller)) != 0) {
+            // Another op; or another processor, or a rate: then it is not found.
+            const std::uint64_t enter = (key >> RDAM_HEAD_KIND_SHIFT & 0xf) == RDAM_KIND_ENTER ? ~0ull : 0;
+            std::uint32_t place = 0;
+            op = find(key, at[2] & enter, place);
+            if (op == nullptr) break;
+            before->follower = op;
+        }
+        if (!op->straight || difference > near || steps * step != difference) break;
+        if (op->words != 0) {
+            if (!has_room(Column::words, op->words * std::uint32_t{varint::kMaxBytes})) break;
+            put_words(*op, at + op->first_word);
+        }
+        if (steps <= kMostSteps) {
+            *times++ = static_cast<std::uint8_t>(steps);
+        } else {
+            *times++ = kSteps16;
+            times = put_number(times, static_cast<std::uint16_t>(steps));
+        }
+        *ops++ = static_cast<std::uint8_t>(op->number);
+        last = at[0];
+        ++op->events;
+        at += op->slot_words;
+        before = op;
+        --left;
+    }
+    end_of(Column::ops) = ops;
+    end_of(Column::times) = times;
+    last_tsc_ = last;
+    last_op_ = before;
+    events_ += most - left;
+    return at;
+}
+
+/// One event, whatever it is.
+Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks) {
+    const std::uint64_t* const slot = at;
+    if (end - slot >= 2 && shm::Head{slot[1]}.kind() == shm::SlotKind::stack)
+        return take_stack(at, end, stacks);
+    Stop stop = Stop::hole;
+    Known* const known = find_or_add(slot, end, stop);
+    if (known == nullptr) return stop;
+    Known& op = *known;
+    if (end - slot < op.slot_words) return Stop::hole;
+    if (sure_events() == 0 || !has_room(Column::words, op.words * std::uint32_t{varint::kMaxBytes}))
+        return Stop::full;
+    if (events_ == 0) first_tsc_ = last_tsc_ = slot[0];
+    put_time(slot[0]);
+    put_op(op.number);
+    if (op.kind == Kind::pause) {
+        std::uint8_t*& out = end_of(Column::words);
+        out = varint::put(out, slot[2] - slot[0]);
+    } else {
+        put_rare(op, slot, stacks);
+        put_words(op, slot + op.first_word);
+        if (op.counted) put_count(slot[op.slot_words - 1]);
+    }
+    last_op_->follower = known;
+    last_op_ = known;
+    ++op.events;
+    ++events_;
+    at += op.slot_words;
+    return Stop::end;
+}
+
+Stop Packer::run(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks) {
+    while (at < end) {
+        if (op_count_ > 0 && stacks.empty()) at = run_straight(at, end, sure_events());
+        if (at == end) break;
+        if (const Stop stop = take_any(at, end, stacks); stop != Stop::end) return stop;
+    }
+    return Stop::end;
+}
+
+}  // namespace rdam::pack

@@ -1,0 +1,136 @@
+// Slots to packs (libprobe/format/pack.h). Runs inside the profiled program, at the end of a chunk, and in the agent for
+// what a killed program has left behind. No libc, no allocation, little stack: a signal handler's may be small.
+//
+// Slots are read as they lie in memory that the program can write to: nothing in them is believed beyond the end that the
+// caller names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "libprobe/format/events.h"
+#include "libprobe/format/pack.h"
+
+namespace rdam::pack {
+
+/// Room for the largest pack; whoever hands one over needs as much.
+inline constexpr std::uint32_t kMostBytes = 56 * 1024;
+
+/// Pending call stacks of a thread: taken before the slot of the enter event to which they belong.
+struct PendingStack {
+    std::uint64_t caller = 0;
+    std::uint32_t function = 0;
+    std::uint32_t number = 0;
+};
+
+class PendingStacks {
+  public:
+    void add(const PendingStack& stack);
+    /// The number of the last one that was taken for this call, 0 if none was. Those taken after it belong to calls
+    /// that a signal handler jumped out of.
+    std::uint32_t take(std::uint32_t function, std::uint64_t caller);
+    bool empty() const { return count_ == 0; }
+    void clear() { count_ = 0; }
+
+  private:
+    static constexpr std::uint32_t kMost = 16;
+    PendingStack stacks_[kMost] = {};
+    std::uint32_t count_ = 0;
+};
+
+/// Why run() stopped.
+enum class Stop : std::uint8_t {
+    end,   ///< at the end of the slots
+    hole,  ///< at a slot that is reserved and not written, or makes no sense
+    full,  ///< the pack is full: write it, clear, and go on
+};
+
+/// One pack under construction. Large: lives in memory of its own, which begins as zeros; prepare() before its first use.
+/// Not thread-safe.
+class Packer {
+  public:
+    void prepare(std::uint32_t step);
+
+    /// Takes the slots from `at`, which moves on, to `end`; both are multiples of 8.
+    Stop run(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
+
+    std::uint32_t events() const { return events_; }
+    /// Of the pack as it stands.
+    std::uint32_t size() const;
+    /// Writes the pack to `to`, which has size() bytes and is 8-byte aligned.
+    void write(void* to) const;
+    /// Calls `sink(function, calls)` for each op that enters a function.
+    template <class Sink>
+    void for_each_entered(Sink sink) const {
+        for (std::uint32_t i = 0; i < op_count_; ++i)
+            if (ops_[i].kind <= Kind::tail_enter) sink(ops_[i].function, ops_[i].events);
+    }
+    /// Begins the next pack.
+    void clear();
+
+  private:
+    /// An op, and what the loop wants to know of it.
+    struct alignas(64) Known {
+        std::uint64_t head;         ///< of its slots, without what differs between events
+        std::uint64_t caller;       ///< of its slots' third word, as far as `caller_mask` goes
+        std::uint64_t caller_mask;  ///< all bits for enters, else 0
+        Known* follower;            ///< the op that came behind it the last time
+        std::uint32_t function;
+        std::uint32_t events;
+        std::uint16_t number;
+        std::uint16_t previous;  ///< where its last words are
+        std::uint8_t words;
+        std::uint8_t first_word;  ///< of a slot
+        std::uint8_t slot_words;  ///< in all
+        bool counted;
+        bool straight;  ///< run_straight() may take it
+        Kind kind;
+    };
+    static constexpr std::uint32_t kIndexBits = 11;
+    static constexpr std::uint32_t kMostPrevious = 1024;
+    static constexpr std::uint32_t kMostStraightWords = 20;
+    static constexpr std::ptrdiff_t kMostStraight = 24;  ///< words of a slot
+    // Their sum with the ops is below kMostBytes.
+    static constexpr std::uint32_t kCapacity[kColumns] = {6144, 10240, 14336, 2048, 512, 4096, 4096};
+    static constexpr std::uint32_t kLargest = 14336;
+
+    std::uint8_t*& end_of(Column column) { return ends_[static_cast<std::size_t>(column)]; }
+    std::uint8_t* begin_of(Column column) { return columns_[static_cast<std::size_t>(column)]; }
+    const std::uint8_t* begin_of(Column column) const { return columns_[static_cast<std::size_t>(column)]; }
+    bool has_room(Column column, std::uint32_t bytes) const {
+        const auto i = static_cast<std::size_t>(column);
+        return ends_[i] + bytes <= columns_[i] + kCapacity[i];
+    }
+    std::uint32_t sure_events() const;
+    const std::uint64_t* run_straight(const std::uint64_t* at, const std::uint64_t* end, std::uint32_t most);
+    Stop take_any(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
+    void put_rare(const Known& op, const std::uint64_t* slot, PendingStacks& stacks);
+    Known* find(std::uint64_t key, std::uint64_t caller, std::uint32_t& place);
+    Known* find_or_add(const std::uint64_t* slot, const std::uint64_t* end, Stop& stop);
+    Known* add(std::uint64_t head, std::uint64_t caller, Stop& stop);
+    Stop take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
+    void put_time(std::uint64_t ticks);
+    void put_op(std::uint32_t number);
+    void put_words(const Known& op, const std::uint64_t* words);
+    void put_count(std::uint64_t count);
+    void mark(Column column, std::uint32_t value);
+
+    std::uint32_t step_;
+    std::uint64_t near_;        ///< ticks that three bytes can say
+    std::uint64_t reciprocal_;  ///< 2^32 / step_, rounded up
+    std::uint64_t first_tsc_;
+    std::uint64_t last_tsc_;
+    std::uint64_t last_count_;
+    std::uint32_t events_;
+    std::uint32_t processor_;
+    std::uint32_t op_count_;
+    std::uint32_t previous_count_;
+    Known* last_op_;
+    std::uint8_t* ends_[kColumns];
+    Known ops_[kMostOps];
+    std::uint16_t index_[1 << kIndexBits];  ///< 1 + number of an op, by hash; 0: none
+    std::uint64_t previous_[kMostPrevious];
+    std::uint8_t columns_[kColumns][kLargest + 16];
+};
+
+}  // namespace rdam::pack

@@ -1,0 +1,179 @@
+#include "tools/agent/pack_finisher.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tools/agent/regions.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::uint16_t kNoFunction = 0xffff;
+/// Of one thread: call stacks whose enter event has not come. More than these few belong to calls that were left.
+constexpr std::size_t kMostAwaited = 1024;
+
+template <class T>
+T load(std::span<const std::uint8_t> bytes, std::size_t at) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+}
+
+template <class T>
+void store(std::span<std::uint8_t> bytes, std::size_t at, const T& value) {
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+}  // namespace
+
+PackFinisher::PackFinisher(const ProcessDescription& process, const shm::Control& control, trace::TraceInfo& info)
+    : control_(control), info_(info), unwinder_(process), packer_(std::make_unique<pack::Packer>()) {
+    packer_->prepare(control.step);
+    read_rules();
+}
+
+void PackFinisher::read_rules() {
+    rules_ = {};
+    for (const trace::FunctionInfo& function : info_.functions) {
+        rules_.enter_words.push_back(function.enter_words);
+        rules_.leave_words.push_back(function.leave_words);
+    }
+    if (regions_.empty()) return;
+    // Numbers in between stand for nothing.
+    rules_.enter_words.resize(shm::kFirstRegion, kNoFunction);
+    rules_.leave_words.resize(shm::kFirstRegion, kNoFunction);
+    for (const std::uint32_t index : regions_) {
+        rules_.enter_words.push_back(info_.functions[index].enter_words);
+        rules_.leave_words.push_back(0);
+    }
+}
+
+void PackFinisher::note_regions() {
+    const std::uint32_t count = std::min(control_.region_count.load(), shm::kMaxRegions);
+    if (count == regions_.size()) return;
+    for (std::size_t i = regions_.size(); i < count; ++i) {
+        regions_.push_back(static_cast<std::uint32_t>(info_.functions.size()));
+        info_.functions.push_back(describe_region(control_.regions[i]));
+    }
+    read_rules();
+}
+
+std::uint32_t PackFinisher::index_of(std::uint32_t function) const {
+    const std::uint32_t region = function - shm::kFirstRegion;
+    return function >= shm::kFirstRegion && region < regions_.size() ? regions_[region] : function;
+}
+
+void PackFinisher::add_objects(const std::vector<ProcessObject>& added) {
+    read_rules();
+    for (const ProcessObject& object : added)
+        unwinder_.add(object);
+}
+
+PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
+    const auto found = threads_.find(thread);
+    return found != threads_.end() ? found->second.packed : Packed{};
+}
+
+void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs) {
+    Thread& data = threads_[thread];
+    std::vector<std::uint8_t> copy(records.begin(), records.end());
+    std::span<const std::uint8_t> rest(copy);
+    while (rest.size() >= sizeof(shm::Record)) {
+        const auto record = load<shm::Record>(rest, 0);
+        if (record.size < sizeof record || record.size > rest.size() || record.size % 8 != 0) break;
+        const auto content = rest.subspan(sizeof record, record.size - sizeof record);
+        bool good = false;
+        if (record.kind == shm::RecordKind::stack) good = add_stack(data, content);
+        if (record.kind == shm::RecordKind::pack) good = add_pack(data, content, packs);
+        if (!good) break;
+        if (record.kind == shm::RecordKind::pack) data.packed = {record.sequence, record.end};
+        rest = rest.subspan(record.size);
+    }
+    if (!rest.empty()) ++damaged_;
+}
+
+bool PackFinisher::add_pack(Thread& thread, std::span<const std::uint8_t> bytes, trace::Packs& packs) {
+    const auto layout = trace::pack_layout(bytes);
+    if (!layout) return false;
+    copy_.assign(bytes.begin(), bytes.begin() + layout->header.size);
+    if (!finish_ops(copy_, *layout, packs)) return false;
+    finish_stacks(thread, copy_, *layout);
+    packs.add(layout->header, copy_);
+    return true;
+}
+
+/// Gives the ops the functions' numbers in the trace; false: one is not possible.
+bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLayout& layout, trace::Packs& packs) {
+    for (std::uint32_t i = 0; i < layout.header.ops; ++i) {
+        const std::size_t at = layout.ops + i * sizeof(pack::Op);
+        auto op = load<pack::Op>(bytes, at);
+        if (op.kind >= pack::Kind::count) return false;
+        if (op.kind == pack::Kind::pause) continue;
+        if (op.kind == pack::Kind::unwound_leave && op.function == pack::kInnermost) {
+            packs.innermost = true;
+            continue;
+        }
+        op.function = index_of(op.function);
+        if (op.function >= info_.functions.size()) return false;
+        const trace::FunctionInfo& function = info_.functions[op.function];
+        const bool enters = op.kind <= pack::Kind::tail_enter;
+        if (op.words != (enters                           ? function.enter_words
+                         : op.kind == pack::Kind::leave ? function.leave_words
+                                                          : 0))
+            return false;
+        any_calls_ = any_calls_ || enters;
+        store(bytes, at, op);
+    }
+    return true;
+}
+
+/// Call stacks get the numbers that they have in the trace.
+void PackFinisher::finish_stacks(Thread& thread, std::span<std::uint8_t> bytes, const trace::PackLayout& layout) {
+    const auto column = static_cast<std::size_t>(pack::Column::stacks);
+    for (std::size_t at = 0; at + sizeof(pack::Mark) <= layout.header.bytes[column]; at += sizeof(pack::Mark)) {
+        auto mark = load<pack::Mark>(bytes, layout.columns[column] + at);
+        const auto found = thread.stacks.find(mark.value);
+        mark.value = found != thread.stacks.end() ? found->second : 0;
+        if (found != thread.stacks.end()) thread.stacks.erase(found);
+        store(bytes, layout.columns[column] + at, mark);
+    }
+}
+
+bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes) {
+    if (bytes.size() < sizeof(shm::StackCopy)) return false;
+    const auto copy = load<shm::StackCopy>(bytes, 0);
+    bytes = bytes.subspan(sizeof copy);
+    if (copy.function >= info_.functions.size() || copy.side_bytes > bytes.size() ||
+        copy.stack_bytes > bytes.size() - copy.side_bytes)
+        return false;
+    const trace::FunctionInfo& function = info_.functions[copy.function];
+    const std::uint64_t entry = info_.objects[function.object].base + function.address;
+    const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.side_bytes),
+                                                bytes.subspan(copy.side_bytes, copy.stack_bytes));
+    std::vector<std::uint64_t> key{copy.function, copy.caller};
+    key.insert(key.end(), stack.frames.begin(), stack.frames.end());
+    const auto [known, added] =
+        stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
+    if (added) info_.stacks.push_back({copy.function, copy.caller, stack.frames, stack.truncated});
+    if (thread.stacks.size() >= kMostAwaited) thread.stacks.clear();
+    thread.stacks[copy.number] = known->second;
+    return true;
+}
+
+void PackFinisher::add_slot(std::uint32_t thread, std::span<const std::uint64_t> slot, trace::Packs& packs) {
+    pack::PendingStacks& pending = threads_[thread].pending;
+    const std::uint64_t* at = slot.data();
+    if (packer_->run(at, at + slot.size(), pending) != pack::Stop::full) return;
+    flush(thread, packs);
+    packer_->run(at, slot.data() + slot.size(), pending);
+}
+
+void PackFinisher::flush(std::uint32_t thread, trace::Packs& packs) {
+    if (packer_->events() == 0) return;
+    std::vector<std::uint8_t> bytes(packer_->size());
+    packer_->write(bytes.data());
+    packer_->clear();
+    if (!add_pack(threads_[thread], bytes, packs)) ++damaged_;
+}
+
+}  // namespace rdam::agent
