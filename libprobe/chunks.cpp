@@ -21,8 +21,8 @@ std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
     return used <= shm::kChunkSize ? static_cast<std::uint32_t>(used) : 0;
 }
 
-/// The thread's slots become packs. Where they cannot, the chunk goes to the agent as it is, behind what is packed: it
-/// can wait for a slot that is not written yet.
+/// The thread's slots become packs. Where they cannot, the chunk goes to the agent as it is, behind what is
+/// packed: it can wait for a slot that is not written yet.
 void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     const std::uint32_t chunk = thread.slot->chunk.load(std::memory_order_relaxed);
     if (chunk == shm::kNone) return;
@@ -35,12 +35,27 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
         zero_bytes(reinterpret_cast<char*>(&head) + shm::kChunkHeader, used - shm::kChunkHeader);
         head.sequence.store(thread.slot->next_sequence, std::memory_order_release);
         head.state.store(shm::ChunkState::owned);
+        // The agent sets the rates by what it has seen.
+        if (globals.settings.max_overhead_ppm != 0) hand_over_packed(*thread.slot);
         return;
     }
     head.used.store(used, std::memory_order_relaxed);
     thread.slot->chunk.store(shm::kNone, std::memory_order_relaxed);
-    hand_over_packed(thread);
+    hand_over_packed(*thread.slot);
     hand_over_chunk(chunk);
+}
+
+/// The thread's own, or another. Where there is none left, what the thread has packed makes room.
+std::uint32_t chunk_for_slots(shm::ThreadSlot& slot, std::uint64_t& waited) {
+    std::uint32_t chunk = slot.chunk.load(std::memory_order_relaxed);
+    if (chunk != shm::kNone) return chunk;
+    chunk = acquire(slot, shm::ChunkKind::slots, waited);
+    if (chunk == shm::kNone && slot.packed.load(std::memory_order_relaxed) != shm::kNone) {
+        hand_over_packed(slot);
+        chunk = acquire(slot, shm::ChunkKind::slots, waited);
+    }
+    if (chunk != shm::kNone) slot.chunk.store(chunk, std::memory_order_release);
+    return chunk;
 }
 
 }  // namespace
@@ -89,7 +104,7 @@ void end_thread(ThreadState& thread) {
     empty_chunk(thread, waited);
     park(thread);
     if (const std::uint32_t chunk = slot.chunk.exchange(shm::kNone); chunk != shm::kNone) release(chunk);
-    hand_over_packed(thread);
+    hand_over_packed(*thread.slot);
     end_counter(thread);
     thread.slot = nullptr;
     thread.ended = true;
@@ -112,12 +127,8 @@ bool change_chunk(ThreadState& thread) {
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
     park(thread);
-    std::uint32_t chunk = thread.slot->chunk.load(std::memory_order_relaxed);
-    if (chunk == shm::kNone) {
-        chunk = acquire(*thread.slot, shm::ChunkKind::slots, waited);
-        if (chunk == shm::kNone) return false;
-        thread.slot->chunk.store(chunk, std::memory_order_release);
-    }
+    const std::uint32_t chunk = chunk_for_slots(*thread.slot, waited);
+    if (chunk == shm::kNone) return false;
     shm::ChunkHeader& head = header_of(chunk);
     auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
     slot[0] = begin;

@@ -11,7 +11,8 @@
 namespace rdam::probe {
 namespace {
 
-/// A packer is needed for some microseconds: there are as many as threads have ever packed at a time, up to this.
+/// A packer is needed for some microseconds: there are as many as threads have ever packed at a time, up to
+/// this.
 constexpr std::uint32_t kPackers = 64;
 
 struct Place {
@@ -78,8 +79,9 @@ bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t e
 shm::Record* reserve_record(ThreadState& thread, std::uint32_t bytes, std::uint64_t& waited) {
     const std::uint32_t wanted = static_cast<std::uint32_t>(sizeof(shm::Record)) + bytes;
     std::uint32_t chunk = thread.slot->packed.load(std::memory_order_relaxed);
-    if (chunk != shm::kNone && header_of(chunk).used.load(std::memory_order_relaxed) + wanted > shm::kChunkSize) {
-        hand_over_packed(thread);
+    if (chunk != shm::kNone &&
+        header_of(chunk).used.load(std::memory_order_relaxed) + wanted > shm::kChunkSize) {
+        hand_over_packed(*thread.slot);
         chunk = shm::kNone;
     }
     if (chunk == shm::kNone) {
@@ -97,10 +99,10 @@ void publish_record(ThreadState& thread, shm::Record* record) {
     head.used.store(head.used.load(std::memory_order_relaxed) + record->size, std::memory_order_release);
 }
 
-void hand_over_packed(ThreadState& thread) {
-    const std::uint32_t chunk = thread.slot->packed.load(std::memory_order_relaxed);
+void hand_over_packed(shm::ThreadSlot& slot) {
+    const std::uint32_t chunk = slot.packed.load(std::memory_order_relaxed);
     if (chunk == shm::kNone) return;
-    thread.slot->packed.store(shm::kNone, std::memory_order_relaxed);
+    slot.packed.store(shm::kNone, std::memory_order_relaxed);
     hand_over_chunk(chunk);
 }
 
@@ -113,7 +115,9 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
         &header_of(thread.slot->chunk.load(std::memory_order_relaxed)));
     const std::uint64_t* const end = begin + used / sizeof *begin;
     const std::uint64_t* at = begin + shm::kChunkHeader / sizeof *begin;
-    const auto place = [&] { return static_cast<std::uint32_t>(at - begin) * static_cast<std::uint32_t>(sizeof *at); };
+    const auto place = [&] {
+        return static_cast<std::uint32_t>(at - begin) * static_cast<std::uint32_t>(sizeof *at);
+    };
     for (;;) {
         const pack::Stop stop = packer->run(at, end, thread.stacks);
         if (packer->events() > 0 && !write_pack(thread, *packer, place(), waited)) return false;

@@ -11,8 +11,8 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/format.h"
-#include "libprobe/format/varint.h"
 #include "analyzer/trace/writer.h"
+#include "libprobe/format/varint.h"
 
 namespace rdam::trace {
 

@@ -260,7 +260,8 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
     PackDecoder::Room room{.events = events_.data(), .words = words_.data(), .zeros = zeros_};
     std::size_t at = 0;
     for (const PackLayout& layout : layouts) {
-        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, innermost, room)) return false;
+        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, innermost, room))
+            return false;
         at += layout.header.size;
     }
     return true;
@@ -279,11 +280,11 @@ bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
 bool ChunkDecoder::decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                           const TraceInfo& info) {
     count_ = 0;
-    const bool good = header.is(format::ChunkType::packs)
-                          ? decode_packs(payload, header.events, (header.flags & format::kInnermost) != 0, info) &&
-                                events_[0].tsc == header.first_tsc &&
-                                events_[header.events - 1].tsc == header.last_tsc
-                          : Run(*this, info).decode(header, payload);
+    const bool good =
+        header.is(format::ChunkType::packs)
+            ? decode_packs(payload, header.events, (header.flags & format::kInnermost) != 0, info) &&
+                  events_[0].tsc == header.first_tsc && events_[header.events - 1].tsc == header.last_tsc
+            : Run(*this, info).decode(header, payload);
     if (good) count_ = header.events;
     return good;
 }

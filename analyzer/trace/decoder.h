@@ -13,9 +13,9 @@ namespace rdam::trace {
 
 class ChunkDecoder {
   public:
-    /// Of an event chunk of either type. False when the chunk breaks any rule of docs/trace-format.md or contradicts `info`. A call stack that
-    /// `info` does not have becomes 0: the recorder may have died before it described it. `payload` is
-    /// followed by varint::kSlack readable bytes.
+    /// Of an event chunk of either type. False when the chunk breaks any rule of docs/trace-format.md or
+    /// contradicts `info`. A call stack that `info` does not have becomes 0: the recorder may have died
+    /// before it described it. `payload` is followed by varint::kSlack readable bytes.
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                 const TraceInfo& info);
 

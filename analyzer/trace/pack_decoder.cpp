@@ -77,7 +77,8 @@ class PackDecoder::Run {
                first_->tsc == layout_.header.first_tsc;
     }
 
-    bool read_long_time(std::uint8_t code, const std::uint8_t*& at, const std::uint8_t* end, std::uint64_t& tsc) const {
+    bool read_long_time(std::uint8_t code, const std::uint8_t*& at, const std::uint8_t* end,
+                        std::uint64_t& tsc) const {
         const std::ptrdiff_t size = code == pack::kSteps16 ? 2 : code == pack::kSteps32 ? 4 : 8;
         if (code > pack::kDifference || end - at < size) return false;
         const std::uint64_t step = layout_.header.step;
@@ -124,7 +125,8 @@ class PackDecoder::Run {
         event.instructions = last_count_;
     }
 
-    /// Calls `sink(event, value)` for each mark; false: they are not in order, or of events that there are not.
+    /// Calls `sink(event, value)` for each mark; false: they are not in order, or of events that there are
+    /// not.
     template <class Sink>
     bool read_marks(Column which, Sink sink) const {
         const auto marks = column(which);
@@ -186,8 +188,8 @@ class PackDecoder::Run {
     std::size_t stacks_ = 0;
 };
 
-bool PackDecoder::read_ops(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
-                           bool innermost) {
+bool PackDecoder::read_ops(const PackLayout& layout, std::span<const std::uint8_t> bytes,
+                           const TraceInfo& info, bool innermost) {
     ops_.clear();
     previous_.clear();
     for (std::uint32_t i = 0; i < layout.header.ops; ++i) {
@@ -207,7 +209,8 @@ bool PackDecoder::read_ops(const PackLayout& layout, std::span<const std::uint8_
         }
         const bool unnamed = op.kind == Kind::unwound_leave && op.function == pack::kInnermost && innermost;
         if (!unnamed && op.function >= info.functions.size()) return false;
-        const std::uint16_t leave_words = unnamed ? std::uint16_t{0} : info.functions[op.function].leave_words;
+        const std::uint16_t leave_words =
+            unnamed ? std::uint16_t{0} : info.functions[op.function].leave_words;
         const bool enters = op.kind <= Kind::tail_enter;
         known.unwound = op.kind == Kind::unwound_leave;
         if (op.words != (known.unwound ? 0 : enters ? info.functions[op.function].enter_words : leave_words))

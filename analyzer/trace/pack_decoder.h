@@ -11,21 +11,22 @@
 
 namespace rdam::trace {
 
-/// Decodes the packs of one chunk, one after the other, into room that the caller has made. Keeps its tables; one for each
-/// thread that decodes.
+/// Decodes the packs of one chunk, one after the other, into room that the caller has made. Keeps its tables;
+/// one for each thread that decodes.
 class PackDecoder {
   public:
-    /// Where the next events and their words go. Both must have room for what the pack's header says: `events`, and a word
-    /// for each byte of its column of words.
+    /// Where the next events and their words go. Both must have room for what the pack's header says:
+    /// `events`, and a word for each byte of its column of words.
     struct Room {
         Event* events = nullptr;
         std::uint64_t* words = nullptr;
-        std::span<const std::uint64_t> zeros;  ///< for leaves by unwinding: as many as any function has leave words
+        std::span<const std::uint64_t>
+            zeros;  ///< for leaves by unwinding: as many as any function has leave words
     };
 
-    /// Moves `room` on behind what it has written. False when the pack breaks any rule of docs/trace-format.md or
-    /// contradicts `info`. `innermost`: an unwound leave may name no function; its event has format's kInnermost.
-    /// `bytes` is followed by varint::kSlack readable bytes.
+    /// Moves `room` on behind what it has written. False when the pack breaks any rule of
+    /// docs/trace-format.md or contradicts `info`. `innermost`: an unwound leave may name no function; its
+    /// event has format's kInnermost. `bytes` is followed by varint::kSlack readable bytes.
     bool decode(const PackLayout& layout, std::span<const std::uint8_t> bytes, const TraceInfo& info,
                 bool innermost, Room& room);
 

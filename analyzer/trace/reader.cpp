@@ -136,8 +136,8 @@ void TraceReader::State::add_event_chunk(const ChunkPlace& place) {
     Chunk chunk{.place = place};
     if (!is_next(expected[place.thread], place.sequence, chunk.gap_before)) return;
     chunk.gap_before = chunk.gap_before || (place.flags & format::kGapBefore) != 0;
-    thread.innermost = thread.innermost || (place.is(format::ChunkType::packs) &&
-                                            (place.flags & format::kInnermost) != 0);
+    thread.innermost =
+        thread.innermost || (place.is(format::ChunkType::packs) && (place.flags & format::kInnermost) != 0);
     thread.events += place.events;
     events += place.events;
     thread.chunks.push_back(chunk);

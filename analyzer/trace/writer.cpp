@@ -145,7 +145,8 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
 }
 
 /// `header` says type, flags, thread, events and times.
-Result<void> TraceWriter::State::append_events(format::ChunkHeader header, std::span<const std::uint8_t> payload) {
+Result<void> TraceWriter::State::append_events(format::ChunkHeader header,
+                                               std::span<const std::uint8_t> payload) {
     Thread& state = threads[header.thread];
     if (state.gap) header.flags |= format::kGapBefore;
     auto done = write_chunk(header, payload);

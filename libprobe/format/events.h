@@ -107,10 +107,11 @@ struct EntryRegisters {
 };
 
 inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
-inline constexpr std::uint32_t kStackSlotWords = 5;  ///< of 8 bytes; the enter event that follows belongs to the same call
+inline constexpr std::uint32_t kStackSlotWords =
+    5;  ///< of 8 bytes; the enter event that follows belongs to the same call
 
-/// Of the records of a packed chunk: behind it `side_bytes` of side frames (as they lay at `side_address`) and
-/// `stack_bytes` from registers.rsp upwards.
+/// Of the records of a packed chunk: behind it `side_bytes` of side frames (as they lay at `side_address`)
+/// and `stack_bytes` from registers.rsp upwards.
 struct StackCopy {
     std::uint32_t function = 0;
     std::uint32_t number = 0;  ///< from 1, by thread: what the stack slot says

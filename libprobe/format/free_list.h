@@ -1,5 +1,5 @@
-// The stack of chunks that are free, shared by all threads of the process and the agent: lock-free, safe against a chunk
-// that comes back meanwhile (ABA) by a count of changes.
+// The stack of chunks that are free, shared by all threads of the process and the agent: lock-free, safe
+// against a chunk that comes back meanwhile (ABA) by a count of changes.
 #pragma once
 
 #include "libprobe/format/shared.h"

@@ -1,8 +1,9 @@
-// A pack: some thousand events of one thread, as the thread itself packs them when its chunk of slots is full, and as
-// they stand in the trace file (docs/trace-format.md, "Packed event chunks"). Shared by the recorder, which writes packs,
-// the agent, which finishes them, and the reader of traces.
+// A pack: some thousand events of one thread, as the thread itself packs them when its chunk of slots is
+// full, and as they stand in the trace file (docs/trace-format.md, "Packed event chunks"). Shared by the
+// recorder, which writes packs, the agent, which finishes them, and the reader of traces.
 //
-//   Header | Op … Op | ops | times | words | processors | stacks | sampling | instructions | zeros up to 8 bytes
+//   Header | Op … Op | ops | times | words | processors | stacks | sampling | instructions | zeros up to 8
+//   bytes
 #pragma once
 
 #include <cstddef>
@@ -29,12 +30,14 @@ inline constexpr std::uint32_t kInnermost = 0xffffffff;
 /// The columns of a pack, in their order.
 ///
 /// - ops: the number of the event's op, one byte; kWideOp: two bytes behind it have the number.
-/// - times: one byte, the steps of the clock since the event before it (since Header::first_tsc for the first), or
+/// - times: one byte, the steps of the clock since the event before it (since Header::first_tsc for the
+/// first), or
 ///   one of the codes below.
 /// - words: varints, each the zigzag difference to the same word of the last event of this op (0 before the
 ///   first). A pause has one, the ticks from its begin to its end, as it is.
 /// - processors, stacks, sampling: Marks.
-/// - instructions: varints, 0 = not known, else 1 + the zigzag difference to the last known count (0 before the first).
+/// - instructions: varints, 0 = not known, else 1 + the zigzag difference to the last known count (0 before
+/// the first).
 enum class Column : std::uint8_t { ops, times, words, processors, stacks, sampling, instructions, count };
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
 
@@ -47,8 +50,9 @@ inline constexpr std::uint8_t kDifference = 254;  ///< eight bytes follow: ticks
 /// Something that few events have. In the order of events.
 struct Mark {
     std::uint32_t event = 0;  ///< its place in the pack
-    std::uint32_t value = 0;  ///< processors: + 1, of this event and those behind it, 0: not known; stacks: 1 + index of
-                              ///< the call stack; sampling: 1 + k, of a tree recorded with probability 2^-k
+    std::uint32_t value =
+        0;  ///< processors: + 1, of this event and those behind it, 0: not known; stacks: 1 + index of
+            ///< the call stack; sampling: 1 + k, of a tree recorded with probability 2^-k
 };
 static_assert(sizeof(Mark) == 8);
 

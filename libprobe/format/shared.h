@@ -64,7 +64,7 @@ struct alignas(128) ThreadSlot {
     std::atomic<ThreadState> state;
     std::uint32_t index;  ///< unique in the process: the thread's number in the trace
     std::uint32_t tid;
-    std::atomic<std::uint32_t> chunk;  ///< the one that its slots go to; kNone: none
+    std::atomic<std::uint32_t> chunk;   ///< the one that its slots go to; kNone: none
     std::atomic<std::uint32_t> packed;  ///< the one that its packs go to; kNone: none
     std::uint64_t start;
     std::uint64_t end;
@@ -88,31 +88,33 @@ enum class ChunkKind : std::uint32_t {
     packed,     ///< records
 };
 
-/// The first kChunkHeader bytes of a chunk. Written by the owning thread. It packs its slots itself and uses the chunk
-/// again; a chunk of slots reaches the agent when that cannot be done: a slot in it is reserved and not written
-/// yet (a thread that packs in a signal handler may have interrupted a probe), there is no room, or the program was killed.
+/// The first kChunkHeader bytes of a chunk. Written by the owning thread. It packs its slots itself and uses
+/// the chunk again; a chunk of slots reaches the agent when that cannot be done: a slot in it is reserved and
+/// not written yet (a thread that packs in a signal handler may have interrupted a probe), there is no room,
+/// or the program was killed.
 struct ChunkHeader {
     std::atomic<ChunkState> state;
     ChunkKind kind;
-    std::uint32_t thread;  ///< ThreadSlot::index
-    std::uint32_t slot;    ///< position in Control::threads
-    std::atomic<std::uint32_t> sequence;  ///< slots: counts the thread's fillings; packed: that of the filling when it was
-                                          ///< taken
-    std::atomic<std::uint32_t> used;  ///< slots: of a full chunk, where the next slot would have begun; packed: behind the
-                                      ///< last record; from the chunk's start
+    std::uint32_t thread;                 ///< ThreadSlot::index
+    std::uint32_t slot;                   ///< position in Control::threads
+    std::atomic<std::uint32_t> sequence;  ///< slots: counts the thread's fillings; packed: that of the
+                                          ///< filling when it was taken
+    std::atomic<std::uint32_t> used;  ///< slots: of a full chunk, where the next slot would have begun;
+                                      ///< packed: behind the last record; from the chunk's start
     std::atomic<std::uint32_t> next_free;
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 
 enum class RecordKind : std::uint32_t { pack = 1, stack };
 
-/// Of a packed chunk. Behind it: a pack (pack.h); a StackCopy with its bytes, which stands before the pack with the
-/// slot that names it.
+/// Of a packed chunk. Behind it: a pack (pack.h); a StackCopy with its bytes, which stands before the pack
+/// with the slot that names it.
 struct Record {
     std::uint32_t size = 0;  ///< with this header, a multiple of 8
     RecordKind kind = RecordKind::pack;
-    std::uint32_t sequence = 0;  ///< pack: the filling of the chunk of slots that it was made of, and the place in that
-    std::uint32_t end = 0;       ///< chunk up to which it goes: what a killed thread had packed is not taken twice
+    std::uint32_t sequence =
+        0;  ///< pack: the filling of the chunk of slots that it was made of, and the place in that
+    std::uint32_t end = 0;  ///< chunk up to which it goes: what a killed thread had packed is not taken twice
 };
 static_assert(sizeof(Record) == 16);
 

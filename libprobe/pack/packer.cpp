@@ -291,9 +291,9 @@ void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks&
             mark(Column::stacks, stack);
 }
 
-/// The loop for those events that need no more than an op, a time and words. Goes on while what came behind an op the last
-/// time comes again: no look-up, and the next slot's address does not wait for what this one says. Returns where it
-/// stopped, at an event that is none of these.
+/// The loop for those events that need no more than an op, a time and words. Goes on while what came behind
+/// an op the last time comes again: no look-up, and the next slot's address does not wait for what this one
+/// says. Returns where it stopped, at an event that is none of these.
 const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
                                           std::uint32_t most) {
     // Stores of bytes may alias anything that is not local.

@@ -1,8 +1,9 @@
-// Slots to packs (libprobe/format/pack.h). Runs inside the profiled program, at the end of a chunk, and in the agent for
-// what a killed program has left behind. No libc, no allocation, little stack: a signal handler's may be small.
+// Slots to packs (libprobe/format/pack.h). Runs inside the profiled program, at the end of a chunk, and in
+// the agent for what a killed program has left behind. No libc, no allocation, little stack: a signal
+// handler's may be small.
 //
-// Slots are read as they lie in memory that the program can write to: nothing in them is believed beyond the end that the
-// caller names.
+// Slots are read as they lie in memory that the program can write to: nothing in them is believed beyond the
+// end that the caller names.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ struct PendingStack {
 class PendingStacks {
   public:
     void add(const PendingStack& stack);
-    /// The number of the last one that was taken for this call, 0 if none was. Those taken after it belong to calls
-    /// that a signal handler jumped out of.
+    /// The number of the last one that was taken for this call, 0 if none was. Those taken after it belong to
+    /// calls that a signal handler jumped out of.
     std::uint32_t take(std::uint32_t function, std::uint64_t caller);
     bool empty() const { return count_ == 0; }
     void clear() { count_ = 0; }
@@ -45,8 +46,8 @@ enum class Stop : std::uint8_t {
     full,  ///< the pack is full: write it, clear, and go on
 };
 
-/// One pack under construction. Large: lives in memory of its own, which begins as zeros; prepare() before its first use.
-/// Not thread-safe.
+/// One pack under construction. Large: lives in memory of its own, which begins as zeros; prepare() before
+/// its first use. Not thread-safe.
 class Packer {
   public:
     void prepare(std::uint32_t step);

@@ -64,8 +64,8 @@ class Stepped(Case):
         self.step(4, 0, 7000, 4)
 
     def test_at_the_end_of_a_chunk(self):
-        # An event of 24 and one of 16 bytes a call, a chunk's limit at 253,952 behind a header of 64.
-        full = (253_952 - 64) // 40
+        # An event of 24 and one of 16 bytes a call, a chunk's limit at 57,344 behind a header of 64.
+        full = (57_344 - 64) // 40
         for fill in (full, *random.Random().sample(range(full - 150, full), 3)):
             with self.subTest(fill):
                 self.step(1, fill, 1, RDAM_STACK_PERIOD="0", RDAM_ARGS="0")

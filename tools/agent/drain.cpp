@@ -149,7 +149,8 @@ void Drain::take_held(std::uint32_t thread, Holes holes) {
 
 /// False: there is a hole that may be filled yet.
 bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
-    if (shared_.chunk_header(held.chunk).kind != shm::ChunkKind::packed) return read_slots(held, thread, holes);
+    if (shared_.chunk_header(held.chunk).kind != shm::ChunkKind::packed)
+        return read_slots(held, thread, holes);
     read_records(held.chunk, thread);
     give_back(held.chunk);
     return true;
@@ -163,8 +164,8 @@ void Drain::read_records(std::uint32_t chunk, std::uint32_t thread) {
     write(thread);
 }
 
-/// A chunk with a hole that was given up is not used again while its thread lives: what is written there late must not
-/// look like another thread's event.
+/// A chunk with a hole that was given up is not used again while its thread lives: what is written there late
+/// must not look like another thread's event.
 bool Drain::read_slots(HeldChunk& held, std::uint32_t thread, Holes holes) {
     const shm::ChunkHeader& header = shared_.chunk_header(held.chunk);
     if (held.from == 0) {
@@ -281,7 +282,8 @@ void Drain::take_gone_threads() {
 /// What it holds is zeroed by the thread that takes it.
 void Drain::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
-    shm::push_free(control, chunk, [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
+    shm::push_free(control, chunk,
+                   [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
     control.free_futex.fetch_add(1);
     if (control.waiters.load() > 0) futex_wake(&control.free_futex, INT_MAX);
 }
@@ -322,9 +324,10 @@ void Drain::add_remarks(bool clean_end) {
     for (const trace::ThreadInfo& thread : info_.threads)
         info_.dropped += thread.dropped;
     if (finisher_.damaged() > 0)
-        info_.remarks.push_back(fmt::format(
-            "{} of the recorder's buffers made no sense: the program has written into them, and events are missing",
-            finisher_.damaged()));
+        info_.remarks.push_back(
+            fmt::format("{} of the recorder's buffers made no sense: the program has written into them, and "
+                        "events are missing",
+                        finisher_.damaged()));
     if (const std::uint64_t lent = control.lent.load(); lent > 0)
         info_.remarks.push_back(fmt::format(
             "{} events of threads that share their storage with a process they have made (clone) are not in "

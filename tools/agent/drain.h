@@ -50,7 +50,8 @@ class Drain {
     std::string finish(bool clean_end, bool tell_none);
 
   private:
-    /// A full chunk that waits to be read, or is read up to a slot which its thread has reserved and not written.
+    /// A full chunk that waits to be read, or is read up to a slot which its thread has reserved and not
+    /// written.
     struct HeldChunk {
         std::uint32_t chunk = 0;
         std::size_t from = 0;  ///< of slots: where to go on; 0: not begun

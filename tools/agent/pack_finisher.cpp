@@ -9,7 +9,8 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::uint16_t kNoFunction = 0xffff;
-/// Of one thread: call stacks whose enter event has not come. More than these few belong to calls that were left.
+/// Of one thread: call stacks whose enter event has not come. More than these few belong to calls that were
+/// left.
 constexpr std::size_t kMostAwaited = 1024;
 
 template <class T>
@@ -26,7 +27,8 @@ void store(std::span<std::uint8_t> bytes, std::size_t at, const T& value) {
 
 }  // namespace
 
-PackFinisher::PackFinisher(const ProcessDescription& process, const shm::Control& control, trace::TraceInfo& info)
+PackFinisher::PackFinisher(const ProcessDescription& process, const shm::Control& control,
+                           trace::TraceInfo& info)
     : control_(control), info_(info), unwinder_(process), packer_(std::make_unique<pack::Packer>()) {
     packer_->prepare(control.step);
     read_rules();
@@ -74,7 +76,8 @@ PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
     return found != threads_.end() ? found->second.packed : Packed{};
 }
 
-void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs) {
+void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
+                               trace::Packs& packs) {
     Thread& data = threads_[thread];
     std::vector<std::uint8_t> copy(records.begin(), records.end());
     std::span<const std::uint8_t> rest(copy);
@@ -103,7 +106,8 @@ bool PackFinisher::add_pack(Thread& thread, std::span<const std::uint8_t> bytes,
 }
 
 /// Gives the ops the functions' numbers in the trace; false: one is not possible.
-bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLayout& layout, trace::Packs& packs) {
+bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLayout& layout,
+                              trace::Packs& packs) {
     for (std::uint32_t i = 0; i < layout.header.ops; ++i) {
         const std::size_t at = layout.ops + i * sizeof(pack::Op);
         auto op = load<pack::Op>(bytes, at);
@@ -117,9 +121,9 @@ bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLa
         if (op.function >= info_.functions.size()) return false;
         const trace::FunctionInfo& function = info_.functions[op.function];
         const bool enters = op.kind <= pack::Kind::tail_enter;
-        if (op.words != (enters                           ? function.enter_words
+        if (op.words != (enters                         ? function.enter_words
                          : op.kind == pack::Kind::leave ? function.leave_words
-                                                          : 0))
+                                                        : 0))
             return false;
         any_calls_ = any_calls_ || enters;
         store(bytes, at, op);
@@ -128,9 +132,11 @@ bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLa
 }
 
 /// Call stacks get the numbers that they have in the trace.
-void PackFinisher::finish_stacks(Thread& thread, std::span<std::uint8_t> bytes, const trace::PackLayout& layout) {
+void PackFinisher::finish_stacks(Thread& thread, std::span<std::uint8_t> bytes,
+                                 const trace::PackLayout& layout) {
     const auto column = static_cast<std::size_t>(pack::Column::stacks);
-    for (std::size_t at = 0; at + sizeof(pack::Mark) <= layout.header.bytes[column]; at += sizeof(pack::Mark)) {
+    for (std::size_t at = 0; at + sizeof(pack::Mark) <= layout.header.bytes[column];
+         at += sizeof(pack::Mark)) {
         auto mark = load<pack::Mark>(bytes, layout.columns[column] + at);
         const auto found = thread.stacks.find(mark.value);
         mark.value = found != thread.stacks.end() ? found->second : 0;

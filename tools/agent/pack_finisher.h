@@ -1,6 +1,6 @@
-// From the packs and slots that a thread has left in shared memory to packs that can stand in a trace: with the numbers
-// that only the agent gives (call stacks, regions), and checked. The program can write to that memory: what is looked at
-// is a copy, and nothing in it is believed.
+// From the packs and slots that a thread has left in shared memory to packs that can stand in a trace: with
+// the numbers that only the agent gives (call stacks, regions), and checked. The program can write to that
+// memory: what is looked at is a copy, and nothing in it is believed.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class PackFinisher {
     /// The process has these objects besides.
     void add_objects(const std::vector<ProcessObject>& added);
 
-    /// Regions that have come since the last time. They are known to the process before it writes their first event, and
-    /// to us before we read it.
+    /// Regions that have come since the last time. They are known to the process before it writes their first
+    /// event, and to us before we read it.
     void note_regions();
 
     /// Adds the packs of a packed chunk of `thread` to `packs`. `records` is what stands behind its header.
@@ -51,7 +51,9 @@ class PackFinisher {
     const SlotRules& rules() const { return rules_; }
     void read_rules();
     bool any_calls() const { return any_calls_; }
-    std::uint64_t damaged() const { return damaged_; }  ///< packed chunks that made no sense from some place on
+    std::uint64_t damaged() const {
+        return damaged_;
+    }  ///< packed chunks that made no sense from some place on
 
   private:
     struct Thread {

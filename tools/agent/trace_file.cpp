@@ -58,8 +58,7 @@ void TraceFile::describe() {
 
 std::string TraceFile::finish() {
     info_.clock.ticks_per_second = rate_.result();
-    if (lost_ > 0)
-        info_.remarks.push_back(fmt::format("{} events could not be written: {}", lost_, error_));
+    if (lost_ > 0) info_.remarks.push_back(fmt::format("{} events could not be written: {}", lost_, error_));
     if (writer_)
         if (const auto done = writer_->finish(info_); !done) error_ = done.error().message;
     std::string text;

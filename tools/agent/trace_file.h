@@ -15,8 +15,8 @@ namespace rdam::agent {
 /// Not thread-safe.
 class TraceFile {
   public:
-    /// `info` has all that is known before the first event, and goes on being completed by whoever learns more. `wanted`
-    /// is the output path.
+    /// `info` has all that is known before the first event, and goes on being completed by whoever learns
+    /// more. `wanted` is the output path.
     TraceFile(trace::TraceInfo& info, const TickRate& rate, std::string wanted)
         : info_(info), rate_(rate), wanted_(std::move(wanted)) {}
 

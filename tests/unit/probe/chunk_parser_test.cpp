@@ -206,9 +206,8 @@ TEST_CASE("a head that no function has is not believed", "[chunk]") {
     SECTION("a kind that does not exist") {
         chunk.put(150, static_cast<SlotKind>(9), 0, {});
     }
-    SECTION("a stack that is larger than the chunk") {
-        std::vector<std::uint64_t> copy(sizeof(shm::StackCopy) / 8, 0xffffffff);
-        chunk.put(150, SlotKind::stack, 0, copy);
+    SECTION("a call stack of a function that does not exist") {
+        chunk.put(150, SlotKind::stack, 2, {160, 0x401000, 1});
     }
     CHECK(parse(chunk).times.front() == 100);
     CHECK(parse(chunk).times.size() == 1);

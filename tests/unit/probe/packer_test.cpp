@@ -1,0 +1,315 @@
+// Slots to packs and back to events: as the probes store them, as the reader of traces gives them.
+#include "libprobe/pack/packer.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "analyzer/trace/decoder.h"
+
+namespace rdam {
+namespace {
+
+using shm::SlotKind;
+using trace::Event;
+using trace::EventKind;
+
+constexpr std::uint64_t kCaller = 0x401000;
+constexpr std::uint64_t kRest = ~std::uint64_t{0} >> 12;  ///< of a head, without the processor
+
+/// Function 0: nothing; 1: two parameters and a result; 2: thirty parameters.
+trace::TraceInfo functions() {
+    trace::TraceInfo info;
+    info.functions.resize(3);
+    info.functions[1].enter_words = 2;
+    info.functions[1].leave_words = 1;
+    info.functions[2].enter_words = 30;
+    info.stacks.resize(5);
+    return info;
+}
+
+/// The slots of a chunk, and what they mean.
+class Slots {
+  public:
+    void add(SlotKind kind, std::uint32_t function, std::uint64_t tsc,
+             const std::vector<std::uint64_t>& words = {}, std::uint64_t caller = kCaller,
+             std::uint64_t head_bits = 0) {
+        const bool enter = kind == SlotKind::enter || kind == SlotKind::tail_enter;
+        words_.push_back(tsc);
+        words_.push_back((shm::make_head(kind, static_cast<std::uint32_t>(words.size()), function) & kRest) |
+                         std::uint64_t{processor} << RDAM_HEAD_CPU_SHIFT | head_bits |
+                         (count != 0 ? shm::kCounted : 0));
+        if (enter) words_.push_back(caller);
+        words_.insert(words_.end(), words.begin(), words.end());
+        if (count != 0) words_.push_back(count);
+        Event event;
+        event.tsc = tsc;
+        event.function = function;
+        event.cpu = processor == 0xfff ? trace::kNoCpu : static_cast<std::uint16_t>(processor);
+        event.kind = kind == SlotKind::enter        ? EventKind::enter
+                     : kind == SlotKind::tail_enter ? EventKind::tail_enter
+                                                    : EventKind::leave;
+        event.unwound = kind == SlotKind::unwound;
+        event.caller = enter ? caller : 0;
+        event.instructions = count;
+        expect(event, words);
+    }
+    void pause(std::uint64_t begin, std::uint64_t end, shm::Pause reason) {
+        words_.push_back(begin);
+        words_.push_back(shm::make_head(SlotKind::pause, 1, static_cast<std::uint32_t>(reason)));
+        words_.push_back(end);
+        expect_pause(begin, end, reason);
+    }
+    void stack(std::uint64_t begin, std::uint64_t end, std::uint32_t function, std::uint64_t number) {
+        words_.push_back(begin);
+        words_.push_back(shm::make_head(SlotKind::stack, 0, function));
+        words_.insert(words_.end(), {end, kCaller, number});
+        expect_pause(begin, end, shm::Pause::stack_copy);
+    }
+    void hole(std::size_t words) { words_.insert(words_.end(), words, 0); }
+
+    const std::uint64_t* begin() const { return words_.data(); }
+    const std::uint64_t* end() const { return words_.data() + words_.size(); }
+    std::vector<Event>& events() { return events_; }
+    const std::vector<std::vector<std::uint64_t>>& words() const { return event_words_; }
+
+    std::uint32_t processor = 3;
+    std::uint64_t count = 0;  ///< instructions, not 0: counted
+
+  private:
+    void expect(const Event& event, const std::vector<std::uint64_t>& words) {
+        events_.push_back(event);
+        event_words_.push_back(words);
+    }
+    void expect_pause(std::uint64_t begin, std::uint64_t end, shm::Pause reason) {
+        Event event;
+        event.tsc = begin;
+        event.until = end;
+        event.cpu = trace::kNoCpu;
+        event.kind = EventKind::pause;
+        event.reason = static_cast<trace::PauseReason>(reason);
+        expect(event, {});
+    }
+
+    std::vector<std::uint64_t> words_;
+    std::vector<Event> events_;
+    std::vector<std::vector<std::uint64_t>> event_words_;
+};
+
+struct Packed {
+    trace::Packs packs;
+    pack::Stop stop = pack::Stop::end;
+    std::size_t slots = 0;  ///< words that were taken
+};
+
+Packed pack_all(const Slots& slots, std::uint32_t step = 1) {
+    Packed packed;
+    const auto packer = std::make_unique<pack::Packer>();
+    packer->prepare(step);
+    pack::PendingStacks stacks;
+    const std::uint64_t* at = slots.begin();
+    do {
+        packed.stop = packer->run(at, slots.end(), stacks);
+        REQUIRE((packer->events() > 0 || packed.stop != pack::Stop::full));
+        if (packer->events() == 0) break;
+        std::vector<std::uint64_t> bytes(packer->size() / 8);
+        REQUIRE(packer->size() <= pack::kMostBytes);
+        packer->write(bytes.data());
+        const std::span<const std::uint8_t> span{reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                                 packer->size()};
+        const auto layout = trace::pack_layout(span);
+        REQUIRE(layout);
+        packed.packs.add(layout->header, span);
+        packer->clear();
+    } while (packed.stop == pack::Stop::full);
+    packed.slots = static_cast<std::size_t>(at - slots.begin());
+    return packed;
+}
+
+void check(Slots& slots, const trace::TraceInfo& info, std::uint32_t step = 1) {
+    const Packed packed = pack_all(slots, step);
+    REQUIRE(packed.stop == pack::Stop::end);
+    trace::ChunkDecoder decoder;
+    REQUIRE(decoder.decode(packed.packs, info));
+    const auto events = std::as_const(decoder).events();
+    REQUIRE(events.size() == slots.events().size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Event& wanted = slots.events()[i];
+        INFO("event " << i);
+        REQUIRE(events[i].kind == wanted.kind);
+        REQUIRE(events[i].tsc == wanted.tsc);
+        REQUIRE(events[i].until == wanted.until);
+        REQUIRE(events[i].function == wanted.function);
+        REQUIRE(events[i].cpu == wanted.cpu);
+        REQUIRE(events[i].caller == wanted.caller);
+        REQUIRE(events[i].stack == wanted.stack);
+        REQUIRE(events[i].sampling == wanted.sampling);
+        REQUIRE(events[i].instructions == wanted.instructions);
+        REQUIRE(events[i].reason == wanted.reason);
+        REQUIRE(events[i].unwound == wanted.unwound);
+        if (!wanted.unwound)
+            REQUIRE(std::vector(events[i].words.begin(), events[i].words.end()) == slots.words()[i]);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("what every kind of slot says comes back as an event", "[packer]") {
+    Slots slots;
+    slots.pause(1000, 1400, shm::Pause::new_chunk);
+    slots.add(SlotKind::enter, 1, 2000, {7, ~std::uint64_t{0}});
+    slots.add(SlotKind::enter, 0, 2100);
+    slots.add(SlotKind::tail_enter, 0, 2200, {}, 0);
+    slots.processor = 0xfff;
+    slots.add(SlotKind::unwound, 0, 2300);
+    slots.processor = 200;
+    slots.add(SlotKind::leave, 1, 2400, {42});
+    slots.count = 5000;
+    slots.add(SlotKind::enter, 0, 2500);
+    slots.count = 5100;
+    slots.add(SlotKind::leave, 0, 2600);
+    slots.count = 0;
+    const std::uint64_t tree = std::uint64_t{RDAM_RATE_TREE | 5} << RDAM_HEAD_RATE_SHIFT;
+    slots.add(SlotKind::enter, 0, 2700, {}, kCaller, tree);
+    slots.events().back().sampling = 6;
+    slots.add(SlotKind::leave, 0, 2800);
+    check(slots, functions());
+}
+
+TEST_CASE("times near and far, forwards and back, on the clock's steps and off them", "[packer]") {
+    const std::uint32_t step = GENERATE(1U, 2U, 26U, 1000U, 65535U);
+    Slots slots;
+    std::uint64_t tsc = std::uint64_t{1} << 50;
+    for (const std::uint64_t steps :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{251}, std::uint64_t{252}, std::uint64_t{65535},
+          std::uint64_t{65536}, std::uint64_t{1} << 33, std::uint64_t{0} - 3, std::uint64_t{1}})
+        for (const std::uint64_t off : {0, 1}) {
+            slots.add(SlotKind::enter, 0, tsc);
+            slots.add(SlotKind::leave, 0, tsc += steps * step + off);
+            slots.add(SlotKind::enter, 0, tsc);
+            slots.add(SlotKind::leave, 0, tsc += 5 * step);
+        }
+    // The straight loop leaves the last slots to the other one: some more, so that it sees those above.
+    for (int i = 0; i < 20; ++i) {
+        slots.add(SlotKind::enter, 0, tsc += step);
+        slots.add(SlotKind::leave, 0, tsc += step);
+    }
+    check(slots, functions(), step);
+}
+
+TEST_CASE("a call stack is of the enter event that it was taken for", "[packer]") {
+    Slots slots;
+    slots.stack(100, 150, 1, 4);
+    slots.add(SlotKind::enter, 0, 160);  // a signal handler's
+    slots.add(SlotKind::leave, 0, 170);
+    slots.add(SlotKind::enter, 1, 180, {1, 2});
+    slots.events().back().stack = 4;
+    slots.add(SlotKind::enter, 1, 190, {1, 2});
+    check(slots, functions());
+}
+
+TEST_CASE("a slot that is not written, or makes no sense, stops the packing in front of it", "[packer]") {
+    Slots slots;
+    slots.add(SlotKind::enter, 0, 100);
+    const auto before = static_cast<std::size_t>(slots.end() - slots.begin());
+    SECTION("a hole") {
+        slots.hole(3);
+    }
+    SECTION("a kind that there is not") {
+        slots.add(static_cast<SlotKind>(15), 0, 100);
+    }
+    SECTION("one that is cut off") {
+        slots.add(SlotKind::enter, 1, 200, {1});  // says two words, has one
+        const_cast<std::uint64_t&>(slots.begin()[before + 1]) += std::uint64_t{1} << RDAM_HEAD_WORDS_SHIFT;
+    }
+    if (slots.end() - slots.begin() == 3 + 3) slots.add(SlotKind::leave, 0, 300);
+    const Packed packed = pack_all(slots);
+    CHECK(packed.stop == pack::Stop::hole);
+    CHECK(packed.slots == before);
+    CHECK(packed.packs.events == 1);
+}
+
+TEST_CASE("thousands of places of call, and of words, become several packs", "[packer]") {
+    Slots slots;
+    std::mt19937_64 random(7);
+    std::uint64_t tsc = 1000;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+        std::vector<std::uint64_t> words(30);
+        for (std::uint64_t& word : words)
+            word = random();
+        slots.add(SlotKind::enter, i % 3 == 0 ? 2 : 0, tsc += 10,
+                  i % 3 == 0 ? words : std::vector<std::uint64_t>{}, kCaller + i % 2000 * 16);
+        slots.add(SlotKind::leave, i % 3 == 0 ? 2 : 0, tsc += 10);
+    }
+    check(slots, functions());
+}
+
+TEST_CASE("random events come back", "[packer]") {
+    const trace::TraceInfo info = functions();
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 200; ++round) {
+        Slots slots;
+        const std::uint32_t step = 1 + static_cast<std::uint32_t>(random() % 40);
+        std::uint64_t tsc = random() >> 8;
+        const std::size_t count = 1 + random() % 700;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (random() % 50 == 0) slots.processor = static_cast<std::uint32_t>(random() % 6);
+            tsc += random() % 30 * step;
+            if (random() % 100 == 0) tsc -= random() % 5000;
+            const auto function = static_cast<std::uint32_t>(random() % 3);
+            const std::size_t shape = random() % 9;
+            const bool enter = shape < 5;
+            const auto kind = shape < 4    ? SlotKind::enter
+                              : shape == 4 ? SlotKind::tail_enter
+                              : shape < 8  ? SlotKind::leave
+                                           : SlotKind::unwound;
+            std::vector<std::uint64_t> words(kind == SlotKind::unwound ? 0
+                                             : enter                   ? info.functions[function].enter_words
+                                                     : info.functions[function].leave_words);
+            for (std::uint64_t& word : words)
+                word = random() % 3 == 0 ? random() : random() % 1000;
+            if (random() % 200 == 0)
+                slots.pause(tsc, tsc + random() % 100000, shm::Pause::buffer_full);
+            else
+                slots.add(kind, function, tsc, words,
+                          kind == SlotKind::tail_enter ? 0 : kCaller + random() % 5 * 64);
+        }
+        check(slots, info, step);
+    }
+}
+
+TEST_CASE("a pack that is cut, or says what cannot be, is refused", "[packer]") {
+    Slots slots;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        slots.add(SlotKind::enter, 1, 1000 + 10 * i, {i, 2 * i});
+        slots.add(SlotKind::leave, 1, 1005 + 10 * i, {i});
+    }
+    const trace::TraceInfo info = functions();
+    const trace::Packs whole = pack_all(slots).packs;
+    trace::ChunkDecoder decoder;
+    REQUIRE(decoder.decode(whole, info));
+    for (std::size_t size = 0; size < whole.payload.size(); ++size) {
+        trace::Packs cut = whole;
+        cut.payload.resize(size);
+        REQUIRE_FALSE(decoder.decode(cut, info));
+    }
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 20000; ++i) {
+        trace::Packs flipped = whole;
+        for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips)
+            flipped.payload[random() % flipped.payload.size()] ^=
+                static_cast<std::uint8_t>(1U << random() % 8);
+        if (!decoder.decode(flipped, info)) continue;  // else: what it says is possible
+        for (const Event& event : std::as_const(decoder).events())
+            if (event.kind != EventKind::pause) REQUIRE(event.function < info.functions.size());
+    }
+    trace::TraceInfo fewer = info;
+    fewer.functions[1].enter_words = 1;
+    CHECK_FALSE(decoder.decode(whole, fewer));
+    fewer.functions.resize(1);
+    CHECK_FALSE(decoder.decode(whole, fewer));
+}
+
+}  // namespace rdam
