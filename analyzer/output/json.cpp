@@ -68,6 +68,11 @@ Json trace_json(const score::Report& report) {
              {"clean_end", report.process.clean_end},
              {"calls", report.counts.calls},
              {"paused_ns", nanoseconds(report.paused_ns)},
+             {"recording",
+              {{"slowdown", finite(report.cost.slowdown)},
+               {"probes_ns", nanoseconds(report.cost.probes_ns)},
+               {"pauses_ns", nanoseconds(report.cost.pauses_ns)},
+               {"waits_ns", nanoseconds(report.cost.waits_ns)}}},
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
              {"switches", switches_json(report)},

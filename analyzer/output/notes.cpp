@@ -213,10 +213,12 @@ std::vector<std::string> notes(const score::Report& report, const Symbols& symbo
 }
 
 std::string recording_cost(const score::Report& report) {
-    std::string text =
-        fmt::format("recording cost {} of the threads' time ({} calls × {})", percent(report.perturbation),
-                    human_count(static_cast<double>(report.counts.calls)), human_time(report.probe_cost_ns));
-    if (report.paused_ns > 0) text += fmt::format(" and {} of pauses", human_time(report.paused_ns));
+    const score::RecordingCost& cost = report.cost;
+    if (cost.probes_ns + cost.pauses_ns + cost.waits_ns <= 0) return "recording cost nothing";
+    std::string text = fmt::format("recording made this run about {:.2f} × as long: probes {}", cost.slowdown,
+                                   human_time(cost.probes_ns));
+    if (cost.pauses_ns > 0) text += fmt::format(", packing {}", human_time(cost.pauses_ns));
+    if (cost.waits_ns > 0) text += fmt::format(", waits {}", human_time(cost.waits_ns));
     return text;
 }
 

@@ -60,13 +60,13 @@ class ProcessesWriter {
                      {.title = "life"},
                      {.title = "threads"},
                      {.title = "events"},
-                     {.title = "recording cost"}}};
+                     {.title = "made longer"}}};
         for (std::size_t i = 0; i < processes_.reports.size(); ++i) {
             const score::Report& report = processes_.reports[i];
             table.add({number(i), fmt::format("{}", report.process.pid),
                        printable(short_command(report.process.command)), printable(processes_.files[i]),
                        human_time(report.duration_ns), grouped(report.threads.size()), grouped(report.events),
-                       percent(report.perturbation) +
+                       fmt::format("{:.2f} ×", report.cost.slowdown) +
                            (processes_.overall.short_lived[i] ? " (short-lived: sets no score)" : "")});
         }
         for (const std::string& text : table.lines(1))

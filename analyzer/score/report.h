@@ -18,6 +18,7 @@
 
 #include "analyzer/calls/matcher.h"
 #include "analyzer/samples/time_windows.h"
+#include "analyzer/score/recording_cost.h"
 #include "analyzer/score/settings.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/reader.h"
@@ -272,7 +273,8 @@ struct Report {
     std::uint64_t holes = 0;
     double probe_cost_ns = 0;    ///< of one wrapped call
     double perturbation = 0;     ///< calls × probe_cost / Σ T
-    double paused_ns = 0;        ///< stack copies and waits for the agent, all threads
+    double paused_ns = 0;        ///< packing, stack copies and waits for room, all threads
+    RecordingCost cost;
     calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
     trace::Damage damage;

@@ -35,6 +35,7 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.bad_clock += counts.bad_clock;
     sum.bad_pauses += counts.bad_pauses;
     sum.paused += counts.paused;
+    sum.waited += counts.waited;
     sum.first = std::min(sum.first, counts.first);
     sum.last = std::max(sum.last, counts.last);
 }
@@ -87,8 +88,20 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
     }
 }
 
+std::vector<ThreadCost> thread_costs(std::span<const std::unique_ptr<ThreadTimes>> threads,
+                                     const ResolvedSettings& settings, double ns_per_tick) {
+    std::vector<ThreadCost> costs;
+    for (const auto& thread : threads) {
+        const calls::MatchCounts& counts = thread->counts;
+        costs.push_back({.probes_ns = static_cast<double>(counts.calls) * settings.cost.total * ns_per_tick,
+                         .pauses_ns = static_cast<double>(counts.paused - counts.waited) * ns_per_tick,
+                         .waits_ns = static_cast<double>(counts.waited) * ns_per_tick});
+    }
+    return costs;
+}
+
 void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, const Lives& lives,
-                  double ns_per_tick, Report& report) {
+                  double ns_per_tick, const std::vector<ThreadCost>& costs, Report& report) {
     report.process = facts.info.process;
     report.switches = facts.info.switches;
     report.counters = facts.info.counters;
@@ -103,6 +116,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.perturbation =
         lives.all > 0 ? static_cast<double>(report.counts.calls) * settings.cost.total / lives.all : 0;
     report.paused_ns = static_cast<double>(report.counts.paused) * ns_per_tick;
+    report.cost = recording_cost(costs, report.duration_ns, facts.info.process.processors);
     report.damage = facts.damage;
     report.remarks = facts.info.remarks;
     for (const trace::AnswerInfo& answer : facts.info.answers) {
@@ -143,7 +157,8 @@ Report Scores::without_rows() const {
     Report report;
     report.threshold = settings_.threshold;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
-    describe_run(facts_, settings_, lives_, ns_per_tick_, report);
+    describe_run(facts_, settings_, lives_, ns_per_tick_, thread_costs(threads_, settings_, ns_per_tick_),
+                 report);
     return report;
 }
 

@@ -38,6 +38,11 @@ inline constexpr std::uint32_t kMaxEvents = 1U << 17U;
 enum class ChunkType : std::uint8_t { events = 1, description = 2, index = 3, off_cpu = 4, packs = 5 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 
+inline bool holds_events(std::uint8_t type) {
+    return type == static_cast<std::uint8_t>(ChunkType::events) ||
+           type == static_cast<std::uint8_t>(ChunkType::packs);
+}
+
 /// Chunk flag: events of this thread were lost before this chunk; calls open there cannot be trusted.
 inline constexpr std::uint16_t kGapBefore = 1;
 /// Flag of a packed event chunk: an unwound leave in it is that of whichever call is the innermost open one.

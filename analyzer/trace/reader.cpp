@@ -171,7 +171,7 @@ void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     constexpr std::size_t kThreadsWithoutChunks = 65536;
     most_threads = places.size() + kThreadsWithoutChunks;
     for (const ChunkPlace& place : places) {
-        if (place.is(format::ChunkType::events) || place.is(format::ChunkType::packs)) add_event_chunk(place);
+        if (format::holds_events(place.type)) add_event_chunk(place);
         if (place.is(format::ChunkType::off_cpu)) add_off_cpu_chunk(place);
     }
     read_descriptions(places);

@@ -30,7 +30,8 @@ std::vector<Chunk> find_chunks(const Bytes& file) {
 Result<void> count_calls(const trace::TraceReader& reader, std::uint32_t thread, std::vector<Chunk>& chunks) {
     std::deque<Chunk*> own;
     for (Chunk& chunk : chunks) {
-        if (chunk.header.is(ChunkType::events) && chunk.header.thread == thread) own.push_back(&chunk);
+        if (trace::format::holds_events(chunk.header.type) && chunk.header.thread == thread)
+            own.push_back(&chunk);
     }
     std::uint64_t read = 0;
     return reader.read_thread(
@@ -65,7 +66,7 @@ Expectation expect(const Original& original, const Hits& hits) {
         const bool hit = hits.hits(chunk.begin, chunk.end);
         hit_chunks += hit;
         if (chunk.header.is(ChunkType::description)) expected.exact = expected.exact && !hit;
-        if (!chunk.header.is(ChunkType::events)) continue;
+        if (!trace::format::holds_events(chunk.header.type)) continue;
         if (hit) {
             expected.loses_calls = true;
             hit_payloads += !hits.hits(chunk.begin, chunk.begin + sizeof chunk.header);
@@ -95,8 +96,8 @@ Result<Original> read_original(const std::string& path, const Bytes& file) {
         if (auto counted = count_calls(*reader, thread, original.chunks); !counted)
             return tl::unexpected{counted.error()};
     }
-    const auto events =
-        std::ranges::count_if(original.chunks, [](const Chunk& c) { return c.header.is(ChunkType::events); });
+    const auto events = std::ranges::count_if(
+        original.chunks, [](const Chunk& c) { return trace::format::holds_events(c.header.type); });
     const auto descriptions = std::ranges::count_if(
         original.chunks, [](const Chunk& c) { return c.header.is(ChunkType::description); });
     if (events < 4 || descriptions < 2 || reader->damage().no_index || reader->damage().bad_chunks > 0)

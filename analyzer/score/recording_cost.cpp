@@ -1,0 +1,27 @@
+#include "analyzer/score/recording_cost.h"
+
+#include <algorithm>
+
+namespace rdam::score {
+
+RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns,
+                             std::uint32_t processors) {
+    // An estimate of a cost can exceed what it is part of; the run itself took some time.
+    constexpr double kLeastOwn = 0.01;
+    RecordingCost cost;
+    double most = 0;
+    for (const ThreadCost& thread : threads) {
+        cost.probes_ns += thread.probes_ns;
+        cost.pauses_ns += thread.pauses_ns;
+        cost.waits_ns += thread.waits_ns;
+        most = std::max(most, thread.probes_ns + thread.pauses_ns + thread.waits_ns);
+    }
+    // A thread that waits for room leaves its processor to others.
+    const double work = cost.probes_ns + cost.pauses_ns;
+    const double spread = processors > 0 ? work / processors : 0;
+    const double own = std::max(duration_ns - std::max(most, spread), kLeastOwn * duration_ns);
+    if (own > 0) cost.slowdown = std::max(duration_ns / own, 1.0);
+    return cost;
+}
+
+}  // namespace rdam::score

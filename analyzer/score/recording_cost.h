@@ -1,0 +1,31 @@
+// What recording cost the run that it recorded.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace rdam::score {
+
+/// Sums over all threads, in nanoseconds.
+struct RecordingCost {
+    double probes_ns = 0;  ///< calls × what one wrapped call costs, measured when the program started
+    double pauses_ns = 0;  ///< the recorder held a thread: to pack its events, to copy its stack
+    double waits_ns = 0;   ///< … because the buffers were full
+    double slowdown = 1;   ///< the run lasted about so many times as long as without the recorder, at least 1
+};
+
+/// What the recorder cost one thread.
+struct ThreadCost {
+    double probes_ns = 0;
+    double pauses_ns = 0;
+    double waits_ns = 0;
+};
+
+/// Of a run of `duration_ns` on so many processors (0: not known). Threads wait for one another and share
+/// processors, and what they wait for is in no trace; so the run is taken to be longer by what its most
+/// burdened thread was held up, or, where that is more, by what all of them were, spread over the processors:
+/// these are bounds from below that meet where all threads work all the time.
+RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns,
+                             std::uint32_t processors);
+
+}  // namespace rdam::score
