@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyzer/trace/format.h"
+#include "libprobe/format/tagged.h"
 #include "libprobe/format/varint.h"
 
 namespace rdam::trace {
@@ -21,6 +22,7 @@ class ColumnReader {
 
     std::uint64_t next() { return take(varint::get); }
     std::uint64_t next_small() { return take(varint::get_small); }
+    std::uint64_t next_tagged() { return take(tagged::get); }
 
     std::size_t left() const { return at_ < end_ ? static_cast<std::size_t>(end_ - at_) : 0; }
     /// Ended exactly where the last number did.
@@ -32,7 +34,7 @@ class ColumnReader {
     std::uint64_t take(const Get& get) {
         if (at_ >= end_) [[unlikely]]
             return overrun();
-        const varint::Read read = get(at_);
+        const auto read = get(at_);
         if (read.length == 0) [[unlikely]]
             return overrun();
         at_ += read.length;

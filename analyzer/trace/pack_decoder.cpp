@@ -97,7 +97,7 @@ class PackDecoder::Run {
         event = op.event;
         event.tsc = tsc;
         if (event.kind == EventKind::pause) [[unlikely]] {
-            event.until = tsc + words_.next();
+            event.until = tsc + words_.next_tagged();
             return true;
         }
         if (op.unwound) [[unlikely]]
@@ -113,13 +113,13 @@ class PackDecoder::Run {
         std::uint64_t* const first = room_.words;
         std::uint64_t* last = d_.previous_.data() + op.previous;
         for (std::uint32_t i = 0; i < op.words; ++i)
-            *room_.words++ = *last++ += unzigzag(words_.next_small());
+            *room_.words++ = *last++ += unzigzag(words_.next_tagged());
         event.words = {first, op.words};
         return true;
     }
 
     void read_count(Event& event) {
-        const std::uint64_t code = instructions_.next();
+        const std::uint64_t code = instructions_.next_tagged();
         if (code == 0) return;
         last_count_ += unzigzag(code - 1);
         event.instructions = last_count_;

@@ -99,8 +99,8 @@ struct ChunkHeader {
     std::uint32_t slot;                   ///< position in Control::threads
     std::atomic<std::uint32_t> sequence;  ///< slots: counts the thread's fillings; packed: that of the
                                           ///< filling when it was taken
-    std::atomic<std::uint32_t> used;  ///< slots: of a full chunk, where the next slot would have begun;
-                                      ///< packed: behind the last record; from the chunk's start
+    std::atomic<std::uint32_t> used;      ///< slots: of a full chunk, where the next slot would have begun;
+                                          ///< packed: behind the last record; from the chunk's start
     std::atomic<std::uint32_t> next_free;
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);

@@ -1,5 +1,6 @@
 #include "libprobe/pack/packer.h"
 
+#include "libprobe/format/tagged.h"
 #include "libprobe/format/varint.h"
 
 namespace rdam::pack {
@@ -165,7 +166,7 @@ void Packer::put_words(const Known& op, const std::uint64_t* words) {
     std::uint8_t* out = end_of(Column::words);
     std::uint64_t* previous = previous_ + op.previous;
     for (std::uint32_t i = 0; i < op.words; ++i) {
-        out = varint::put_small(out, varint::zigzag(words[i] - previous[i]));
+        out = tagged::put(out, varint::zigzag(words[i] - previous[i]));
         previous[i] = words[i];
     }
     end_of(Column::words) = out;
@@ -174,7 +175,7 @@ void Packer::put_words(const Known& op, const std::uint64_t* words) {
 void Packer::put_count(std::uint64_t count) {
     std::uint8_t*& out = end_of(Column::instructions);
     const std::uint64_t code = count == 0 ? 0 : 1 + varint::zigzag(count - last_count_);
-    out = varint::put(out, code);
+    out = tagged::put(out, code);
     // The one difference for which there is no room counts as not known.
     if (code != 0) last_count_ = count;
 }
@@ -273,7 +274,7 @@ std::uint32_t Packer::sure_events() const {
     room(Column::processors, sizeof(Mark));
     room(Column::stacks, sizeof(Mark));
     room(Column::sampling, sizeof(Mark));
-    room(Column::instructions, varint::kMaxBytes);
+    room(Column::instructions, tagged::kMaxBytes);
     return least;
 }
 
@@ -321,7 +322,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
         }
         if (!op->straight || difference > near || steps * step != difference) break;
         if (op->words != 0) {
-            if (!has_room(Column::words, op->words * std::uint32_t{varint::kMaxBytes})) break;
+            if (!has_room(Column::words, op->words * std::uint32_t{tagged::kMaxBytes})) break;
             put_words(*op, at + op->first_word);
         }
         if (steps <= kMostSteps) {
@@ -355,14 +356,14 @@ Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, Pendin
     if (known == nullptr) return stop;
     Known& op = *known;
     if (end - slot < op.slot_words) return Stop::hole;
-    if (sure_events() == 0 || !has_room(Column::words, op.words * std::uint32_t{varint::kMaxBytes}))
+    if (sure_events() == 0 || !has_room(Column::words, op.words * std::uint32_t{tagged::kMaxBytes}))
         return Stop::full;
     if (events_ == 0) first_tsc_ = last_tsc_ = slot[0];
     put_time(slot[0]);
     put_op(op.number);
     if (op.kind == Kind::pause) {
         std::uint8_t*& out = end_of(Column::words);
-        out = varint::put(out, slot[2] - slot[0]);
+        out = tagged::put(out, slot[2] - slot[0]);
     } else {
         put_rare(op, slot, stacks);
         put_words(op, slot + op.first_word);

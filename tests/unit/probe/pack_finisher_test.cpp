@@ -1,0 +1,196 @@
+// What threads leave in shared memory, as the agent finishes it: in order, and when the program has written
+// into it.
+#include "tools/agent/pack_finisher.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "analyzer/trace/decoder.h"
+
+namespace rdam::agent {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// Function 0 has nothing, function 1 two parameters; both lie in one object.
+struct Fixture {
+    Fixture() {
+        info.objects.push_back({.path = "/nowhere", .build_id = {}, .base = 0, .end = 4096});
+        info.functions.resize(2);
+        info.functions[1].enter_words = 2;
+        control->step = 1;
+        finisher = std::make_unique<PackFinisher>(process, *control, info);
+    }
+    std::unique_ptr<shm::Control> control = std::make_unique<shm::Control>();
+    ProcessDescription process;
+    trace::TraceInfo info;
+    std::unique_ptr<PackFinisher> finisher;
+    trace::Packs packs;
+};
+
+void append(Bytes& bytes, const void* data, std::size_t size) {
+    const auto* from = static_cast<const std::uint8_t*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+}
+
+Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0, std::uint32_t end = 0) {
+    const shm::Record head{.size = static_cast<std::uint32_t>(sizeof(shm::Record) + content.size()),
+                           .kind = kind,
+                           .sequence = sequence,
+                           .end = end};
+    Bytes bytes;
+    append(bytes, &head, sizeof head);
+    append(bytes, content.data(), content.size());
+    return bytes;
+}
+
+Bytes pack_of(const std::vector<std::uint64_t>& slots) {
+    const auto packer = std::make_unique<pack::Packer>();
+    packer->prepare(1);
+    pack::PendingStacks pending;
+    const std::uint64_t* at = slots.data();
+    REQUIRE(packer->run(at, at + slots.size(), pending) == pack::Stop::end);
+    std::vector<std::uint64_t> words(packer->size() / 8);
+    packer->write(words.data());
+    Bytes bytes;
+    append(bytes, words.data(), packer->size());
+    return bytes;
+}
+
+std::uint64_t head(shm::SlotKind kind, std::uint32_t words, std::uint32_t function) {
+    return shm::make_head(kind, words, function);
+}
+
+/// A call of function 1 and one of `function`.
+std::vector<std::uint64_t> two_calls(std::uint32_t function) {
+    return {100,
+            head(shm::SlotKind::enter, 2, 1),
+            0x401000,
+            5,
+            6,
+            110,
+            head(shm::SlotKind::leave, 0, 1),
+            120,
+            head(shm::SlotKind::enter, 0, function),
+            0x401010,
+            130,
+            head(shm::SlotKind::leave, 0, function)};
+}
+
+Bytes stack_copy(std::uint32_t number) {
+    shm::StackCopy copy;
+    copy.function = 1;
+    copy.number = number;
+    copy.caller = 0x401000;
+    copy.stack_bytes = 16;
+    Bytes bytes;
+    append(bytes, &copy, sizeof copy);
+    bytes.resize(bytes.size() + 16);
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("packs become what a trace can hold: with the numbers of stacks and regions", "[packs]") {
+    Fixture f;
+    std::strcpy(f.control->regions[0].name, "row");
+    f.control->region_count = 1;
+    f.finisher->note_regions();
+    std::vector<std::uint64_t> slots{90, head(shm::SlotKind::stack, 0, 1), 95, 0x401000, 7};
+    const auto calls = two_calls(shm::kFirstRegion);
+    slots.insert(slots.end(), calls.begin(), calls.end());
+    Bytes records = record(shm::RecordKind::stack, stack_copy(7));
+    const Bytes pack = record(shm::RecordKind::pack, pack_of(slots), 3, 400);
+    records.insert(records.end(), pack.begin(), pack.end());
+    f.finisher->add_records(0, records, f.packs);
+    CHECK(f.finisher->damaged() == 0);
+    CHECK(f.finisher->any_calls());
+    CHECK(f.finisher->last_packed(0).sequence == 3);
+    CHECK(f.finisher->last_packed(0).end == 400);
+    CHECK(f.finisher->last_packed(1).sequence == shm::kNone);
+    trace::ChunkDecoder decoder;
+    REQUIRE(decoder.decode(f.packs, f.info));
+    const auto events = std::as_const(decoder).events();
+    REQUIRE(events.size() == 5);
+    CHECK(events[0].kind == trace::EventKind::pause);
+    CHECK(events[1].stack == 1);
+    CHECK(f.info.functions[events[3].function].name == "row");
+    REQUIRE(f.info.stacks.size() == 1);
+    CHECK(f.info.stacks[0].caller == 0x401000);
+}
+
+TEST_CASE("slots that their thread has not packed become packs as well", "[packs]") {
+    Fixture f;
+    const auto slots = two_calls(0);
+    const std::span<const std::uint64_t> all(slots);
+    std::size_t at = 0;
+    for (const std::size_t size : {5, 2, 3, 2}) {
+        f.finisher->add_slot(0, all.subspan(at, size), f.packs);
+        at += size;
+    }
+    f.finisher->flush(0, f.packs);
+    trace::ChunkDecoder decoder;
+    REQUIRE(decoder.decode(f.packs, f.info));
+    const auto events = std::as_const(decoder).events();
+    REQUIRE(events.size() == 4);
+    CHECK(events[0].words[1] == 6);
+    CHECK(events[3].tsc == 130);
+}
+
+TEST_CASE("what was packed before the damage is kept, and the damage is counted", "[packs]") {
+    Fixture f;
+    Bytes records = record(shm::RecordKind::pack, pack_of(two_calls(0)));
+    Bytes bad = records;
+    SECTION("a function that does not exist") {
+        bad = record(shm::RecordKind::pack, pack_of(two_calls(5)));
+    }
+    SECTION("a record of no size") {
+        std::memset(bad.data(), 0, 4);
+    }
+    SECTION("a record that is longer than the chunk") {
+        std::memset(bad.data(), 0x70, 4);
+    }
+    SECTION("a kind that does not exist") {
+        bad[4] = 9;
+    }
+    SECTION("a pack that says more than there is") {
+        bad[sizeof(shm::Record) + 32] ^= 0xff;
+    }
+    SECTION("a call stack that is larger than its record") {
+        bad = record(shm::RecordKind::stack, stack_copy(1));
+        const std::uint32_t huge = 0xfffffff8;
+        std::memcpy(bad.data() + sizeof(shm::Record) + offsetof(shm::StackCopy, stack_bytes), &huge,
+                    sizeof huge);
+    }
+    records.insert(records.end(), bad.begin(), bad.end());
+    f.finisher->add_records(0, records, f.packs);
+    CHECK(f.finisher->damaged() == 1);
+    CHECK(f.packs.events == 4);
+    trace::ChunkDecoder decoder;
+    CHECK(decoder.decode(f.packs, f.info));
+}
+
+TEST_CASE("whatever bytes a packed chunk holds, finishing ends, and the reader is given nothing impossible",
+          "[packs]") {
+    Bytes good = record(shm::RecordKind::stack, stack_copy(1));
+    const Bytes pack = record(shm::RecordKind::pack, pack_of(two_calls(0)));
+    for (int i = 0; i < 4; ++i)
+        good.insert(good.end(), pack.begin(), pack.end());
+    std::mt19937_64 random(42);
+    for (int round = 0; round < 3000; ++round) {
+        Fixture f;
+        Bytes bytes = good;
+        for (std::uint64_t flips = 1 + random() % 20; flips > 0; --flips)
+            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+        f.finisher->add_records(0, bytes, f.packs);
+        trace::ChunkDecoder decoder;
+        if (f.packs.events == 0 || !decoder.decode(f.packs, f.info)) continue;
+        for (const trace::Event& event : std::as_const(decoder).events())
+            REQUIRE((event.kind == trace::EventKind::pause || event.function == pack::kInnermost ||
+                     event.function < f.info.functions.size()));
+    }
+}
+
+}  // namespace rdam::agent
