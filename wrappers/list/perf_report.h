@@ -1,6 +1,7 @@
 // `rdam hot`: from what perf saw to a list of functions.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,17 @@ struct HotReport {
     HotFunctions hot;
     std::vector<std::string> waits;  ///< those not among `hot`, sorted
     std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
+    std::vector<std::string>
+        objects;  ///< paths of the files whose code was sampled, as far as they are known
+    /// Path of a perf.data, which is there as long as this is; null: the input was a report's text.
+    std::shared_ptr<const std::string> recording;
 };
 
 /// Reads a perf.data by running `perf`. Any other input must be the text of a report.
 Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue);
 
-/// The list, ready for parse_function_list: `module:name  # 36.2 %`, then the waiting functions, `name  #
-/// wait`.
+/// The list, ready for parse_function_list: `module:name  # 36.2 %`, or `~module:name  # 12.3 %, small leaf
+/// (96 bytes)`, then the waiting functions, `name  # wait`.
 std::string hot_list_text(const HotReport& report);
 
 /// One line for everything that is not in the list, with the reason; then the notes. Names in it are as perf

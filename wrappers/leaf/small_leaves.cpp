@@ -1,0 +1,141 @@
+#include "wrappers/leaf/small_leaves.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wrappers/leaf/code_shape.h"
+#include "wrappers/list/name_text.h"
+#include "wrappers/list/sample_places.h"
+#include "wrappers/list/waiting_functions.h"
+#include "wrappers/object/demangle.h"
+#include "wrappers/object/object_file.h"
+#include "wrappers/plan/name_query.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::uint64_t kMostStraight = 512;
+constexpr std::uint64_t kMostLooping = 4096;
+constexpr std::uint64_t kMostUntold = 128;
+
+/// Straight code takes one or two nanoseconds of a call: with such a share the whole call takes some ten.
+constexpr double kLeastOutside = 0.04;
+constexpr std::uint64_t kEnoughSamples = 25;
+
+/// A function that may be a small leaf.
+struct Leaf {
+    std::uint64_t bytes = 0;
+    CodeShape shape;
+};
+
+bool is_known_to_matter(const ObjectFile& file, std::uint64_t address, const Catalogue& catalogue) {
+    const auto aliases = file.at(address);
+    return std::any_of(aliases.begin(), aliases.end(), [&](const Symbol& symbol) {
+        const auto* known = catalogue.find(well_known_name(symbol.name, catalogue));
+        return known != nullptr && (known->waits || known->busy_waits || !known->keys.empty());
+    });
+}
+
+bool touches_others(const CodeShape& shape) {
+    return shape.enters_kernel || shape.synchronizes || shape.polls;
+}
+
+/// "f.cold" of "f": what the compiler holds to be rare, somewhere else. Calls are, too, then.
+bool is_harmless_exit(const ObjectFile& file, std::string_view name, std::uint64_t address) {
+    constexpr std::string_view kCold = ".cold";
+    const Symbol* symbol = file.covering(address);
+    if (symbol == nullptr) return false;
+    const CloneParts parts = split_clone(symbol->name);
+    if (parts.suffix.find(kCold) == std::string_view::npos || parts.base != split_clone(name).base)
+        return false;
+    const auto extent = file.extent(symbol->address);
+    return extent && extent->size() <= kMostLooping &&
+           !touches_others(shape_of_code(file.code(extent->begin, extent->size())));
+}
+
+std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const Catalogue& catalogue) {
+    if (!symbol.is_code() || symbol.kind == SymbolKind::ifunc) return std::nullopt;
+    const auto extent = file.extent(symbol.address);
+    if (!extent || extent->size() > kMostLooping || is_known_to_matter(file, symbol.address, catalogue))
+        return std::nullopt;
+    Leaf leaf{extent->size(), shape_of_code(file.code(extent->begin, extent->size()))};
+    if (!leaf.shape.followed || leaf.shape.calls || touches_others(leaf.shape)) return std::nullopt;
+    for (const std::uint64_t exit : leaf.shape.exits)
+        if (!is_harmless_exit(file, symbol.name, extent->begin + exit)) return std::nullopt;
+    return leaf;
+}
+
+class Marker {
+  public:
+    Marker(const HotReport& report, const Catalogue& catalogue) : report_(report), catalogue_(catalogue) {}
+
+    void mark(HotFunction& function) {
+        const auto leaves = leaves_called(function);
+        const bool small = !leaves.empty() &&
+                           std::all_of(leaves.begin(), leaves.end(),
+                                       [&](const auto& leaf) { return leaf && is_short(*leaf, function); });
+        if (!small) return;
+        const auto largest = std::max_element(
+            leaves.begin(), leaves.end(), [](const auto& a, const auto& b) { return a->bytes < b->bytes; });
+        function.leaf = fmt::format("small leaf{} ({} bytes)",
+                                    (*largest)->shape.loops() ? " with a short loop" : "", (*largest)->bytes);
+    }
+
+  private:
+    /// All that the entry of the list would wrap; nothing where one is no leaf.
+    std::vector<std::optional<Leaf>> leaves_called(const HotFunction& function) {
+        std::vector<std::optional<Leaf>> leaves;
+        const NameQuery query(function.name);
+        for (const std::string& path : report_.objects) {
+            if (!function.module.empty() && file_name_of(path) != function.module) continue;
+            const ObjectFile* file = open(path);
+            if (file == nullptr) continue;
+            for (const SymbolMatch& match : query.find_in(*file))
+                leaves.push_back(leaf_at(*file, file->symbols()[match.symbol], catalogue_));
+        }
+        return leaves;
+    }
+
+    bool is_short(const Leaf& leaf, const HotFunction& function) {
+        if (!leaf.shape.loops()) return leaf.bytes <= kMostStraight;
+        std::uint64_t all = 0;
+        std::uint64_t outside = 0;
+        for (const auto& [offset, samples] : places().of(function.module, function.name)) {
+            all += samples;
+            if (offset < leaf.shape.in_loop.size() && !leaf.shape.in_loop[offset]) outside += samples;
+        }
+        if (all < kEnoughSamples) return leaf.bytes <= kMostUntold;
+        return static_cast<double>(outside) >= kLeastOutside * static_cast<double>(all);
+    }
+
+    const ObjectFile* open(const std::string& path) {
+        const auto [place, is_new] = files_.try_emplace(path);
+        if (is_new)
+            if (auto file = ObjectFile::open(path)) place->second.emplace(std::move(*file));
+        return place->second ? &*place->second : nullptr;
+    }
+
+    /// Read once, and only if somebody asks: it takes perf a while.
+    const SamplePlaces& places() {
+        if (!places_) places_ = report_.recording ? read_sample_places(*report_.recording) : SamplePlaces{};
+        return *places_;
+    }
+
+    const HotReport& report_;
+    const Catalogue& catalogue_;
+    std::map<std::string, std::optional<ObjectFile>> files_;
+    std::optional<SamplePlaces> places_;
+};
+
+}  // namespace
+
+void mark_small_leaves(HotReport& report, const Catalogue& catalogue) {
+    Marker marker(report, catalogue);
+    for (HotFunction& function : report.hot.functions)
+        marker.mark(function);
+}
+
+}  // namespace rdam
