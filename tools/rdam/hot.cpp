@@ -44,9 +44,8 @@ std::string marked_line(const HotFunctions& hot) {
     const auto marked = std::ranges::count_if(hot.functions, [](const auto& f) { return !f.leaf.empty(); });
     if (marked == 0) return {};
     return fmt::format(
-        "{} function{} marked ~ as likely small leaves: rdam record samples their calls, for to record each "
-        "would "
-        "cost more than the calls; take a ~ away to record them all",
+        "{} function{} marked ~ as likely small leaves: rdam record samples their calls, because recording "
+        "each would cost more than the call; take a ~ away to have every call",
         marked, marked == 1 ? " is" : "s are");
 }
 

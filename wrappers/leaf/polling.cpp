@@ -30,46 +30,52 @@ class Turn {
         if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, instruction.bytes.data(), instruction.bytes.size(),
                                                &decoded, operands.data())))
             return;
-        const std::span<const ZydisDecodedOperand> used(operands.data(), decoded.operand_count);
-        const bool loads = decoded.meta.category == ZYDIS_CATEGORY_DATAXFER &&
-                           std::any_of(used.begin(), used.end(), reads_memory);
-        for (const ZydisDecodedOperand& operand : used)
-            add(operand, loads);
+        Load load;
+        bool reads = false;
+        for (unsigned i = 0; i < decoded.operand_count; ++i) {
+            const ZydisDecodedOperand& operand = operands[i];
+            const bool writes = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+            if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM) {
+                reads = reads || (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+                writes_memory_ = writes_memory_ || writes;
+                load.from = {whole(operand.mem.base), whole(operand.mem.index)};
+            } else if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER && writes &&
+                       !is_no_state(whole(operand.reg.value))) {
+                load.to = whole(operand.reg.value);
+                written_.insert(load.to);
+            }
+        }
+        reads_ = reads_ || reads;
+        if (reads && load.to != ZYDIS_REGISTER_NONE && decoded.meta.category == ZYDIS_CATEGORY_DATAXFER)
+            loads_.push_back(load);
     }
 
     bool only_looks() const {
-        const auto carried = [&](ZydisRegister reg) { return loaded_.count(reg) == 0; };
-        const auto moves = [&](ZydisRegister reg) { return written_.count(reg) != 0; };
-        return reads_ && !writes_memory_ && std::none_of(written_.begin(), written_.end(), carried) &&
-               std::none_of(addresses_.begin(), addresses_.end(), moves);
+        std::set<ZydisRegister> settled;  // the same in every turn, as long as nobody else writes
+        const auto is_settled = [&](ZydisRegister reg) {
+            return written_.count(reg) == 0 || settled.count(reg) != 0;
+        };
+        const auto settles = [&](const Load& load) {
+            return settled.count(load.to) == 0 && std::all_of(load.from.begin(), load.from.end(), is_settled);
+        };
+        for (auto next = loads_.begin(); next != loads_.end();) {
+            next = std::find_if(loads_.begin(), loads_.end(), settles);
+            if (next != loads_.end()) settled.insert(next->to);
+        }
+        return reads_ && !writes_memory_ && std::all_of(written_.begin(), written_.end(), is_settled);
     }
 
   private:
-    static bool reads_memory(const ZydisDecodedOperand& operand) {
-        return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM &&
-               (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
-    }
-
-    void add(const ZydisDecodedOperand& operand, bool loads) {
-        const bool writes = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-        if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM) {
-            writes_memory_ = writes_memory_ || writes;
-            reads_ = reads_ || reads_memory(operand);
-            for (const ZydisRegister reg : {operand.mem.base, operand.mem.index})
-                if (!is_no_state(whole(reg))) addresses_.insert(whole(reg));
-        } else if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
-            const ZydisRegister reg = whole(operand.reg.value);
-            if (is_no_state(reg)) return;
-            written_.insert(reg);
-            if (loads) loaded_.insert(reg);
-        }
-    }
+    struct Load {
+        ZydisRegister to = ZYDIS_REGISTER_NONE;
+        std::array<ZydisRegister, 2> from{ZYDIS_REGISTER_NONE,
+                                          ZYDIS_REGISTER_NONE};  // by which the place is found
+    };
 
     bool reads_ = false;
     bool writes_memory_ = false;
     std::set<ZydisRegister> written_;
-    std::set<ZydisRegister> loaded_;     // anew in every turn
-    std::set<ZydisRegister> addresses_;  // by which memory is found
+    std::vector<Load> loads_;
 };
 
 }  // namespace

@@ -118,9 +118,9 @@ class Marker {
         return place->second ? &*place->second : nullptr;
     }
 
-    /// Read once, and only if somebody asks: it takes perf a while.
+    /// Read once, and only if somebody asks.
     const SamplePlaces& places() {
-        if (!places_) places_ = report_.recording ? read_sample_places(*report_.recording) : SamplePlaces{};
+        if (!places_) places_ = report_.places();
         return *places_;
     }
 

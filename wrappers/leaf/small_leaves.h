@@ -12,7 +12,7 @@ namespace rdam {
 ///   is what is being looked for), and the catalogue knows of no lock, file or wait of it;
 /// - it has no loop and at most 512 bytes; or
 /// - it has loops and at most 4096 bytes, and a share of its samples lies outside of them: that code runs
-///   once a call. Where samples do not tell (HotReport::recording), at most 128 bytes.
+///   once a call. Where samples do not tell (HotReport::places), at most 128 bytes.
 ///
 /// What is in none of HotReport::objects stays as it is. Never fails: a file that cannot be read tells
 /// nothing.

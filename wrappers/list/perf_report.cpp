@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -198,7 +199,8 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
     HotReport result;
     result.hot = hot_functions(*report, names ? &*names : nullptr, catalogue, request.options);
     result.objects = sources->recording ? sources->objects : paths_in(*report);
-    result.recording = sources->recording;
+    if (sources->recording)
+        result.places = [recording = sources->recording] { return read_sample_places(*recording); };
     if (request.waits) add_waits(request, catalogue, result);
     result.objects.insert(result.objects.end(), request.programs.begin(), request.programs.end());
     add_notes(*report, result);

@@ -1,12 +1,13 @@
 // `rdam hot`: from what perf saw to a list of functions.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/list/hot_functions.h"
+#include "wrappers/list/sample_places.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -24,8 +25,9 @@ struct HotReport {
     std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
     std::vector<std::string>
         objects;  ///< paths of the files whose code was sampled, as far as they are known
-    /// Path of a perf.data, which is there as long as this is; null: the input was a report's text.
-    std::shared_ptr<const std::string> recording;
+    /// Where in the functions the samples lie; nothing where the input was a report's text. Takes perf a
+    /// while.
+    std::function<SamplePlaces()> places = [] { return SamplePlaces{}; };
 };
 
 /// Reads a perf.data by running `perf`. Any other input must be the text of a report.
