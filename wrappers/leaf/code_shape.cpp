@@ -129,9 +129,11 @@ class Walk {
     }
 
     void close(std::size_t first) {
-        const auto begin = std::find(open_.begin(), open_.end(), first);
-        const std::vector<std::size_t> members(begin, open_.end());
-        open_.erase(begin, open_.end());
+        std::vector<std::size_t> members;
+        do {
+            members.push_back(open_.back());
+            open_.pop_back();
+        } while (members.back() != first);
         const auto& next = nodes_[first].next;
         const bool is_loop = members.size() > 1 || std::find(next.begin(), next.end(), first) != next.end();
         std::vector<Instruction> loop;

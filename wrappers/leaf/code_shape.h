@@ -24,7 +24,8 @@ struct CodeShape {
 };
 
 /// `body` is a whole function. A call right before its end is one that never comes back (`abort`,
-/// `__stack_chk_fail`) and does not count. Takes time in proportion to the body's size. Thread-safe.
+/// `__stack_chk_fail`) and does not count. Time, and the depth of recursion, grow with the body: give it some
+/// KiB. Thread-safe.
 CodeShape shape_of_code(std::span<const std::uint8_t> body);
 
 }  // namespace rdam

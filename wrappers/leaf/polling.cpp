@@ -68,8 +68,8 @@ class Turn {
   private:
     struct Load {
         ZydisRegister to = ZYDIS_REGISTER_NONE;
-        std::array<ZydisRegister, 2> from{ZYDIS_REGISTER_NONE,
-                                          ZYDIS_REGISTER_NONE};  // by which the place is found
+        /// By which the place is found.
+        std::array<ZydisRegister, 2> from{ZYDIS_REGISTER_NONE, ZYDIS_REGISTER_NONE};
     };
 
     bool reads_ = false;
