@@ -75,6 +75,7 @@ class Walk {
             follow(node);
         for (std::size_t node = 0; node < nodes_.size(); ++node)
             if (nodes_[node].order == kNone) search(node);
+        if (!nodes_.empty()) shape_.shortest = shortest();
         return std::move(shape_);
     }
 
@@ -114,6 +115,23 @@ class Walk {
         else if (target)
             lead(node, *target);
         if (instruction.falls_through()) lead(node, instruction.end());
+    }
+
+    /// Breadth first.
+    std::uint32_t shortest() const {
+        std::vector<std::uint32_t> steps(nodes_.size());
+        std::vector<std::size_t> reached{0};
+        steps[0] = 1;
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            const Node& node = nodes_[reached[i]];
+            if (node.instruction.decoded.meta.category == ZYDIS_CATEGORY_RET) return steps[reached[i]];
+            for (const std::size_t next : node.next) {
+                if (steps[next] != 0) continue;
+                steps[next] = steps[reached[i]] + 1;
+                reached.push_back(next);
+            }
+        }
+        return 0;
     }
 
     /// Tarjan's strongly connected components. The depth is bounded by the body's size.

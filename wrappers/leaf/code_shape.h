@@ -18,6 +18,7 @@ struct CodeShape {
     bool polls = false;                ///< a loop that only somebody else's writes can end
     std::vector<std::uint64_t> exits;  ///< where it jumps to outside of it, offsets from its first byte,
                                        ///< modulo 2^64
+    std::uint32_t shortest = 0;        ///< instructions on the shortest way to a return; 0: there is none
     std::vector<bool> in_loop;         ///< by offset of an instruction: whether a call may come by again
 
     bool loops() const;

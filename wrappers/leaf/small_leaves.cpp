@@ -21,9 +21,12 @@ constexpr std::uint64_t kMostStraight = 512;
 constexpr std::uint64_t kMostLooping = 4096;
 constexpr std::uint64_t kMostUntold = 128;
 
-/// Straight code takes one or two nanoseconds of a call: with such a share the whole call takes some ten.
-constexpr double kLeastOutside = 0.04;
-constexpr std::uint64_t kEnoughSamples = 25;
+/// What is outside of all loops runs once a call, at some 0.1 ns an instruction (docs/design.md): its share
+/// of the samples tells how long a whole call takes.
+constexpr double kNanosecondsAStep = 0.1;
+constexpr double kMostNanoseconds = 40;  ///< about what recording a call takes
+constexpr std::uint64_t kLeastOutside = 2;
+constexpr std::uint64_t kEnoughSamples = 100;
 
 /// A function that may be a small leaf.
 struct Leaf {
@@ -101,14 +104,16 @@ class Marker {
 
     bool is_short(const Leaf& leaf, const HotFunction& function) {
         if (!leaf.shape.loops()) return leaf.bytes <= kMostStraight;
+        if (leaf.shape.shortest == 0) return false;
         std::uint64_t all = 0;
         std::uint64_t outside = 0;
         for (const auto& [offset, samples] : places().of(function.module, function.name)) {
             all += samples;
             if (offset < leaf.shape.in_loop.size() && !leaf.shape.in_loop[offset]) outside += samples;
         }
-        if (all < kEnoughSamples) return leaf.bytes <= kMostUntold;
-        return static_cast<double>(outside) >= kLeastOutside * static_cast<double>(all);
+        const double most = kMostNanoseconds / kNanosecondsAStep * static_cast<double>(outside);
+        const bool told = outside >= kLeastOutside && leaf.shape.shortest * static_cast<double>(all) <= most;
+        return told || (all < kEnoughSamples && leaf.bytes <= kMostUntold);
     }
 
     const ObjectFile* open(const std::string& path) {

@@ -76,6 +76,16 @@ TEST_CASE("what locks are made of") {
     CHECK(shape({0xcd, 0x80, 0xc3}).enters_kernel);
 }
 
+TEST_CASE("the shortest way to a return is that of the call that does least") {
+    CHECK(shape({0xc3}).shortest == 1);
+    // test edi,edi; je +4; nop; nop; jmp +0; ret
+    CHECK(shape({0x85, 0xff, 0x74, 0x04, 0x90, 0x90, 0xeb, 0x00, 0xc3}).shortest == 3);
+    // xor eax,eax; inc eax; cmp eax,edi; jne -6; ret
+    CHECK(shape({0x31, 0xc0, 0xff, 0xc0, 0x39, 0xf8, 0x75, 0xfa, 0xc3}).shortest == 5);
+    CHECK(shape({0xeb, 0xfe}).shortest == 0);  // never
+    CHECK(shape({0x74, 0x7f, 0x0f, 0x0b}).shortest == 0);
+}
+
 TEST_CASE("a repeated instruction is a loop of its own") {
     const auto copy = shape({0xf3, 0xa4, 0xc3});
     CHECK(copy.in_loop == std::vector<bool>{true, false, false});

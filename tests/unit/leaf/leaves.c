@@ -131,6 +131,11 @@ int large_with_loop(int x) {
     return x;
 }
 
+void never_returns(int* x) {
+    for (;;)
+        __asm__ volatile("incl %0" : "+m"(*x));
+}
+
 int no_instruction(int x) {
     __asm__ volatile(".byte 0x06");  // of 32-bit code
     return x;

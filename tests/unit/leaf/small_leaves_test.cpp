@@ -39,11 +39,11 @@ bool is_marked(const std::string& name) {
     return marked;
 }
 
-/// Offsets of the instructions of large_with_loop that are in its loop.
-std::vector<std::uint64_t> offsets_in_loop() {
+/// Offsets of the instructions of a function that are in loops.
+std::vector<std::uint64_t> offsets_in_loop(const std::string& function) {
     const auto file = ObjectFile::open(kOptimised);
     REQUIRE(file.has_value());
-    const auto found = file->named("large_with_loop");
+    const auto found = file->named(function);
     REQUIRE(found.size() == 1);
     const auto extent = file->extent(file->symbols()[found[0]].address);
     REQUIRE(extent.has_value());
@@ -54,22 +54,26 @@ std::vector<std::uint64_t> offsets_in_loop() {
     return offsets;
 }
 
-/// With so many samples at the entry of large_with_loop, and so many at each of the two instructions of its
+/// With so many samples at the entry of a function, and so many at each of the first two instructions of its
 /// loop.
-std::string mark_by_samples(std::size_t entry, std::size_t loop) {
-    const auto in_loop = offsets_in_loop();
-    REQUIRE(in_loop.size() == 2);
-    auto report = report_of(kOptimised, "large_with_loop");
-    report.places = [&] {
+HotReport with_samples(const std::string& function, std::size_t entry, std::size_t loop) {
+    const auto in_loop = offsets_in_loop(function);
+    REQUIRE(in_loop.size() >= 2);
+    auto report = report_of(kOptimised, function);
+    report.places = [=] {
         SamplePlaces places;
         for (std::size_t i = 0; i < entry; ++i)
-            places.add("/somewhere/libleaves_O2.so", "large_with_loop", 0);
+            places.add("/somewhere/libleaves_O2.so", function, 0);
         for (std::size_t i = 0; i < loop; ++i)
-            for (const std::uint64_t offset : in_loop)
-                places.add("/somewhere/libleaves_O2.so", "large_with_loop", offset);
+            for (const std::uint64_t offset : {in_loop[0], in_loop[1]})
+                places.add("/somewhere/libleaves_O2.so", function, offset);
         return places;
     };
-    return mark_of(report);
+    return report;
+}
+
+std::string mark_by_samples(std::size_t entry, std::size_t loop) {
+    return mark_of(with_samples("large_with_loop", entry, loop));
 }
 
 }  // namespace
@@ -86,15 +90,19 @@ TEST_CASE("straight code is a leaf, and so are short loops if nothing else is kn
     CHECK_FALSE(is_marked("large_with_loop"));
 }
 
-TEST_CASE("samples outside of its loops make a leaf of any function with loops, and none there no leaf") {
-    CHECK(mark_by_samples(10, 100).find("small leaf with a short loop (") == 0);
-    CHECK(mark_by_samples(1, 100).empty());
+TEST_CASE("samples outside of its loops tell how long a function takes") {
+    // The 200 bytes of padding are an instruction each: 20 ns, of 36 and of 50.
+    CHECK(mark_by_samples(200, 80).find("small leaf with a short loop (") == 0);
+    CHECK(mark_by_samples(200, 150).empty());
     CHECK(mark_by_samples(0, 100).empty());
     // Too few to tell, and too large to be marked for its size.
-    CHECK(mark_by_samples(4, 10).empty());
-    auto report = report_of(kOptimised, "short_loop");
-    report.places = [] { return SamplePlaces{}; };
-    CHECK_FALSE(mark_of(report).empty());
+    CHECK(mark_by_samples(1, 0).empty());
+    CHECK_FALSE(mark_of(with_samples("short_loop", 4, 100)).empty());
+    CHECK(mark_of(with_samples("short_loop", 1, 100)).empty());
+    CHECK(mark_of(with_samples("short_loop", 2, 1000)).empty());
+    CHECK(mark_of(with_samples("short_loop", 0, 50)).empty());
+    CHECK_FALSE(mark_of(with_samples("short_loop", 0, 49)).empty());
+    CHECK(mark_of(with_samples("never_returns", 200, 1)).empty());
 }
 
 TEST_CASE("what calls is no leaf, but for what never comes back") {
