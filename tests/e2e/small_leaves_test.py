@@ -2,6 +2,7 @@
 """Functions that take no longer than the probe: rdam hot marks them, the recorder says which are sampled, and who wants every
 call gets it."""
 
+import json
 import unittest
 
 from harness import PROGRAMS, Case
@@ -77,6 +78,14 @@ class SmallLeaves(Case):
         for value, said in (("1", 0), ("0", 1)):
             done = self.preload("~mix,worker", PROGRAM, "1", RDAM_ALL_CALLS=value)
             self.assertEqual((done.returncode, done.stderr.decode().count("(RDAM_ALL_CALLS=1 records every call)")), (0, said))
+
+    def test_the_trace_knows_which_functions_are_sampled(self):
+        for options, expected in (((), {"mix": True, "worker": False}), (("--all-calls",), {"mix": False, "worker": False})):
+            self.sampled("~mix,worker", *options)
+            done = self.rdam("export", "--columns", f"columns{len(options)}", "trace.bin")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            contents = json.loads((self.folder / f"columns{len(options)}" / "columns.json").read_text())
+            self.assertEqual({f["name"]: f["sampled"] for f in contents["functions"]}, expected)
 
     def test_a_mark_in_the_wrong_place_is_said(self):
         done = self.rdam("record", "-f", "small_leaves:~mix", "--", PROGRAM, "1")
