@@ -43,10 +43,13 @@ Result<void> write_list(const std::string& text, const std::string& output) {
 std::string marked_line(const HotFunctions& hot) {
     const auto marked = std::ranges::count_if(hot.functions, [](const auto& f) { return !f.leaf.empty(); });
     if (marked == 0) return {};
+    const bool one = marked == 1;
     return fmt::format(
-        "{} function{} marked ~ as likely small leaves: rdam record samples their calls, because recording "
-        "each would cost more than the call; take a ~ away to have every call",
-        marked, marked == 1 ? " is" : "s are");
+        "{} function{} marked ~ as {}: rdam record samples {} calls, because recording each costs more than "
+        "the "
+        "call; take a ~ away to have every call",
+        marked, one ? " is" : "s are", one ? "a likely small leaf" : "likely small leaves",
+        one ? "its" : "their");
 }
 
 Result<int> run_hot(HotRequest request, const HotArguments& arguments) {

@@ -1,18 +1,17 @@
 #include "wrappers/leaf/small_leaves.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "wrappers/leaf/code_shape.h"
-#include "wrappers/list/name_text.h"
 #include "wrappers/list/sample_places.h"
 #include "wrappers/list/waiting_functions.h"
 #include "wrappers/object/demangle.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/name_query.h"
+#include "wrappers/plan/object_set.h"
 
 namespace rdam {
 namespace {
@@ -30,16 +29,19 @@ constexpr std::uint64_t kEnoughSamples = 100;
 
 /// A function that may be a small leaf.
 struct Leaf {
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  ///< 0: of an IFUNC, whose code is not known
     CodeShape shape;
 };
 
-bool is_known_to_matter(const ObjectFile& file, std::uint64_t address, const Catalogue& catalogue) {
-    const auto aliases = file.at(address);
-    return std::any_of(aliases.begin(), aliases.end(), [&](const Symbol& symbol) {
-        const auto* known = catalogue.find(well_known_name(symbol.name, catalogue));
-        return known != nullptr && (known->waits || known->busy_waits || !known->keys.empty());
-    });
+/// What the catalogue knows of the function at an address, by any of its names; nullptr: nothing.
+const CatalogueFunction* known_at(const ObjectFile& file, std::uint64_t address, const Catalogue& catalogue) {
+    for (const Symbol& symbol : file.at(address))
+        if (const auto* known = catalogue.find(well_known_name(symbol.name, catalogue))) return known;
+    return nullptr;
+}
+
+bool is_about_others(const CatalogueFunction& function) {
+    return function.waits || function.busy_waits || !function.keys.empty();
 }
 
 bool touches_others(const CodeShape& shape) {
@@ -60,10 +62,14 @@ bool is_harmless_exit(const ObjectFile& file, std::string_view name, std::uint64
 }
 
 std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const Catalogue& catalogue) {
-    if (!symbol.is_code() || symbol.kind == SymbolKind::ifunc) return std::nullopt;
+    const auto* known = known_at(file, symbol.address, catalogue);
+    if (!symbol.is_code() || (known != nullptr && is_about_others(*known))) return std::nullopt;
+    // Only stubs have samples under such a name (`strlen@plt`). The implementation has a line of its own if
+    // it takes long, and that one decides: a plain name there outweighs the mark here.
+    if (symbol.kind == SymbolKind::ifunc)
+        return known != nullptr ? std::optional<Leaf>(Leaf{}) : std::nullopt;
     const auto extent = file.extent(symbol.address);
-    if (!extent || extent->size() > kMostLooping || is_known_to_matter(file, symbol.address, catalogue))
-        return std::nullopt;
+    if (!extent || extent->size() > kMostLooping) return std::nullopt;
     Leaf leaf{extent->size(), shape_of_code(file.code(extent->begin, extent->size()))};
     if (!leaf.shape.followed || leaf.shape.calls || touches_others(leaf.shape)) return std::nullopt;
     for (const std::uint64_t exit : leaf.shape.exits)
@@ -71,9 +77,22 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
     return leaf;
 }
 
+std::string description(const Leaf& leaf) {
+    if (leaf.bytes == 0) return "small leaf (whose code is chosen when the program starts)";
+    return fmt::format("small leaf{} ({} bytes)", leaf.shape.loops() ? " with a short loop" : "", leaf.bytes);
+}
+
+PlanRequest request_for(const std::vector<std::string>& paths) {
+    PlanRequest request;
+    for (const std::string& path : paths)
+        request.objects.push_back({path, {}, 0});
+    return request;
+}
+
 class Marker {
   public:
-    Marker(const HotReport& report, const Catalogue& catalogue) : report_(report), catalogue_(catalogue) {}
+    Marker(const HotReport& report, const Catalogue& catalogue)
+        : report_(report), catalogue_(catalogue), request_(request_for(report.objects)), objects_(request_) {}
 
     void mark(HotFunction& function) {
         const auto leaves = leaves_called(function);
@@ -83,8 +102,7 @@ class Marker {
         if (!small) return;
         const auto largest = std::max_element(
             leaves.begin(), leaves.end(), [](const auto& a, const auto& b) { return a->bytes < b->bytes; });
-        function.leaf = fmt::format("small leaf{} ({} bytes)",
-                                    (*largest)->shape.loops() ? " with a short loop" : "", (*largest)->bytes);
+        function.leaf = description(**largest);
     }
 
   private:
@@ -92,10 +110,10 @@ class Marker {
     std::vector<std::optional<Leaf>> leaves_called(const HotFunction& function) {
         std::vector<std::optional<Leaf>> leaves;
         const NameQuery query(function.name);
-        for (const std::string& path : report_.objects) {
-            if (!function.module.empty() && file_name_of(path) != function.module) continue;
-            const ObjectFile* file = open(path);
-            if (file == nullptr) continue;
+        for (std::size_t index = 0; index < objects_.size(); ++index) {
+            if (!function.module.empty() && !objects_.is_named(index, function.module)) continue;
+            const ObjectFile* file = objects_.file(index);
+            if (file == nullptr || !objects_.why_excluded(index).empty()) continue;
             for (const SymbolMatch& match : query.find_in(*file))
                 leaves.push_back(leaf_at(*file, file->symbols()[match.symbol], catalogue_));
         }
@@ -116,13 +134,6 @@ class Marker {
         return told || (all < kEnoughSamples && leaf.bytes <= kMostUntold);
     }
 
-    const ObjectFile* open(const std::string& path) {
-        const auto [place, is_new] = files_.try_emplace(path);
-        if (is_new)
-            if (auto file = ObjectFile::open(path)) place->second.emplace(std::move(*file));
-        return place->second ? &*place->second : nullptr;
-    }
-
     /// Read once, and only if somebody asks.
     const SamplePlaces& places() {
         if (!places_) places_ = report_.places();
@@ -131,7 +142,8 @@ class Marker {
 
     const HotReport& report_;
     const Catalogue& catalogue_;
-    std::map<std::string, std::optional<ObjectFile>> files_;
+    const PlanRequest request_;
+    ObjectSet objects_;
     std::optional<SamplePlaces> places_;
 };
 

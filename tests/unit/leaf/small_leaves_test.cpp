@@ -120,6 +120,16 @@ TEST_CASE("what waits, locks or asks the kernel is never marked") {
         CHECK_FALSE(is_marked(name));
 }
 
+TEST_CASE("functions of libc, and what is chosen when the program starts") {
+    const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
+    CHECK(mark_of(libc, "strlen") == "small leaf (whose code is chosen when the program starts)");
+    CHECK(mark_of(libc, "memcpy") == mark_of(libc, "strlen"));
+    CHECK_FALSE(mark_of(libc, "__errno_location").empty());
+    for (const auto* name : {"write", "getpid", "pthread_mutex_lock", "pthread_mutex_unlock", "sem_post",
+                             "malloc", "pthread_spin_lock", "pthread_spin_unlock", "sched_yield", "qsort"})
+        CHECK(mark_of(libc, name).empty());
+}
+
 TEST_CASE("what is no code, in no file or one of several is not marked") {
     CHECK_FALSE(is_marked("no_instruction"));
     CHECK_FALSE(is_marked("first_twin"));
