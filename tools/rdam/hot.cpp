@@ -46,8 +46,7 @@ std::string marked_line(const HotFunctions& hot) {
     const bool one = marked == 1;
     return fmt::format(
         "{} function{} marked ~ as {}: rdam record samples {} calls, because recording each costs more than "
-        "the "
-        "call; take a ~ away to have every call",
+        "the call; take a ~ away to have every call",
         marked, one ? " is" : "s are", one ? "a likely small leaf" : "likely small leaves",
         one ? "its" : "their");
 }
