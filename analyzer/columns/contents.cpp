@@ -60,10 +60,11 @@ Json functions_json(const Contents& contents, const trace::TraceInfo& info) {
     Json out = Json::array();
     for (std::size_t i = 0; i < info.functions.size(); ++i) {
         const trace::FunctionInfo& function = info.functions[i];
-        Json row{{"name", function.name},     {"linkage_name", function.linkage_name},
-                 {"module", function.module}, {"source", function.source},
-                 {"object", function.object}, {"address", function.address},
-                 {"waits", function.waits},   {"busy_waits", function.busy_waits}};
+        Json row{{"name", function.name},      {"linkage_name", function.linkage_name},
+                 {"module", function.module},  {"source", function.source},
+                 {"object", function.object},  {"address", function.address},
+                 {"waits", function.waits},    {"busy_waits", function.busy_waits},
+                 {"sampled", function.sampled}};
         if (const auto& table = contents.tables.values[i]) row["values"] = values_json(*table);
         out.push_back(std::move(row));
     }

@@ -77,6 +77,7 @@ struct FunctionInfo {
     std::uint32_t inlined_copies = 0;
     bool waits = false;       ///< known to put the calling thread to sleep where it has to wait
     bool busy_waits = false;  ///< known to wait on the processor, before it sleeps or instead
+    bool sampled = false;     ///< its calls are recorded in windows of time only, by the user's list
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };

@@ -92,6 +92,7 @@ enum class Function : protozero::pbf_tag_type {
     most_rate = 15,
     waits = 16,
     busy_waits = 17,
+    sampled = 18,
 };
 
 enum class Parameter : protozero::pbf_tag_type {

@@ -18,7 +18,9 @@ bool is_sound(const rdam::FunctionList& list, Parser& parse) {
         if (!rdam::glob_match(entry.name, entry.name)) return false;
         const auto again = parse(entry.text, "again");
         if (!again || again->entries.size() != 1) return false;
-        if (again->entries[0].name != entry.name || again->entries[0].scope != entry.scope) return false;
+        const auto& read = again->entries[0];
+        if (read.name != entry.name || read.scope != entry.scope || read.sampled != entry.sampled)
+            return false;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/hot_functions.h"
 #include "wrappers/list/perf_text.h"
+#include "wrappers/list/sample_places.h"
 
 namespace {
 
@@ -27,6 +28,7 @@ bool is_sound(const rdam::HotFunctions& hot) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     const auto text = rdam::without_colours(bytes);
+    (void)rdam::parse_sample_places(bytes);
     const auto report = rdam::parse_perf_text(text, "fuzz");
     if (!report) return 0;
     rdam::HotOptions options;

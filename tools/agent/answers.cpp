@@ -1,5 +1,8 @@
 #include "tools/agent/answers.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "wrappers/support/printable.h"
@@ -36,6 +39,30 @@ bool worth_saying(const Answer& answer, const Wishes& wishes) {
     return answer.verdict != Verdict::wrapped || (wishes.top && !answer.reason.empty());
 }
 
+/// "a, b, c, d, e, … and 4 more".
+std::string some_names(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 5;
+    const std::size_t shown = std::min(kShown, names.size());
+    std::string text =
+        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "));
+    if (names.size() > shown) text += fmt::format(", … and {} more", names.size() - shown);
+    return text;
+}
+
+/// Which functions are sampled by the user's own list: a score that rests on few calls must not come as a
+/// surprise. Empty: none.
+std::string sampled_text(const Plan& plan, const Wishes& wishes) {
+    std::vector<std::string> names;
+    for (const PlannedFunction& function : plan.functions)
+        if (function.sampled) names.push_back(printable(function.name));
+    if (names.empty()) return {};
+    return fmt::format(
+        "rdam: {} function{} marked ~ {} sampled over the whole run: {}{} ({} records every call)\n",
+        names.size(), names.size() == 1 ? "" : "s", names.size() == 1 ? "is" : "are", some_names(names),
+        names.size() < plan.functions.size() ? "; the others are recorded completely" : "",
+        wishes.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
+}
+
 bool is_launcher(const ProcessDescription& process) {
     return Catalogue::builtin().is_launcher(std::filesystem::path(process.executable).filename().string());
 }
@@ -67,7 +94,7 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
         text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s", printable(process.executable));
     }
-    return text;
+    return text + sampled_text(plan, wishes);
 }
 
 std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
@@ -79,7 +106,7 @@ std::string late_answer_text(const Plan& plan, const ProcessDescription& process
         text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s",
                             printable(process.objects[plan.functions.front().object].path));
-    return text;
+    return text + sampled_text(plan, wishes);
 }
 
 }  // namespace rdam::agent

@@ -117,6 +117,7 @@ trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescr
     info.inlined_copies = function.inlined_copies;
     info.waits = function.waits;
     info.busy_waits = function.busy_waits;
+    info.sampled = function.sampled;
     for (const Parameter& parameter : function.parameters)
         info.parameters.push_back(describe(parameter));
     if (function.result.has_value()) info.result.push_back(describe(*function.result));
@@ -141,7 +142,12 @@ bool is_recorder(const std::string& path) {
 }
 
 Result<FunctionList> wanted(const Wishes& wishes) {
-    return wishes.functions ? load_function_list(*wishes.functions) : Result<FunctionList>{default_list()};
+    auto list =
+        wishes.functions ? load_function_list(*wishes.functions) : Result<FunctionList>{default_list()};
+    if (list && wishes.all_calls)
+        for (ListEntry& entry : list->entries)
+            entry.sampled = false;
+    return list;
 }
 
 /// A fork child inherits patched code: each function keeps the number that its entry has. What is not patched
@@ -177,6 +183,7 @@ Wishes read_wishes(std::uint32_t pid) {
     wishes.output = expand(output.empty() ? "trace.bin" : output, pid);
     wishes.run = variable("RDAM_RUN");
     wishes.arguments = variable("RDAM_ARGS") != "0";
+    wishes.all_calls = variable("RDAM_ALL_CALLS") == "1";
     wishes.verbose = variable("RDAM_VERBOSE") == "1";
     wishes.children = variable("RDAM_CHILDREN") != "0";
     const std::string switches = variable("RDAM_SWITCHES");

@@ -19,6 +19,7 @@ struct Wishes {
     std::string output;                    ///< RDAM_OUTPUT, expanded
     std::string run;                       ///< RDAM_RUN: set by `rdam record`
     bool arguments = true;                 ///< RDAM_ARGS
+    bool all_calls = false;                ///< RDAM_ALL_CALLS: marks on the list do not count
     bool verbose = false;                  ///< RDAM_VERBOSE
     bool children = true;                  ///< RDAM_CHILDREN
     bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news

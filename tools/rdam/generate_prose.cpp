@@ -48,7 +48,16 @@ Prose record_prose() {
              "blocking I/O.",
              "A list names one function a line: name, module:name (module is the file name of an executable "
              "or library) or file.c:name. Names of C++ functions may be given with or without their "
-             "parameters, a name may contain the wildcards * and ?, and # begins a comment."},
+             "parameters, a name may contain the wildcards * and ?, and # begins a comment.",
+             "A ~ in front of an entry (~mix, ~libfoo.so:mix) samples the function's calls in windows of "
+             "time "
+             "that are spread over the run, instead of recording every one. rdam hot marks small functions "
+             "so, "
+             "which take no longer than their recording. Where a function is on the list by its name without "
+             "a "
+             "mark as well, every call is recorded. On a command line the mark needs quotes: the shell may "
+             "take "
+             "it for a home directory."},
         .environment =
             {{"RDAM_FUNCTIONS",
               "The functions to record: the path of a list, or the names themselves, separated by commas."},
@@ -62,6 +71,9 @@ Prose record_prose() {
               "A call stack is taken at the first and then at every so many calls of a function from one "
               "caller; 0: never. Default: 10000."},
              {"RDAM_ARGS", "1: record parameters and return values; 0: do not. Default: 1."},
+             {"RDAM_ALL_CALLS",
+              "1: record every call of functions that the list marks ~, too; 0: sample their calls. Default: "
+              "0."},
              {"RDAM_CLOCK",
               "rdtscp, rdtsc or monotonic. Default: rdtscp; monotonic where the kernel does not trust the "
               "counter."},
@@ -118,6 +130,11 @@ Prose hot_prose() {
              "Time in the kernel is credited to the innermost function of the program or its libraries where "
              "call chains were recorded (perf record -g). A thread that sleeps is not sampled; so the "
              "functions with which the program can wait are added to the list, marked as such.",
+             "A small function that calls nothing and waits for nobody is marked with a ~, which tells rdam "
+             "record to sample its calls: recording each would take longer than the call. The comment says "
+             "how "
+             "large it is. Its code decides, and where it has loops how many of its samples lie outside of "
+             "them; functions with locked instructions or system calls are never marked.",
              "What is left out is listed on standard error with the reason: symbols of the kernel, addresses "
              "without a symbol, functions that exist inlined only."},
         .environment = {},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "tools/rdam/command.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/leaf/small_leaves.h"
 #include "wrappers/list/perf_report.h"
 #include "wrappers/support/printable.h"
 
@@ -38,12 +40,26 @@ Result<void> write_list(const std::string& text, const std::string& output) {
     return written;
 }
 
+std::string marked_line(const HotFunctions& hot) {
+    const auto marked = std::ranges::count_if(hot.functions, [](const auto& f) { return !f.leaf.empty(); });
+    if (marked == 0) return {};
+    const bool one = marked == 1;
+    return fmt::format(
+        "{} function{} marked ~ as {}: rdam record samples {} calls, because recording each costs more than "
+        "the call; take a ~ away to have every call",
+        marked, one ? " is" : "s are", one ? "a likely small leaf" : "likely small leaves",
+        one ? "its" : "their");
+}
+
 Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     request.waits = !arguments.no_waits;
-    const auto report = make_hot_report(request, Catalogue::builtin());
+    auto report = make_hot_report(request, Catalogue::builtin());
     if (!report) return tl::unexpected(report.error());
+    mark_small_leaves(*report, Catalogue::builtin());
     for (const auto& line : left_out_lines(*report, request.options))
         fmt::print(stderr, "rdam hot: {}\n", printable(line));
+    const std::string marks = marked_line(report->hot);
+    if (!marks.empty()) fmt::print(stderr, "rdam hot: {}\n", marks);
     const auto text = hot_list_text(*report);
     if (text.empty())
         return fail("{}: no function above {} % is left; lower --min-percent", request.input,
@@ -68,9 +84,9 @@ Run add_hot(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--module", request.options.module,
                    "Keep only functions of modules that match this name or glob");
-    app.add_option(
-        "--program", request.programs,
-        "Program or library to look up the waiting functions in, when the input does not name its files");
+    app.add_option("--program", request.programs,
+                   "Program or library to look up the waiting functions and the code in, when the input does "
+                   "not name its files");
     app.add_flag("--no-waits", arguments->no_waits,
                  "Add no waiting functions, which samples of the CPU do not show");
     return [arguments] { return run_hot(arguments->request, *arguments); };

@@ -40,6 +40,7 @@ struct Options {
     std::string max_overhead;
     std::string switches;
     std::string counters;
+    bool all_calls = false;
     bool no_arguments = false;
     bool no_children = false;
     bool verbose = false;
@@ -140,6 +141,7 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_MAX_OVERHEAD", options.max_overhead);
     set("RDAM_SWITCHES", options.switches);
     set("RDAM_COUNTERS", options.counters);
+    if (options.all_calls) variables.emplace_back("RDAM_ALL_CALLS", "1");
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
     // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
     const char* inherited = std::getenv("RDAM_CHILDREN");
@@ -267,6 +269,8 @@ Run add_record(CLI::App& app) {
                    "one: instructions; or off")
         ->option_text("instructions|off [off]")
         ->check(CLI::IsMember({"instructions", "off"}));
+    app.add_flag("--all-calls", options->all_calls,
+                 "Record every call of functions that the list marks ~, too, which are sampled otherwise");
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
     app.add_flag("--no-children", options->no_children,
                  "Record the program alone: neither its fork children nor what it or they execute");

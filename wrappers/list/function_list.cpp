@@ -39,6 +39,11 @@ Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
         return fail("{}: holds control characters; a list is a text file with one function a line", origin);
     ListEntry entry;
     entry.text = text;
+    entry.sampled = text.front() == kSampledMark;
+    if (entry.sampled) text = trim_blanks(text.substr(1));
+    if (text.empty())
+        return fail("{}: '{}' lacks the name behind the mark; write ~name or ~module:name", origin,
+                    entry.text);
     const auto colon = find_scope_colon(text);
     if (colon == std::string_view::npos) {
         entry.name = text;
@@ -47,16 +52,21 @@ Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
         entry.name = trim_blanks(text.substr(colon + 1));
         if (entry.scope.empty() || entry.name.empty())
             return fail("{}: '{}' lacks the {} the colon; write name, module:name or file.c:name", origin,
-                        text, entry.scope.empty() ? "module before" : "name behind");
+                        entry.text, entry.scope.empty() ? "module before" : "name behind");
     }
+    if (entry.name.front() == kSampledMark)
+        return fail("{}: '{}' has the mark ~ in front of the name; write one, before everything: ~{}{}{}",
+                    origin, entry.text, entry.scope, entry.scope.empty() ? "" : ":",
+                    trim_blanks(std::string_view(entry.name).substr(1)));
     entry.origin = std::move(origin);
     return entry;
 }
 
-/// A name that stands there twice is one wish; one of the user's own is not a mere wait.
+/// A name that stands there twice is one wish; one of the user's own is not a mere wait. Whether a mark or
+/// its absence counts is for the planner: a glob and a name may mean the same function as well.
 void add_entry(FunctionList& list, ListEntry entry) {
     const auto same = std::find_if(list.entries.begin(), list.entries.end(), [&](const ListEntry& known) {
-        return known.scope == entry.scope && known.name == entry.name;
+        return known.scope == entry.scope && known.name == entry.name && known.sampled == entry.sampled;
     });
     if (same == list.entries.end())
         list.entries.push_back(std::move(entry));

@@ -10,17 +10,22 @@
 
 namespace rdam {
 
-/// One entry of a list: `name`, `module:name` or `file.c:name`. A lone colon separates; `::` is part of a
-/// name.
+/// One entry of a list: `name`, `module:name` or `file.c:name`, each with a `~` in front if its calls are to
+/// be sampled. A lone colon separates; `::` is part of a name. No name of a function begins with `~`:
+/// destructors are written `A::~A`.
 struct ListEntry {
-    std::string text;   ///< as the user wrote it, without comment and surrounding blanks
+    std::string text;   ///< as the user wrote it, mark included, without comment and surrounding blanks
     std::string scope;  ///< module (file name of an object) or source file; empty: anywhere
     std::string
         name;  ///< literal name or glob; a literal match is tried before a glob (`operator*` is a name)
     std::string origin;       ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
     bool added_wait = false;  ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
                               ///< not finding it is no news
+    bool sampled = false;     ///< marked `~`: its calls are recorded in windows of time only
 };
+
+/// In front of an entry: its calls are to be sampled.
+inline constexpr char kSampledMark = '~';
 
 /// What the comment of a line says that `rdam hot` added from the catalogue.
 inline constexpr std::string_view kWaitMark = "wait";

@@ -9,6 +9,7 @@
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/kernel_credit.h"
 #include "wrappers/list/kernel_frames.h"
+#include "wrappers/list/name_text.h"
 
 namespace rdam {
 namespace {
@@ -24,14 +25,6 @@ bool is_no_file(std::string_view module) {
     return starts_with(module, "[") || starts_with(module, "//") || starts_with(module, "anon_inode") ||
            starts_with(module, "/memfd:") || starts_with(module, "/SYSV") || starts_with(module, "/dev/") ||
            starts_with(module, "perf-") || starts_with(module, "jitted-");
-}
-
-std::string file_name(std::string_view module) {
-    constexpr std::string_view kDeleted = " (deleted)";
-    if (module.size() > kDeleted.size() && module.substr(module.size() - kDeleted.size()) == kDeleted)
-        module.remove_suffix(kDeleted.size());
-    const auto slash = module.rfind('/');
-    return std::string(slash == std::string_view::npos ? module : module.substr(slash + 1));
 }
 
 bool is_kernel(const PerfRow& row) {
@@ -53,7 +46,7 @@ Key key_of(std::string_view module, std::string_view name) {
     constexpr std::string_view kStub = "@plt";
     if (name.size() > kStub.size() && name.substr(name.size() - kStub.size()) == kStub)
         return {"", std::string(name.substr(0, name.size() - kStub.size()))};
-    return {file_name(module), std::string(name)};
+    return {file_name_of(module), std::string(name)};
 }
 
 struct Tally {
@@ -125,7 +118,7 @@ void keep_hot(Tally& tally, const HotOptions& options, HotFunctions& hot) {
         } else if (list_entry_text(module, name).empty()) {
             hot.left_out.push_back({LeftOut::unwritable, module, name, percent, percent, 1});
         } else {
-            hot.functions.push_back({module, name, percent});
+            hot.functions.push_back({module, name, percent, {}});
         }
     }
     for (auto& [key, line] : tally.left_out) {

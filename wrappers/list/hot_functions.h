@@ -15,6 +15,7 @@ struct HotFunction {
     std::string module;  ///< file name; empty: the report does not say, or there are several
     std::string name;
     double percent = 0;  ///< its own time, and the kernel's below it where chains tell
+    std::string leaf;    ///< why its calls are to be sampled: "small leaf (96 bytes)"; empty: they are not
 };
 
 enum class LeftOut : std::uint8_t {
@@ -54,7 +55,7 @@ struct HotFunctions {
 HotFunctions hot_functions(const PerfReport& report, const PerfReport* names_from, const Catalogue& catalogue,
                            const HotOptions& options);
 
-/// The line of a list: `module:name`, or the name alone. Empty when it cannot be written so that reading it
+/// The entry of a list: `module:name`, or the name alone. Empty when it cannot be written so that reading it
 /// back gives the same name.
 std::string list_entry_text(const std::string& module, const std::string& name);
 

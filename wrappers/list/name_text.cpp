@@ -87,6 +87,14 @@ std::size_t find_scope_colon(std::string_view text) {
     return std::string_view::npos;
 }
 
+std::string file_name_of(std::string_view module) {
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (module.size() > kDeleted.size() && module.substr(module.size() - kDeleted.size()) == kDeleted)
+        module.remove_suffix(kDeleted.size());
+    const auto slash = module.rfind('/');
+    return std::string(slash == std::string_view::npos ? module : module.substr(slash + 1));
+}
+
 std::string_view trim_blanks(std::string_view text) {
     constexpr std::string_view kBlanks = " \t\r";
     const auto first = text.find_first_not_of(kBlanks);

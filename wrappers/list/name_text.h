@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,10 @@ std::vector<std::string_view> split_outside_brackets(std::string_view text, char
 /// The colon between a scope and a name (`libc.so.6:write`), npos when there is none: the first colon outside
 /// brackets that is not part of a `::`. In `app:::f` the scope is `app` and the name `::f`.
 std::size_t find_scope_colon(std::string_view text);
+
+/// What perf prints of an object's path, as the name of a module: without directories, and without the mark
+/// of a file that has been deleted.
+std::string file_name_of(std::string_view path);
 
 /// Without leading and trailing blanks, tabs and carriage returns.
 std::string_view trim_blanks(std::string_view text);

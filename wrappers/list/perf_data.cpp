@@ -14,12 +14,18 @@ constexpr std::size_t kMaxOutput = 1U << 30U;
 // A character that no name holds, so that perf replaces nothing.
 const std::string kSeparator = "\x1f";
 
-Result<ChildOutput> run_perf(const std::string& path, std::vector<std::string> options) {
-    std::vector<std::string> arguments = {"perf", "report", "--stdio", "-i", path};
+Result<ChildOutput> run_perf(const std::string& path, const std::vector<std::string>& options,
+                             std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "perf");
+    arguments.insert(arguments.end(), {"-i", path});
     arguments.insert(arguments.end(), options.begin(), options.end());
     // The user's own settings would change the columns; fetching debug information may hang for minutes.
-    auto output = run_child(
-        arguments, {"PERF_CONFIG=/dev/null", "LC_ALL=C", "DEBUGINFOD_URLS=", "LD_PRELOAD"}, kMaxOutput);
+    return run_child(arguments, {"PERF_CONFIG=/dev/null", "LC_ALL=C", "DEBUGINFOD_URLS=", "LD_PRELOAD"},
+                     kMaxOutput);
+}
+
+Result<ChildOutput> run_report(const std::string& path, const std::vector<std::string>& options) {
+    auto output = run_perf(path, options, {"report", "--stdio"});
     if (!output)
         return fail("{}: {}; install perf (linux-perf), or give rdam hot the text of perf report --stdio",
                     path, output.error().message);
@@ -93,10 +99,10 @@ Result<PerfData> read_perf_data(const std::string& path) {
                                            "period,dso,sym", "-t",          kSeparator};
     auto with_chains = rows;
     with_chains.insert(with_chains.end(), {"-g", "folded,0,callee,function,period"});
-    auto report = run_perf(path, with_chains);
+    auto report = run_report(path, with_chains);
     if (!report) return tl::unexpected(report.error());
     const bool chains = !lacks_chains(*report);
-    if (!chains) report = run_perf(path, rows);
+    if (!chains) report = run_report(path, rows);
     if (!report) return tl::unexpected(report.error());
     if (report->exit_code != 0 || !has_rows(*report)) return unreadable(path, *report);
 
@@ -104,13 +110,18 @@ Result<PerfData> read_perf_data(const std::string& path) {
     data.rows = std::move(report->out);
     if (chains) {
         auto names =
-            run_perf(path, {"--children", "--no-inline", "-g", "none", "-s", "dso,sym", "-t", kSeparator});
+            run_report(path, {"--children", "--no-inline", "-g", "none", "-s", "dso,sym", "-t", kSeparator});
         if (!names) return tl::unexpected(names.error());
         if (names->exit_code == 0) data.names = std::move(names->out);
     }
-    auto maps = run_perf(path, {"--mmaps"});
+    auto maps = run_report(path, {"--mmaps"});
     if (maps && maps->exit_code == 0) data.objects = mapped_files(maps->out);
     return data;
+}
+
+std::string perf_script(const std::string& path, const std::vector<std::string>& options) {
+    auto output = run_perf(path, options, {"script"});
+    return output && output->exit_code == 0 ? std::move(output->out) : std::string();
 }
 
 }  // namespace rdam

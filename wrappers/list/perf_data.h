@@ -22,4 +22,7 @@ struct PerfData {
 /// an error that says what perf said.
 Result<PerfData> read_perf_data(const std::string& path);
 
+/// What `perf script` prints of the file; empty where it cannot be had.
+std::string perf_script(const std::string& path, const std::vector<std::string>& options);
+
 }  // namespace rdam

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,47 +23,36 @@ namespace {
 
 constexpr std::size_t kMaxInput = 1U << 30U;
 
-/// perf reads its file several times: what came through a pipe is put into a file of its own for as long.
-class TemporaryFile {
-  public:
-    static Result<TemporaryFile> holding(const std::string& bytes) {
-        std::error_code error;
-        auto path = (std::filesystem::temp_directory_path(error) / "rdam-perf-XXXXXX").string();
-        const int fd = ::mkstemp(path.data());
-        if (fd < 0) return fail("{}: cannot be created: {}", path, std::strerror(errno));
-        TemporaryFile file(path);
-        std::size_t written = 0;
-        while (written < bytes.size()) {
-            const auto step = ::write(fd, bytes.data() + written, bytes.size() - written);
-            if (step < 0 && errno == EINTR) continue;
-            if (step <= 0) break;
-            written += static_cast<std::size_t>(step);
-        }
-        const auto reason = errno;
-        ::close(fd);
-        if (written < bytes.size()) return fail("{}: cannot be written: {}", path, std::strerror(reason));
-        return file;
+/// perf reads its file several times: what came through a pipe is put into a file of its own, which goes away
+/// with the last who holds its path.
+Result<std::shared_ptr<const std::string>> temporary_file(const std::string& bytes) {
+    std::error_code error;
+    auto path = (std::filesystem::temp_directory_path(error) / "rdam-perf-XXXXXX").string();
+    const int fd = ::mkstemp(path.data());
+    if (fd < 0) return fail("{}: cannot be created: {}", path, std::strerror(errno));
+    const std::shared_ptr<const std::string> file(new std::string(path), [](const std::string* name) {
+        ::unlink(name->c_str());
+        delete name;
+    });
+    std::size_t written = 0;
+    while (written < bytes.size()) {
+        const auto step = ::write(fd, bytes.data() + written, bytes.size() - written);
+        if (step < 0 && errno == EINTR) continue;
+        if (step <= 0) break;
+        written += static_cast<std::size_t>(step);
     }
-    ~TemporaryFile() {
-        if (!path_.empty()) ::unlink(path_.c_str());
-    }
-    TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-    TemporaryFile& operator=(TemporaryFile&&) = delete;
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-    const std::string& path() const { return path_; }
-
-  private:
-    explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
-    std::string path_;
-};
+    const auto reason = errno;
+    ::close(fd);
+    if (written < bytes.size()) return fail("{}: cannot be written: {}", path, std::strerror(reason));
+    return file;
+}
 
 /// The texts that a report's views point into, and what else is known of the run.
 struct Sources {
     std::string rows;
     std::string names;
     std::vector<std::string> objects;
-    bool from_perf_data = false;
+    std::shared_ptr<const std::string> recording;  ///< null: the input was text
 };
 
 /// Whether it is a file that can be read again from its beginning, by another program too.
@@ -77,27 +67,28 @@ bool begins_like_perf_data(const std::string& path) {
     return is_perf_data(first);
 }
 
-Result<Sources> sources_of_data(const std::string& path) {
-    auto data = read_perf_data(path);
+Result<Sources> sources_of_data(std::shared_ptr<const std::string> path) {
+    auto data = read_perf_data(*path);
     if (!data) return tl::unexpected(data.error());
     Sources sources;
     sources.rows = std::move(data->rows);
     sources.names = std::move(data->names);
     sources.objects = std::move(data->objects);
-    sources.from_perf_data = true;
+    sources.recording = std::move(path);
     return sources;
 }
 
 Result<Sources> sources_of(const std::string& input) {
     // A recording may be larger than what is sensible to hold in memory; only its text form is read here.
-    if (is_regular_file(input) && begins_like_perf_data(input)) return sources_of_data(input);
+    if (is_regular_file(input) && begins_like_perf_data(input))
+        return sources_of_data(std::make_shared<const std::string>(input));
     auto bytes = read_whole_file(input, kMaxInput);
     if (!bytes) return tl::unexpected(bytes.error());
     if (is_perf_data(*bytes)) {
-        const auto copy = TemporaryFile::holding(*bytes);
+        const auto copy = temporary_file(*bytes);
         if (!copy) return tl::unexpected(copy.error());
         bytes->clear();
-        return sources_of_data(copy->path());
+        return sources_of_data(*copy);
     }
     Sources sources;
     sources.rows = without_colours(*bytes);
@@ -120,11 +111,8 @@ std::vector<std::string> default_waits(const Catalogue& catalogue) {
     return names;
 }
 
-void add_waits(const HotRequest& request, const PerfReport& report, const Sources& sources,
-               const Catalogue& catalogue, HotReport& result) {
-    auto objects = request.programs;
-    if (objects.empty()) objects = sources.from_perf_data ? sources.objects : paths_in(report);
-    auto waiting = waiting_functions(objects, catalogue);
+void add_waits(const HotRequest& request, const Catalogue& catalogue, HotReport& result) {
+    auto waiting = waiting_functions(request.programs.empty() ? result.objects : request.programs, catalogue);
     for (const auto& reason : waiting.unreadable)
         result.notes.push_back(fmt::format("{}: the waiting functions it calls are not known", reason));
     if (waiting.objects == 0) {
@@ -210,7 +198,11 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
     }
     HotReport result;
     result.hot = hot_functions(*report, names ? &*names : nullptr, catalogue, request.options);
-    if (request.waits) add_waits(request, *report, *sources, catalogue, result);
+    result.objects = sources->recording ? sources->objects : paths_in(*report);
+    if (sources->recording)
+        result.places = [recording = sources->recording] { return read_sample_places(*recording); };
+    if (request.waits) add_waits(request, catalogue, result);
+    result.objects.insert(result.objects.end(), request.programs.begin(), request.programs.end());
     add_notes(*report, result);
     return result;
 }
@@ -218,8 +210,9 @@ Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& ca
 std::string hot_list_text(const HotReport& report) {
     std::string text;
     for (const auto& function : report.hot.functions)
-        text += fmt::format("{}  # {}\n", list_entry_text(function.module, function.name),
-                            percent_text(function.percent));
+        text += fmt::format("{}{}  # {}{}{}\n", function.leaf.empty() ? "" : "~",
+                            list_entry_text(function.module, function.name), percent_text(function.percent),
+                            function.leaf.empty() ? "" : ", ", function.leaf);
     for (const auto& name : report.waits)
         text += fmt::format("{}  # wait\n", name);
     return text;

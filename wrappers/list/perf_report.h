@@ -1,11 +1,13 @@
 // `rdam hot`: from what perf saw to a list of functions.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/list/hot_functions.h"
+#include "wrappers/list/sample_places.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -21,13 +23,18 @@ struct HotReport {
     HotFunctions hot;
     std::vector<std::string> waits;  ///< those not among `hot`, sorted
     std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
+    std::vector<std::string>
+        objects;  ///< paths of the files whose code was sampled, as far as they are known
+    /// Where in the functions the samples lie; nothing where the input was a report's text. Takes perf a
+    /// while.
+    std::function<SamplePlaces()> places = [] { return SamplePlaces{}; };
 };
 
 /// Reads a perf.data by running `perf`. Any other input must be the text of a report.
 Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue);
 
-/// The list, ready for parse_function_list: `module:name  # 36.2 %`, then the waiting functions, `name  #
-/// wait`.
+/// The list, ready for parse_function_list: `module:name  # 36.2 %`, or `~module:name  # 12.3 %, small leaf
+/// (96 bytes)`, then the waiting functions, `name  # wait`.
 std::string hot_list_text(const HotReport& report);
 
 /// One line for everything that is not in the list, with the reason; then the notes. Names in it are as perf

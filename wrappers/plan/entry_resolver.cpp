@@ -99,7 +99,7 @@ void EntryResolver::follow_ifunc(Candidate& candidate, const Symbol& symbol) {
 
 Candidate EntryResolver::candidate_for(std::size_t object, const Symbol& symbol, MatchKind kind,
                                        const NameQuery& query) {
-    Candidate candidate{object, symbol.address, std::string{symbol.name}, {}, {}};
+    Candidate candidate{object, symbol.address, std::string{symbol.name}, {}, {}, kind == MatchKind::glob};
     if (kind == MatchKind::clone) {
         candidate.remark = fmt::format("as {}, the compiler's copy of {}: no other is in the file",
                                        display_name(symbol.name), query.name());

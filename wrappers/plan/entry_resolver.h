@@ -18,6 +18,7 @@ struct Candidate {
     std::string name;           ///< linkage name under which it was found; empty: unknown
     std::string remark;         ///< what a user should know about how it was found
     std::string refusal;        ///< not empty: cannot be wrapped, and why
+    bool by_glob = false;       ///< the entry does not spell its name out
 };
 
 struct Resolution {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "wrappers/object/demangle.h"
@@ -71,7 +72,15 @@ class PlanMaker {
         answer.verdict = outcome ? Verdict::wrapped : Verdict::refused;
         answer.reason = outcome ? candidate.remark : outcome.error().message;
         if (outcome) answered_.emplace_back(plan_.answers.size(), *outcome);
+        if (outcome) note_mark(entry, candidate, *outcome);
         plan_.answers.push_back(std::move(answer));
+    }
+
+    /// Who writes a name down means that function; a glob, or what the catalogue has added, merely happens
+    /// to.
+    void note_mark(const ListEntry& entry, const Candidate& candidate, std::size_t function) {
+        if (entry.sampled) plan_.functions[function].sampled = true;
+        if (!entry.sampled && !entry.added_wait && !candidate.by_glob) named_.insert(function);
     }
 
     /// The first entry that means a function decides its name; a refusal depends on how it was found.
@@ -122,6 +131,8 @@ class PlanMaker {
     }
 
     void finish() {
+        for (const std::size_t function : named_)
+            plan_.functions[function].sampled = false;
         tell_overloads_apart();
         std::sort(plan_.functions.begin(), plan_.functions.end(),
                   [](const PlannedFunction& a, const PlannedFunction& b) {
@@ -146,6 +157,7 @@ class PlanMaker {
     Plan plan_;
     std::map<Key, Result<std::size_t>> outcomes_;
     std::vector<std::pair<std::size_t, std::size_t>> answered_;  // answer, function
+    std::set<std::size_t> named_;                                // functions that a plain entry spells out
     Result<std::size_t> refusal_ = 0;
 };
 

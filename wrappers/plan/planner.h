@@ -48,7 +48,8 @@ struct PlannedFunction {
     std::uint32_t inlined_copies = 0;   ///< copies of it compiled into others, which are not seen
     bool waits = false;                 ///< CatalogueFunction::waits
     bool busy_waits = false;            ///< CatalogueFunction::busy_waits
-    std::vector<std::string> aliases;   ///< other names of the same entry
+    bool sampled = false;  ///< an entry that means it is marked, and none without a mark spells its name out
+    std::vector<std::string> aliases;  ///< other names of the same entry
 };
 
 enum class Verdict : std::uint8_t { wrapped, not_found, refused };

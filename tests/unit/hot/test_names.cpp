@@ -51,6 +51,8 @@ TEST_CASE("a module that cannot stand before a colon is left away, a name that c
     CHECK(list_entry_text("app", "f #2").empty());
     CHECK(list_entry_text("app", "f\x1b[2J").empty());
     CHECK(list_entry_text("app", "").empty());
+    CHECK(list_entry_text("~app", "f") == "f");
+    CHECK(list_entry_text("", "~f").empty());
 }
 
 TEST_CASE("names that perf's -t damaged are restored") {

@@ -79,6 +79,59 @@ TEST_CASE("the same name twice is one entry, and the user's own wish outweighs t
     CHECK_FALSE(only("f # wait for it").added_wait);
 }
 
+TEST_CASE("a leading ~ marks an entry, and is no part of its name") {
+    const auto marked = only("~libx.so:mix  # 12.3 %, small leaf (96 bytes)");
+    CHECK(marked.sampled);
+    CHECK(marked.text == "~libx.so:mix");
+    CHECK(marked.scope == "libx.so");
+    CHECK(marked.name == "mix");
+    CHECK_FALSE(marked.added_wait);
+    CHECK(only(" ~ mix").name == "mix");
+    CHECK(only("~std::f").name == "std::f");
+    CHECK(only("~ns::A::~A").name == "ns::A::~A");
+    CHECK(only("~*").name == "*");
+    CHECK(only("~pthread_mutex_lock  # wait").added_wait);
+    for (const auto* plain :
+         {"mix", "libx.so:mix", "A::~A", "libx.so:A::~A()", "operator~", "main.c:operator~"})
+        CHECK_FALSE(only(plain).sampled);
+}
+
+TEST_CASE("marks stand in comma-separated lists too") {
+    const auto list = parse_function_names("~mix,write, ~libx.so:f<~g, h>,operator~", "RDAM_FUNCTIONS");
+    REQUIRE(list.has_value());
+    REQUIRE(list->entries.size() == 4);
+    CHECK(list->entries[0].sampled);
+    CHECK(list->entries[0].name == "mix");
+    CHECK_FALSE(list->entries[1].sampled);
+    CHECK(list->entries[2].sampled);
+    CHECK(list->entries[2].scope == "libx.so");
+    CHECK(list->entries[2].name == "f<~g, h>");
+    CHECK_FALSE(list->entries[3].sampled);
+}
+
+TEST_CASE("a name with and without mark is two entries, twice with it one") {
+    const auto list = parse_function_list("~f\nf\n~f\napp:f\n", "hot.txt");
+    REQUIRE(list.has_value());
+    REQUIRE(list->entries.size() == 3);
+    CHECK(list->entries[0].sampled);
+    CHECK_FALSE(list->entries[1].sampled);
+    CHECK_FALSE(list->entries[2].sampled);
+}
+
+TEST_CASE("a mark without a name, twice or in the wrong place is refused") {
+    const auto error = [](std::string_view text) {
+        return parse_function_list(text, "hot.txt").error().message;
+    };
+    CHECK(error("f\n~\n") == "hot.txt:2: '~' lacks the name behind the mark; write ~name or ~module:name");
+    CHECK(error("libx.so:~mix") ==
+          "hot.txt:1: 'libx.so:~mix' has the mark ~ in front of the name; write one, before everything: "
+          "~libx.so:mix");
+    CHECK(error("~~A") ==
+          "hot.txt:1: '~~A' has the mark ~ in front of the name; write one, before everything: ~A");
+    CHECK(error("~:f") ==
+          "hot.txt:1: '~:f' lacks the module before the colon; write name, module:name or file.c:name");
+}
+
 TEST_CASE("commas inside brackets belong to the name") {
     CHECK(names("f,g") == std::vector<std::string>{"f", "g"});
     CHECK(names(" f , ,libc.so.6:write,") == std::vector<std::string>{"f", "libc.so.6 | write"});

@@ -132,6 +132,7 @@ TEST_CASE("any other request is planned anew") {
     const std::vector<std::pair<std::string, std::function<void(PlanRequest&)>>> changes{
         {"list", [](auto& r) { r.list = *rdam::parse_function_list("twin\nno_such\n", "test"); }},
         {"mark", [](auto& r) { r.list.entries[1].added_wait = true; }},
+        {"sampling", [](auto& r) { r.list.entries[0].sampled = true; }},
         {"order of the list", [](auto& r) { std::swap(r.list.entries[0], r.list.entries[1]); }},
         {"arguments", [](auto& r) { r.record_arguments = false; }},
         {"executable", [](auto& r) { r.has_executable = true; }},

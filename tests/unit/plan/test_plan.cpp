@@ -100,6 +100,34 @@ TEST_CASE("arguments are left out on request") {
     CHECK(plan.functions[0].frame == rdam::plan::Frame::real);
 }
 
+TEST_CASE("a function is sampled if an entry that means it is marked, and none spells it out without") {
+    const auto sampled = [](const std::string& list) {
+        const Plan plan = plan_for(list);
+        INFO(list);
+        REQUIRE(plan.functions.size() == 1);
+        return plan.functions.front().sampled;
+    };
+    CHECK(sampled("~libc.so.6:write"));
+    CHECK(sampled("~libc.so.6:writ[e]"));
+    CHECK(sampled("~libc.so.6:write\nlibc.so.6:writ[e]"));
+    CHECK(sampled("libc.so.6:writ[e]\n~libc.so.6:writ?"));
+    CHECK(sampled("~__libc_write\nwrite  # wait"));
+    CHECK_FALSE(sampled("libc.so.6:write"));
+    CHECK_FALSE(sampled("libc.so.6:writ[e]"));
+    CHECK_FALSE(sampled("~libc.so.6:writ[e]\nlibc.so.6:write"));
+    CHECK_FALSE(sampled("write\n~libc.so.6:writ[e]"));
+    // Another name of the same function is no less written by hand.
+    CHECK_FALSE(sampled("~write\n__write"));
+}
+
+TEST_CASE("a mark is one function's alone") {
+    const Plan plan = plan_for("~libc.so.6:write\nlibc.so.6:read\n");
+    REQUIRE(find(plan, "write") != nullptr);
+    REQUIRE(find(plan, "read") != nullptr);
+    CHECK(find(plan, "write")->sampled);
+    CHECK_FALSE(find(plan, "read")->sampled);
+}
+
 TEST_CASE("what the catalogue excludes is refused with its reason") {
     const Plan plan = plan_for("setjmp\nvfork\n");
     CHECK(plan.functions.empty());

@@ -1,0 +1,64 @@
+// What is said before the program starts of functions that are sampled.
+#include "tools/agent/answers.h"
+
+#include <catch2/catch.hpp>
+
+namespace rdam::agent {
+namespace {
+
+/// A plan of so many functions of which the first ones are sampled.
+Plan plan_of(std::size_t functions, std::size_t sampled) {
+    Plan plan;
+    for (std::size_t i = 0; i < functions; ++i) {
+        PlannedFunction function;
+        function.name = "f" + std::to_string(i + 1);
+        function.sampled = i < sampled;
+        plan.functions.push_back(function);
+    }
+    return plan;
+}
+
+std::string said_of(const Plan& plan, bool under_record = true) {
+    ProcessDescription process;
+    process.executable = "/usr/bin/app";
+    process.objects.push_back({"/usr/bin/libapp.so", {}, 0, 0});
+    Wishes wishes;
+    wishes.run = under_record ? "run" : "";
+    const std::string text = answer_text(plan, process, wishes);
+    const std::string late = late_answer_text(plan, process, wishes);
+    const auto line = [](const std::string& all) {
+        const auto mark = all.find("marked ~");
+        return mark == std::string::npos ? std::string{} : all.substr(all.rfind('\n', mark) + 1);
+    };
+    CHECK(line(text) == line(late));
+    return line(text);
+}
+
+}  // namespace
+
+TEST_CASE("sampled functions are named, and how to have every call") {
+    CHECK(said_of(plan_of(3, 0)).empty());
+    CHECK(said_of(plan_of(3, 1)) ==
+          "rdam: 1 function marked ~ is sampled over the whole run: f1; the others are recorded completely "
+          "(--all-calls records every call)\n");
+    CHECK(said_of(plan_of(2, 2)) ==
+          "rdam: 2 functions marked ~ are sampled over the whole run: f1, f2 (--all-calls records every "
+          "call)\n");
+    CHECK(said_of(plan_of(1, 1), false) ==
+          "rdam: 1 function marked ~ is sampled over the whole run: f1 (RDAM_ALL_CALLS=1 records every "
+          "call)\n");
+}
+
+TEST_CASE("a long list of sampled functions is cut short") {
+    CHECK(said_of(plan_of(5, 5)).find(": f1, f2, f3, f4, f5 (") != std::string::npos);
+    CHECK(said_of(plan_of(9, 9)).find(": f1, f2, f3, f4, f5, … and 4 more (") != std::string::npos);
+}
+
+TEST_CASE("a process that somebody else has started is silent about its samples") {
+    Wishes wishes;
+    wishes.first = false;
+    CHECK(answer_text(plan_of(2, 1), {}, wishes).empty());
+    CHECK(late_answer_text(plan_of(2, 1), {}, wishes).empty());
+}
+
+}  // namespace rdam::agent

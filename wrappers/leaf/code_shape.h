@@ -1,0 +1,32 @@
+// What a function's instructions tell of how long a call can take: whether it calls, waits or loops.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rdam {
+
+/// Of the instructions that can be reached from the first one. Where something was missed (jumps through
+/// registers), `calls` is true.
+struct CodeShape {
+    bool followed = true;        ///< false: it runs into what is no instruction, or on behind its end
+    bool calls = false;          ///< other functions, or it jumps through a register or a table
+    bool enters_kernel = false;  ///< by a system call or an interrupt
+    /// Locked instructions, exchanges with memory, full fences, pauses, transactions: what locks are made of.
+    bool synchronizes = false;
+    bool polls = false;                ///< a loop that only somebody else's writes can end
+    std::vector<std::uint64_t> exits;  ///< where it jumps to outside of it, offsets from its first byte,
+                                       ///< modulo 2^64
+    std::uint32_t shortest = 0;        ///< instructions on the shortest way to a return; 0: there is none
+    std::vector<bool> in_loop;         ///< by offset of an instruction: whether a call may come by again
+
+    bool loops() const;
+};
+
+/// `body` is a whole function. A call right before its end is one that never comes back (`abort`,
+/// `__stack_chk_fail`) and does not count. Time, and the depth of recursion, grow with the body: give it some
+/// KiB. Thread-safe.
+CodeShape shape_of_code(std::span<const std::uint8_t> body);
+
+}  // namespace rdam

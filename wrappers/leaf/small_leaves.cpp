@@ -1,0 +1,158 @@
+#include "wrappers/leaf/small_leaves.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wrappers/leaf/code_shape.h"
+#include "wrappers/list/sample_places.h"
+#include "wrappers/list/waiting_functions.h"
+#include "wrappers/object/demangle.h"
+#include "wrappers/object/object_file.h"
+#include "wrappers/plan/name_query.h"
+#include "wrappers/plan/object_set.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::uint64_t kMostStraight = 512;
+constexpr std::uint64_t kMostLooping = 4096;
+constexpr std::uint64_t kMostUntold = 128;
+
+/// What is outside of all loops runs once a call, at some 0.1 ns an instruction (docs/design.md): its share
+/// of the samples tells how long a whole call takes.
+constexpr double kNanosecondsAStep = 0.1;
+constexpr double kMostNanoseconds = 40;  ///< about what recording a call takes
+constexpr std::uint64_t kLeastOutside = 2;
+constexpr std::uint64_t kEnoughSamples = 100;
+
+/// A function that may be a small leaf.
+struct Leaf {
+    std::uint64_t bytes = 0;  ///< 0: of an IFUNC, whose code is not known
+    CodeShape shape;
+};
+
+/// What the catalogue knows of the function at an address, by any of its names; nullptr: nothing.
+const CatalogueFunction* known_at(const ObjectFile& file, std::uint64_t address, const Catalogue& catalogue) {
+    for (const Symbol& symbol : file.at(address))
+        if (const auto* known = catalogue.find(well_known_name(symbol.name, catalogue))) return known;
+    return nullptr;
+}
+
+bool is_about_others(const CatalogueFunction& function) {
+    return function.waits || function.busy_waits || !function.keys.empty();
+}
+
+bool touches_others(const CodeShape& shape) {
+    return shape.enters_kernel || shape.synchronizes || shape.polls;
+}
+
+/// "f.cold" of "f": what the compiler holds to be rare, somewhere else. Calls are, too, then.
+bool is_harmless_exit(const ObjectFile& file, std::string_view name, std::uint64_t address) {
+    constexpr std::string_view kCold = ".cold";
+    const Symbol* symbol = file.covering(address);
+    if (symbol == nullptr) return false;
+    const CloneParts parts = split_clone(symbol->name);
+    if (parts.suffix.find(kCold) == std::string_view::npos || parts.base != split_clone(name).base)
+        return false;
+    const auto extent = file.extent(symbol->address);
+    return extent && extent->size() <= kMostLooping &&
+           !touches_others(shape_of_code(file.code(extent->begin, extent->size())));
+}
+
+std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const Catalogue& catalogue) {
+    const auto* known = known_at(file, symbol.address, catalogue);
+    if (!symbol.is_code() || (known != nullptr && is_about_others(*known))) return std::nullopt;
+    // Only stubs have samples under such a name (`strlen@plt`). The implementation has a line of its own if
+    // it takes long, and that one decides: a plain name there outweighs the mark here.
+    if (symbol.kind == SymbolKind::ifunc)
+        return known != nullptr ? std::optional<Leaf>(Leaf{}) : std::nullopt;
+    const auto extent = file.extent(symbol.address);
+    if (!extent || extent->size() > kMostLooping) return std::nullopt;
+    Leaf leaf{extent->size(), shape_of_code(file.code(extent->begin, extent->size()))};
+    if (!leaf.shape.followed || leaf.shape.calls || touches_others(leaf.shape)) return std::nullopt;
+    for (const std::uint64_t exit : leaf.shape.exits)
+        if (!is_harmless_exit(file, symbol.name, extent->begin + exit)) return std::nullopt;
+    return leaf;
+}
+
+std::string description(const Leaf& leaf) {
+    if (leaf.bytes == 0) return "small leaf (whose code is chosen when the program starts)";
+    return fmt::format("small leaf{} ({} bytes)", leaf.shape.loops() ? " with a short loop" : "", leaf.bytes);
+}
+
+PlanRequest request_for(const std::vector<std::string>& paths) {
+    PlanRequest request;
+    for (const std::string& path : paths)
+        request.objects.push_back({path, {}, 0});
+    return request;
+}
+
+class Marker {
+  public:
+    Marker(const HotReport& report, const Catalogue& catalogue)
+        : report_(report), catalogue_(catalogue), request_(request_for(report.objects)), objects_(request_) {}
+
+    void mark(HotFunction& function) {
+        const auto leaves = leaves_called(function);
+        const bool small = !leaves.empty() &&
+                           std::all_of(leaves.begin(), leaves.end(),
+                                       [&](const auto& leaf) { return leaf && is_short(*leaf, function); });
+        if (!small) return;
+        const auto largest = std::max_element(
+            leaves.begin(), leaves.end(), [](const auto& a, const auto& b) { return a->bytes < b->bytes; });
+        function.leaf = description(**largest);
+    }
+
+  private:
+    /// All that the entry of the list would wrap; nothing where one is no leaf.
+    std::vector<std::optional<Leaf>> leaves_called(const HotFunction& function) {
+        std::vector<std::optional<Leaf>> leaves;
+        const NameQuery query(function.name);
+        for (std::size_t index = 0; index < objects_.size(); ++index) {
+            if (!function.module.empty() && !objects_.is_named(index, function.module)) continue;
+            const ObjectFile* file = objects_.file(index);
+            if (file == nullptr || !objects_.why_excluded(index).empty()) continue;
+            for (const SymbolMatch& match : query.find_in(*file))
+                leaves.push_back(leaf_at(*file, file->symbols()[match.symbol], catalogue_));
+        }
+        return leaves;
+    }
+
+    bool is_short(const Leaf& leaf, const HotFunction& function) {
+        if (!leaf.shape.loops()) return leaf.bytes <= kMostStraight;
+        if (leaf.shape.shortest == 0) return false;
+        std::uint64_t all = 0;
+        std::uint64_t outside = 0;
+        for (const auto& [offset, samples] : places().of(function.module, function.name)) {
+            all += samples;
+            if (offset < leaf.shape.in_loop.size() && !leaf.shape.in_loop[offset]) outside += samples;
+        }
+        const double most = kMostNanoseconds / kNanosecondsAStep * static_cast<double>(outside);
+        const bool told = outside >= kLeastOutside && leaf.shape.shortest * static_cast<double>(all) <= most;
+        return told || (all < kEnoughSamples && leaf.bytes <= kMostUntold);
+    }
+
+    /// Read once, and only if somebody asks.
+    const SamplePlaces& places() {
+        if (!places_) places_ = report_.places();
+        return *places_;
+    }
+
+    const HotReport& report_;
+    const Catalogue& catalogue_;
+    const PlanRequest request_;
+    ObjectSet objects_;
+    std::optional<SamplePlaces> places_;
+};
+
+}  // namespace
+
+void mark_small_leaves(HotReport& report, const Catalogue& catalogue) {
+    Marker marker(report, catalogue);
+    for (HotFunction& function : report.hot.functions)
+        marker.mark(function);
+}
+
+}  // namespace rdam

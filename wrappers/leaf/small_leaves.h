@@ -1,0 +1,22 @@
+// Which hot functions are so small that recording each of their calls would cost more than the calls.
+#pragma once
+
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/list/perf_report.h"
+
+namespace rdam {
+
+/// Sets HotFunction::leaf of what is likely to take no longer than its recording, some 40 ns:
+///
+/// - it calls nothing, makes no system call, has nothing in it that locks are made of (what waits for others
+///   is what is being looked for), and the catalogue knows of no lock, file or wait of it;
+/// - it has no loop and at most 512 bytes; or
+/// - it has loops and at most 4096 bytes, and enough of its samples lie outside of them: that code runs once
+/// a
+///   call. Where HotReport::places has too few to tell, at most 128 bytes.
+///
+/// What is in none of HotReport::objects stays as it is. Never fails: a file that cannot be read tells
+/// nothing.
+void mark_small_leaves(HotReport& report, const Catalogue& catalogue);
+
+}  // namespace rdam

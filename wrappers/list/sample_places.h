@@ -1,0 +1,31 @@
+// Where in the functions the samples of a perf.data lie.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace rdam {
+
+class SamplePlaces {
+  public:
+    using Offsets = std::map<std::uint64_t, std::uint64_t>;  ///< bytes behind the function's entry → samples
+
+    void add(std::string_view module, std::string_view function, std::uint64_t offset);
+
+    /// `module`: a file name; empty: of all modules.
+    Offsets of(const std::string& module, const std::string& function) const;
+
+  private:
+    std::map<std::string, std::map<std::string, Offsets>, std::less<>> by_function_;  // function, module
+};
+
+/// Reads what `perf script -F ip,sym,symoff,dso` prints, a line for each sample: "7f3a12 f(int)+0x12
+/// (/path/app)". Lines of any other form say nothing.
+SamplePlaces parse_sample_places(std::string_view text);
+
+/// Lets `perf script` print a perf.data. Empty where it cannot.
+SamplePlaces read_sample_places(const std::string& path);
+
+}  // namespace rdam
