@@ -45,6 +45,12 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     hand_over_chunk(chunk);
 }
 
+void print_notice() {
+    shm::Control& control = *globals.control;
+    const std::uint32_t size = control.notice_size.exchange(0);
+    if (size > 0 && size <= sizeof control.notice) say(control.notice, size);
+}
+
 /// The thread's own, or another. Where there is none left, what the thread has packed makes room.
 std::uint32_t chunk_for_slots(shm::ThreadSlot& slot, std::uint64_t& waited) {
     std::uint32_t chunk = slot.chunk.load(std::memory_order_relaxed);
@@ -123,6 +129,7 @@ void take_all_rates() {
 
 bool change_chunk(ThreadState& thread) {
     const std::uint64_t begin = read_clock();
+    if (globals.control->notice_size.load(std::memory_order_relaxed) != 0) print_notice();
     if (globals.control->rates_changed.load() != globals.rates_seen.load()) take_all_rates();
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);

@@ -171,6 +171,11 @@ struct Control {
     std::uint32_t message_size;
     char message[4096];  ///< printable text for stderr, lines end with \n
 
+    /// The agent has something to say while the program runs: printed, and set to 0, by the thread that sees
+    /// it first.
+    std::atomic<std::uint32_t> notice_size;
+    char notice[2048];
+
     // Full chunks and ended threads on their way to the agent. An entry is 1 + chunk index, or kEndedThread |
     // slot.
     alignas(64) std::atomic<std::uint32_t> ring_tail;

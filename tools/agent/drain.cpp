@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "libprobe/format/free_list.h"
 #include "tools/agent/chunk_parser.h"
@@ -45,7 +46,8 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
       info_(info),
       finisher_(process, shared.control(), info),
       file_(info, rate, std::move(wanted)),
-      budget_(make_budget(shared_.control(), rate.result())) {}
+      budget_(make_budget(shared_.control(), rate.result())),
+      first_moments_(info) {}
 
 void Drain::note_events() {
     shm::Control& control = shared_.control();
@@ -202,6 +204,7 @@ bool Drain::read_slots(HeldChunk& held, std::uint32_t thread, Holes holes) {
 void Drain::write(std::uint32_t thread) {
     if (packs_.events == 0) return;
     if (budget_) watch_cost(thread);
+    if (!budget_ && !first_moments_.over()) look_at_first_moments();
     file_.append(thread, packs_);
     packs_.clear();
 }
@@ -221,11 +224,24 @@ void Drain::free_spent(ThreadData& data) {
     data.spent.clear();
 }
 
+/// Under a budget nothing needs to be said: what is too hot is sampled.
+void Drain::look_at_first_moments() {
+    if (!decoder_.decode(packs_, info_)) return;
+    first_moments_.see(std::as_const(decoder_).events());
+    shm::Control& control = shared_.control();
+    if (control.notice_size.load() != 0) return;
+    std::string text;
+    for (const std::string& notice : first_moments_.take_notices())
+        text += "rdam: " + notice + "\n";
+    control.notice_size.store(static_cast<std::uint32_t>(text.copy(control.notice, sizeof control.notice)),
+                              std::memory_order_release);
+}
+
 /// Regions have no rate: the program's author has chosen how often they are.
 void Drain::watch_cost(std::uint32_t thread) {
     if (!decoder_.decode(packs_, info_)) return;
     std::uint64_t last = 0;
-    for (const trace::Event& event : decoder_.events()) {
+    for (const trace::Event& event : std::as_const(decoder_).events()) {
         last = std::max(last, event.tsc);
         if (event.kind == trace::EventKind::pause) {
             budget_->paused(thread, event.until - event.tsc);

@@ -11,6 +11,7 @@
 #include "analyzer/trace/decoder.h"
 #include "analyzer/trace/event.h"
 #include "tools/agent/budget.h"
+#include "tools/agent/first_moments.h"
 #include "tools/agent/pack_finisher.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
@@ -76,6 +77,7 @@ class Drain {
     void free_spent(ThreadData& data);
     void take_gone_threads();
     void watch_cost(std::uint32_t thread);
+    void look_at_first_moments();
     void set_rates(std::uint64_t now);
     void give_back(std::uint32_t chunk);
     void take_thread(std::uint32_t slot);
@@ -90,7 +92,8 @@ class Drain {
     TraceFile file_;
     trace::Packs packs_;  ///< of the chunk at hand
     std::optional<Budget> budget_;
-    trace::ChunkDecoder decoder_;  ///< for the budget
+    FirstMoments first_moments_;
+    trace::ChunkDecoder decoder_;  ///< for those two
     std::vector<ThreadData> threads_;
     std::uint32_t spent_ = 0;  ///< chunks, of all threads
 };

@@ -1,0 +1,84 @@
+// Which functions are announced as too short and too often called to be recorded completely.
+#include "tools/agent/first_moments.h"
+
+#include <catch2/catch.hpp>
+
+namespace rdam::agent {
+namespace {
+
+/// A clock of 1 GHz, a probe of 40 ns of which 30 are between the time-stamps.
+trace::TraceInfo two_functions() {
+    trace::TraceInfo info;
+    info.clock.ticks_per_second = 1e9;
+    info.clock.probe_ticks = 40;
+    info.clock.probe_inner_ticks = 30;
+    info.functions.resize(2);
+    info.functions[0].name = "leaf";
+    info.functions[1].name = "worker";
+    return info;
+}
+
+/// `count` calls of the function that take `duration` between their time-stamps, one every `period`.
+std::vector<trace::Event> calls(std::uint32_t function, std::uint64_t count, std::uint64_t duration,
+                                std::uint64_t period) {
+    std::vector<trace::Event> events;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        trace::Event event;
+        event.function = function;
+        event.tsc = 1000 + i * period;
+        events.push_back(event);
+        event.kind = trace::EventKind::leave;
+        event.tsc += duration;
+        events.push_back(event);
+    }
+    return events;
+}
+
+}  // namespace
+
+TEST_CASE("a function that is called all the time and takes next to nothing is announced, once", "[first]") {
+    const trace::TraceInfo info = two_functions();
+    FirstMoments first(info);
+    first.see(calls(0, 1500, 40, 80));
+    const auto notices = first.take_notices();
+    REQUIRE(notices.size() == 1);
+    CHECK(notices[0] ==
+          "leaf is called 13 million times a second and takes no longer than its probe, 40 ns: recorded "
+          "completely, its "
+          "threads take about 2.0 × as long; write ~leaf to sample its calls, or take it off the list");
+    first.see(calls(0, 1500, 40, 80));
+    CHECK(first.take_notices().empty());
+}
+
+TEST_CASE("nothing is said of functions that are long, rare, sampled, or hardly seen", "[first]") {
+    trace::TraceInfo info = two_functions();
+    std::vector<trace::Event> events;
+    SECTION("longer than the probe") {
+        events = calls(0, 1500, 100, 150);
+    }
+    SECTION("rare") {
+        events = calls(0, 1500, 40, 1001);
+    }
+    SECTION("sampled") {
+        info.functions[0].sampled = true;
+        events = calls(0, 1500, 40, 80);
+    }
+    SECTION("hardly seen") {
+        events = calls(0, 900, 40, 80);
+    }
+    FirstMoments first(info);
+    first.see(events);
+    CHECK(first.take_notices().empty());
+}
+
+TEST_CASE("only the first moments are looked at", "[first]") {
+    const trace::TraceInfo info = two_functions();
+    FirstMoments first(info);
+    for (int i = 0; i < 100; ++i)
+        first.see(calls(1, 10, 400, 500));
+    CHECK(first.over());
+    first.see(calls(0, 1500, 40, 80));
+    CHECK(first.take_notices().empty());
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,51 @@
+// What the first moments of a run tell about its cost: functions that are called so often, and are so short,
+// that recording every call makes the program several times as long. Their user should know while the run can
+// still be stopped.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam::agent {
+
+/// Not thread-safe.
+class FirstMoments {
+  public:
+    explicit FirstMoments(const trace::TraceInfo& info) : info_(info) {}
+
+    /// Events of one thread, in their order.
+    void see(std::span<const trace::Event> events);
+
+    /// Nothing more is to be learned.
+    bool over() const { return seen_ >= kMost; }
+
+    /// What is to be said now, one line for each function, without a newline; empty: nothing. Each function
+    /// is named once.
+    std::vector<std::string> take_notices();
+
+  private:
+    static constexpr std::uint32_t kMost = 64;  ///< chunks
+
+    struct Function {
+        std::uint64_t calls = 0;
+        std::uint64_t ticks = 0;  ///< their durations
+        double per_second = 0;    ///< the most, over the chunks so far, of one thread
+        double slowdown = 1;      ///< of that thread in that time, by the probes of all calls
+        bool named = false;
+    };
+    struct Open {
+        std::uint32_t function = 0;
+        std::uint64_t tsc = 0;
+    };
+
+    const trace::TraceInfo& info_;
+    std::vector<Function> functions_;
+    std::vector<Open> open_;  ///< of the chunk at hand
+    std::uint32_t seen_ = 0;
+};
+
+}  // namespace rdam::agent
