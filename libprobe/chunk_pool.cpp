@@ -19,11 +19,15 @@ namespace {
 constexpr long kWaitMilliseconds = 100;
 constexpr std::uint32_t kMostUnsure = 50;
 
+/// The agent looks by itself some ten times a second: waking it for every chunk would cost more than its work.
+constexpr std::uint32_t kWorthWaking = 8;
+
 void push(std::uint32_t entry) {
     shm::Control& control = *globals.control;
     const std::uint32_t at = control.ring_tail.fetch_add(1);
     control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
-    wake_agent();
+    const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
+    if (due || globals.settings.max_overhead_ppm != 0 || control.waiters.load() != 0) wake_agent();
 }
 
 /// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that
@@ -72,7 +76,7 @@ std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
             return shm::kNone;
         waited = 1;
         control.waiters.fetch_add(1);
-        if (held) wake_agent();
+        wake_agent();
         const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
         control.waiters.fetch_sub(1);
         if (result < 0 && !agent_alive()) {

@@ -11,7 +11,7 @@
 namespace rdam::probe {
 namespace {
 
-/// A packer is needed for some microseconds: there are as many as threads have ever packed at a time, up to
+/// A packer, clear when nobody has it, is needed for some microseconds: there are as many as threads have ever packed at a time, up to
 /// this.
 constexpr std::uint32_t kPackers = 64;
 
@@ -110,7 +110,6 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
     const BorrowedPacker borrowed;
     pack::Packer* const packer = borrowed.get();
     if (packer == nullptr) return false;
-    packer->clear();
     const auto* const begin = reinterpret_cast<const std::uint64_t*>(
         &header_of(thread.slot->chunk.load(std::memory_order_relaxed)));
     const std::uint64_t* const end = begin + used / sizeof *begin;
@@ -120,8 +119,9 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
     };
     for (;;) {
         const pack::Stop stop = packer->run(at, end, thread.stacks);
-        if (packer->events() > 0 && !write_pack(thread, *packer, place(), waited)) return false;
+        const bool written = packer->events() == 0 || write_pack(thread, *packer, place(), waited);
         packer->clear();
+        if (!written) return false;
         // A slot that begins behind the limit was given up by its probe, which took one in the next filling.
         if (stop == pack::Stop::end || place() > shm::kChunkLimit) return true;
         if (stop == pack::Stop::hole) return false;

@@ -100,7 +100,7 @@ static void* run_mutex(void* unused) {
         pthread_mutex_lock(&mutex);
         chain(3, 20);
         pthread_mutex_unlock(&mutex);
-        chain(3, 250);
+        chain(3, 600);
     }
     return unused;
 }

@@ -18,12 +18,15 @@ struct Packs {
     std::uint64_t last_tsc = 0;
     bool innermost = false;  ///< an op ends a call that is not named: format::kInnermost
 
-    /// A whole, sound pack.
-    void add(const pack::Header& header, std::span<const std::uint8_t> bytes) {
+    /// A whole, sound pack has been added to the payload.
+    void count(const pack::Header& header) {
         if (events == 0) first_tsc = header.first_tsc;
         last_tsc = header.last_tsc;
         events += header.events;
+    }
+    void add(const pack::Header& header, std::span<const std::uint8_t> bytes) {
         payload.insert(payload.end(), bytes.begin(), bytes.end());
+        count(header);
     }
     void clear() {
         payload.clear();

@@ -24,6 +24,10 @@ void copy(std::uint8_t* to, const void* from, std::size_t size) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
 }
 
+void zero(void* to, std::size_t size) {
+    asm volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(0) : "memory");
+}
+
 bool has_caller(shm::SlotKind kind) {
     return kind == shm::SlotKind::enter || kind == shm::SlotKind::tail_enter;
 }
@@ -79,8 +83,7 @@ void Packer::prepare(std::uint32_t step) {
 }
 
 void Packer::clear() {
-    for (std::uint16_t& each : index_)
-        each = 0;
+    zero(index_, sizeof index_);
     for (std::size_t i = 0; i < kColumns; ++i)
         ends_[i] = columns_[i];
     events_ = 0;
@@ -162,14 +165,16 @@ void Packer::put_op(std::uint32_t number) {
     out = put_number(out, static_cast<std::uint16_t>(number));
 }
 
-void Packer::put_words(const Known& op, const std::uint64_t* words) {
-    std::uint8_t* out = end_of(Column::words);
-    std::uint64_t* previous = previous_ + op.previous;
-    for (std::uint32_t i = 0; i < op.words; ++i) {
-        out = tagged::put(out, varint::zigzag(words[i] - previous[i]));
-        previous[i] = words[i];
+inline std::uint8_t* Packer::put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot) {
+    std::uint64_t* previous = op.previous;
+    const std::uint64_t* word = slot + op.first_word;
+    const std::uint64_t* const end = word + op.words;
+    while (word != end) {
+        const std::uint64_t value = *word++;
+        out = tagged::put(out, varint::zigzag(value - *previous));
+        *previous++ = value;
     }
-    end_of(Column::words) = out;
+    return out;
 }
 
 void Packer::put_count(std::uint64_t count) {
@@ -226,10 +231,10 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
              .caller = caller,
              .caller_mask = has_caller(head.kind()) ? ~std::uint64_t{0} : 0,
              .follower = &added,
+             .previous = previous_ + previous_count_,
              .function = function,
              .events = 0,
              .number = static_cast<std::uint16_t>(op_count_),
-             .previous = static_cast<std::uint16_t>(previous_count_),
              .words = static_cast<std::uint8_t>(words),
              .first_word = static_cast<std::uint8_t>(before),
              .slot_words = static_cast<std::uint8_t>(before + words + (counted ? 1 : 0)),
@@ -300,6 +305,10 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
     // Stores of bytes may alias anything that is not local.
     std::uint8_t* ops = end_of(Column::ops);
     std::uint8_t* times = end_of(Column::times);
+    std::uint8_t* words = end_of(Column::words);
+    const std::uint8_t* const words_limit = begin_of(Column::words) +
+                                            kCapacity[static_cast<std::size_t>(Column::words)] -
+                                            kMostStraightWords * tagged::kMaxBytes;
     std::uint64_t last = last_tsc_;
     Known* before = last_op_;
     std::uint32_t left = most;
@@ -322,8 +331,8 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
         }
         if (!op->straight || difference > near || steps * step != difference) break;
         if (op->words != 0) {
-            if (!has_room(Column::words, op->words * std::uint32_t{tagged::kMaxBytes})) break;
-            put_words(*op, at + op->first_word);
+            if (words > words_limit) break;
+            words = put_words(words, *op, at);
         }
         if (steps <= kMostSteps) {
             *times++ = static_cast<std::uint8_t>(steps);
@@ -340,6 +349,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
     }
     end_of(Column::ops) = ops;
     end_of(Column::times) = times;
+    end_of(Column::words) = words;
     last_tsc_ = last;
     last_op_ = before;
     events_ += most - left;
@@ -366,7 +376,7 @@ Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, Pendin
         out = tagged::put(out, slot[2] - slot[0]);
     } else {
         put_rare(op, slot, stacks);
-        put_words(op, slot + op.first_word);
+        end_of(Column::words) = put_words(end_of(Column::words), op, slot);
         if (op.counted) put_count(slot[op.slot_words - 1]);
     }
     last_op_->follower = known;

@@ -76,10 +76,10 @@ class Packer {
         std::uint64_t caller;       ///< of its slots' third word, as far as `caller_mask` goes
         std::uint64_t caller_mask;  ///< all bits for enters, else 0
         Known* follower;            ///< the op that came behind it the last time
+        std::uint64_t* previous;    ///< its last words
         std::uint32_t function;
         std::uint32_t events;
         std::uint16_t number;
-        std::uint16_t previous;  ///< where its last words are
         std::uint8_t words;
         std::uint8_t first_word;  ///< of a slot
         std::uint8_t slot_words;  ///< in all
@@ -112,7 +112,7 @@ class Packer {
     Stop take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
     void put_time(std::uint64_t ticks);
     void put_op(std::uint32_t number);
-    void put_words(const Known& op, const std::uint64_t* words);
+    static std::uint8_t* put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot);
     void put_count(std::uint64_t count);
     void mark(Column column, std::uint32_t value);
 

@@ -76,32 +76,35 @@ PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
     return found != threads_.end() ? found->second.packed : Packed{};
 }
 
-void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
-                               trace::Packs& packs) {
+void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs) {
     Thread& data = threads_[thread];
-    std::vector<std::uint8_t> copy(records.begin(), records.end());
-    std::span<const std::uint8_t> rest(copy);
-    while (rest.size() >= sizeof(shm::Record)) {
-        const auto record = load<shm::Record>(rest, 0);
-        if (record.size < sizeof record || record.size > rest.size() || record.size % 8 != 0) break;
-        const auto content = rest.subspan(sizeof record, record.size - sizeof record);
+    while (records.size() >= sizeof(shm::Record)) {
+        const auto record = load<shm::Record>(records, 0);
+        if (record.size < sizeof record || record.size > records.size() || record.size % 8 != 0) break;
+        const auto content = records.subspan(sizeof record, record.size - sizeof record);
         bool good = false;
         if (record.kind == shm::RecordKind::stack) good = add_stack(data, content);
         if (record.kind == shm::RecordKind::pack) good = add_pack(data, content, packs);
         if (!good) break;
         if (record.kind == shm::RecordKind::pack) data.packed = {record.sequence, record.end};
-        rest = rest.subspan(record.size);
+        records = records.subspan(record.size);
     }
-    if (!rest.empty()) ++damaged_;
+    if (!records.empty()) ++damaged_;
 }
 
+/// What is looked at is the copy.
 bool PackFinisher::add_pack(Thread& thread, std::span<const std::uint8_t> bytes, trace::Packs& packs) {
-    const auto layout = trace::pack_layout(bytes);
-    if (!layout) return false;
-    copy_.assign(bytes.begin(), bytes.begin() + layout->header.size);
-    if (!finish_ops(copy_, *layout, packs)) return false;
-    finish_stacks(thread, copy_, *layout);
-    packs.add(layout->header, copy_);
+    std::vector<std::uint8_t>& payload = packs.payload;
+    const std::size_t before = payload.size();
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+    const auto copy = std::span(payload).subspan(before);
+    const auto layout = trace::pack_layout(copy);
+    if (!layout || layout->header.size != copy.size() || !finish_ops(copy, *layout, packs)) {
+        payload.resize(before);
+        return false;
+    }
+    finish_stacks(thread, copy, *layout);
+    packs.count(layout->header);
     return true;
 }
 
@@ -147,6 +150,8 @@ void PackFinisher::finish_stacks(Thread& thread, std::span<std::uint8_t> bytes,
 
 bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes) {
     if (bytes.size() < sizeof(shm::StackCopy)) return false;
+    copy_.assign(bytes.begin(), bytes.end());
+    bytes = copy_;
     const auto copy = load<shm::StackCopy>(bytes, 0);
     bytes = bytes.subspan(sizeof copy);
     if (copy.function >= info_.functions.size() || copy.side_bytes > bytes.size() ||
