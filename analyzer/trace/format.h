@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 3;
+inline constexpr std::uint16_t kMinor = 4;
 
 using Magic = std::array<std::uint8_t, 8>;
 
@@ -149,8 +149,15 @@ inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
 inline constexpr std::size_t kFirstColumns = 10;  ///< those of version 1.0
 
 /// The columns of an off-CPU chunk (since version 1.2).
-enum class OffCpuColumn : std::size_t { gaps, lengths, processors, count };
+enum class OffCpuColumn : std::size_t {
+    gaps,
+    lengths,
+    processors,
+    recorder,  ///< since version 1.4
+    count
+};
 inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuColumn::count);
+inline constexpr std::size_t kFirstOffCpuColumns = 3;  ///< those of version 1.2
 
 /// The payload begins with the number of columns and the size of each, as 32-bit numbers.
 inline constexpr std::size_t column_table(std::size_t columns) {
