@@ -164,6 +164,7 @@ void BasicMatcher<Sink>::pause(const trace::Event& event) {
         stack_[i].paused_before += std::min(end, stack_[i].enter) - begin;
     }
     counts_.paused += end - begin;
+    if (event.reason == trace::PauseReason::preempted) counts_.preempted += end - begin;
     last_pause_ = {begin == last_pause_.end ? last_pause_.begin : begin, end};
 }
 

@@ -51,6 +51,12 @@ Json counters_json(const trace::CounterInfo& counters) {
     return out;
 }
 
+Json agent_json(const score::Report& report) {
+    return {{"cpu_seconds", finite(report.agent.cpu_seconds)},
+            {"running_cpu_seconds", finite(report.agent.running_cpu_seconds)},
+            {"bound_ns", nanoseconds(report.agent_bound_ns)}};
+}
+
 }  // namespace
 
 Json trace_json(const score::Report& report) {
@@ -68,6 +74,7 @@ Json trace_json(const score::Report& report) {
              {"clean_end", report.process.clean_end},
              {"calls", report.counts.calls},
              {"paused_ns", nanoseconds(report.paused_ns)},
+             {"paused_by_agent_ns", nanoseconds(report.preempted_ns)},
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
              {"switches", switches_json(report)},
@@ -76,6 +83,7 @@ Json trace_json(const score::Report& report) {
     if (!report.process.nodes.empty()) out["nodes"] = nodes_json(report.process);
     if (report.counters.state != trace::CounterInfo::State::not_told)
         out["counters"] = counters_json(report.counters);
+    if (report.agent.told) out["agent"] = agent_json(report);
     const score::LeftOut& left_out = report.left_out;
     if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
     if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
@@ -92,6 +100,7 @@ namespace {
 Json off_cpu_json(const score::OffCpuRow& row) {
     return {{"blocked_ns", nanoseconds(row.blocked_ns)},
             {"preempted_ns", nanoseconds(row.preempted_ns)},
+            {"recorder_ns", nanoseconds(row.recorder_ns)},
             {"switches", row.switches},
             {"preemptions", row.preemptions}};
 }
@@ -102,6 +111,7 @@ Json threads_json(const score::Report& report) {
         out.push_back({{"tid", row.tid},
                        {"name", row.name},
                        {"duration_ns", nanoseconds(row.duration_ns)},
+                       {"paused_ns", nanoseconds(row.paused_ns)},
                        {"events", row.events},
                        {"short_lived", row.short_lived}});
         if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);
@@ -257,6 +267,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"source", row.source},
              {"outermost", row.outermost},
              {"unscored", row.unscored},
+             {"maybe_recorder", row.maybe_recorder},
              {"scored_sequences", row.scored_sequences},
              {"single_sequences", row.single_sequences},
              {"callers", callers_json(row, symbols, options.most_stacks)}};
