@@ -86,8 +86,9 @@ std::uint32_t acquire(std::uint64_t& waited) {
         if (control.ring_head.load() == control.ring_tail.load() && !held &&
             static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
             return shm::kNone;
-        waited = 1;
         control.waiters.fetch_add(1);
+        if (waited == 0) call_agent();
+        waited = 1;
         if (held) wake_agent();
         const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
         control.waiters.fetch_sub(1);
@@ -110,6 +111,14 @@ void hand_over(ThreadState& thread) {
 }
 
 }  // namespace
+
+void call_agent() {
+    shm::Control& control = *globals.control;
+    control.urgent_futex.fetch_add(1);
+    sys::futex_wake(&control.urgent_futex, 1);
+    control.work_futex.fetch_add(1);
+    sys::futex_wake(&control.work_futex, 1);
+}
 
 bool agent_alive() {
     const long fd = sys::call(SYS_pidfd_open, globals.control->agent_pid.load());

@@ -37,6 +37,9 @@ void count_dropped(ThreadState& thread);
 /// Points the cursor at no chunk: the next event takes the slow path.
 void park(ThreadState& thread);
 
+/// Wakes the agent, wherever it sleeps: somebody is going to wait for it.
+void call_agent();
+
 /// Whether the agent still runs (a dead one that nobody has waited for does not).
 bool agent_alive();
 

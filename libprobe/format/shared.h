@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -159,8 +159,12 @@ struct Control {
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
+    std::atomic<std::uint32_t> given_back;    ///< counts up with every chunk that the agent makes free
     std::atomic<std::uint32_t> threads_started;
-    std::atomic<std::uint32_t> file_futex;  ///< 1: the agent has opened the file, or cannot
+    std::atomic<std::uint32_t> threads_done;  ///< those of them whose slot the agent has made free
+    std::atomic<std::uint32_t> urgent_futex;  ///< counts up when somebody begins to wait for the agent, which
+                                              ///< is out of the program's way till then
+    std::atomic<std::uint32_t> file_futex;    ///< 1: the agent has opened the file, or cannot
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;

@@ -23,6 +23,7 @@ constexpr std::chrono::seconds kPatience{1};
 constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for one slot to be written
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
 constexpr std::size_t kMostPending = 64;
+constexpr std::size_t kMostAtOnce = 16;  ///< entries of the ring, before the caller looks around
 
 /// As trace::Event has it.
 std::uint8_t sampling_of(const Slot& slot) {
@@ -110,7 +111,7 @@ void Drain::note_events() {
 bool Drain::take_ring() {
     shm::Control& control = shared_.control();
     bool any = false;
-    for (;;) {
+    for (std::size_t i = 0; i < kMostAtOnce; ++i) {
         const std::uint32_t head = control.ring_head.load(std::memory_order_relaxed);
         const std::uint32_t entry = control.ring[head % shm::kRingSize].exchange(0);
         if (entry == 0) break;
@@ -295,6 +296,7 @@ void Drain::give_back(std::uint32_t chunk) {
         const std::uint64_t next = ((top >> 32) + 1) << 32 | (chunk + 1);
         if (control.free_chunks.compare_exchange_weak(top, next)) break;
     }
+    control.given_back.fetch_add(1);
     control.free_futex.fetch_add(1);
     if (control.waiters.load() > 0) futex_wake(&control.free_futex, INT_MAX);
 }
@@ -308,6 +310,8 @@ void Drain::take_thread(std::uint32_t slot) {
         if (budget_) budget_->ended(thread.index);
     }
     note_thread(thread, thread.end);
+    // A reopened one has been counted before.
+    if (thread.reopened == 0) shared_.control().threads_done.fetch_add(1);
     thread.state.store(shm::ThreadState::free, std::memory_order_release);
 }
 

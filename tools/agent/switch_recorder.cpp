@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tools/agent/priorities.h"
+
 namespace rdam::agent {
 namespace {
 
@@ -56,6 +58,7 @@ void SwitchRecorder::stop_thread() {
 }
 
 void SwitchRecorder::run() {
+    ask_for_short_turns();
     std::vector<pollfd> waits{{wake_, POLLIN, 0}};
     {
         const std::lock_guard guard(mutex_);

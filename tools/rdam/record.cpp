@@ -39,6 +39,7 @@ struct Options {
     std::string when_full;
     std::string max_overhead;
     std::string switches;
+    std::string agent_cpus;
     std::string counters;
     bool no_arguments = false;
     bool no_children = false;
@@ -139,6 +140,7 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_WHEN_FULL", options.when_full);
     set("RDAM_MAX_OVERHEAD", options.max_overhead);
     set("RDAM_SWITCHES", options.switches);
+    set("RDAM_AGENT_CPUS", options.agent_cpus);
     set("RDAM_COUNTERS", options.counters);
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
     // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
@@ -262,6 +264,18 @@ Run add_record(CLI::App& app) {
                    "not too frequent; on, at any cost; or off")
         ->option_text("auto|on|off [auto]")
         ->check(CLI::IsMember({"auto", "on", "off"}));
+    app.add_option("--agent-cpus", options->agent_cpus,
+                   "The processors on which the recorder's own process runs, which it else shares with the "
+                   "program, at low priority: 3, or 0,2-3")
+        ->option_text("LIST [those that the program is not bound to]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex list("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
+                return std::regex_match(text, list)
+                           ? std::string{}
+                           : fmt::format("'{}' is not a list of processors like 3 or 0,2-3", text);
+            },
+            "LIST"));
     app.add_option("--counters", options->counters,
                    "Count the instructions of every call by the processor's hardware counter, where there is "
                    "one: instructions; or off")
