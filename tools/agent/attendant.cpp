@@ -9,6 +9,9 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kTickMilliseconds = 100;
+/// Nobody has waited for so long: a small buffer is full every few milliseconds, and the kernel lets a
+/// session's share be changed ten times a second only.
+constexpr std::chrono::milliseconds kCalm{90};
 
 }  // namespace
 
@@ -51,11 +54,14 @@ void Attendant::attend() {
 }
 
 void Attendant::look() {
-    const std::lock_guard guard(looking_);
-    const bool urgent = urgency_.update(look_at(control_, ended_()));
-    if (urgent == urgent_.load()) return;
-    urgent_.store(urgent);
-    if (!urgent) return priorities_.lower();
+    const auto now = std::chrono::steady_clock::now();
+    if (!urgency_.update(look_at(control_, ended_()))) {
+        if (!urgent_.load() || now - last_urgent_ < kCalm) return;
+        urgent_.store(false);
+        return priorities_.lower();
+    }
+    last_urgent_ = now;
+    if (urgent_.exchange(true)) return;
     priorities_.raise();
     // It may be asleep until the program wakes it, who has reasons not to.
     control_.work_futex.fetch_add(1);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -25,7 +26,7 @@ class Attendant {
     Attendant(Attendant&&) = delete;
     Attendant& operator=(Attendant&&) = delete;
 
-    /// Somebody waits for the agent. Thread-safe.
+    /// Somebody waits for the agent, or has a moment ago. Thread-safe.
     bool urgent() const { return urgent_.load(); }
 
     /// To look at once, and not after a tenth of a second. Thread-safe.
@@ -34,18 +35,16 @@ class Attendant {
     /// Runs `errand` in the thread of ordinary priority and waits for its end. For one other thread.
     void run(const std::function<void()>& errand);
 
-    /// Looks at the shared memory once, and tells the priorities. Thread-safe.
-    void look();
-
   private:
     void attend();
+    void look();
     void run_errand();
 
     shm::Control& control_;
     Priorities& priorities_;
     std::function<bool()> ended_;
-    std::mutex looking_;
-    Urgency urgency_;  // guarded by looking_
+    Urgency urgency_;
+    std::chrono::steady_clock::time_point last_urgent_{};
     std::atomic<bool> urgent_{true};
     std::mutex mutex_;
     std::condition_variable done_;
