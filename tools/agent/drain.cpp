@@ -310,8 +310,7 @@ void Drain::take_thread(std::uint32_t slot) {
         if (budget_) budget_->ended(thread.index);
     }
     note_thread(thread, thread.end);
-    // A reopened one has been counted before.
-    if (thread.reopened == 0) shared_.control().threads_done.fetch_add(1);
+    if (thread.state.load() == shm::ThreadState::ended) shared_.control().threads_done.fetch_add(1);
     thread.state.store(shm::ThreadState::free, std::memory_order_release);
 }
 

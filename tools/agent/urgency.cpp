@@ -23,13 +23,14 @@ std::uint32_t used_chunks(const shm::Control& control) {
 }  // namespace
 
 Demand look_at(const shm::Control& control, bool ended) {
-    const std::uint32_t threads = left(control.threads_started.load(), control.threads_done.load());
+    const std::uint32_t unheard = left(control.threads_ended.load(), control.threads_done.load());
+    constexpr double kMostEnded = shm::kManyEnded / Urgency::kNearlyFull;
     const double chunks = std::max<std::uint32_t>(control.chunks, 1);
     return {.starting = control.file_futex.load() == 0,
             .late_plan = control.late_asked.load() != control.late_answered_futex.load(),
             .ending = ended || control.process_state.load() == shm::ProcessState::ending,
             .waiters = control.waiters.load(),
-            .used = std::max(used_chunks(control) / chunks, threads / double{shm::kMaxThreads})};
+            .used = std::max(used_chunks(control) / chunks, unheard / kMostEnded)};
 }
 
 bool Urgency::update(const Demand& demand) {

@@ -109,12 +109,12 @@ TEST_CASE("chunks are used from their first use on, unless they are free again")
     CHECK(look_at(*control, false).used == Approx(0.69));
 }
 
-TEST_CASE("places for threads run out like chunks") {
+TEST_CASE("many threads that have ended are like a full buffer") {
     const auto control = running();
-    control->threads_started = 5000;
-    control->threads_done = 1900;
+    control->threads_ended = 5000;
+    control->threads_done = 5000 - shm::kManyEnded;
     CHECK(Urgency{}.update(look_at(*control, false)));
-    control->threads_done = 4000;
+    control->threads_done = 4900;
     CHECK_FALSE(Urgency{}.update(look_at(*control, false)));
 }
 
