@@ -241,6 +241,33 @@ void print_reply(shm::Control& control) {
     say(area + reply.message.offset, reply.message.size);
 }
 
+/// Says how far the agent is, to those who wait longer than two seconds, and every two seconds. A clock would
+/// be one more system call, which the program may have forbidden.
+class Progress {
+  public:
+    explicit Progress(const shm::Control& control) : control_(control), from_(control.ring_head.load()) {}
+
+    /// After kPollMilliseconds of waiting.
+    void waited() {
+        if (++rounds_ % kRoundsBetween != 0) return;
+        const std::uint32_t all = control_.ring_tail.load() - from_;
+        const std::uint32_t done = control_.ring_head.load() - from_;
+        if (done >= all) return;
+        constexpr std::uint64_t kMega = 1000000;
+        Line line;
+        (line << "writing the trace: " << std::uint64_t{done} * 100 / all << " % of "
+              << std::uint64_t{all} * shm::kChunkSize / kMega << " MB")
+            .print();
+    }
+
+  private:
+    static constexpr std::uint32_t kRoundsBetween = 2000 / kPollMilliseconds;
+
+    const shm::Control& control_;
+    std::uint32_t from_;
+    std::uint32_t rounds_ = 0;
+};
+
 bool give_up(std::string_view what) {
     Line line;
     (line << what << "; the program runs on without being recorded").print();
@@ -285,8 +312,7 @@ bool ask_for_late_plan() {
     shm::Control& control = *globals.control;
     const std::uint32_t asked = control.late_asked.load() + 1;
     control.late_asked.store(asked);
-    control.work_futex.fetch_add(1);
-    sys::futex_wake(&control.work_futex, 1);
+    call_agent();
     for (;;) {
         const std::uint32_t answered = control.late_answered_futex.load();
         if (answered == asked) break;
@@ -300,14 +326,15 @@ bool ask_for_late_plan() {
 void wait_for_agent_end() {
     shm::Control& control = *globals.control;
     control.process_state.store(shm::ProcessState::ending);
-    control.work_futex.fetch_add(1);
-    sys::futex_wake(&control.work_futex, 1);
+    call_agent();
+    Progress progress(control);
     for (;;) {
         const shm::AgentState state = control.agent_futex.load();
         if (state == shm::AgentState::finished) break;
         const long result =
             sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
         if (result < 0 && !agent_alive()) break;
+        if (result < 0) progress.waited();
     }
     if (control.message_size <= sizeof control.message) say(control.message, control.message_size);
 }

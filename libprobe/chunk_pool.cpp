@@ -19,7 +19,8 @@ namespace {
 constexpr long kWaitMilliseconds = 100;
 constexpr std::uint32_t kMostUnsure = 50;
 
-/// The agent looks by itself some ten times a second: waking it for every chunk would cost more than its work.
+/// The agent looks by itself some ten times a second: waking it for every chunk would cost more than its
+/// work.
 constexpr std::uint32_t kWorthWaking = 8;
 
 void push(std::uint32_t entry) {
@@ -74,9 +75,10 @@ std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
         if (control.ring_head.load() == control.ring_tail.load() && !held &&
             static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
             return shm::kNone;
-        waited = 1;
         control.waiters.fetch_add(1);
-        wake_agent();
+        if (waited == 0) call_agent();
+        waited = 1;
+        if (held) wake_agent();
         const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
         control.waiters.fetch_sub(1);
         if (result < 0 && !agent_alive()) {
@@ -126,6 +128,14 @@ void wake_agent() {
     shm::Control& control = *globals.control;
     control.work_futex.fetch_add(1);
     if (control.agent_sleeps.load() != 0) sys::futex_wake(&control.work_futex, 1);
+}
+
+void call_agent() {
+    shm::Control& control = *globals.control;
+    control.urgent_futex.fetch_add(1);
+    sys::futex_wake(&control.urgent_futex, 1);
+    control.work_futex.fetch_add(1);
+    sys::futex_wake(&control.work_futex, 1);
 }
 
 bool agent_alive() {

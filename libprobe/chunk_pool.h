@@ -24,6 +24,9 @@ void hand_over_thread(const shm::ThreadSlot& slot);
 
 void wake_agent();
 
+/// Wakes the agent, wherever it sleeps: somebody is going to wait for it.
+void call_agent();
+
 /// Whether the agent still runs (a dead one that nobody has waited for does not).
 bool agent_alive();
 

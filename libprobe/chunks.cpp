@@ -117,7 +117,10 @@ void end_thread(ThreadState& thread) {
     thread.before = {slot.index, slot.next_sequence, slot.start};
     if (slot.reopened != 0) globals.control->reopened.fetch_sub(1);
     slot.state.store(shm::ThreadState::ended, std::memory_order_release);
+    shm::Control& control = *globals.control;
+    const std::uint32_t waiting = control.threads_ended.fetch_add(1) + 1 - control.threads_done.load();
     hand_over_thread(slot);
+    if (waiting % shm::kManyEnded == 0) call_agent();
 }
 
 void take_all_rates() {

@@ -52,6 +52,7 @@ struct MatchCounts {
     std::uint64_t pauses = 0;             ///< pause events
     std::uint64_t paused = 0;             ///< ticks during which the recorder held the thread
     std::uint64_t waited = 0;             ///< … because the buffers were full
+    std::uint64_t preempted = 0;          ///< those of them in which its own threads had the processor
     /// Lowest and highest time-stamp of an enter or leave; UINT64_MAX and 0: there was none. Not those of
     /// calls that ended at an impossible time: one wild time-stamp would be a life of years.
     std::uint64_t first = UINT64_MAX;

@@ -165,6 +165,7 @@ void BasicMatcher<Sink>::pause(const trace::Event& event) {
     }
     counts_.paused += end - begin;
     if (event.reason == trace::PauseReason::buffer_full) counts_.waited += end - begin;
+    if (event.reason == trace::PauseReason::preempted) counts_.preempted += end - begin;
     last_pause_ = {begin == last_pause_.end ? last_pause_.begin : begin, end};
 }
 

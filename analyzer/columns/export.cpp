@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analyzer/calls/recorder_pauses.h"
 #include "analyzer/columns/contents.h"
 #include "analyzer/columns/thread_writer.h"
 #include "analyzer/score/analyze.h"
@@ -28,15 +29,12 @@ bool has_off_cpu(const trace::TraceInfo& info) {
     return info.switches.state == State::recorded || info.switches.state == State::stopped;
 }
 
-Result<void> write_off_cpu(const trace::TraceReader& reader, std::uint32_t thread, Contents& contents) {
-    if (!contents.tables.off_cpu) return {};
-    const auto intervals = reader.off_cpu(thread);
-    if (!intervals) return tl::unexpected{intervals.error()};
-    for (const trace::OffCpu& each : *intervals)
+void write_off_cpu(std::span<const trace::OffCpu> intervals, std::uint32_t thread, Contents& contents) {
+    if (!contents.tables.off_cpu) return;
+    for (const trace::OffCpu& each : intervals)
         contents.tables.off_cpu->append(
             thread, contents.time.since_origin(each.out), contents.time.since_origin(each.in),
-            each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu}, each.preempted);
-    return {};
+            each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu}, each.preempted, each.by_recorder);
 }
 
 Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,
@@ -45,16 +43,19 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
     std::uint64_t events = 0;
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
         contents.first_call.push_back(contents.tables.calls.rows());
+        const auto off_cpu = reader.off_cpu(thread);
+        if (!off_cpu) return tl::unexpected{off_cpu.error()};
+        calls::RecorderPauses pauses{*off_cpu, calls::latest_possible(reader.info())};
         ThreadWriter writer{thread, reader.info(), settings, contents.time, contents.tables};
         const auto sink = [&](std::span<const trace::Event> some) {
-            writer.consume(some);
+            writer.consume(pauses.among(some));
             events += some.size();
             if (progress && !progress(events)) folder.stop();
         };
         auto read = reader.read_thread(thread, sink, [&] { writer.gap(); });
         if (!read) return read;
         writer.finish();
-        if (auto written = write_off_cpu(reader, thread, contents); !written) return written;
+        write_off_cpu(*off_cpu, thread, contents);
         if (folder.error()) return tl::unexpected{*folder.error()};
     }
     return {};

@@ -1,6 +1,7 @@
 #include "analyzer/hints/off_times.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "analyzer/trace/clock.h"
@@ -16,9 +17,12 @@ struct OffUntil {
 
 class OffTimes {
   public:
-    explicit OffTimes(std::span<const trace::OffCpu> intervals) : intervals_(intervals) {
+    /// What the recorder's own threads took is in no call's time.
+    explicit OffTimes(std::span<const trace::OffCpu> intervals) {
+        std::ranges::copy_if(intervals, std::back_inserter(intervals_),
+                             [](const trace::OffCpu& each) { return !each.by_recorder; });
         OffUntil sum;
-        for (const trace::OffCpu& each : intervals) {
+        for (const trace::OffCpu& each : intervals_) {
             before_.push_back(sum);
             (each.preempted ? sum.preempted : sum.blocked) += each.in - each.out;
         }
@@ -36,7 +40,7 @@ class OffTimes {
     }
 
   private:
-    std::span<const trace::OffCpu> intervals_;
+    std::vector<trace::OffCpu> intervals_;
     std::vector<OffUntil> before_;
 };
 

@@ -85,7 +85,8 @@ class CausesWriter {
         if (function.row == nullptr) {
             cells = {"-", "never called"};
         } else {
-            cells = {score_mark(function.row->lower_bound, function.row->minimum_alone) +
+            cells = {score_mark(function.row->maybe_recorder, function.row->lower_bound,
+                                function.row->minimum_alone) +
                          score_text(function.row->rdam),
                      human_time(function.row->lost_ns)};
         }

@@ -14,8 +14,8 @@ namespace {
 
 std::string side_text(const score::FunctionRow* row) {
     if (row == nullptr) return "-";
-    return fmt::format("{}{} [{}]", score_mark(row->lower_bound, row->minimum_alone), score_text(row->rdam),
-                       interval_text(row->rdam_low, row->rdam_high));
+    return fmt::format("{}{} [{}]", score_mark(row->maybe_recorder, row->lower_bound, row->minimum_alone),
+                       score_text(row->rdam), interval_text(row->rdam_low, row->rdam_high));
 }
 
 std::string lost_text(const score::FunctionRow* row) {
@@ -111,11 +111,11 @@ class DiffWriter {
             "~ same: they do.");
         line("lost: the share of all threads' lives that was lost in the function.");
         const auto has_mark = [](const score::FunctionRow* side) {
-            return side != nullptr && (side->lower_bound || side->minimum_alone);
+            return side != nullptr && (side->maybe_recorder || side->lower_bound || side->minimum_alone);
         };
         if (std::ranges::any_of(
                 rows, [&](const score::DiffRow& row) { return has_mark(row.a) || has_mark(row.b); }))
-            line("≥, !: a score with a reservation; the report of that trace alone says which.");
+            line("?, ≥, !: a score with a reservation; the report of that trace alone says which.");
     }
 
     std::string styled(const score::DiffRow& row, const std::string& text) const {

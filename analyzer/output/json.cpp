@@ -51,6 +51,12 @@ Json counters_json(const trace::CounterInfo& counters) {
     return out;
 }
 
+Json agent_json(const score::Report& report) {
+    return {{"cpu_seconds", finite(report.agent.cpu_seconds)},
+            {"running_cpu_seconds", finite(report.agent.running_cpu_seconds)},
+            {"bound_ns", nanoseconds(report.agent_bound_ns)}};
+}
+
 }  // namespace
 
 Json trace_json(const score::Report& report) {
@@ -72,7 +78,9 @@ Json trace_json(const score::Report& report) {
               {{"slowdown", finite(report.cost.slowdown)},
                {"probes_ns", nanoseconds(report.cost.probes_ns)},
                {"pauses_ns", nanoseconds(report.cost.pauses_ns)},
+               {"agent_ns", nanoseconds(report.cost.agent_ns)},
                {"waits_ns", nanoseconds(report.cost.waits_ns)}}},
+             {"paused_by_agent_ns", nanoseconds(report.preempted_ns)},
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
              {"switches", switches_json(report)},
@@ -81,6 +89,7 @@ Json trace_json(const score::Report& report) {
     if (!report.process.nodes.empty()) out["nodes"] = nodes_json(report.process);
     if (report.counters.state != trace::CounterInfo::State::not_told)
         out["counters"] = counters_json(report.counters);
+    if (report.agent.told) out["agent"] = agent_json(report);
     const score::LeftOut& left_out = report.left_out;
     if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
     if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);
@@ -97,6 +106,7 @@ namespace {
 Json off_cpu_json(const score::OffCpuRow& row) {
     return {{"blocked_ns", nanoseconds(row.blocked_ns)},
             {"preempted_ns", nanoseconds(row.preempted_ns)},
+            {"recorder_ns", nanoseconds(row.recorder_ns)},
             {"switches", row.switches},
             {"preemptions", row.preemptions}};
 }
@@ -107,6 +117,7 @@ Json threads_json(const score::Report& report) {
         out.push_back({{"tid", row.tid},
                        {"name", row.name},
                        {"duration_ns", nanoseconds(row.duration_ns)},
+                       {"paused_ns", nanoseconds(row.paused_ns)},
                        {"events", row.events},
                        {"short_lived", row.short_lived}});
         if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);
@@ -262,6 +273,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"source", row.source},
              {"outermost", row.outermost},
              {"unscored", row.unscored},
+             {"maybe_recorder", row.maybe_recorder},
              {"scored_sequences", row.scored_sequences},
              {"single_sequences", row.single_sequences},
              {"callers", callers_json(row, symbols, options.most_stacks)}};

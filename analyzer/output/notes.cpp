@@ -162,6 +162,17 @@ void add_switches(const score::Report& report, std::vector<std::string>& out) {
     }
 }
 
+/// Where it is known when the agent ran in a thread's place, that is taken out.
+void add_agent(const score::Report& report, std::vector<std::string>& out) {
+    const auto doubtful = static_cast<std::uint64_t>(
+        std::ranges::count_if(report.functions, &score::FunctionRow::maybe_recorder));
+    if (doubtful == 0) return;
+    out.push_back(fmt::format(
+        "The recorder's agent ran for {} while the program did, perhaps in the place of its threads: the "
+        "lost time of {} (?) may be its doing.",
+        human_time(report.agent_bound_ns), counted(doubtful, "function", "functions")));
+}
+
 void add_counters(const trace::CounterInfo& counters, std::vector<std::string>& out) {
     if (counters.state == trace::CounterInfo::State::unavailable)
         out.push_back(fmt::format("No instructions were counted: {}.", counters.reason));
@@ -199,6 +210,7 @@ std::vector<std::string> notes(const score::Report& report) {
     add_unscored(report, out);
     add_sampling(report, out);
     add_switches(report, out);
+    add_agent(report, out);
     add_counters(report.counters, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());
     add_answers(report, out);
@@ -214,10 +226,11 @@ std::vector<std::string> notes(const score::Report& report, const Symbols& symbo
 
 std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
-    if (cost.probes_ns + cost.pauses_ns + cost.waits_ns <= 0) return "recording cost nothing";
+    if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns <= 0) return "recording cost nothing";
     std::string text = fmt::format("recording made this run about {:.2f} × as long: probes {}", cost.slowdown,
                                    human_time(cost.probes_ns));
     if (cost.pauses_ns > 0) text += fmt::format(", packing {}", human_time(cost.pauses_ns));
+    if (cost.agent_ns > 0) text += fmt::format(", agent {} on busy processors", human_time(cost.agent_ns));
     if (cost.waits_ns > 0) text += fmt::format(", waits {}", human_time(cost.waits_ns));
     return text;
 }
@@ -280,6 +293,12 @@ std::string minimum_alone_advice() {
            "to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key parameter that "
            "tells "
            "them apart.";
+}
+
+std::string maybe_recorder_advice() {
+    return "It may be the recorder's doing: its agent ran for longer, while the program did, than was lost, "
+           "and it is not known whether in the place of these threads. Record the context switches "
+           "(--switches on), or give the agent a processor of its own (--agent-cpus).";
 }
 
 std::string sampled_advice() {

@@ -14,7 +14,8 @@ std::vector<std::string> notes(const score::Report& report);
 /// And what the symbols have to say after they were asked for all frames.
 std::vector<std::string> notes(const score::Report& report, const Symbols& symbols);
 
-/// `recording cost 1.3 % of the threads' time (12.3 M calls × 41.0 ns)`, and the pauses if there were any.
+/// `recording cost 1.3 % of the threads' time (12.3 M calls × 41.0 ns and 3.20 ms of pauses)`, the
+/// pauses if there were any.
 std::string recording_cost(const score::Report& report);
 
 /// The command line as one could type it.
@@ -31,6 +32,8 @@ std::string inner_loop_advice(const score::FunctionRow& row);
 std::string minimum_alone_advice();
 /// … because only a sample of the calls was recorded.
 std::string sampled_advice();
+/// What to think of a score whose loss may be the agent's (score::FunctionRow::maybe_recorder).
+std::string maybe_recorder_advice();
 /// What it means that a pattern's score is a lower bound.
 std::string few_patterns_advice();
 

@@ -120,12 +120,13 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({score_mark(row.lower_bound, row.minimum_alone) + score_text(row.rdam),
-                       interval_text(row.rdam_low, row.rdam_high), name_of(row),
-                       fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
-                                   grouped(row.occurrences)),
-                       human_time(row.lost_ns), percent(row.rdam_all),
-                       fmt::format("{}/{}", affected, row.processes.size())});
+            table.add(
+                {score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) + score_text(row.rdam),
+                 interval_text(row.rdam_low, row.rdam_high), name_of(row),
+                 fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
+                             grouped(row.occurrences)),
+                 human_time(row.lost_ns), percent(row.rdam_all),
+                 fmt::format("{}/{}", affected, row.processes.size())});
         }
         styled_rows(table.lines(1));
         if (rows_.size() < processes_.overall.functions.size()) {
@@ -140,10 +141,11 @@ class ProcessesWriter {
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("of all time: lost / the lives of all threads.");
         line("processes: those that lost time / those that called it.");
-        const bool marked =
-            std::ranges::any_of(rows_, [](const auto& row) { return row.lower_bound || row.minimum_alone; });
+        const bool marked = std::ranges::any_of(rows_, [](const auto& row) {
+            return row.maybe_recorder || row.lower_bound || row.minimum_alone;
+        });
         if (marked)
-            line("≥, !: a score with a reservation; the process's own report (--threads) says which.");
+            line("?, ≥, !: a score with a reservation; the process's own report (--threads) says which.");
     }
 
     void styled_rows(const std::vector<std::string>& lines) {

@@ -85,6 +85,8 @@ class TextWriter {
             options_.threshold));
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("threads: those that lost time / those that called it.");
+        if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
+            line("?: " + maybe_recorder_advice());
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
         if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !row.lower_bound; }))
@@ -102,7 +104,12 @@ class TextWriter {
         return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
     }
 
-    static std::string mark(const auto& row) { return score_mark(row.lower_bound, row.minimum_alone); }
+    static std::string mark(const score::FunctionRow& row) {
+        return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone);
+    }
+    static std::string mark(const score::PatternRow& row) {
+        return score_mark(false, row.lower_bound, row.minimum_alone);
+    }
 
     static void add_function(Table& table, const score::FunctionRow& row) {
         const bool scored = row.outermost > 0;

@@ -59,7 +59,8 @@ std::string score_text(double score) {
     return fmt::format("{:.3f}", score);
 }
 
-std::string score_mark(bool lower_bound, bool minimum_alone) {
+std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone) {
+    if (maybe_recorder) return "?";
     if (lower_bound) return "≥";
     return minimum_alone ? "!" : "";
 }

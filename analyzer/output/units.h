@@ -22,9 +22,9 @@ std::string percent(double share);
 /// `0.743`.
 std::string score_text(double score);
 
-/// What stands in front of a score that has a reservation: `≥` (a lower bound), `!` (a minimum that stands
-/// alone).
-std::string score_mark(bool lower_bound, bool minimum_alone);
+/// What stands in front of a score that has a reservation: `?` (it may be the recorder's doing), `≥` (a lower
+/// bound), `!` (a minimum that stands alone).
+std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone);
 
 /// `0.715–0.762`.
 std::string interval_text(double low, double high);

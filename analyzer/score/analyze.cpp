@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "analyzer/calls/recorder_pauses.h"
 #include "analyzer/score/named_rules.h"
 #include "analyzer/score/thread_analysis.h"
 
@@ -72,6 +73,9 @@ class Crew {
     }
 
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
+        const auto off_cpu = reader_.off_cpu(thread);
+        if (!off_cpu) return tl::unexpected{off_cpu.error()};
+        calls::RecorderPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
         if (window_) {
@@ -79,28 +83,25 @@ class Crew {
                 std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);
         }
         EventWindow* const window = out_.windows[thread].get();
+        const auto consume = [&](std::span<const trace::Event> events) {
+            analysis.consume(window != nullptr ? window->inside(events) : events);
+        };
         const auto sink = [&](std::span<const trace::Event> events) {
             if (stopped_.load(std::memory_order_relaxed)) throw std::runtime_error("nobody waits for it");
-            analysis.consume(window != nullptr ? window->inside(events) : events);
+            consume(pauses.among(events));
             events_.fetch_add(events.size(), std::memory_order_relaxed);
         };
         const auto gap = [&] {
             if (window == nullptr || window->gap()) analysis.gap();
         };
         auto read = reader_.read_thread(thread, sink, gap, ahead);
+        consume(pauses.rest());
         out_.times[thread] = analysis.finish();
-        if (!read) return read;
-        return add_off_cpu(thread, *out_.times[thread]);
-    }
-
-    Result<void> add_off_cpu(std::uint32_t thread, ThreadTimes& times) {
         using State = trace::SwitchInfo::State;
         const State state = reader_.info().switches.state;
-        if (state != State::recorded && state != State::stopped) return {};
-        const auto intervals = reader_.off_cpu(thread);
-        if (!intervals) return tl::unexpected{intervals.error()};
-        times.off_cpu = sum_off_cpu(*intervals, window_.value_or(TickRange{}));
-        return {};
+        if (state == State::recorded || state == State::stopped)
+            out_.times[thread]->off_cpu = sum_off_cpu(*off_cpu, window_.value_or(TickRange{}));
+        return read;
     }
 
     void wait(const std::function<void(std::uint64_t)>& progress) {

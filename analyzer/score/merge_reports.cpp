@@ -40,6 +40,7 @@ void add_row(OverallFunction& function, const FunctionRow& row, std::size_t proc
         function.rdam_high = row.rdam_high;
         function.lower_bound = row.lower_bound;
         function.minimum_alone = row.minimum_alone;
+        function.maybe_recorder = row.maybe_recorder;
     }
     function.occurrences += row.occurrences;
     function.lost_ns += row.lost_ns;

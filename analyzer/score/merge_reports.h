@@ -33,6 +33,7 @@ struct OverallFunction {
     bool switched_off = false;            ///< likewise
     bool lower_bound = false;             ///< in the process that sets rdam
     bool minimum_alone = false;           ///< likewise
+    bool maybe_recorder = false;          ///< likewise
     std::vector<ProcessShare> processes;  ///< those that called it, highest score first
 };
 

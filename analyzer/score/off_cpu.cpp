@@ -6,13 +6,17 @@ namespace rdam::score {
 
 OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRange& range) {
     OffCpuTimes sum;
+    const trace::OffCpu* before = nullptr;
     for (const trace::OffCpu& interval : intervals) {
         const std::uint64_t out = std::max(interval.out, range.begin);
         const std::uint64_t in = std::min(interval.in, range.end);
         if (out >= in) continue;
-        ++sum.switches;
-        sum.preemptions += interval.preempted ? 1 : 0;
-        (interval.preempted ? sum.preempted : sum.blocked) += in - out;
+        if (before == nullptr || !trace::same_absence(*before, interval)) {
+            ++sum.switches;
+            sum.preemptions += interval.preempted ? 1 : 0;
+        }
+        before = &interval;
+        (interval.by_recorder ? sum.recorder : interval.preempted ? sum.preempted : sum.blocked) += in - out;
     }
     return sum;
 }

@@ -12,8 +12,9 @@ namespace rdam::score {
 /// Times in ticks.
 struct OffCpuTimes {
     std::uint64_t blocked = 0;    ///< waiting for something
-    std::uint64_t preempted = 0;  ///< waiting for a processor
-    std::uint64_t switches = 0;   ///< how often it was off; by preemption:
+    std::uint64_t preempted = 0;  ///< waiting for a processor that others had
+    std::uint64_t recorder = 0;  ///< … that the recorder's own threads had: pauses (calls/recorder_pauses.h)
+    std::uint64_t switches = 0;  ///< how often it was off; by preemption:
     std::uint64_t preemptions = 0;
 };
 

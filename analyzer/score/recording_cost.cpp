@@ -14,10 +14,11 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
         cost.probes_ns += thread.probes_ns;
         cost.pauses_ns += thread.pauses_ns;
         cost.waits_ns += thread.waits_ns;
-        most = std::max(most, thread.probes_ns + thread.pauses_ns + thread.waits_ns);
+        cost.agent_ns += thread.agent_ns;
+        most = std::max(most, thread.probes_ns + thread.pauses_ns + thread.waits_ns + thread.agent_ns);
     }
     // A thread that waits for room leaves its processor to others.
-    const double work = cost.probes_ns + cost.pauses_ns;
+    const double work = cost.probes_ns + cost.pauses_ns + cost.agent_ns;
     const double spread = processors > 0 ? work / processors : 0;
     const double own = std::max(duration_ns - std::max(most, spread), kLeastOwn * duration_ns);
     if (own > 0) cost.slowdown = std::max(duration_ns / own, 1.0);

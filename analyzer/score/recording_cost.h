@@ -11,6 +11,7 @@ struct RecordingCost {
     double probes_ns = 0;  ///< calls × what one wrapped call costs, measured when the program started
     double pauses_ns = 0;  ///< the recorder held a thread: to pack its events, to copy its stack
     double waits_ns = 0;   ///< … because the buffers were full
+    double agent_ns = 0;   ///< its own process had their processors
     double slowdown = 1;   ///< the run lasted about so many times as long as without the recorder, at least 1
 };
 
@@ -19,6 +20,7 @@ struct ThreadCost {
     double probes_ns = 0;
     double pauses_ns = 0;
     double waits_ns = 0;
+    double agent_ns = 0;
 };
 
 /// Of a run of `duration_ns` on so many processors (0: not known). Threads wait for one another and share

@@ -37,7 +37,8 @@ inline constexpr double kBoundErrors = 2;
 /// The times in which a thread was on no processor.
 struct OffCpuRow {
     double blocked_ns = 0;    ///< waiting for something
-    double preempted_ns = 0;  ///< waiting for a processor
+    double preempted_ns = 0;  ///< waiting for a processor that others had
+    double recorder_ns = 0;   ///< … that the recorder's own threads had
     std::uint64_t switches = 0;
     std::uint64_t preemptions = 0;  ///< those of them by which a processor was taken away
 };
@@ -46,7 +47,8 @@ struct ThreadRow {
     std::uint32_t number = 0;  ///< index into the threads of the trace
     std::uint32_t tid = 0;
     std::string name;
-    double duration_ns = 0;  ///< T
+    double duration_ns = 0;  ///< from its start to its end
+    double paused_ns = 0;    ///< of it, what the recorder took: T is duration_ns − paused_ns
     std::uint64_t events = 0;
     std::uint64_t calls = 0;
     std::uint64_t dropped = 0;
@@ -214,6 +216,8 @@ struct FunctionRow {
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
     bool lower_bound = false;      ///< that, or the minimum is that of a sample
     bool minimum_alone = false;    ///< a few calls are far faster than all the others (analyzer/score/loss.h)
+    bool maybe_recorder = false;   ///< something was lost, and no more than Report::agent_bound_ns: it may
+                                   ///< have been the recorder's doing
 
     std::vector<ThreadShare> threads;        ///< those that called it, highest score first
     std::vector<SequenceRow> sequences;      ///< most lost time first; at most as many as were asked for
@@ -271,10 +275,14 @@ struct Report {
     std::uint64_t events = 0;
     std::uint64_t dropped = 0;
     std::uint64_t holes = 0;
-    double probe_cost_ns = 0;    ///< of one wrapped call
-    double perturbation = 0;     ///< calls × probe_cost / Σ T
-    double paused_ns = 0;        ///< packing, stack copies and waits for room, all threads
+    double probe_cost_ns = 0;  ///< of one wrapped call
+    double perturbation = 0;   ///< (calls × probe_cost + paused) / Σ T
+    double paused_ns = 0;      ///< what the recorder held all threads for; of that,
+    double preempted_ns = 0;   ///< what its own threads had their processors for
     RecordingCost cost;
+    trace::AgentInfo agent;
+    double agent_bound_ns = 0;   ///< the agent may have disturbed the threads for so long, and it is not
+                                 ///< known when; 0: that is known, and taken out
     calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
     trace::Damage damage;

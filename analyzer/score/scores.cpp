@@ -36,6 +36,7 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.bad_pauses += counts.bad_pauses;
     sum.paused += counts.paused;
     sum.waited += counts.waited;
+    sum.preempted += counts.preempted;
     sum.first = std::min(sum.first, counts.first);
     sum.last = std::max(sum.last, counts.last);
 }
@@ -45,14 +46,16 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
     Life run{UINT64_MAX, 0};
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const Life life = life_of(info.threads[t], threads[t]->counts);
-        lives.lengths.push_back(life.length());
-        lives.all += static_cast<double>(life.length());
+        const std::uint64_t paused = std::min(threads[t]->counts.paused, life.length());
+        lives.whole.push_back(life.length());
+        lives.lengths.push_back(life.length() - paused);
+        lives.all += static_cast<double>(lives.lengths.back());
         if (life.end == 0) continue;
         run = {std::min(run.begin, life.begin), std::max(run.end, life.end)};
     }
     lives.begin = run.begin;
     lives.run = run.end > run.begin ? static_cast<double>(run.length()) : 0;
-    for (const std::uint64_t length : lives.lengths) {
+    for (const std::uint64_t length : lives.whole) {
         lives.short_lived.push_back(static_cast<double>(length) < kShortLife * lives.run);
     }
     return lives;
@@ -62,6 +65,7 @@ std::optional<OffCpuRow> off_cpu_row(const std::optional<OffCpuTimes>& times, do
     if (!times) return {};
     return OffCpuRow{.blocked_ns = static_cast<double>(times->blocked) * ns_per_tick,
                      .preempted_ns = static_cast<double>(times->preempted) * ns_per_tick,
+                     .recorder_ns = static_cast<double>(times->recorder) * ns_per_tick,
                      .switches = times->switches,
                      .preemptions = times->preemptions};
 }
@@ -71,16 +75,18 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const trace::ThreadInfo& info = facts.info.threads[t];
         const ThreadTimes& analysis = *threads[t];
-        report.threads.push_back({.number = static_cast<std::uint32_t>(t),
-                                  .tid = info.tid,
-                                  .name = info.name,
-                                  .duration_ns = static_cast<double>(lives.lengths[t]) * ns_per_tick,
-                                  .events = analysis.events,
-                                  .calls = analysis.counts.calls,
-                                  .dropped = info.dropped,
-                                  .holes = info.holes,
-                                  .short_lived = lives.short_lived[t],
-                                  .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
+        report.threads.push_back(
+            {.number = static_cast<std::uint32_t>(t),
+             .tid = info.tid,
+             .name = info.name,
+             .duration_ns = static_cast<double>(lives.whole[t]) * ns_per_tick,
+             .paused_ns = static_cast<double>(lives.whole[t] - lives.lengths[t]) * ns_per_tick,
+             .events = analysis.events,
+             .calls = analysis.counts.calls,
+             .dropped = info.dropped,
+             .holes = info.holes,
+             .short_lived = lives.short_lived[t],
+             .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
         report.events += analysis.events;
         report.holes += info.holes;
         report.too_long += analysis.too_long;
@@ -93,11 +99,21 @@ std::vector<ThreadCost> thread_costs(std::span<const std::unique_ptr<ThreadTimes
     std::vector<ThreadCost> costs;
     for (const auto& thread : threads) {
         const calls::MatchCounts& counts = thread->counts;
+        const std::uint64_t pauses = counts.paused - counts.waited - counts.preempted;
         costs.push_back({.probes_ns = static_cast<double>(counts.calls) * settings.cost.total * ns_per_tick,
-                         .pauses_ns = static_cast<double>(counts.paused - counts.waited) * ns_per_tick,
-                         .waits_ns = static_cast<double>(counts.waited) * ns_per_tick});
+                         .pauses_ns = static_cast<double>(pauses) * ns_per_tick,
+                         .waits_ns = static_cast<double>(counts.waited) * ns_per_tick,
+                         .agent_ns = static_cast<double>(counts.preempted) * ns_per_tick});
     }
     return costs;
+}
+
+/// Where all is known of who had the processors, what the agent took has been taken out.
+void describe_agent(const trace::TraceInfo& info, Report& report) {
+    constexpr double kSecond = 1e9;
+    report.agent = info.agent;
+    const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
+    if (info.agent.told && !known) report.agent_bound_ns = info.agent.running_cpu_seconds * kSecond;
 }
 
 void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, const Lives& lives,
@@ -113,15 +129,22 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.threads_ns = lives.all * ns_per_tick;
     report.dropped = facts.info.dropped;
     report.probe_cost_ns = settings.cost.total * ns_per_tick;
+    const double probes = static_cast<double>(report.counts.calls) * settings.cost.total;
     report.perturbation =
-        lives.all > 0 ? static_cast<double>(report.counts.calls) * settings.cost.total / lives.all : 0;
+        lives.all > 0 ? (probes + static_cast<double>(report.counts.paused)) / lives.all : 0;
     report.paused_ns = static_cast<double>(report.counts.paused) * ns_per_tick;
+    report.preempted_ns = static_cast<double>(report.counts.preempted) * ns_per_tick;
     report.cost = recording_cost(costs, report.duration_ns, facts.info.process.processors);
+    describe_agent(facts.info, report);
     report.damage = facts.damage;
     report.remarks = facts.info.remarks;
     for (const trace::AnswerInfo& answer : facts.info.answers) {
         if (static_cast<Verdict>(answer.verdict) != Verdict::wrapped) report.refused.push_back(answer);
     }
+}
+
+void doubt(const Report& report, FunctionRow& row) {
+    row.maybe_recorder = row.lost_ns > 0 && row.lost_ns <= report.agent_bound_ns;
 }
 
 }  // namespace
@@ -166,6 +189,7 @@ Report Scores::report(std::size_t most_patterns, bool samples) const {
     Report report = without_rows();
     for (std::uint32_t f = 0; f < facts_.info.functions.size(); ++f) {
         FunctionRow row = make_function_row(context_, f);
+        doubt(report, row);
         if (row.occurrences > 0) {
             if (samples && row.rdam >= settings_.threshold) add_sample(context_, row);
             report.functions.push_back(std::move(row));
@@ -186,6 +210,7 @@ Report Scores::report(std::size_t most_patterns, bool samples) const {
 Report Scores::report_on(std::uint32_t function) const {
     Report report = without_rows();
     FunctionRow row = make_function_row(context_, function);
+    doubt(report, row);
     if (row.occurrences == 0) return report;
     add_sample(context_, row);
     report.functions.push_back(std::move(row));

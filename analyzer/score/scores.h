@@ -25,11 +25,12 @@ struct TraceFacts {
 
 /// Lives of all threads, in ticks.
 struct Lives {
-    std::vector<std::uint64_t> lengths;
+    std::vector<std::uint64_t> whole;    ///< from the thread's start to its end
+    std::vector<std::uint64_t> lengths;  ///< T: without what the recorder took of it
     std::vector<bool> short_lived;
     std::uint64_t begin = 0;
     double run = 0;
-    double all = 0;
+    double all = 0;  ///< Σ T
 };
 
 /// Not movable: parts refer to each other. May be asked by several threads at once.

@@ -79,6 +79,15 @@ std::string serialize(const CounterInfo& counters) {
     return out;
 }
 
+std::string serialize(const AgentInfo& agent) {
+    using F = schema::Agent;
+    std::string out;
+    Builder<F> to(out);
+    to.add_double(F::cpu_seconds, agent.cpu_seconds);
+    to.add_double(F::running_cpu_seconds, agent.running_cpu_seconds);
+    return out;
+}
+
 std::string serialize(std::uint32_t index, const ObjectInfo& object) {
     using F = schema::Object;
     std::string out;
@@ -229,6 +238,7 @@ std::vector<DescriptionPart> Describer::changes(const TraceInfo& info, const std
         parts.offer(F::switches, serialize(info.switches, switches_lost), written_.switches);
     if (info.counters.state != CounterInfo::State::not_told)
         parts.offer(F::counters, serialize(info.counters), written_.counters);
+    if (info.agent.told) parts.offer(F::agent, serialize(info.agent), written_.agent);
     parts.offer_all(F::objects, info.objects, written_.objects);
     parts.offer_all(F::functions, info.functions, written_.functions);
     parts.offer_all(F::threads, threads, written_.threads);

@@ -36,6 +36,7 @@ class Describer {
         std::uint64_t clock = 0;
         std::uint64_t switches = 0;
         std::uint64_t counters = 0;
+        std::uint64_t agent = 0;
         std::uint64_t dropped = 0;
         std::vector<std::uint64_t> objects, functions, threads, stacks, answers, remarks;
     };

@@ -1,6 +1,7 @@
 #include "analyzer/trace/description.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analyzer/trace/description_fields.h"
@@ -162,6 +163,25 @@ void parse(protozero::data_view bytes, CounterInfo& to) {
     }
     if (state > static_cast<std::uint8_t>(CounterInfo::State::unavailable)) throw Implausible{};
     to.state = static_cast<CounterInfo::State>(state);
+}
+
+void parse(protozero::data_view bytes, AgentInfo& to) {
+    using F = schema::Agent;
+    to = {.told = true};
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::cpu_seconds:
+                in.real(to.cpu_seconds);
+                break;
+            case F::running_cpu_seconds:
+                in.real(to.running_cpu_seconds);
+                break;
+            default:
+                in.skip();
+        }
+    }
+    for (double* const each : {&to.cpu_seconds, &to.running_cpu_seconds})
+        if (!std::isfinite(*each) || *each < 0) throw Implausible{};
 }
 
 void parse_item(protozero::data_view bytes, ObjectInfo& to, std::uint64_t& index, Budget&) {
@@ -414,6 +434,9 @@ void parse(Fields<schema::Description> in, TraceInfo& to, Budget& budget) {
                 break;
             case F::counters:
                 in.message([&](auto view) { parse(view, to.counters); });
+                break;
+            case F::agent:
+                in.message([&](auto view) { parse(view, to.agent); });
                 break;
             case F::objects:
                 in.message(item_of(to.objects));

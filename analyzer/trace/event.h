@@ -18,7 +18,13 @@ enum class EventKind : std::uint8_t {
     pause,  ///< the recorder held the thread (stack copy, full buffer) from `tsc` to `until`: never scored
 };
 
-enum class PauseReason : std::uint8_t { stack_copy, new_chunk, buffer_full, other };
+enum class PauseReason : std::uint8_t {
+    stack_copy,
+    new_chunk,
+    buffer_full,
+    other,
+    preempted,  ///< the recorder's own threads had the thread's processor: made from OffCpu, never in a file
+};
 
 /// One event of one thread. Slots are in the order in which they were taken: nesting follows that order, not
 /// the time-stamps (a signal handler may run between the taking of a slot and the reading of the clock).
@@ -50,7 +56,16 @@ struct OffCpu {
     std::uint64_t in = 0;
     std::uint16_t cpu = kNoCpu;  ///< the processor on which it went on; kNoCpu: it was not seen to
     bool preempted = false;
+    bool by_recorder = false;  ///< preempted: one of the recorder's own threads had the processor. A time in
+                               ///< which that is so of a part comes as several, each beginning where the one
+                               ///< before ends.
 };
+
+/// Whether the second is a part of the same time as the first, which comes right before it.
+inline bool same_absence(const OffCpu& before, const OffCpu& next) {
+    return before.in == next.out && before.preempted && next.preempted &&
+           before.by_recorder != next.by_recorder;
+}
 
 struct ParameterInfo {
     std::string name;
@@ -183,12 +198,21 @@ struct CounterInfo {
     double probe_inner = 0;  ///< the part of them between the two readings of the counter
 };
 
+/// The processor time of the recorder's own process, which is not the program's.
+struct AgentInfo {
+    double cpu_seconds = 0;          ///< in all
+    double running_cpu_seconds = 0;  ///< the part of it that was used while the program ran: it may have
+                                     ///< disturbed the program for so long
+    bool told = false;               ///< false: a trace of format 1.3
+};
+
 /// All but the events.
 struct TraceInfo {
     ProcessInfo process;
     ClockInfo clock;
     SwitchInfo switches;
     CounterInfo counters;
+    AgentInfo agent;
     std::vector<ObjectInfo> objects;
     std::vector<FunctionInfo> functions;
     std::vector<ThreadInfo> threads;  ///< by thread index as used in chunks

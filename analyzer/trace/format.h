@@ -156,8 +156,15 @@ inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
 inline constexpr std::size_t kFirstColumns = 10;  ///< those of version 1.0
 
 /// The columns of an off-CPU chunk (since version 1.2).
-enum class OffCpuColumn : std::size_t { gaps, lengths, processors, count };
+enum class OffCpuColumn : std::size_t {
+    gaps,
+    lengths,
+    processors,
+    recorder,  ///< since version 1.4
+    count
+};
 inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuColumn::count);
+inline constexpr std::size_t kFirstOffCpuColumns = 3;  ///< those of version 1.2
 
 /// The payload begins with the number of columns and the size of each, as 32-bit numbers.
 inline constexpr std::size_t column_table(std::size_t columns) {

@@ -17,6 +17,40 @@ void put_u32(std::vector<std::uint8_t>& out, std::size_t value) {
     std::memcpy(out.data() + at, &narrow, sizeof narrow);
 }
 
+/// Which intervals are the recorder's.
+class RecorderMarks {
+  public:
+    explicit RecorderMarks(ColumnReader& column) : column_(column) { advance(0); }
+
+    /// To be asked of one interval after the other.
+    bool take(std::uint64_t interval) {
+        if (interval != next_) return false;
+        advance(interval);
+        return true;
+    }
+    /// There are none behind the last interval, nor two of the same one.
+    bool good() const { return next_ == kNone && !repeated_; }
+
+  private:
+    static constexpr std::uint64_t kNone = UINT64_MAX;
+
+    void advance(std::uint64_t from) {
+        const bool first = next_ == kNone;
+        next_ = kNone;
+        if (column_.left() == 0) return;
+        const std::uint64_t distance = column_.next();
+        repeated_ = repeated_ || (distance == 0 && !first);
+        if (distance < kNone - from)
+            next_ = from + distance;
+        else
+            repeated_ = true;
+    }
+
+    ColumnReader& column_;
+    std::uint64_t next_ = kNone;
+    bool repeated_ = false;
+};
+
 /// a + b; false: that is no time-stamp any more.
 bool advance(std::uint64_t& a, std::uint64_t b) {
     return !__builtin_add_overflow(a, b, &a);
@@ -39,6 +73,10 @@ void OffCpuEncoder::add(OffCpu interval) {
     put(OffCpuColumn::lengths, open ? 0 : in - out + 1);
     const auto cpu = static_cast<std::uint16_t>((open ? kNoCpu : interval.cpu) + 1);
     put(OffCpuColumn::processors, std::uint64_t{cpu} << 1U | (interval.preempted ? 1U : 0U));
+    if (interval.by_recorder) {
+        put(OffCpuColumn::recorder, intervals_ - last_by_recorder_);
+        last_by_recorder_ = intervals_;
+    }
     last_ = in;
     ++intervals_;
 }
@@ -63,8 +101,8 @@ std::vector<std::uint8_t> OffCpuEncoder::payload() const {
 bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
                     std::vector<OffCpu>& to) {
     std::array<ColumnReader, format::kOffCpuColumns> columns;
-    if (!open_columns(payload, columns, columns.size())) return false;
-    auto& [gaps, lengths, processors] = columns;
+    if (!open_columns(payload, columns, format::kFirstOffCpuColumns)) return false;
+    auto& [gaps, lengths, processors, recorder] = columns;
     // Times jitter, so that an interval is never less than a bit: what is stored bounds what is allocated.
     if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size)
         return false;
@@ -73,6 +111,7 @@ bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint
         to.resize(before);
         return false;
     };
+    RecorderMarks marks(recorder);
     std::uint64_t at = header.first_tsc;
     for (std::uint32_t i = 0; i < header.events; ++i) {
         const std::uint64_t gap = gaps.next();
@@ -85,13 +124,15 @@ bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint
         OffCpu interval{.out = at,
                         .in = OffCpuEncoder::kStillOut,
                         .cpu = static_cast<std::uint16_t>((processor >> 1U) - 1),
-                        .preempted = (processor & 1U) != 0};
+                        .preempted = (processor & 1U) != 0,
+                        .by_recorder = marks.take(i)};
+        if (interval.by_recorder && !interval.preempted) return broken();
         if (!open && !advance(at, length - 1)) return broken();
         if (!open) interval.in = at;
         to.push_back(interval);
     }
     const bool whole = std::ranges::all_of(columns, [](const ColumnReader& each) { return each.done(); });
-    return whole && at == header.last_tsc ? true : broken();
+    return whole && marks.good() && at == header.last_tsc ? true : broken();
 }
 
 std::vector<OffCpu> within_life(std::vector<OffCpu> intervals, std::uint64_t begin, std::uint64_t end) {

@@ -33,6 +33,7 @@ class OffCpuEncoder {
     std::uint64_t first_ = 0;
     std::uint64_t last_ = 0;
     std::uint32_t intervals_ = 0;
+    std::uint32_t last_by_recorder_ = 0;  ///< number of the interval
 };
 
 /// Appends what the chunk says to `to`; `in` is OffCpuEncoder::kStillOut where the end is not known, which

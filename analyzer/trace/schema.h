@@ -18,6 +18,7 @@ enum class Description : protozero::pbf_tag_type {
     dropped = 9,
     switches = 10,
     counters = 11,
+    agent = 12,
 };
 
 enum class Process : protozero::pbf_tag_type {
@@ -64,6 +65,11 @@ enum class Counters : protozero::pbf_tag_type {
     reason = 2,
     probe = 3,
     probe_inner = 4,
+};
+
+enum class Agent : protozero::pbf_tag_type {
+    cpu_seconds = 1,
+    running_cpu_seconds = 2,
 };
 
 enum class Object : protozero::pbf_tag_type {

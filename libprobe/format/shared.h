@@ -28,6 +28,9 @@ inline constexpr std::uint64_t kChunksOffset = 32 << 20;
 inline constexpr std::uint32_t kMaxThreads = 4096;  ///< alive at the same time
 inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: each is in the ring at most once
 inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
+/// So many ended threads that the agent has not heard of make it hurry: each holds a slot, and a chunk with
+/// perhaps little in it.
+inline constexpr std::uint32_t kManyEnded = 256;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
 /// Where time-stamps come from. `monotonic` is CLOCK_MONOTONIC in nanoseconds, for machines whose counter is
@@ -190,8 +193,13 @@ struct Control {
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
+    std::atomic<std::uint32_t> given_back;    ///< counts up with every chunk that the agent makes free
     std::atomic<std::uint32_t> threads_started;
-    std::atomic<std::uint32_t> file_futex;  ///< 1: the agent has opened the file, or cannot
+    std::atomic<std::uint32_t> threads_ended;  ///< how often a thread has told its end
+    std::atomic<std::uint32_t> threads_done;   ///< how many of these ends the agent has heard of
+    std::atomic<std::uint32_t> urgent_futex;  ///< counts up when somebody begins to wait for the agent, which
+                                              ///< is out of the program's way till then
+    std::atomic<std::uint32_t> file_futex;    ///< 1: the agent has opened the file, or cannot
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;

@@ -24,6 +24,7 @@ constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for 
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
 /// No process has had so many threads; what says more is damaged.
 constexpr std::uint32_t kMostThreads = 1 << 24;
+constexpr std::size_t kMostAtOnce = 16;  ///< entries of the ring, before the caller looks around
 
 std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_second) {
     constexpr double kWindowSeconds = 2e-3;
@@ -60,7 +61,7 @@ void Drain::note_events() {
 bool Drain::take_ring() {
     shm::Control& control = shared_.control();
     bool any = false;
-    for (;;) {
+    for (std::size_t i = 0; i < kMostAtOnce; ++i) {
         const std::uint32_t head = control.ring_head.load(std::memory_order_relaxed);
         const std::uint32_t entry = control.ring[head % shm::kRingSize].exchange(0);
         if (entry == 0) break;
@@ -300,6 +301,7 @@ void Drain::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
     shm::push_free(control, chunk,
                    [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
+    control.given_back.fetch_add(1);
     control.free_futex.fetch_add(1);
     if (control.waiters.load() > 0) futex_wake(&control.free_futex, INT_MAX);
 }
@@ -314,6 +316,7 @@ void Drain::take_thread(std::uint32_t slot) {
         if (budget_) budget_->ended(thread.index);
     }
     note_thread(thread, thread.end);
+    if (thread.state.load() == shm::ThreadState::ended) shared_.control().threads_done.fetch_add(1);
     thread.state.store(shm::ThreadState::free, std::memory_order_release);
 }
 

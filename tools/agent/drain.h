@@ -32,7 +32,7 @@ class Drain {
     /// Opens the file if the first event is near: the first process with events gets the name.
     void note_events();
 
-    /// Takes everything that is in the ring; false when there was nothing.
+    /// Takes some of what is in the ring; false when there was nothing.
     bool take_ring();
 
     /// For when the ring is empty: looks again at the chunks in which a slot was not written yet, and for

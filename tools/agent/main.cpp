@@ -14,11 +14,17 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tools/agent/agent_usage.h"
+#include "tools/agent/attendant.h"
 #include "tools/agent/counters.h"
+#include "tools/agent/cpu_quota.h"
 #include "tools/agent/drain.h"
+#include "tools/agent/end_progress.h"
 #include "tools/agent/output_file.h"
+#include "tools/agent/placement.h"
 #include "tools/agent/plan_area.h"
 #include "tools/agent/planning.h"
+#include "tools/agent/priorities.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
 
@@ -42,6 +48,7 @@ class Watch {
 
   private:
     void run() {
+        ask_for_short_turns();
         const std::uint32_t pid = control_.pid;
         const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
         const auto first = read_stat(pid);
@@ -59,8 +66,10 @@ class Watch {
 
     void finish(End end) {
         end_.store(end);
-        control_.work_futex.fetch_add(1);
-        futex_wake(&control_.work_futex, 1);
+        for (auto* const word : {&control_.work_futex, &control_.urgent_futex}) {
+            word->fetch_add(1);
+            futex_wake(word, 1);
+        }
     }
 
     shm::Control& control_;
@@ -108,35 +117,77 @@ std::string no_counters(const trace::CounterInfo& counters) {
     return "rdam: no instructions were counted: " + counters.reason + "\n";
 }
 
-void answer_late_request(shm::Control& control, Planning& planning, Drain& drain) {
+/// What the draining thread works with, besides the drain.
+struct Work {
+    const SharedMemory& shared;
+    Planning& planning;
+    SwitchRecorder& switches;
+    const Watch& watch;
+    const TickRate& rate;
+    Attendant& attendant;
+    AgentUsage& usage;
+    bool priority_comes_back = false;
+    bool rationed = false;  ///< our processor time is taken from the program's
+};
+
+/// A thread waits, inside dlopen, and others may have all processors.
+void answer_late_request(const Work& work, Drain& drain) {
+    shm::Control& control = work.shared.control();
     const std::uint32_t asked = control.late_asked.load();
     if (asked == control.late_answered_futex.load()) return;
-    drain.take_ring();
-    drain.note_objects(planning.change());
+    // What was recorded before is about the objects that were there then.
+    if (work.planning.replaces_objects()) {
+        const std::uint32_t tail = control.ring_tail.load();
+        while (static_cast<std::int32_t>(tail - control.ring_head.load()) > 0 && drain.take_ring()) {
+        }
+    }
+    std::vector<ProcessObject> added;
+    const auto plan = [&] { added = work.planning.change(); };
+    if (work.priority_comes_back)
+        plan();
+    else
+        work.attendant.run(plan);
+    drain.note_objects(added);
     control.late_answered_futex.store(asked);
     futex_wake(&control.late_answered_futex, INT_MAX);
 }
 
-void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, SwitchRecorder& switches,
-                     const Watch& watch, const TickRate& rate) {
-    shm::Control& control = shared.control();
+/// Until there is work: `seen` is what work_futex was before we looked for it.
+void sleep(shm::Control& control, std::uint32_t seen, int milliseconds, bool to_be_woken) {
+    if (to_be_woken) control.agent_sleeps.store(1);
+    if (control.work_futex.load() == seen) futex_wait(control.work_futex, seen, milliseconds);
+    control.agent_sleeps.store(0);
+}
+
+/// Looks at what the program has handed over, until it ends.
+void drain_while_running(const Work& work, Drain& drain) {
+    shm::Control& control = work.shared.control();
     const auto ending = [&] {
-        return watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
+        return work.watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
     };
     for (;;) {
-        const std::uint32_t work = control.work_futex.load();
+        const std::uint32_t seen = control.work_futex.load();
         drain.note_events();
-        answer_late_request(control, planning, drain);
-        switches.write(drain.writer());
-        if (drain.take_ring()) continue;
-        const int idle = drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
-        if (ending()) break;
-        control.agent_sleeps.store(1);
-        if (control.work_futex.load() == work) futex_wait(control.work_futex, work, idle);
-        control.agent_sleeps.store(0);
+        answer_late_request(work, drain);
+        work.switches.write(drain.writer());
+        work.usage.note();
+        const bool waits = work.rationed && !work.attendant.urgent();
+        if (!ending() && !waits && drain.take_ring()) continue;
+        const int idle = !waits && drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
+        if (ending()) return;
+        sleep(control, seen, idle, !waits);
     }
-    drain.take_rest(watch.end() == End::replaced ? 0 : rate.now());
-    switches.finish(drain.writer());
+}
+
+void drain_until_end(const Work& work, Drain& drain) {
+    drain_while_running(work, drain);
+    work.usage.program_ended();
+    EndProgress progress(work.shared.control());
+    while (drain.take_ring())
+        progress.show();
+    drain.take_rest(work.watch.end() == End::replaced ? 0 : work.rate.now());
+    work.switches.finish(drain.writer());
+    work.usage.note();
 }
 
 int run(int fd) {
@@ -146,10 +197,21 @@ int run(int fd) {
     shm::Control& control = shared->control();
     control.agent_pid.store(static_cast<std::uint32_t>(getpid()));
     TickRate rate(control.clock);
-    const Watch watch(control);
     ProcessDescription process = shared->describe_process();
     const Wishes wishes = read_wishes(process.pid);
+    const auto processors = read_agent_cpus(wishes.agent_cpus);
+    if (!processors) {
+        refuse(*shared, "rdam: " + processors.error().message + "\n");
+        return 0;
+    }
     trace::TraceInfo info;
+    if (const auto placed = place_agent(*processors, process.pid); !placed)
+        info.remarks.push_back(placed.error().message);
+    // Behind the placement, which threads inherit.
+    const Watch watch(control);
+    ThreadPriorities priorities(static_cast<pid_t>(process.pid));
+    priorities.enlist();
+    Attendant attendant(control, priorities, [&] { return watch.end() != End::none; });
     info.process = describe_machine(process.pid);
     info.process.command = process.command;
     info.process.executable = process.executable;
@@ -176,8 +238,18 @@ int run(int fd) {
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
     info.counters = describe_counters(control);
+    AgentUsage usage(info.agent);
     Drain drain(*shared, process, info, rate, wishes.output);
-    drain_until_end(*shared, planning, drain, switches, watch, rate);
+    drain_until_end({.shared = *shared,
+                     .planning = planning,
+                     .switches = switches,
+                     .watch = watch,
+                     .rate = rate,
+                     .attendant = attendant,
+                     .usage = usage,
+                     .priority_comes_back = priorities.reversible(),
+                     .rationed = has_cpu_quota(process.pid)},
+                    drain);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     const std::string text = drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty());

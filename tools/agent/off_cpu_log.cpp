@@ -14,18 +14,54 @@ constexpr std::size_t kMostParts = 4096;
 
 void OffCpuLog::add(const SwitchRecord& record, std::uint64_t ticks) {
     if (record.lost) return forget_open();
+    if (record.agent) return agent_.add(record, ticks);
     Thread& thread = threads_[record.tid];
-    if (record.out) {
-        thread.out = ticks;
-        thread.preempted = record.preempted;
-        thread.is_out = true;
-        return;
-    }
-    if (!std::exchange(thread.is_out, false)) return;
-    thread.intervals.add({.out = thread.out, .in = ticks, .cpu = record.cpu, .preempted = thread.preempted});
-    ++intervals_;
-    if (thread.intervals.full()) seal(record.tid, thread);
+    if (record.out) return leave(thread, record, ticks);
+    if (!thread.is_out) return;
+    put_parts(record.tid, thread, {ticks, record.ns}, record.cpu);
+    end(thread);
     if (intervals_ >= kMostKept) seal_all();
+}
+
+void OffCpuLog::leave(Thread& thread, const SwitchRecord& record, std::uint64_t ticks) {
+    end(thread);
+    thread.out = {ticks, record.ns};
+    thread.cpu = record.cpu;
+    thread.preempted = record.preempted;
+    thread.is_out = true;
+    if (record.preempted) agent_.wait_for(record.cpu);
+}
+
+/// False: it was not out.
+bool OffCpuLog::end(Thread& thread) {
+    if (!std::exchange(thread.is_out, false)) return false;
+    if (thread.preempted) agent_.stop_waiting_for(thread.cpu);
+    return true;
+}
+
+/// The time up to now in which the thread was out; `cpu` is where it goes on.
+void OffCpuLog::put_parts(std::uint32_t tid, Thread& thread, RecordTime in, std::uint16_t cpu) {
+    trace::OffCpu interval{.out = thread.out.ticks, .cpu = cpu, .preempted = thread.preempted};
+    if (thread.preempted)
+        for (const AgentTimes::Time& part : agent_.within(thread.cpu, thread.out, in)) {
+            interval.in = part.begin.ticks;
+            if (interval.out < interval.in) put(tid, thread, interval);
+            put(tid, thread,
+                {.out = part.begin.ticks,
+                 .in = part.end.ticks,
+                 .cpu = cpu,
+                 .preempted = true,
+                 .by_recorder = true});
+            interval.out = part.end.ticks;
+        }
+    interval.in = in.ticks;
+    if (interval.out < interval.in || interval.out == thread.out.ticks) put(tid, thread, interval);
+}
+
+void OffCpuLog::put(std::uint32_t tid, Thread& thread, const trace::OffCpu& interval) {
+    thread.intervals.add(interval);
+    ++intervals_;
+    if (thread.intervals.full()) seal(tid, thread);
 }
 
 void OffCpuLog::seal(std::uint32_t tid, Thread& thread) {
@@ -47,6 +83,7 @@ void OffCpuLog::seal_all() {
 void OffCpuLog::forget_open() {
     for (auto& [tid, thread] : threads_)
         thread.is_out = false;
+    agent_.forget();
 }
 
 void OffCpuLog::stop() {
@@ -56,12 +93,9 @@ void OffCpuLog::stop() {
 
 void OffCpuLog::finish() {
     for (auto& [tid, thread] : threads_) {
-        if (!std::exchange(thread.is_out, false)) continue;
-        thread.intervals.add({.out = thread.out,
-                              .in = trace::OffCpuEncoder::kStillOut,
-                              .cpu = trace::kNoCpu,
-                              .preempted = thread.preempted});
-        ++intervals_;
+        if (!end(thread)) continue;
+        put(tid, thread,
+            {.out = thread.out.ticks, .in = trace::OffCpuEncoder::kStillOut, .preempted = thread.preempted});
     }
     seal_all();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/trace/off_cpu.h"
+#include "tools/agent/agent_times.h"
 #include "tools/agent/switch_rings.h"
 
 namespace rdam::agent {
@@ -18,7 +19,9 @@ class OffCpuLog {
         trace::OffCpuEncoder intervals;
     };
 
-    /// Records come in the order of time; `ticks` is that of the record. A record may come twice. Where
+    /// Records come in the order of time, those of the agent's own threads among them; `ticks` is that of the
+    /// record. A record may come twice. A time in which a thread was preempted is cut where the agent got the
+    /// processor that it left, and where the agent lost it: OffCpu::by_recorder. Where
     /// records were lost, intervals that had begun and not ended are left out: what is here has both its
     /// ends.
     void add(const SwitchRecord& record, std::uint64_t ticks);
@@ -37,17 +40,23 @@ class OffCpuLog {
 
   private:
     struct Thread {
-        std::uint64_t out = 0;  ///< ticks
+        RecordTime out;
+        std::uint16_t cpu = 0;  ///< that it left
         bool is_out = false;
         bool preempted = false;
         trace::OffCpuEncoder intervals;
     };
 
+    void leave(Thread& thread, const SwitchRecord& record, std::uint64_t ticks);
+    bool end(Thread& thread);
+    void put_parts(std::uint32_t tid, Thread& thread, RecordTime in, std::uint16_t cpu);
+    void put(std::uint32_t tid, Thread& thread, const trace::OffCpu& interval);
     void seal(std::uint32_t tid, Thread& thread);
     void seal_all();
     void forget_open();
 
     std::unordered_map<std::uint32_t, Thread> threads_;
+    AgentTimes agent_;
     std::vector<Part> parts_;
     std::uint64_t intervals_ = 0;  ///< that are not in a part
     std::uint64_t dropped_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "libprobe/format/plan.h"
@@ -190,6 +191,7 @@ Wishes read_wishes(std::uint32_t pid) {
     wishes.switches = switches == "off"  ? Switches::off
                       : switches == "on" ? Switches::on
                                          : Switches::automatic;
+    wishes.agent_cpus = variable("RDAM_AGENT_CPUS");
     place_in_tree(pid, wishes);
     if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
         wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));
@@ -278,6 +280,10 @@ void Planning::note_answers(const Plan& plan) {
 void Planning::unload(const std::vector<std::uint64_t>& bases) {
     for (std::size_t i = 0; i < process_.objects.size(); ++i)
         if (std::ranges::find(bases, process_.objects[i].base) != bases.end()) loaded_[i] = false;
+}
+
+bool Planning::replaces_objects() const {
+    return !shared_.describe_change().gone.empty() || !std::ranges::all_of(loaded_, std::identity{});
 }
 
 std::vector<ProcessObject> Planning::change() {

@@ -26,6 +26,7 @@ struct Wishes {
     bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
     std::uint32_t stack_period = 10000;
     Switches switches = Switches::automatic;  ///< RDAM_SWITCHES
+    std::string agent_cpus;                   ///< RDAM_AGENT_CPUS, as it is
 };
 
 Wishes read_wishes(std::uint32_t pid);
@@ -40,6 +41,10 @@ class Planning {
     /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
     /// for stderr. On success `info` knows the objects, functions and answers.
     Result<void> start();
+
+    /// The late request, or one before it, tells of objects that have gone: what has been recorded until now
+    /// must be read before change().
+    bool replaces_objects() const;
 
     /// Takes the late request and writes the plan of the new objects, which are returned. `info` and
     /// `process` know them; an object that comes back gets the numbers that its functions had.

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tools/agent/priorities.h"
+
 namespace rdam::agent {
 namespace {
 
@@ -17,9 +19,8 @@ constexpr std::uint64_t kSettledNs = 2'000'000;
 constexpr double kMostPerSecond = 100'000;
 /// A burst that is shorter does not stop the recording.
 constexpr std::uint64_t kWindowNs = 100'000'000;
-/// The clocks are compared at least as often, as long as the agent is awake anyhow; what a killed agent had
-/// not read is lost.
-constexpr std::uint64_t kTakeNs = 1'000'000'000;
+/// The clocks are compared at least as often; what a killed agent had not read is lost.
+constexpr int kTakeMilliseconds = 1000;
 
 }  // namespace
 
@@ -56,6 +57,7 @@ void SwitchRecorder::stop_thread() {
 }
 
 void SwitchRecorder::run() {
+    ask_for_short_turns();
     std::vector<pollfd> waits{{wake_, POLLIN, 0}};
     {
         const std::lock_guard guard(mutex_);
@@ -63,7 +65,7 @@ void SwitchRecorder::run() {
             waits.push_back({fd, POLLIN, 0});
     }
     for (;;) {
-        if (poll(waits.data(), waits.size(), -1) < 0) continue;
+        if (poll(waits.data(), waits.size(), kTakeMilliseconds) < 0) continue;
         if (waits[0].revents != 0) return;
         // The last thread that the event was for has ended: it would be ready for ever.
         for (pollfd& wait : waits)
@@ -80,7 +82,7 @@ void SwitchRecorder::take(bool all) {
     const std::uint64_t settled = all ? UINT64_MAX : clock_.now_ns() - kSettledNs;
     const std::size_t most = rings_->take(records_);
     clock_.look();
-    taken_ns_ = clock_.now_ns();
+    const std::uint64_t now = clock_.now_ns();
     const auto middle = std::stable_partition(records_.begin(), records_.end(),
                                               [&](const SwitchRecord& each) { return each.ns < settled; });
     std::ranges::stable_sort(records_.begin(), middle, {}, &SwitchRecord::ns);
@@ -88,7 +90,7 @@ void SwitchRecorder::take(bool all) {
         log_.add(*each, clock_.ticks(each->ns));
     records_.erase(records_.begin(), middle);
     const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
-    if (!all) watch_rate(most + lost, taken_ns_);
+    if (!all) watch_rate(most + lost, now);
 }
 
 void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
@@ -108,22 +110,23 @@ void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     eventfd_write(wake_, 1);
 }
 
-void SwitchRecorder::write_parts(trace::TraceWriter* writer) {
-    for (OffCpuLog::Part& part : log_.take_parts())
+void SwitchRecorder::write(trace::TraceWriter* writer) {
+    std::vector<OffCpuLog::Part> parts;
+    {
+        // Whoever writes may be of low priority, and the rings must not wait for it.
+        const std::lock_guard guard(mutex_);
+        if (rings_ && !thread_.joinable()) take(false);
+        if (stopped_ != 0) {
+            info_.state = trace::SwitchInfo::State::stopped;
+            info_.until = stopped_;
+            info_.reason = why_stopped_;
+        }
+        info_.lost = lost_ + log_.dropped();
+        if (writer != nullptr) parts = log_.take_parts();
+    }
+    for (OffCpuLog::Part& part : parts)
         // What does not fit is counted by the writer.
         static_cast<void>(writer->append_off_cpu(part.tid, part.intervals));
-}
-
-void SwitchRecorder::write(trace::TraceWriter* writer) {
-    const std::lock_guard guard(mutex_);
-    if (rings_ && (!thread_.joinable() || clock_.now_ns() - taken_ns_ > kTakeNs)) take(false);
-    if (stopped_ != 0) {
-        info_.state = trace::SwitchInfo::State::stopped;
-        info_.until = stopped_;
-        info_.reason = why_stopped_;
-    }
-    info_.lost = lost_ + log_.dropped();
-    if (writer != nullptr) write_parts(writer);
 }
 
 void SwitchRecorder::finish(trace::TraceWriter* writer) {

@@ -23,8 +23,8 @@ namespace rdam::agent {
 /// slow the program down; `on` never does.
 enum class Switches : std::uint8_t { automatic, on, off };
 
-/// A thread of its own empties the kernel's rings when they are half full and sleeps else; so a ring with
-/// little in it waits for write(). The methods are for one other thread.
+/// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods are
+/// for one other thread.
 class SwitchRecorder {
   public:
     /// Begins to record, or not: `info` (which must outlive this) says which, and why not.
@@ -45,7 +45,6 @@ class SwitchRecorder {
     void run();
     void take(bool all);
     void watch_rate(std::uint64_t records, std::uint64_t now_ns);
-    void write_parts(trace::TraceWriter* writer);
     void stop_thread();
 
     const Switches wanted_;
@@ -58,8 +57,7 @@ class SwitchRecorder {
     OffCpuLog log_;
     std::uint64_t window_ns_ = 0;  ///< begin of the time in which `in_window_` records were taken
     std::uint64_t in_window_ = 0;
-    std::uint64_t taken_ns_ = 0;  ///< when the rings were last emptied
-    std::uint64_t stopped_ = 0;   ///< ticks
+    std::uint64_t stopped_ = 0;  ///< ticks
     std::string why_stopped_;
     std::uint64_t lost_ = 0;
     std::thread thread_;

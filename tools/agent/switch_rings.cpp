@@ -102,6 +102,8 @@ std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
 
 }  // namespace
 
+SwitchRings::SwitchRings(std::uint32_t pid) : pid_(pid), own_pid_(static_cast<std::uint32_t>(getpid())) {}
+
 Result<SwitchRings> SwitchRings::open(std::uint32_t pid, clockid_t clock) {
     allow_descriptors();
     for (std::size_t size = kLargestRing;; size /= 2) {
@@ -127,16 +129,18 @@ Result<void> SwitchRings::open_all(const perf_event_attr& attributes, std::size_
                 std::strerror(errno));
         }
         rings_.back().memory = memory;
-        open_others(attributes, cpu);
+        open_others(attributes, pid_, pid_, cpu);
+        open_others(attributes, own_pid_, 0, cpu);
     }
     if (rings_.empty()) return fail("perf_event_open: no processor is known");
     return {};
 }
 
 /// Threads that were there before us inherit nothing. What they have inherited after all comes twice.
-void SwitchRings::open_others(const perf_event_attr& attributes, int cpu) {
-    for (const std::uint32_t tid : threads_of(pid_)) {
-        if (tid == pid_) continue;
+void SwitchRings::open_others(const perf_event_attr& attributes, std::uint32_t pid, std::uint32_t but,
+                              int cpu) {
+    for (const std::uint32_t tid : threads_of(pid)) {
+        if (tid == but) continue;
         const int other = open_event(attributes, tid, cpu);
         if (other < 0) continue;
         ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, rings_.back().fd);
@@ -209,12 +213,13 @@ void SwitchRings::add(const std::uint8_t* record, std::size_t size, std::vector<
         lost_ += lost;
         to.push_back({.ns = id.time, .lost = true});
     }
-    if (header.type != PERF_RECORD_SWITCH || id.pid != pid_) return;
+    if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_)) return;
     to.push_back({.ns = id.time,
                   .tid = id.tid,
                   .cpu = static_cast<std::uint16_t>(id.cpu),
                   .out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
-                  .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0});
+                  .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
+                  .agent = id.pid == own_pid_});
 }
 
 }  // namespace rdam::agent

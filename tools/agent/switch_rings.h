@@ -19,14 +19,15 @@ struct SwitchRecord {
     std::uint16_t cpu = 0;
     bool out = false;        ///< else the thread comes back
     bool preempted = false;  ///< out: it could have gone on
+    bool agent = false;      ///< of one of our own threads, not of the process's
     bool lost = false;       ///< none of this: here records of any threads are missing
 };
 
 /// One ring for each processor. Not thread-safe.
 class SwitchRings {
   public:
-    /// For the threads that `pid` has and will have, not for those of its children. The error is a clause:
-    /// why this machine does not let us.
+    /// For the threads that `pid` has and will have, not for those of its children, and for our own likewise.
+    /// The error is a clause: why this machine does not let us.
     static Result<SwitchRings> open(std::uint32_t pid, clockid_t clock);
     SwitchRings(SwitchRings&& other) noexcept = default;
     SwitchRings& operator=(SwitchRings&&) = delete;
@@ -51,15 +52,16 @@ class SwitchRings {
         std::size_t size = 0;  ///< of the data behind the first page
     };
 
-    explicit SwitchRings(std::uint32_t pid) : pid_(pid) {}
+    explicit SwitchRings(std::uint32_t pid);
     Result<void> open_all(const perf_event_attr& attributes, std::size_t size);
-    void open_others(const perf_event_attr& attributes, int cpu);
+    void open_others(const perf_event_attr& attributes, std::uint32_t pid, std::uint32_t but, int cpu);
     void take(Ring& ring, std::vector<SwitchRecord>& to);
     void add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to);
 
     std::uint32_t pid_;
+    std::uint32_t own_pid_;
     std::vector<Ring> rings_;
-    std::vector<int> others_;  ///< events of further threads, which write to the same rings
+    std::vector<int> others_;  ///< events of further threads, which write to the same rings; ours too
     std::uint64_t lost_ = 0;
     bool unlocked_ = false;  ///< the rings are larger than what may be locked
 };

@@ -94,6 +94,10 @@ Prose record_prose() {
               "kernel's context-switch records. auto: where the machine allows it, and only as long as no "
               "processor has more than 50,000 of them a second; on: however many there are; off: not. "
               "Default: auto."},
+             {"RDAM_AGENT_CPUS",
+              "The processors on which the recorder's own process runs, like 3 or 0,2-3. Default: where the "
+              "program is bound to some processors, those that are left, if the machine allows that; else "
+              "all of the program's, at low priority while the program has work for them."},
              {"RDAM_COUNTERS",
               "instructions: count the instructions that every call executes outside the kernel, by a "
               "hardware counter of each thread, which tells more work from slower work. Costs some twenty "

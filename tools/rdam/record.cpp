@@ -39,6 +39,7 @@ struct Options {
     std::string when_full;
     std::string max_overhead;
     std::string switches;
+    std::string agent_cpus;
     std::string counters;
     bool all_calls = false;
     bool no_arguments = false;
@@ -140,6 +141,7 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     set("RDAM_WHEN_FULL", options.when_full);
     set("RDAM_MAX_OVERHEAD", options.max_overhead);
     set("RDAM_SWITCHES", options.switches);
+    set("RDAM_AGENT_CPUS", options.agent_cpus);
     set("RDAM_COUNTERS", options.counters);
     if (options.all_calls) variables.emplace_back("RDAM_ALL_CALLS", "1");
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
@@ -264,6 +266,18 @@ Run add_record(CLI::App& app) {
                    "not too frequent; on, at any cost; or off")
         ->option_text("auto|on|off [auto]")
         ->check(CLI::IsMember({"auto", "on", "off"}));
+    app.add_option("--agent-cpus", options->agent_cpus,
+                   "The processors on which the recorder's own process runs, which it else shares with the "
+                   "program, at low priority: 3, or 0,2-3")
+        ->option_text("LIST [those that the program is not bound to]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex list("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
+                return std::regex_match(text, list)
+                           ? std::string{}
+                           : fmt::format("'{}' is not a list of processors like 3 or 0,2-3", text);
+            },
+            "LIST"));
     app.add_option("--counters", options->counters,
                    "Count the instructions of every call by the processor's hardware counter, where there is "
                    "one: instructions; or off")

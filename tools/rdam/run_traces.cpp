@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analyzer/trace/reader.h"
+#include "tools/rdam/progress_line.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/read_file.h"
 
@@ -41,12 +42,21 @@ bool is_gone(int pid) {
     return name_end == std::string::npos || stat.compare(name_end, 3, ") Z") == 0;
 }
 
-void await(int pid) {
-    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+/// What an agent that writes the rest says of itself (tools/agent/end_progress.h); 0: nothing yet.
+std::uint64_t percent_of_agent(const std::string& pid) {
+    const std::string name = read_if_there("/proc/" + pid + "/comm");
+    const auto blank = name.find(' ');
+    return blank == std::string::npos ? 0 : std::strtoull(name.c_str() + blank, nullptr, 10);
+}
+
+void await(const std::string& pid) {
+    constexpr int kLookMilliseconds = 200;
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, std::atoi(pid.c_str()), 0));
     if (fd < 0) return;
     pollfd wait{fd, POLLIN, 0};
-    while (poll(&wait, 1, -1) < 0) {
-    }
+    ProgressLine progress("writing the trace", 100);
+    while (poll(&wait, 1, kLookMilliseconds) <= 0)
+        progress.update(percent_of_agent(pid));
     close(fd);
 }
 
@@ -71,7 +81,7 @@ void await_agents(const std::string& run) {
         const std::string name = entry.path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
         const int target = target_of_agent(entry.path(), run);
-        if (target > 0 && is_gone(target)) await(std::atoi(name.c_str()));
+        if (target > 0 && is_gone(target)) await(name);
     }
 }
 

@@ -55,7 +55,11 @@ Result<Json> thread_json(const trace::TraceReader& reader, std::uint32_t thread)
     if (!calls) return tl::unexpected{calls.error()};
     Json off = Json::array();
     for (const trace::OffCpu& each : *intervals)
-        off.push_back({{"out", each.out}, {"in", each.in}, {"cpu", each.cpu}, {"preempted", each.preempted}});
+        off.push_back({{"out", each.out},
+                       {"in", each.in},
+                       {"cpu", each.cpu},
+                       {"preempted", each.preempted},
+                       {"by_recorder", each.by_recorder}});
     Json inside = Json::array();
     for (const Call& call : *calls)
         inside.push_back(call_json(info, call, *intervals));

@@ -34,6 +34,20 @@ TEST_CASE("of a window only what lies in it counts") {
     CHECK(between.blocked + between.preempted == 0);
 }
 
+TEST_CASE("what the recorder had the processor for is apart, and no switch more") {
+    const std::vector<trace::OffCpu> cut = {
+        {.out = 100, .in = 120, .cpu = 1, .preempted = true},
+        {.out = 120, .in = 150, .cpu = 1, .preempted = true, .by_recorder = true},
+        {.out = 150, .in = 155, .cpu = 1, .preempted = true},
+        {.out = 200, .in = 210, .cpu = 1, .preempted = true, .by_recorder = true},
+    };
+    const auto sum = sum_off_cpu(cut, {});
+    CHECK(sum.preempted == 20 + 5);
+    CHECK(sum.recorder == 30 + 10);
+    CHECK(sum.switches == 2);
+    CHECK(sum.preemptions == 2);
+}
+
 TEST_CASE("a thread that is never off has nothing") {
     const auto sum = sum_off_cpu({}, {});
     CHECK(sum.switches == 0);

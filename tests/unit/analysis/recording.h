@@ -39,13 +39,21 @@ class ThreadRecording {
     ThreadRecording& call(std::uint64_t tsc, std::uint32_t function, std::uint64_t duration,
                           std::vector<std::uint64_t> words = {});
 
+    /// A time off the processors: in files (recording_file.h) alone.
+    ThreadRecording& off(const trace::OffCpu& interval) {
+        off_.push_back(interval);
+        return *this;
+    }
+
     const std::vector<Piece>& pieces() const { return pieces_; }
+    const std::vector<trace::OffCpu>& times_off() const { return off_; }
 
   private:
     void add(trace::Event event, std::vector<std::uint64_t> words);
 
     std::uint8_t sampling_ = 0;  ///< of the next enter
     std::vector<Piece> pieces_{Piece{}};
+    std::vector<trace::OffCpu> off_;
     std::deque<std::vector<std::uint64_t>> words_;  // stays in place: events refer to it
 };
 

@@ -39,6 +39,10 @@ void write_file(const Recording& recording, const std::string& path) {
             }
         }
         if (encoder.events() > 0) REQUIRE(writer->append(t, encoder));
+        trace::OffCpuEncoder off;
+        for (const trace::OffCpu& each : recording.threads[t].times_off())
+            off.add(each);
+        if (off.intervals() > 0) REQUIRE(writer->append_off_cpu(recording.info.threads[t].tid, off));
     }
     REQUIRE(writer->finish(recording.info));
 }

@@ -109,6 +109,20 @@ struct Scored {
     bool timed = false, self_timed = false, outermost = false, ended = false;
 };
 
+/// Ticks of that time in which the recorder held the thread; pauses may overlap.
+std::uint64_t paused_between(const Tree& tree, std::uint64_t first, std::uint64_t last) {
+    std::uint64_t paused = 0;
+    for (const auto& [begin, end] : tree.pauses) {
+        const std::uint64_t from = std::max(begin, first);
+        const std::uint64_t to = std::min(end, last);
+        if (from < to) {
+            paused += to - from;
+            first = to;
+        }
+    }
+    return paused;
+}
+
 class Judge {
   public:
     Judge(const Tree& tree, const Recording& recording, const ReferenceSettings& settings)
@@ -197,22 +211,8 @@ class Judge {
             list_element(*child, row);
     }
 
-    /// Ticks of that time in which the recorder held the thread; pauses may overlap.
-    std::uint64_t paused_between(std::uint64_t first, std::uint64_t last) const {
-        std::uint64_t paused = 0;
-        for (const auto& [begin, end] : tree_.pauses) {
-            const std::uint64_t from = std::max(begin, first);
-            const std::uint64_t to = std::min(end, last);
-            if (from < to) {
-                paused += to - from;
-                first = to;
-            }
-        }
-        return paused;
-    }
-
     std::uint64_t net_end(const Node& node) const {
-        const std::uint64_t paused = paused_between(0, node.end);
+        const std::uint64_t paused = paused_between(tree_, 0, node.end);
         const auto entered = static_cast<double>(entered_before(node) + descendants(node));
         const double probes = clock_.probe_inner_ticks + clock_.probe_ticks * entered;
         return node.end - paused - static_cast<std::uint64_t>(std::floor(probes + 0.5));
@@ -265,7 +265,7 @@ class Judge {
     }
 
     std::uint64_t net(const Node& node) const {
-        const std::uint64_t paused = paused_between(node.begin, node.end);
+        const std::uint64_t paused = paused_between(tree_, node.begin, node.end);
         const double probes =
             clock_.probe_inner_ticks + clock_.probe_ticks * static_cast<double>(descendants(node));
         const auto out = static_cast<std::uint64_t>(std::floor(probes + 0.5)) + paused;
@@ -328,7 +328,8 @@ class Judge {
 };
 
 struct Thread {
-    double life = 0;
+    double whole = 0;
+    double life = 0;  ///< T: without pauses
     bool short_lived = false;
     std::vector<Scored> calls;
 };
@@ -365,10 +366,13 @@ std::vector<Thread> judge_threads(const Recording& recording, const ReferenceSet
         const std::uint64_t end = std::max(recording.info.threads[t].end, tree.last);
         run_begin = std::min(run_begin, begin);
         run_end = std::max(run_end, end);
-        threads.push_back({static_cast<double>(end - begin), false, Judge{tree, recording, settings}.calls});
+        const std::uint64_t paused = std::min(paused_between(tree, 0, UINT64_MAX), end - begin);
+        threads.push_back({.whole = static_cast<double>(end - begin),
+                           .life = static_cast<double>(end - begin - paused),
+                           .calls = Judge{tree, recording, settings}.calls});
     }
     for (Thread& thread : threads)
-        thread.short_lived = thread.life < 0.01 * static_cast<double>(run_end - run_begin);
+        thread.short_lived = thread.whole < 0.01 * static_cast<double>(run_end - run_begin);
     return threads;
 }
 

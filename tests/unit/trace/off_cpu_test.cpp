@@ -14,12 +14,14 @@ using namespace rdam::trace::testing;
 namespace rdam::trace {
 
 bool operator==(const OffCpu& a, const OffCpu& b) {
-    return a.out == b.out && a.in == b.in && a.cpu == b.cpu && a.preempted == b.preempted;
+    return a.out == b.out && a.in == b.in && a.cpu == b.cpu && a.preempted == b.preempted &&
+           a.by_recorder == b.by_recorder;
 }
 
 std::ostream& operator<<(std::ostream& out, const OffCpu& interval) {
     return out << interval.out << "…" << interval.in << " cpu " << interval.cpu
-               << (interval.preempted ? " preempted" : " blocked");
+               << (interval.preempted ? " preempted" : " blocked")
+               << (interval.by_recorder ? " by the recorder" : "");
 }
 
 }  // namespace rdam::trace
@@ -103,7 +105,12 @@ TEST_CASE("intervals are read as they were written") {
         for (int i = 0; i < 1000; ++i) {
             const std::uint64_t out = now + random() % 1000;
             now = out + 1 + random() % 100000;
-            intervals.push_back({out, now, static_cast<std::uint16_t>(random()), random() % 2 == 0});
+            const bool preempted = random() % 2 == 0;
+            intervals.push_back({.out = out,
+                                 .in = now,
+                                 .cpu = static_cast<std::uint16_t>(random()),
+                                 .preempted = preempted,
+                                 .by_recorder = preempted && random() % 2 == 0});
         }
         all.insert(all.end(), intervals.begin(), intervals.end());
     }
@@ -175,8 +182,21 @@ TEST_CASE("a chunk made by hand is read as the page on the format says") {
     CHECK(back.damage.bad_chunks == 0);
 }
 
+TEST_CASE("the last column tells which intervals are the recorder's") {
+    OffCpuChunk chunk;  // without it, as version 1.2 has it
+    CHECK(read(chunk.trace()).intervals == Intervals{{2000, 2100, 3, false}, {2150, 2160, 3, true}});
+    chunk.columns.push_back(numbers({1}));
+    CHECK(read(chunk.trace()).intervals == Intervals{{2000, 2100, 3, false}, {2150, 2160, 3, true, true}});
+    chunk.columns = {numbers({0, 0, 50}), numbers({101, 31, 11}), numbers({9, 9, 9}), numbers({0, 2})};
+    chunk.header.events = 3;
+    chunk.header.last_tsc = 2190;
+    CHECK(read(chunk.trace()).intervals ==
+          Intervals{{2000, 2100, 3, true, true}, {2100, 2130, 3, true}, {2180, 2190, 3, true, true}});
+}
+
 TEST_CASE("columns of a later version are passed over") {
     OffCpuChunk chunk;
+    chunk.columns.push_back({});
     chunk.columns.push_back(numbers({1, 2, 3}));
     CHECK(read(chunk.trace()).intervals.size() == 2);
 }
@@ -209,6 +229,16 @@ TEST_CASE("an off-CPU chunk that breaks a rule is left out as a whole") {
          [](auto& c) {
              c.columns[1] = numbers({0, 11});
              c.header.last_tsc = 2060;
+         }},
+        {"a mark for one that was blocked", [](auto& c) { c.columns.push_back(numbers({0})); }},
+        {"a mark behind the last", [](auto& c) { c.columns.push_back(numbers({2})); }},
+        {"two marks for one",
+         [](auto& c) {
+             c.columns.push_back(numbers({1, 0}));
+         }},
+        {"a mark beyond all",
+         [](auto& c) {
+             c.columns.push_back(numbers({1, ~0ULL}));
          }},
         {"a time beyond all",
          [](auto& c) {

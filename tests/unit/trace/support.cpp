@@ -142,6 +142,7 @@ TraceInfo full_info() {
                   .probe_inner_ticks = 45.25,
                   .floor_ticks = 88.125};
     info.switches = {.state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56};
+    info.agent = {.cpu_seconds = 1.25, .running_cpu_seconds = 0.5, .told = true};
     info.counters = {.state = CounterInfo::State::unavailable,
                      .reason = "no counter",
                      .probe = 91.5,
@@ -198,6 +199,10 @@ auto fields(const CounterInfo& c) {
     return std::tie(c.state, c.reason, c.probe, c.probe_inner);
 }
 
+auto fields(const AgentInfo& a) {
+    return std::tie(a.cpu_seconds, a.running_cpu_seconds, a.told);
+}
+
 template <class Item>
 bool equal(const std::vector<Item>& a, const std::vector<Item>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -216,10 +221,10 @@ bool equal_parameters(const std::vector<FunctionInfo>& a, const std::vector<Func
 bool equal(const TraceInfo& a, const TraceInfo& b) {
     return fields(a.process) == fields(b.process) && fields(a.clock) == fields(b.clock) &&
            fields(a.switches) == fields(b.switches) && fields(a.counters) == fields(b.counters) &&
-           equal(a.objects, b.objects) && equal(a.functions, b.functions) &&
-           equal_parameters(a.functions, b.functions) && equal(a.threads, b.threads) &&
-           equal(a.stacks, b.stacks) && equal(a.answers, b.answers) && a.remarks == b.remarks &&
-           a.dropped == b.dropped;
+           fields(a.agent) == fields(b.agent) && equal(a.objects, b.objects) &&
+           equal(a.functions, b.functions) && equal_parameters(a.functions, b.functions) &&
+           equal(a.threads, b.threads) && equal(a.stacks, b.stacks) && equal(a.answers, b.answers) &&
+           a.remarks == b.remarks && a.dropped == b.dropped;
 }
 
 namespace {

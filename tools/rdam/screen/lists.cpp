@@ -79,7 +79,8 @@ Content help_content(std::size_t width) {
             names = std::string(kKeyNames, ' ');
         }
     }
-    const std::pair<const char*, std::string> signs[] = {{"≥", output::lower_bound_advice()},
+    const std::pair<const char*, std::string> signs[] = {{"?", output::maybe_recorder_advice()},
+                                                         {"≥", output::lower_bound_advice()},
                                                          {"!", output::minimum_alone_advice()},
                                                          {"~", output::sampled_advice()}};
     content.lines.push_back(line("Signs in front of numbers", Look::strong));

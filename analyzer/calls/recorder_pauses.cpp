@@ -1,0 +1,39 @@
+#include "analyzer/calls/recorder_pauses.h"
+
+#include <algorithm>
+
+namespace rdam::calls {
+
+RecorderPauses::RecorderPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest)
+    : latest_(latest) {
+    for (const trace::OffCpu& each : intervals) {
+        if (!each.by_recorder) continue;
+        trace::Event& pause = pauses_.emplace_back();
+        pause.kind = trace::EventKind::pause;
+        pause.reason = trace::PauseReason::preempted;
+        pause.tsc = each.out;
+        pause.until = each.in;
+        pause.cpu = trace::kNoCpu;
+    }
+}
+
+std::span<const trace::Event> RecorderPauses::among(std::span<const trace::Event> events) {
+    // Nearly always there is none: nothing is copied.
+    const auto first = std::ranges::find_if(events, [&](const trace::Event& event) { return due(event); });
+    if (first == events.end()) return events;
+    merged_.assign(events.begin(), first);
+    for (const trace::Event& event : events.subspan(merged_.size())) {
+        for (; due(event); ++next_)
+            merged_.push_back(pauses_[next_]);
+        merged_.push_back(event);
+    }
+    return merged_;
+}
+
+std::span<const trace::Event> RecorderPauses::rest() {
+    const std::size_t from = next_;
+    next_ = pauses_.size();
+    return std::span{pauses_}.subspan(from);
+}
+
+}  // namespace rdam::calls

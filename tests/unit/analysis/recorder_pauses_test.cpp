@@ -1,0 +1,172 @@
+// What the recorder's own threads took is no call's time, no lost time, and no part of a thread's life.
+#include "analyzer/calls/recorder_pauses.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/output/text.h"
+#include "analyzer/trace/reader.h"
+#include "tests/unit/analysis/recording.h"
+#include "tests/unit/analysis/recording_file.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kA = 0, kB = 1;
+
+trace::OffCpu by_recorder(std::uint64_t out, std::uint64_t in) {
+    return {.out = out, .in = in, .cpu = 0, .preempted = true, .by_recorder = true};
+}
+
+std::vector<trace::Event> calls_at(const std::vector<std::uint64_t>& times) {
+    std::vector<trace::Event> events;
+    for (const std::uint64_t time : times) {
+        trace::Event& event = events.emplace_back();
+        event.tsc = time;
+    }
+    return events;
+}
+
+/// The events by their begins, pauses in brackets.
+std::string order(std::span<const trace::Event> events) {
+    std::string text;
+    for (const trace::Event& event : events) {
+        const bool pause = event.kind == trace::EventKind::pause;
+        text += pause ? "[" + std::to_string(event.tsc) + "-" + std::to_string(event.until) + "] "
+                      : std::to_string(event.tsc) + " ";
+    }
+    return text;
+}
+
+/// A thousand calls of the same work, in every tenth of which somebody has the processor for five times as
+/// long.
+Recording disturbed_work(bool by_the_recorder) {
+    Recording recording{2};
+    recording.info.switches.state = trace::SwitchInfo::State::recorded;
+    ThreadRecording& thread = recording.thread(1, 200'001);
+    std::uint64_t now = 1000;
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t off = i % 10 == 0 ? 500 : 0;
+        thread.enter(now, kA).enter(now + 10, kB).leave(now + 70 + off, kB).leave(now + 100 + off, kA);
+        if (off > 0)
+            thread.off({.out = now + 20,
+                        .in = now + 20 + off,
+                        .cpu = 0,
+                        .preempted = true,
+                        .by_recorder = by_the_recorder});
+        now += 100 + off + 10;
+    }
+    return recording;
+}
+
+score::Report report_of(const Recording& recording, const score::Settings& settings = {}) {
+    const MemoryFile file;
+    write_file(recording, file.path());
+    const auto reader = trace::TraceReader::open(file.path());
+    REQUIRE(reader);
+    const auto report = score::analyze(*reader, settings, {.most_patterns = 100, .samples = true});
+    REQUIRE(report);
+    return *report;
+}
+
+}  // namespace
+
+TEST_CASE("pauses stand in front of the first event behind their begin", "[pauses]") {
+    const std::vector<trace::OffCpu> intervals = {by_recorder(5, 8), by_recorder(15, 18), by_recorder(19, 25),
+                                                  by_recorder(40, 41)};
+    calls::RecorderPauses pauses{intervals, UINT64_MAX};
+    const auto first = calls_at({10, 12});
+    CHECK(order(pauses.among(first)) == "[5-8] 10 12 ");
+    const auto second = calls_at({13, 20, 30});
+    CHECK(order(pauses.among(second)) == "13 [15-18] [19-25] 20 30 ");
+    const auto third = calls_at({31});
+    CHECK(pauses.among(third).data() == third.data());
+    CHECK(order(pauses.rest()) == "[40-41] ");
+    CHECK(pauses.rest().empty());
+}
+
+TEST_CASE("times off the processor that are not the recorder's are no pauses", "[pauses]") {
+    const std::vector<trace::OffCpu> intervals = {{.out = 5, .in = 8, .preempted = true},
+                                                  {.out = 9, .in = 11}};
+    calls::RecorderPauses pauses{intervals, UINT64_MAX};
+    const auto events = calls_at({7, 20});
+    CHECK(order(pauses.among(events)) == "7 20 ");
+    CHECK(pauses.rest().empty());
+}
+
+TEST_CASE("an impossible time-stamp does not bring all pauses forward", "[pauses]") {
+    const std::vector<trace::OffCpu> intervals = {by_recorder(50, 60)};
+    calls::RecorderPauses pauses{intervals, 1000};
+    const auto events = calls_at({10, 1'000'000, 20, 70});
+    CHECK(order(pauses.among(events)) == "10 1000000 20 [50-60] 70 ");
+}
+
+TEST_CASE("constant work that only the recorder preempted loses nothing", "[pauses]") {
+    const score::Report report = report_of(disturbed_work(true), {.patterns = true});
+    for (const score::FunctionRow& row : report.functions) {
+        CAPTURE(row.name);
+        CHECK(row.rdam == 0);
+        CHECK(row.rdam_flat == 0);
+        CHECK(row.lost_ns == 0);
+        CHECK(row.max_ns == row.min_ns);
+        CHECK(row.hints.empty());
+    }
+    for (const score::PatternRow& pattern : report.patterns)
+        CHECK(pattern.lost_ns == 0);
+    REQUIRE(report.threads.size() == 1);
+    CHECK(report.threads[0].paused_ns == 100 * 500);
+    CHECK(report.threads_ns == report.threads[0].duration_ns - 100 * 500);
+    CHECK(report.preempted_ns == 100 * 500);
+    CHECK(report.perturbation == Approx(100 * 500 / report.threads_ns));
+    REQUIRE(report.threads[0].off_cpu);
+    CHECK(report.threads[0].off_cpu->preempted_ns == 0);
+    CHECK(report.threads[0].off_cpu->recorder_ns == 100 * 500);
+    CHECK(output::recording_cost(report).ends_with(
+        "and 50.0 µs of pauses, 50.0 µs of them its agent on their processors)"));
+}
+
+TEST_CASE("the same preempted by others is lost time", "[pauses]") {
+    const score::Report report = report_of(disturbed_work(false));
+    CHECK(row(report, "a").lost_ns == 100 * 500);
+    CHECK(row(report, "a").rdam == Approx(100 * 500 / report.threads_ns));
+    CHECK(report.preempted_ns == 0);
+    CHECK(report.threads[0].off_cpu->preempted_ns == 100 * 500);
+}
+
+TEST_CASE("a window takes the part of a recorder's pause that lies in it", "[pauses]") {
+    score::Settings settings;
+    settings.selection.since_ns = 1000;
+    settings.selection.until_ns = 1249;  // 250 ticks behind the first call's begin
+    const score::Report report = report_of(disturbed_work(true), settings);
+    CHECK(report.preempted_ns == 1250 - 1020);
+}
+
+TEST_CASE("where switches are not known the agent's time bounds what it may have done", "[pauses]") {
+    Recording recording = disturbed_work(false);
+    recording.info.switches.state = trace::SwitchInfo::State::unavailable;
+    recording.info.agent = {.cpu_seconds = 1, .running_cpu_seconds = 60e-6, .told = true};
+    const score::Report report = report_of(recording);
+    CHECK(report.agent_bound_ns == Approx(60'000));
+    CHECK(row(report, "a").maybe_recorder);
+    CHECK(std::ranges::any_of(output::notes(report), [](const std::string& note) {
+        return note.ends_with("the lost time of 2 functions (?) may be its doing.");
+    }));
+    output::TraceSymbols symbols{recording.info};
+    const std::string text = output::to_text(report, symbols, {});
+    CHECK(text.find("?0.") != std::string::npos);
+    CHECK(text.find("?: It may be the recorder's doing") != std::string::npos);
+
+    recording.info.agent.running_cpu_seconds = 40e-6;
+    CHECK_FALSE(row(report_of(recording), "a").maybe_recorder);
+    recording.info.agent = {};
+    CHECK_FALSE(row(report_of(recording), "a").maybe_recorder);
+    recording.info.agent = {.cpu_seconds = 1, .running_cpu_seconds = 1, .told = true};
+    recording.info.switches.state = trace::SwitchInfo::State::recorded;
+    CHECK_FALSE(row(report_of(recording), "a").maybe_recorder);
+}
+
+}  // namespace rdam::test

@@ -1,0 +1,31 @@
+#include "tools/agent/agent_usage.h"
+
+#include <time.h>
+
+namespace rdam::agent {
+namespace {
+
+double used_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+AgentUsage::AgentUsage(trace::AgentInfo& info) : info_(info), before_(used_seconds()) {
+    info_.told = true;
+    note();
+}
+
+void AgentUsage::note() {
+    info_.cpu_seconds = used_seconds();
+    if (running_) info_.running_cpu_seconds = info_.cpu_seconds - before_;
+}
+
+void AgentUsage::program_ended() {
+    note();
+    running_ = false;
+}
+
+}  // namespace rdam::agent

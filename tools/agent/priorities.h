@@ -1,0 +1,54 @@
+// The priority of the agent's threads, as the kernel is told of it.
+#pragma once
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <mutex>
+#include <vector>
+
+namespace rdam::agent {
+
+/// For a thread that has little to do and has to do it soon: it asks for short turns on the processors (a
+/// kernel of 6.12 or later), which come earlier, however small the share of its session is.
+void ask_for_short_turns();
+
+/// Two states. A fake takes its place in tests.
+class Priorities {
+  public:
+    virtual ~Priorities() = default;
+    /// The program's threads go first.
+    virtual void lower() = 0;
+    /// As the program's own threads, as far as the kernel allows.
+    virtual void raise() = 0;
+};
+
+/// Where the kernel shares processors by session (sched_autogroup), the share of the agent's own session goes
+/// down and up again, whoever we are. The threads that are enlisted become SCHED_IDLE, if there is a way back
+/// from that (CAP_SYS_NICE, RLIMIT_NICE); otherwise they stay at nice 19 from the first time on. Thread-safe.
+class ThreadPriorities final : public Priorities {
+  public:
+    /// `program`: its session must not be ours, or its threads would be lowered as well.
+    explicit ThreadPriorities(pid_t program);
+
+    /// The calling thread is one that works for the file.
+    void enlist();
+
+    void lower() override;
+    void raise() override;
+
+    /// Enlisted threads get their priority back.
+    bool reversible() const { return reversible_; }
+
+  private:
+    bool write_autogroup(int nice) const;
+
+    bool own_session_;
+    int policy_;  ///< that we have been started with
+    sched_param parameter_{};
+    bool reversible_;
+    std::mutex mutex_;
+    std::vector<pid_t> threads_;
+};
+
+}  // namespace rdam::agent
