@@ -17,6 +17,7 @@ void push_free(Control& control, std::uint32_t chunk, HeaderOf header_of) {
         header.next_free.store(static_cast<std::uint32_t>(top));
         next = ((top >> 32) + 1) << 32 | (chunk + 1);
     } while (!control.free_chunks.compare_exchange_weak(top, next));
+    control.given_back.fetch_add(1);
 }
 
 /// kNone: there is none.

@@ -193,7 +193,7 @@ struct Control {
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
     std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
-    std::atomic<std::uint32_t> given_back;    ///< counts up with every chunk that the agent makes free
+    std::atomic<std::uint32_t> given_back;    ///< counts up with every chunk that becomes free
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;  ///< how often a thread has told its end
     std::atomic<std::uint32_t> threads_done;   ///< how many of these ends the agent has heard of

@@ -301,7 +301,6 @@ void Drain::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
     shm::push_free(control, chunk,
                    [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
-    control.given_back.fetch_add(1);
     control.free_futex.fetch_add(1);
     if (control.waiters.load() > 0) futex_wake(&control.free_futex, INT_MAX);
 }

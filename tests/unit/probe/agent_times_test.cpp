@@ -45,7 +45,7 @@ std::vector<std::string> intervals(const std::vector<SwitchRecord>& records, std
     for (OffCpuLog::Part& part : log.take_parts())
         REQUIRE(writer->append_off_cpu(part.tid, part.intervals));
     trace::TraceInfo info;
-    info.threads.push_back({.tid = tid, .start = 1, .end = end});
+    info.threads.push_back({.tid = tid, .name = {}, .start = 1, .end = end});
     REQUIRE(writer->finish(info));
     const auto reader = trace::TraceReader::open(path);
     REQUIRE(reader);
