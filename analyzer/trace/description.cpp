@@ -275,6 +275,12 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
             case F::busy_waits:
                 in.truth(to.busy_waits);
                 break;
+            case F::sampled:
+                in.truth(to.sampled);
+                break;
+            case F::windowed_since:
+                in.fixed(to.windowed_since);
+                break;
             case F::parameters:
                 in.message(add_to(to.parameters));
                 break;

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 3;
+inline constexpr std::uint16_t kMinor = 4;
 
 using Magic = std::array<std::uint8_t, 8>;
 
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t kMaxRawSize = 16U << 20U;
 inline constexpr std::uint32_t kMaxStoredSize = kMaxRawSize;
 inline constexpr std::uint32_t kMaxEvents = 1U << 17U;
 
-enum class ChunkType : std::uint8_t { events = 1, description = 2, index = 3, off_cpu = 4 };
+enum class ChunkType : std::uint8_t { events = 1, description = 2, index = 3, off_cpu = 4, windows = 6 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 
 /// Chunk flag: events of this thread were lost before this chunk; calls open there cannot be trusted.
@@ -151,6 +151,10 @@ inline constexpr std::size_t kFirstColumns = 10;  ///< those of version 1.0
 /// The columns of an off-CPU chunk (since version 1.2).
 enum class OffCpuColumn : std::size_t { gaps, lengths, processors, count };
 inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuColumn::count);
+
+/// The columns of a windows chunk (since version 1.4).
+enum class WindowsColumn : std::size_t { gaps, lengths, count };
+inline constexpr std::size_t kWindowsColumns = static_cast<std::size_t>(WindowsColumn::count);
 
 /// The payload begins with the number of columns and the size of each, as 32-bit numbers.
 inline constexpr std::size_t column_table(std::size_t columns) {
