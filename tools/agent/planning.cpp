@@ -117,6 +117,7 @@ trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescr
     info.inlined_copies = function.inlined_copies;
     info.waits = function.waits;
     info.busy_waits = function.busy_waits;
+    info.sampled = function.sampled;
     for (const Parameter& parameter : function.parameters)
         info.parameters.push_back(describe(parameter));
     if (function.result.has_value()) info.result.push_back(describe(*function.result));

@@ -39,6 +39,9 @@ Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
         return fail("{}: holds control characters; a list is a text file with one function a line", origin);
     ListEntry entry;
     entry.text = text;
+    entry.sampled = text.starts_with('~');
+    if (entry.sampled) text = trim_blanks(text.substr(1));
+    if (text.empty()) return fail("{}: '~' marks a function, and none is named behind it", origin);
     const auto colon = find_scope_colon(text);
     if (colon == std::string_view::npos) {
         entry.name = text;
@@ -60,8 +63,10 @@ void add_entry(FunctionList& list, ListEntry entry) {
     });
     if (same == list.entries.end())
         list.entries.push_back(std::move(entry));
-    else
+    else {
         same->added_wait = same->added_wait && entry.added_wait;
+        same->sampled = same->sampled && entry.sampled;
+    }
 }
 
 Result<FunctionList> unless_empty(FunctionList list, std::string_view origin) {

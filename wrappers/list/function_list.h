@@ -11,7 +11,7 @@
 namespace rdam {
 
 /// One entry of a list: `name`, `module:name` or `file.c:name`. A lone colon separates; `::` is part of a
-/// name.
+/// name. A `~` in front is no part of the name (a destructor's is `A::~A`).
 struct ListEntry {
     std::string text;   ///< as the user wrote it, without comment and surrounding blanks
     std::string scope;  ///< module (file name of an object) or source file; empty: anywhere
@@ -20,6 +20,7 @@ struct ListEntry {
     std::string origin;       ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
     bool added_wait = false;  ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
                               ///< not finding it is no news
+    bool sampled = false;     ///< marked `~`: its calls are recorded in windows of time only
 };
 
 /// What the comment of a line says that `rdam hot` added from the catalogue.

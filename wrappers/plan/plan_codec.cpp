@@ -56,12 +56,12 @@ void fields(Archive& archive, PlannedFunction& function) {
     archive(function.name, function.linkage_name, function.source, function.object, function.address,
             function.size, function.prologue, function.frame, function.stack_bytes, function.recording,
             function.parameters, function.result, function.inlined_copies, function.waits,
-            function.busy_waits, function.aliases);
+            function.busy_waits, function.sampled, function.aliases);
 }
 
 template <class Archive>
 void fields(Archive& archive, ListEntry& entry) {
-    archive(entry.text, entry.scope, entry.name, entry.added_wait);
+    archive(entry.text, entry.scope, entry.name, entry.added_wait, entry.sampled);
 }
 
 template <class Archive>
@@ -98,7 +98,7 @@ void fields(Archive& archive, PlanRecord& record) {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x324e414c504d4144;  // "DAMPLAN2"
+constexpr std::uint64_t kMagic = 0x334e414c504d4144;  // "DAMPLAN3"
 
 struct Head {
     std::uint64_t magic = kMagic;

@@ -126,7 +126,8 @@ std::string plan_key(const PlanRequest& request, const Catalogue& catalogue) {
     for (const LoadedObject& object : request.objects)
         key << object.path << object.build_id;
     for (const ListEntry& entry : request.list.entries)
-        key << entry.text << entry.scope << entry.name << std::uint64_t{entry.added_wait};
+        key << entry.text << entry.scope << entry.name << std::uint64_t{entry.added_wait}
+            << std::uint64_t{entry.sampled};
     return key.take();
 }
 

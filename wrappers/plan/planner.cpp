@@ -70,7 +70,10 @@ class PlanMaker {
             fmt::format("{}:{}", objects_.module_name(candidate.object), display_name(candidate.name));
         answer.verdict = outcome ? Verdict::wrapped : Verdict::refused;
         answer.reason = outcome ? candidate.remark : outcome.error().message;
-        if (outcome) answered_.emplace_back(plan_.answers.size(), *outcome);
+        if (outcome) {
+            answered_.emplace_back(plan_.answers.size(), *outcome);
+            plan_.functions[*outcome].sampled = plan_.functions[*outcome].sampled && entry.sampled;
+        }
         plan_.answers.push_back(std::move(answer));
     }
 
@@ -86,6 +89,7 @@ class PlanMaker {
         Result<std::size_t> outcome = plan_.functions.size();
         if (planned) {
             plan_.functions.push_back(std::move(*planned));
+            plan_.functions.back().sampled = true;
         } else {
             outcome = tl::unexpected{planned.error()};
         }

@@ -48,7 +48,9 @@ struct PlannedFunction {
     std::uint32_t inlined_copies = 0;   ///< copies of it compiled into others, which are not seen
     bool waits = false;                 ///< CatalogueFunction::waits
     bool busy_waits = false;            ///< CatalogueFunction::busy_waits
-    std::vector<std::string> aliases;   ///< other names of the same entry
+    bool sampled = false;  ///< its calls are recorded in windows of time only: every entry of the list that
+                           ///< means it is marked so
+    std::vector<std::string> aliases;  ///< other names of the same entry
 };
 
 enum class Verdict : std::uint8_t { wrapped, not_found, refused };
