@@ -41,19 +41,19 @@ std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_
     return Budget(control.max_overhead_ppm * 1e-6,
                   {.recorded = ticks(control.probe_ticks_x16),
                    .unrecorded = ticks(control.unrecorded_ticks_x16),
-                   .inside = ticks(control.inside_ticks_x16),
-                   .off = ticks(control.off_ticks_x16)},
+                   .inside = ticks(control.inside_ticks_x16)},
                   kWindowSeconds * ticks_per_second);
 }
 
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-             const TickRate& rate, std::string wanted)
+             const TickRate& rate, WindowSampler& windows, std::string wanted)
     : shared_(shared),
       process_(process),
       info_(info),
       rate_(rate),
+      windows_(windows),
       wanted_(std::move(wanted)),
       unwinder_(process) {
     read_rules();
@@ -199,7 +199,7 @@ bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
         last = std::max(last, slot.tsc);
     }
     if (encoder_.events() > 0) append(thread);
-    if (budget_ && last != 0 && budget_->seen(thread, last)) set_rates(last);
+    if (budget_ && last != 0 && budget_->seen(thread, last)) set_rates();
     held.from = parser.at();
     if (step == ChunkParser::Step::hole) return false;
     thread_info(thread).holes += parser.holes();
@@ -245,15 +245,15 @@ void Drain::watch_cost(std::uint32_t thread, const Slot& slot) {
     }
 }
 
-void Drain::set_rates(std::uint64_t now) {
+void Drain::set_rates() {
     shm::Control& control = shared_.control();
     const std::size_t functions = std::min<std::size_t>(rules_.enter_words.size(), shm::kFirstRegion);
     for (std::uint32_t i = 0; i < functions; ++i) {
         const std::uint8_t rate = budget_->rate(i);
         control.rates[i].store(rate, std::memory_order_relaxed);
         trace::FunctionInfo& function = info_.functions[i];
-        if (rate != RDAM_RATE_OFF) function.most_rate = std::max(function.most_rate, rate);
-        if (rate == RDAM_RATE_OFF && function.switched_off == 0) function.switched_off = now;
+        function.most_rate = std::max(function.most_rate, rate);
+        if (budget_->windowed(i) && function.windowed_since == 0) function.windowed_since = windows_.add(i);
     }
     control.rates_changed.fetch_add(1);
 }
@@ -353,6 +353,7 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
                            take_pending_stack(data, slot), slot.words, sampling_of(slot), slot.instructions);
             if (!tail) data.open.push_back(slot.function);
             ++calls_;
+            count_call(slot.function);
             break;
         }
         case shm::SlotKind::leave:
@@ -377,6 +378,12 @@ void Drain::add_slot(const Slot& slot, std::uint32_t thread) {
         case shm::SlotKind::none:
             break;
     }
+}
+
+void Drain::count_call(std::uint32_t function) {
+    if (function >= shm::kFirstRegion) return;
+    auto& calls = shared_.control().calls[function];
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 std::uint32_t Drain::take_pending_stack(ThreadData& data, const Slot& slot) {
@@ -471,11 +478,6 @@ std::string Drain::finish(bool clean_end, bool tell_none) {
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
             "program; allow "
             "pidfd_open, poll and futex where they are forbidden (seccomp), or give more with RDAM_BUFFER");
-    if (budget_ && budget_->exceeded())
-        info_.remarks.emplace_back(
-            "the budget for overhead could not be kept: functions that are switched off still cost more; "
-            "take "
-            "the most called ones off the list");
     if (writer_)
         if (const auto done = writer_->finish(info_); !done) file_error_ = done.error().message;
     std::string text;

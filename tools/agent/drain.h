@@ -16,6 +16,7 @@
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/unwinder.h"
+#include "tools/agent/window_sampler.h"
 
 namespace rdam::agent {
 
@@ -24,7 +25,7 @@ class Drain {
   public:
     /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
     Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-          const TickRate& rate, std::string wanted);
+          const TickRate& rate, WindowSampler& windows, std::string wanted);
 
     /// `info` knows more functions, and the process has these objects besides.
     void note_objects(const std::vector<ProcessObject>& added);
@@ -84,7 +85,8 @@ class Drain {
     void free_spent(ThreadData& data);
     void take_gone_threads();
     void watch_cost(std::uint32_t thread, const Slot& slot);
-    void set_rates(std::uint64_t now);
+    void set_rates();
+    void count_call(std::uint32_t function);
     std::uint32_t take_pending_stack(ThreadData& data, const Slot& slot);
     void give_back(std::uint32_t chunk);
     void take_thread(std::uint32_t slot);
@@ -101,6 +103,7 @@ class Drain {
     const ProcessDescription& process_;
     trace::TraceInfo& info_;
     const TickRate& rate_;
+    WindowSampler& windows_;
     std::string wanted_;
     SlotRules rules_;
     Unwinder unwinder_;

@@ -21,6 +21,7 @@
 #include "tools/agent/planning.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
+#include "tools/agent/window_sampler.h"
 
 namespace rdam::agent {
 namespace {
@@ -108,17 +109,32 @@ std::string no_counters(const trace::CounterInfo& counters) {
     return "rdam: no instructions were counted: " + counters.reason + "\n";
 }
 
-void answer_late_request(shm::Control& control, Planning& planning, Drain& drain) {
+/// The share of a thread's time that the recording of functions in windows may take.
+double share_of_windows(const shm::Control& control) {
+    constexpr double kOfMarked = 0.02;
+    if (control.max_overhead_ppm == 0) return kOfMarked;
+    return Budget::share_of_windows(control.max_overhead_ppm * 1e-6);
+}
+
+void answer_late_request(shm::Control& control, Planning& planning, WindowSampler& windows,
+                         trace::TraceInfo& info, Drain& drain) {
     const std::uint32_t asked = control.late_asked.load();
     if (asked == control.late_answered_futex.load()) return;
     drain.take_ring();
     drain.note_objects(planning.change());
+    windows.add_marked(info);
     control.late_answered_futex.store(asked);
     futex_wake(&control.late_answered_futex, INT_MAX);
 }
 
-void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drain, SwitchRecorder& switches,
-                     const Watch& watch, const TickRate& rate) {
+/// What records beside the events.
+struct Recorders {
+    SwitchRecorder& switches;
+    WindowSampler& windows;
+};
+
+void drain_until_end(const SharedMemory& shared, Planning& planning, trace::TraceInfo& info, Drain& drain,
+                     const Recorders& recorders, const Watch& watch, const TickRate& rate) {
     shm::Control& control = shared.control();
     const auto ending = [&] {
         return watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
@@ -126,8 +142,9 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
     for (;;) {
         const std::uint32_t work = control.work_futex.load();
         drain.note_events();
-        answer_late_request(control, planning, drain);
-        switches.write(drain.writer());
+        answer_late_request(control, planning, recorders.windows, info, drain);
+        recorders.switches.write(drain.writer());
+        recorders.windows.write(drain.writer());
         if (drain.take_ring()) continue;
         const int idle = drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
         if (ending()) break;
@@ -136,7 +153,8 @@ void drain_until_end(const SharedMemory& shared, Planning& planning, Drain& drai
         control.agent_sleeps.store(0);
     }
     drain.take_rest(watch.end() == End::replaced ? 0 : rate.now());
-    switches.finish(drain.writer());
+    recorders.switches.finish(drain.writer());
+    recorders.windows.finish(drain.writer());
 }
 
 int run(int fd) {
@@ -176,8 +194,10 @@ int run(int fd) {
         futex_wait(control.work_futex, control.work_futex.load(), 1);
     describe_clock(control, rate, info.clock);
     info.counters = describe_counters(control);
-    Drain drain(*shared, process, info, rate, wishes.output);
-    drain_until_end(*shared, planning, drain, switches, watch, rate);
+    WindowSampler windows(*shared, rate, share_of_windows(control));
+    windows.add_marked(info);
+    Drain drain(*shared, process, info, rate, windows, wishes.output);
+    drain_until_end(*shared, planning, info, drain, {switches, windows}, watch, rate);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     const std::string text = drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty());
