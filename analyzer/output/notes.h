@@ -31,6 +31,8 @@ std::string inner_loop_advice(const score::FunctionRow& row);
 std::string minimum_alone_advice();
 /// … because only a sample of the calls was recorded.
 std::string sampled_advice();
+/// How each function was sampled, and how sure its figures are; a sentence each.
+std::vector<std::string> sampling_details(const score::Report& report);
 /// What it means that a pattern's score is a lower bound.
 std::string few_patterns_advice();
 

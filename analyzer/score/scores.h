@@ -25,6 +25,7 @@ struct TraceFacts {
 
 /// Lives of all threads, in ticks.
 struct Lives {
+    std::vector<TickRange> spans;
     std::vector<std::uint64_t> lengths;
     std::vector<bool> short_lived;
     std::uint64_t begin = 0;
@@ -61,6 +62,7 @@ class Scores {
     std::span<const std::unique_ptr<ThreadTimes>> threads_;
     double ns_per_tick_;
     Lives lives_;
+    std::vector<std::vector<WindowEstimate>> estimates_;
     std::unique_ptr<MergedGroups> merged_;
     std::vector<std::uint64_t> ids_;
     RowContext context_;
