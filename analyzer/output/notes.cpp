@@ -139,7 +139,7 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
     if (const auto off = rows_that(report, [](const auto& row) { return row.switched_off_ns.has_value(); });
         !off.empty())
         out.push_back(
-            fmt::format("{} switched off in the course of the run, to keep to {}: {}. Their later calls are "
+            fmt::format("{} switched off in the course of the run, to keep to {}: {}. Later calls are "
                         "missing, in the sequences of their callers too.",
                         counted(off.size(), "function was", "functions were"), budget, some_names(off)));
     const auto windowed = rows_that(report, [](const auto& row) { return row.windowed; });
@@ -153,10 +153,12 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
         text += fmt::format("{}{} sampled by call trees drawn at random, to keep to {}: {}",
                             text.empty() ? "" : "; ", counted(trees.size(), "function was", "functions were"),
                             budget, some_names(trees));
-    if (!text.empty()) out.push_back(text + ". Their counts and lost times are estimates.");
+    if (!text.empty()) out.push_back(text + ". Counts and lost times are estimates.");
     if (const auto few = rows_that(report, [](const auto& row) { return row.few_windows; }); !few.empty())
-        out.push_back(fmt::format("No score for what was seen in fewer than {} windows: {}.",
-                                  score::kFewWindows, some_names(few)));
+        out.push_back(fmt::format(
+            "No score for what was called in fewer than {} windows, or takes much less time than its "
+            "probes: {}.",
+            score::kFewWindows, some_names(few)));
 }
 
 /// Hints say how much of a loss was time off the processors, where that is known.

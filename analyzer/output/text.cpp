@@ -97,6 +97,8 @@ class TextWriter {
             line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
             line("~: an estimate; --verbose says how sure it is.");
         }
+        if (std::ranges::any_of(rows_, [](const auto& row) { return row.switched_off_ns.has_value(); }))
+            line("≥ in front of occurrences: the function was switched off, and later calls are missing.");
     }
 
     /// A number of calls of the function.

@@ -100,6 +100,7 @@ class Crew {
         if (state != State::recorded && state != State::stopped) return {};
         const auto intervals = reader_.off_cpu(thread);
         if (!intervals) return tl::unexpected{intervals.error()};
+        if (state == State::recorded) times.sampling_windows.note_off_cpu(*intervals);
         times.off_cpu = sum_off_cpu(*intervals, window_.value_or(TickRange{}));
         return {};
     }

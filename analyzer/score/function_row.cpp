@@ -287,7 +287,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.rdam_self_high = share(self.high(), context.all_lives);
     fill_sampling(context, threads, row);
     row.few_occurrences = few_time > kFewShare * time;
-    row.lower_bound = row.few_occurrences || row.sampled;
+    row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });

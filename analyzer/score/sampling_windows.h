@@ -1,7 +1,12 @@
 // Functions that are sampled in windows: which calls are a sample of which time, and how they stand for all.
 //
+// In a window the recorder slows the program down, a function that is called all the time many times over;
+// and windows may be long because there was no processor for who closes them. What the calls of a window
+// stand for is therefore the program's own time in it: on a processor as far as that is known, without
+// pauses, without what the probes cost.
+//
 // The calls of one window are not independent of each other: windows are clusters of unequal sizes, the size
-// being the part of the thread's life that lies in the window. What calls came to in all of its life is
+// being the thread's own time in it. What calls came to in all of its life is
 // estimated by the ratio to that size (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, chapter 9A,
 // "ratio-to-size estimate", with the variance of a ratio of chapter 6). A call belongs to the window in which
 // it begins, however long it lasts.
@@ -57,17 +62,34 @@ class ThreadWindows {
     /// last.
     std::uint32_t cluster_at(std::uint64_t t);
 
+    /// A probe at `t` has cost so many ticks.
+    void note_probe(std::uint64_t t, double ticks);
+    /// The recorder held the thread. In the order of time.
+    void note_pause(std::uint64_t begin, std::uint64_t end);
+    /// The thread was on no processor; all there is to tell, after the pauses.
+    void note_off_cpu(std::span<const trace::OffCpu> intervals);
+
+    std::size_t clusters() const { return std::min(count_, kMostClusters); }
     /// The time in each cluster from `begin` to `end`.
     std::vector<double> lives(std::uint64_t begin, std::uint64_t end) const;
+    /// What was not the program's own time: in the windows of each cluster; from the cluster before to its
+    /// end besides, and at the end of the life.
+    std::span<const double> inside() const { return inside_; }
+    std::span<const double> between() const { return between_; }
+    double probes_inside() const { return probes_inside_; }  ///< the part of it that is not pauses
 
   private:
-    std::size_t clusters() const { return std::min(count_, kMostClusters); }
+    std::size_t cluster_of(std::size_t index) const;
+    void take(std::uint64_t begin, std::uint64_t end);
     std::size_t first_of(std::size_t cluster) const { return first_ + cluster * count_ / clusters(); }
 
     std::shared_ptr<const WindowTable> table_;
     std::size_t first_ = 0;
     std::size_t count_ = 0;
     std::size_t last_ = 0;  ///< that was found
+    std::vector<double> inside_, between_;
+    std::vector<trace::Window> pauses_;
+    double probes_inside_ = 0;
 };
 
 /// Of a function in one cluster.
@@ -106,11 +128,15 @@ class WindowEstimate {
     std::size_t clusters() const { return lives_.size(); }
 
   private:
-    std::vector<double> lives_;
-    std::size_t seen_ = 0;  ///< clusters in which the thread lived
-    double inside_ = 0;     ///< Σ of lives_
-    double rest_ = 0;       ///< the life that they stand for
-    double whole_ = 0;      ///< the thread's
+    void take_out(const ThreadWindows& windows, bool from_the_start);
+
+    std::vector<double> lives_;  ///< own time
+    std::size_t seen_ = 0;       ///< clusters in which the thread lived
+    double inside_ = 0;          ///< Σ of lives_
+    double rest_ = 0;            ///< the life that they stand for
+    double whole_ = 0;           ///< the thread's, as are those that it is compared with
+    double left_ = 0;            ///< … since the function is sampled
+    double error_ = 0;           ///< relative, of inside_
     double expansion_ = 0;
     double covered_ = 0;
 };

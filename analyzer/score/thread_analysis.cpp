@@ -45,9 +45,20 @@ std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
+    if (settings_.windows) note_overhead(events);
     const std::uint64_t pauses = matcher_.counts().pauses;
     matcher_.consume(events);
     out_->events += events.size() - (matcher_.counts().pauses - pauses);
+}
+
+/// A program is slower in windows, by what is told here.
+void ThreadAnalysis::note_overhead(std::span<const trace::Event> events) {
+    for (const trace::Event& event : events) {
+        if (event.kind == trace::EventKind::pause)
+            out_->sampling_windows.note_pause(event.tsc, event.until);
+        else if (event.kind != trace::EventKind::leave)
+            out_->sampling_windows.note_probe(event.tsc, settings_.cost.total);
+    }
 }
 
 void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {

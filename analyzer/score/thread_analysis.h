@@ -68,6 +68,7 @@ class ThreadAnalysis final : private calls::CallSink {
     bool is_windowed(std::uint32_t function) const {
         return function < settings_.windowed.size() && settings_.windowed[function];
     }
+    void note_overhead(std::span<const trace::Event> events);
     void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;
     void note_repeats();
