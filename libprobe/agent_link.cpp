@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "libprobe/chunk_pool.h"
+#include "libprobe/gates.h"
 #include "libprobe/memory_limit.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
@@ -232,6 +233,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.max_overhead_ppm = globals.settings.max_overhead_ppm;
     control.forked = fork_child ? 1 : 0;
     control.verbose = globals.settings.verbose;
+    open_all_gates(reinterpret_cast<char*>(&control) + shm::kGatesOffset);
     hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);
 }
 

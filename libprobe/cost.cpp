@@ -105,8 +105,6 @@ void measure_unrecorded(ThreadState& thread, void (*wrapped)(), std::uint64_t pl
     FunctionEntry& entry = rdam_functions[shm::kEmptyFunction];
     entry.rate = RDAM_MOST_RATE;
     control.unrecorded_ticks_x16 = least_batch(wrapped, plain);
-    entry.rate = RDAM_RATE_OFF;
-    control.off_ticks_x16 = least_batch(wrapped, plain);
     entry.rate = 0;
     thread.tree = kUnrecordedTree;
     control.inside_ticks_x16 = least_batch(wrapped, plain);

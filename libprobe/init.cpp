@@ -10,6 +10,7 @@
 #include "libprobe/clock.h"
 #include "libprobe/cost.h"
 #include "libprobe/counter.h"
+#include "libprobe/gates.h"
 #include "libprobe/late_objects.h"
 #include "libprobe/packing.h"
 #include "libprobe/patch.h"
@@ -165,12 +166,11 @@ void forget_parent(ThreadState& thread) {
 }
 
 /// In the thread that was forked. The recorder may be started by another one, which cannot reach this one's
-/// data. A function that is switched off would never wake the recorder: the child's budget is its own.
+/// data. A function whose gate stays closed would never wake it.
 void begin_child() {
     const sys::BlockSignals blocked;
     forget_parent(rdam_thread);
-    for (std::uint32_t i = 0; i < globals.functions; ++i)
-        if ((rdam_functions[i].rate & RDAM_RATE_OFF) != 0) rdam_functions[i].rate = 0;
+    forget_parents_gates();
 }
 
 /// What the recorder itself calls of libc must not be counted as the program's calls.
@@ -255,7 +255,8 @@ __attribute__((destructor)) void end() {
 bool start_as_first() {
     forget_parent(rdam_thread);
     globals.control = nullptr;
-    if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan())
+    if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan() ||
+        !adopt_gates())
         return false;
     forget_region_lock();
     forget_packers();

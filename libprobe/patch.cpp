@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "libprobe/code_memory.h"
+#include "libprobe/gates.h"
 #include "libprobe/runtime.h"
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
@@ -190,11 +191,52 @@ bool same_bytes(const shm::PlannedFunction& function) {
 struct Group {
     std::uint32_t first = 0;
     std::uint32_t end = 0;
-    std::uint64_t memory = 0;
 };
 
+constexpr std::uint32_t aligned(std::uint32_t size) {
+    return (size + 15u) & ~15u;
+}
+
+/// With a budget whatever turns out to be too hot is sampled in windows.
+bool is_gated(const shm::PlannedFunction& function) {
+    return function.sampled != 0 || globals.settings.max_overhead_ppm != 0;
+}
+
+/// From the island to the moved code: the gate ends where that begins.
+std::uint32_t before_code(const shm::PlannedFunction& function) {
+    return kIslandSize + (is_gated(function) ? aligned(kGateCode) : 0);
+}
+
 std::uint32_t room_for(const shm::PlannedFunction& function) {
-    return kIslandSize + ((function.code.size + 15u) & ~15u);
+    return before_code(function) + aligned(function.code.size);
+}
+
+/// The gates that the code from `memory` on can read; 0: there is no room for them.
+std::uint64_t gates_near(std::uint64_t memory, std::uint64_t size) {
+    if (const std::uint64_t known = gates_within_reach(memory, memory + size); known != 0) return known;
+    const std::uint64_t place = map_near(memory, memory + size, shm::kGatesSize);
+    return place != 0 && copy_gates_to(place) ? place : 0;
+}
+
+/// Where a recorded call goes from code at `from`: to the stub, or where that is out of reach to the island.
+std::uint64_t recorded_from(std::uint64_t from_end, const shm::PlannedFunction& function,
+                            std::uint64_t island) {
+    const std::uint64_t direct = stub(function.number, function.frame);
+    return reaches(from_end, direct) ? direct : island;
+}
+
+/// Island, gate and moved code of one function at `at`. False: it cannot be wrapped here.
+bool place_function(const char* area, const shm::PlannedFunction& function, std::uint64_t at,
+                    std::uint64_t gates) {
+    const std::uint8_t island[6] = {0xff, 0x25, 0, 0, 0, 0};
+    copy_bytes(reinterpret_cast<void*>(at), island, sizeof island);
+    put64(at + sizeof island, stub(function.number, function.frame));
+    const std::uint64_t code = at + before_code(function);
+    if (is_gated(function)) {
+        if (gates == 0) return false;
+        write_gate(code - kGateCode, gates + function.number, recorded_from(code, function, at));
+    }
+    return place_code(area, function, code);
 }
 
 /// The functions of one object: their moved code and islands in one mapping, then the patches.
@@ -215,16 +257,16 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         result.no_room += group.end - group.first;
         return;
     }
+    bool gated = false;
+    for (std::uint32_t i = group.first; i < group.end; ++i)
+        gated = gated || is_gated(functions[i]);
+    const std::uint64_t gates = gated ? gates_near(memory, size) : 0;
     std::uint64_t at = memory;
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
-        const std::uint64_t jump = stub(function.number, function.frame);
-        const std::uint8_t island[6] = {0xff, 0x25, 0, 0, 0, 0};
-        copy_bytes(reinterpret_cast<void*>(at), island, sizeof island);
-        put64(at + sizeof island, jump);
-        const bool placed = place_code(area, function, at + kIslandSize);
+        const bool placed = place_function(area, function, at, gates);
         fill_entry(function.number, function.frame, function.recording, function.stack_bytes,
-                   placed ? reinterpret_cast<void*>(at + kIslandSize) : nullptr);
+                   placed ? reinterpret_cast<void*>(at + before_code(function)) : nullptr);
         at += room_for(function);
     }
     if (!make_executable(memory, size)) {
@@ -239,9 +281,10 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         } else if (!same_bytes(function)) {
             ++result.changed;
         } else {
-            const std::uint64_t direct = stub(function.number, function.frame);
+            const std::uint64_t island = code - before_code(function);
             const std::uint64_t to =
-                reaches(function.address + plan::kPatchSize, direct) ? direct : code - kIslandSize;
+                is_gated(function) ? code - kGateCode
+                                   : recorded_from(function.address + plan::kPatchSize, function, island);
             write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
         }
     }

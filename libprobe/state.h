@@ -19,7 +19,7 @@ struct alignas(64) FunctionEntry {
     std::uint16_t enter_size;  ///< bytes of the slot
     std::uint16_t leave_size;
     std::uint8_t return_value;  ///< plan::ReturnValue
-    std::uint8_t rate;          ///< with a budget: see RDAM_RATE_OFF
+    std::uint8_t rate;          ///< with a budget: 0…RDAM_MOST_RATE
     // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
     // or copy.
     std::uint32_t stack_bytes;  ///< to copy, a multiple of 16
@@ -143,6 +143,10 @@ struct Settings {
     char** environment = nullptr;
 };
 
+/// Within ±2 GiB of any code there is one of them after another: more would be needed by no process that fits
+/// into its address space.
+inline constexpr std::uint32_t kMostGateCopies = 64;
+
 struct Globals {
     Settings settings;
     shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
@@ -150,6 +154,9 @@ struct Globals {
     std::uint32_t functions = 0;
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
     std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
+    /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
+    std::uint64_t gates[kMostGateCopies] = {};
+    std::uint32_t gate_copies = 0;
     bool patched = false;
     bool counting = false;  ///< the trampolines are those that read the thread's counter
     std::uint64_t addresses[shm::kMaxFunctions] =

@@ -68,6 +68,11 @@ class BasicMatcher {
     /// probes is still taken out. `sink` must outlive the matcher.
     BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink);
 
+    /// Calls of functions whose entry is true (it may be shorter) are reported, and to the calls around them
+    /// they are as if they had never been wrapped: those of functions that are sampled in windows come and
+    /// go.
+    void set_transparent(std::vector<bool> transparent);
+
     /// Time-stamps above are impossible (latest_possible()). Default: none is.
     void set_latest(std::uint64_t tsc) { latest_ = tsc; }
 
@@ -95,6 +100,7 @@ class BasicMatcher {
         bool tail : 1 = false;
         bool outermost : 1 = true;
         bool ignored : 1 = false;
+        bool transparent : 1 = false;
         bool self_known : 1 = true;
     };
     struct PerOpen {
@@ -120,6 +126,7 @@ class BasicMatcher {
     ProbeCost cost_;
     std::uint64_t inner_ticks_ = 0;  ///< cost_.inner, rounded
     std::vector<bool> ignored_;
+    std::vector<bool> transparent_;
     Sink& sink_;
     std::vector<Frame> stack_;
     std::vector<PerOpen> open_;

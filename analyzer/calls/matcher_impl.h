@@ -47,6 +47,14 @@ BasicMatcher<Sink>::BasicMatcher(std::size_t functions, ProbeCost cost, std::vec
       per_function_(functions) {
     inner_ticks_ = detail::rounded(cost_.inner);
     ignored_.resize(functions);
+    transparent_.resize(functions);
+}
+
+template <class Sink>
+void BasicMatcher<Sink>::set_transparent(std::vector<bool> transparent) {
+    const std::size_t functions = transparent_.size();
+    transparent_ = std::move(transparent);
+    transparent_.resize(functions);
 }
 
 template <class Sink>
@@ -109,7 +117,8 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
                       .rate = rate,
                       .tail = tail,
                       .outermost = open.calls == 0,
-                      .ignored = ignored_[event.function]};
+                      .ignored = ignored_[event.function],
+                      .transparent = transparent_[event.function]};
     ++open.calls;
     if (!tail) ++open.frames;
     if (!frame.ignored) {
@@ -232,11 +241,12 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
 
     Frame& parent = stack_.back();
     const std::uint64_t shared = detail::subtract(tsc, parent.enter);
-    parent.self_known = parent.self_known && (frame.ignored ? frame.self_known : timed);
+    const bool unseen = frame.ignored || frame.transparent;
+    parent.self_known = parent.self_known && (unseen ? frame.self_known : timed);
     if (shared == 0 && timed)
         return;  // a signal handler that ran before its slot's neighbour had read the clock
     parent.nested += frame.nested + 1;
-    parent.children += frame.ignored ? frame.children : std::min(duration, shared);
+    parent.children += unseen ? frame.children : std::min(duration, shared);
 }
 
 template <class Sink>

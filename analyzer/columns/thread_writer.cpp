@@ -55,6 +55,8 @@ ThreadWriter::ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info,
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       first_sequence_(tables.sequences.rows()) {
     matcher_.set_latest(calls::latest_possible(info));
+    matcher_.set_transparent(settings.windowed);
+    builder_.set_transparent(settings.windowed);
 }
 
 void ThreadWriter::consume(std::span<const trace::Event> events) {

@@ -16,11 +16,21 @@ GroupId SequenceBuilder::close() {
     const Open call = open_.back();
     open_.pop_back();
     const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
+    const bool transparent = is_transparent(call);
+    if (transparent)
+        abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(call.first_run), runs_.end());
     const ShapeId shape = finish_shape(call, keys);
     const GroupId group = store_.group(shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys);
     runs_.resize(call.first_run);
     keys_.resize(call.first_key);
-    if (!open_.empty()) append({shape, 1});
+    if (open_.empty()) return group;
+    if (!transparent) {
+        append({shape, 1});
+        return group;
+    }
+    for (const Run& run : abandoned_runs_)
+        append(run);
+    open_.back().too_long = open_.back().too_long || call.too_long;
     return group;
 }
 
@@ -58,7 +68,7 @@ void SequenceBuilder::append(Run run) {
 std::vector<ShapeId> SequenceBuilder::abandoned_shapes(std::size_t count) {
     std::vector<ShapeId> shapes;
     for (std::size_t i = open_.size() - count; i < open_.size(); ++i)
-        shapes.push_back(store_.abandoned(open_[i].function));
+        if (!is_transparent(open_[i])) shapes.push_back(store_.abandoned(open_[i].function));
     return shapes;
 }
 
@@ -73,7 +83,7 @@ void SequenceBuilder::abandon(std::size_t count) {
     if (open_.empty()) return;
 
     for (std::size_t i = 0; i < lost.size(); ++i) {
-        append({store_.abandoned(lost[i].function), 1});
+        if (!is_transparent(lost[i])) append({store_.abandoned(lost[i].function), 1});
         const std::size_t end = i + 1 < lost.size() ? lost[i + 1].first_run - base : abandoned_runs_.size();
         for (std::size_t j = lost[i].first_run - base; j < end; ++j)
             append(abandoned_runs_[j]);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/mining/sequence_store.h"
@@ -23,6 +24,10 @@ class SequenceBuilder {
   public:
     SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs = kMostRuns);
 
+    /// Calls of functions whose entry is true (it may be shorter) have a group of their own, and to the call
+    /// around them it is as if it had made their children's calls itself.
+    void set_transparent(std::vector<bool> transparent) { transparent_ = std::move(transparent); }
+
     /// A call begins; `keys` are the values of its key parameters.
     void open(std::uint32_t function, std::span<const std::uint64_t> keys);
 
@@ -38,7 +43,8 @@ class SequenceBuilder {
     /// jump out of it cannot be told apart.
     void abandon(std::size_t count);
 
-    /// Of the `count` innermost open calls, outermost first: what they become then.
+    /// Of the `count` innermost open calls, outermost first: what they become then. Transparent ones become
+    /// nothing and are left out.
     std::vector<ShapeId> abandoned_shapes(std::size_t count);
 
     /// Calls whose children were too many to be compared.
@@ -54,6 +60,9 @@ class SequenceBuilder {
     };
 
     void append(Run run);
+    bool is_transparent(const Open& call) const {
+        return call.function < transparent_.size() && transparent_[call.function];
+    }
     Run identity(Run run) const { return {run.child, options_.fold_loops ? 1 : run.count}; }
     ShapeId finish_shape(const Open& call, std::span<const std::uint64_t> keys);
 
@@ -63,6 +72,7 @@ class SequenceBuilder {
     std::vector<Open> open_;
     std::vector<Run> runs_;            // of all open calls, one after the other; with their true counts
     std::vector<std::uint64_t> keys_;  // likewise
+    std::vector<bool> transparent_;    // by function
     std::vector<Run> abandoned_runs_;  // scratch
     std::uint64_t too_long_ = 0;
 };

@@ -15,6 +15,7 @@ Json function_json(const score::FunctionRow& row) {
             {"median_ns", nanoseconds(row.median_ns)},
             {"lost_ns", nanoseconds(row.lost_ns)},
             {"sampled", row.sampled},
+            {"windowed", row.windowed},
             {"lower_bound", row.lower_bound},
             {"minimum_alone", row.minimum_alone}};
 }
@@ -25,6 +26,7 @@ Json row_json(const score::DiffRow& row) {
              {"file", row.file},
              {"verdict", verdict_name(row.verdict)},
              {"change", finite(row.change)},
+             {"scored", row.scored},
              {"recorded_in_both", row.recorded_in_both}};
     if (row.a != nullptr) out["a"] = function_json(*row.a);
     if (row.b != nullptr) out["b"] = function_json(*row.b);

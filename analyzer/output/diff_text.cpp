@@ -13,7 +13,7 @@ namespace rdam::output {
 namespace {
 
 std::string side_text(const score::FunctionRow* row) {
-    if (row == nullptr) return "-";
+    if (row == nullptr || row->few_windows) return "-";
     return fmt::format("{}{} [{}]", score_mark(row->maybe_recorder, row->lower_bound, row->minimum_alone),
                        score_text(row->rdam), interval_text(row->rdam_low, row->rdam_high));
 }
@@ -32,7 +32,24 @@ std::string count_text(const score::FunctionRow* row) {
            grouped(row->occurrences);
 }
 
-std::string verdict_text(const score::DiffRow& row) {
+bool is_windowed(const score::FunctionRow* row) {
+    return row != nullptr && row->windowed;
+}
+
+/// A sample is not like a record of every call: it is said which is which.
+std::string sampled_text(const score::DiffRow& row) {
+    const bool a = is_windowed(row.a), b = is_windowed(row.b);
+    if (a && b) return ", both sampled";
+    return a ? ", a is sampled" : b ? ", b is sampled" : "";
+}
+
+std::string change_text(const score::DiffRow& row) {
+    if (!row.recorded_in_both || !row.scored) return "-";
+    return fmt::format("{}{:+.3f}", sampled_text(row).empty() ? "" : "~", row.change);
+}
+
+std::string verdict_word(const score::DiffRow& row) {
+    if (!row.scored) return "not scored";
     switch (row.verdict) {
         case score::Verdict::same:
             return "~ same";
@@ -43,6 +60,10 @@ std::string verdict_text(const score::DiffRow& row) {
         default:
             return verdict_name(row.verdict);
     }
+}
+
+std::string verdict_text(const score::DiffRow& row) {
+    return verdict_word(row) + sampled_text(row);
 }
 
 class DiffWriter {
@@ -92,7 +113,7 @@ class DiffWriter {
                      {.title = "b"}}};
         for (const score::DiffRow& row : rows) {
             const std::string name = score::qualified_name(row.module, row.name);
-            table.add({row.recorded_in_both ? fmt::format("{:+.3f}", row.change) : "-", verdict_text(row),
+            table.add({change_text(row), verdict_text(row),
                        printable(name + (row.file.empty() ? "" : " (" + row.file + ")")), side_text(row.a),
                        side_text(row.b), lost_text(row.a), lost_text(row.b), median_text(row.a),
                        median_text(row.b), count_text(row.a), count_text(row.b)});
@@ -110,6 +131,11 @@ class DiffWriter {
             "overlap; "
             "~ same: they do.");
         line("lost: the share of all threads' lives that was lost in the function.");
+        if (std::ranges::any_of(rows, [](const auto& row) { return !sampled_text(row).empty(); }))
+            line(
+                "sampled: only calls in windows of time were recorded; scores of the two kinds are compared "
+                "by "
+                "their intervals alone.");
         const auto has_mark = [](const score::FunctionRow* side) {
             return side != nullptr && (side->maybe_recorder || side->lower_bound || side->minimum_alone);
         };

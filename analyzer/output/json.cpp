@@ -134,6 +134,7 @@ Json shares_json(const score::Report& report, const score::FunctionRow& row) {
                        {"rdam_high", finite(part.rdam_high)},
                        {"occurrences", part.occurrences},
                        {"lost_ns", nanoseconds(part.lost_ns)}});
+        if (part.few_windows) out.back()["few_windows"] = true;
     }
     return out;
 }
@@ -278,6 +279,10 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"single_sequences", row.single_sequences},
              {"callers", callers_json(row, symbols, options.most_stacks)}};
     if (row.switched_off_ns) out["switched_off_ns"] = nanoseconds(*row.switched_off_ns);
+    if (row.windowed) {
+        out["windows_cover"] = finite(row.windows_cover);
+        out["few_windows"] = row.few_windows;
+    }
     add_processors(report.process, row.sample, out);
     if (row.off_share)
         out["off_cpu"] = {{"blocked", finite(row.off_share->blocked)},

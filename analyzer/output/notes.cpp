@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "analyzer/output/units.h"
+#include "analyzer/score/sampling_windows.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::output {
@@ -106,29 +108,57 @@ bool needs_quotes(const std::string& word) {
     return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
 }
 
+/// The first few of them.
+std::string some_names(const std::vector<const score::FunctionRow*>& rows) {
+    constexpr std::size_t kShown = 5;
+    std::string names;
+    for (const score::FunctionRow* row : std::span{rows}.first(std::min(kShown, rows.size())))
+        names += (names.empty() ? "" : ", ") + row->name;
+    if (rows.size() > kShown) names += fmt::format(" and {} more", rows.size() - kShown);
+    return names;
+}
+
+template <class Wanted>
+std::vector<const score::FunctionRow*> rows_that(const score::Report& report, const Wanted& wanted) {
+    std::vector<const score::FunctionRow*> rows;
+    for (const score::FunctionRow& row : report.functions)
+        if (wanted(row)) rows.push_back(&row);
+    return rows;
+}
+
+/// The part of the run that the windows of these functions cover.
+std::string cover_text(const std::vector<const score::FunctionRow*>& rows) {
+    const auto [least, most] = std::ranges::minmax(rows, {}, &score::FunctionRow::windows_cover);
+    const std::string low = percent(least->windows_cover), high = percent(most->windows_cover);
+    return low == high ? low : fmt::format("{} to {}", low, high);
+}
+
+/// One line for all functions; sampling_details() has the rest.
 void add_sampling(const score::Report& report, std::vector<std::string>& out) {
     const std::string budget = fmt::format("--max-overhead {}", percent(report.process.max_overhead));
-    for (const score::FunctionRow& row : report.functions) {
-        if (!row.switched_off_ns) continue;
-        out.push_back(fmt::format(
-            "{} was switched off after {}, after {} in the trace, to keep to {}: its later calls are "
-            "missing, in the sequences of its callers too.",
-            row.name, human_time(*row.switched_off_ns), counted(row.recorded, "call", "calls"), budget));
-    }
-    std::string names;
-    for (const score::FunctionRow& row : report.functions) {
-        if (!row.sampled) continue;
-        const double count =
-            row.occurrences > 0 ? row.occurrences_error / static_cast<double>(row.occurrences) : 0;
-        const double lost = row.lost_ns > 0 ? row.lost_error_ns / row.lost_ns : 0;
-        names += fmt::format("{}{} (occurrences ±{}, lost ±{})", names.empty() ? "" : ", ", row.name,
-                             percent(count), percent(lost));
-    }
-    if (!names.empty())
+    if (const auto off = rows_that(report, [](const auto& row) { return row.switched_off_ns.has_value(); });
+        !off.empty())
         out.push_back(
-            fmt::format("Only a sample of the call trees was recorded, to keep to {}. Estimates, with their "
-                        "standard errors: {}.",
-                        budget, names));
+            fmt::format("{} switched off in the course of the run, to keep to {}: {}. Later calls are "
+                        "missing, in the sequences of their callers too.",
+                        counted(off.size(), "function was", "functions were"), budget, some_names(off)));
+    const auto windowed = rows_that(report, [](const auto& row) { return row.windowed; });
+    const auto trees = rows_that(report, [](const auto& row) { return row.sampled && !row.windowed; });
+    std::string text;
+    if (!windowed.empty())
+        text = fmt::format("{} sampled in windows that cover {} of the run: {}",
+                           counted(windowed.size(), "function was", "functions were"), cover_text(windowed),
+                           some_names(windowed));
+    if (!trees.empty())
+        text += fmt::format("{}{} sampled by call trees drawn at random, to keep to {}: {}",
+                            text.empty() ? "" : "; ", counted(trees.size(), "function was", "functions were"),
+                            budget, some_names(trees));
+    if (!text.empty()) out.push_back(text + ". Counts and lost times are estimates.");
+    if (const auto few = rows_that(report, [](const auto& row) { return row.few_windows; }); !few.empty())
+        out.push_back(fmt::format(
+            "No score for what was called in fewer than {} windows, or takes much less time than its "
+            "probes: {}.",
+            score::kFewWindows, some_names(few)));
 }
 
 /// Hints say how much of a loss was time off the processors, where that is known.
@@ -302,8 +332,33 @@ std::string maybe_recorder_advice() {
 }
 
 std::string sampled_advice() {
-    return "Scores of samples are lower bounds: the estimate less two standard errors; and the fastest "
-           "execution may not have been in the sample.";
+    return "Scores of samples are lower bounds: the fastest execution may not have been in the sample; and "
+           "of "
+           "sampled call trees the score is the estimate less two standard errors.";
+}
+
+std::vector<std::string> sampling_details(const score::Report& report) {
+    std::vector<std::string> out;
+    const auto error = [](double value, double estimate) {
+        return percent(estimate > 0 ? value / estimate : 0);
+    };
+    for (const score::FunctionRow& row : report.functions) {
+        if (row.switched_off_ns)
+            out.push_back(fmt::format("{}: switched off after {}, {} in the trace", row.name,
+                                      human_time(*row.switched_off_ns),
+                                      counted(row.recorded, "call", "calls")));
+        if (!row.sampled) continue;
+        const std::string how = row.windowed ? fmt::format("in windows that cover {} of its threads' lives",
+                                                           percent(row.windows_cover))
+                                             : std::string{"by call trees"};
+        out.push_back(
+            fmt::format("{}: sampled {}, {} in the trace; standard errors: occurrences ±{}, lost ±{}, "
+                        "score ±{}",
+                        row.name, how, counted(row.recorded, "call", "calls"),
+                        error(row.occurrences_error, static_cast<double>(row.occurrences)),
+                        error(row.lost_error_ns, row.lost_ns), score_text(row.rdam_error)));
+    }
+    return out;
 }
 
 }  // namespace rdam::output

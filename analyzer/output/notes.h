@@ -34,6 +34,9 @@ std::string minimum_alone_advice();
 std::string sampled_advice();
 /// What to think of a score whose loss may be the agent's (score::FunctionRow::maybe_recorder).
 std::string maybe_recorder_advice();
+
+/// How each function was sampled, and how sure its figures are; a sentence each.
+std::vector<std::string> sampling_details(const score::Report& report);
 /// What it means that a pattern's score is a lower bound.
 std::string few_patterns_advice();
 

@@ -120,13 +120,14 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add(
-                {score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) + score_text(row.rdam),
-                 interval_text(row.rdam_low, row.rdam_high), name_of(row),
-                 fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
-                             grouped(row.occurrences)),
-                 human_time(row.lost_ns), percent(row.rdam_all),
-                 fmt::format("{}/{}", affected, row.processes.size())});
+            table.add({row.few_windows ? "-"
+                                       : score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) +
+                                             score_text(row.rdam),
+                       row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
+                       fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
+                                   grouped(row.occurrences)),
+                       human_time(row.lost_ns), percent(row.rdam_all),
+                       fmt::format("{}/{}", affected, row.processes.size())});
         }
         styled_rows(table.lines(1));
         if (rows_.size() < processes_.overall.functions.size()) {

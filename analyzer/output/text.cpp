@@ -54,6 +54,9 @@ class TextWriter {
                          counted(report_.events, "event", "events"), recording_cost(report_)));
         for (const std::string& note : notes(report_, symbols_))
             line(style_.notable("note: " + printable(note)));
+        if (options_.verbose)
+            for (const std::string& detail : sampling_details(report_))
+                line("  " + printable(detail));
         line();
     }
 
@@ -92,7 +95,12 @@ class TextWriter {
         if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !row.lower_bound; }))
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
-        if (sampled) line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
+        if (sampled) {
+            line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
+            line("~: an estimate; --verbose says how sure it is.");
+        }
+        if (std::ranges::any_of(rows_, [](const auto& row) { return row.switched_off_ns.has_value(); }))
+            line("≥ in front of occurrences: the function was switched off, and later calls are missing.");
     }
 
     /// A number of calls of the function.
@@ -116,9 +124,10 @@ class TextWriter {
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
-                   function_name(row), occurrences(row), time(row.min_ns), time(row.median_ns),
-                   time(row.p99_ns), time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
+        table.add({row.few_windows ? "-" : mark(row) + score_text(row.rdam),
+                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), function_name(row),
+                   occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
+                   time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
     }
 
     void styled_rows(const std::vector<std::string>& lines) {
@@ -163,7 +172,8 @@ class TextWriter {
                          {.title = "lost"}}};
             for (const score::ThreadShare& part : row.threads) {
                 const score::ThreadRow& thread = report_.threads[part.thread];
-                table.add({score_text(part.rdam), interval_text(part.rdam_low, part.rdam_high),
+                table.add({part.few_windows ? "-" : score_text(part.rdam),
+                           part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
                            fmt::format("{}", thread.tid), printable(thread.name),
                            count(row, part.occurrences), human_time(part.lost_ns)});
             }

@@ -12,6 +12,7 @@ struct TextOptions {
     std::size_t top = 20;    ///< functions, 0: all
     bool threads = false;    ///< the scores of each thread
     bool sequences = false;  ///< the sequences of each function
+    bool verbose = false;    ///< how each function was sampled
     bool color = false;
     double threshold = score::kWorthALook;  ///< scores from here on stand out
     std::size_t most_sequences = 10;        ///< of each function

@@ -78,6 +78,7 @@ class Crew {
         calls::RecorderPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
+        analysis.set_life(life_in(reader_.info().threads[thread], window_.value_or(TickRange{})));
         if (window_) {
             out_.windows[thread] =
                 std::make_unique<EventWindow>(*window_, reader_.info().functions.size(), settings_.ignored);
@@ -99,6 +100,7 @@ class Crew {
         out_.times[thread] = analysis.finish();
         using State = trace::SwitchInfo::State;
         const State state = reader_.info().switches.state;
+        if (state == State::recorded) out_.times[thread]->sampling_windows.note_off_cpu(*off_cpu);
         if (state == State::recorded || state == State::stopped)
             out_.times[thread]->off_cpu = sum_off_cpu(*off_cpu, window_.value_or(TickRange{}));
         return read;
@@ -137,6 +139,13 @@ std::size_t most_sampled(const trace::TraceInfo& info) {
     return std::clamp(std::min(kInAll / functions, kOfFunction) / threads, kLeast, kMost);
 }
 
+void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
+    for (const trace::FunctionInfo& function : info.functions)
+        settings.windowed.push_back(function.windowed_since != 0);
+    if (std::ranges::find(settings.windowed, true) != settings.windowed.end())
+        settings.windows = std::make_shared<const WindowTable>(info.windows);
+}
+
 }  // namespace
 
 Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& settings) {
@@ -153,6 +162,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         return fail(
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
             "without --patterns, or record without a budget");
+    note_windows(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
     auto keys = mining::make_keys(info, {{rules.keys, rules.no_keys, rules.split_by_context},
                                          {settings.keys, settings.no_keys, settings.split_by_context}});

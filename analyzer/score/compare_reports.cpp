@@ -41,6 +41,7 @@ class NeverCalled {
 Verdict judge(const DiffRow& row) {
     if (row.b == nullptr) return Verdict::only_a;
     if (row.a == nullptr) return Verdict::only_b;
+    if (!row.scored) return Verdict::same;
     if (row.a->rdam_low > row.b->rdam_high) return Verdict::better;
     if (row.b->rdam_low > row.a->rdam_high) return Verdict::worse;
     return Verdict::same;
@@ -74,7 +75,8 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         row.file = key.file;
         row.recorded_in_both =
             (row.a != nullptr || not_in_a.contains(key)) && (row.b != nullptr || not_in_b.contains(key));
-        if (row.recorded_in_both)
+        row.scored = (row.a == nullptr || !row.a->few_windows) && (row.b == nullptr || !row.b->few_windows);
+        if (row.recorded_in_both && row.scored)
             row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
         row.verdict = judge(row);
         rows.push_back(std::move(row));

@@ -27,6 +27,8 @@ struct DiffRow {
     double change = 0;  ///< rdam of b − rdam of a; a function that was never called lost nothing. 0 if it is
                         ///< not known because one of the recordings did not wrap the function
     Verdict verdict = Verdict::same;
+    bool scored = true;            ///< false: sampled in too few windows for a score on one side; the verdict
+                                   ///< is `same`
     bool recorded_in_both = true;  ///< wrapped, that is, and not necessarily called
 };
 

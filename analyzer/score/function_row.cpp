@@ -2,59 +2,153 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <tuple>
+
+#include "analyzer/score/windowed_part.h"
 
 namespace rdam::score {
 namespace {
 
 /// The function in one thread.
 struct Sums {
+    const WindowEstimate* estimate = nullptr;  ///< null: not sampled in windows
     Loss loss;
     Loss self;
-    std::uint64_t time = 0;      ///< Σ of the outermost calls' durations
-    std::uint64_t few_time = 0;  ///< those in sequences with few occurrences
-    Distribution flat;           ///< all of them
-    double sampling_variance = 0;
+    double time = 0;       ///< Σ of the outermost calls' durations
+    double few_time = 0;   ///< those in sequences with few occurrences
+    double outermost = 0;  ///< scored outermost calls
+    Distribution flat;     ///< all of them that stand for themselves
+    Distribution flat_in_windows;
+    std::vector<double> lost_in_clusters;
+    ClusterSums clusters;          ///< of the outermost calls in windows
+    double sampling_variance = 0;  ///< of the loss
+
+    double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
 };
 
 double as_double(std::uint64_t value) {
     return static_cast<double>(value);
 }
 
+bool is_minimum(const Baseline& baseline) {
+    return baseline.kind != Baseline::Kind::percentile;
+}
+
+void add_self(const Baseline& baseline, const ProcessMinima& min, const GroupTimes& times, Sums& sums) {
+    const std::uint64_t other = times.windowed ? times.windowed->before.self.min : UINT64_MAX;
+    Loss self;
+    self.add(times.self.loss(baseline, min.self, other), is_minimum(baseline));
+    self.multiply(sums.expansion());
+    sums.self.add(self);
+    if (times.windowed)
+        sums.self.add(times.windowed->before.self.loss(baseline, min.self, times.self.min),
+                      is_minimum(baseline));
+}
+
 void add_group(const Baseline& baseline, const ProcessMinima& min, const ThreadGroup& group, Sums& sums) {
-    const Distribution& calls = group.times->outermost;
-    const bool base_is_minimum = baseline.kind != Baseline::Kind::percentile;
-    sums.self.add(group.times->self.loss(baseline, min.self), base_is_minimum);
-    if (calls.count() == 0) return;
-    const std::uint64_t base = base_of(baseline, calls, min.outermost);
-    sums.loss.add(calls, base, base_is_minimum);
-    sums.time = Distribution::saturating_sum(sums.time, calls.sum());
-    const std::uint64_t unrecorded = group.sampling != nullptr ? group.sampling->outermost.unrecorded : 0;
-    if (calls.count() - unrecorded < kFewOccurrences)
-        sums.few_time = Distribution::saturating_sum(sums.few_time, calls.sum());
-    sums.flat.merge(calls);
-    if (group.sampling == nullptr) return;
-    const double variance = group.sampling->outermost.variance(as_double(base));
+    add_self(baseline, min, *group.times, sums);
+    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost};
+    if (calls.empty()) return;
+    const std::uint64_t base = calls.base(baseline, min.outermost);
+    sums.loss.add(calls.loss(baseline, base));
+    sums.outermost += calls.calls();
+    sums.time += calls.time();
+    if (calls.recorded() < kFewOccurrences) sums.few_time += calls.time();
+    sums.flat.merge(calls.own());
+    sums.flat_in_windows.merge(calls.sample());
+    const double variance = calls.tree_variance(base);
+    sums.sampling_variance += variance;
+    sums.loss.add_variance(variance);
+    if (sums.estimate == nullptr) return;
+    sums.lost_in_clusters.resize(sums.estimate->clusters());
+    calls.add_clusters(base, sums.lost_in_clusters);
+    if (group.times->windowed) sums.clusters.add(group.times->windowed->clusters);
+}
+
+/// The windows are the same for all groups.
+void add_window_variance(Sums& sums) {
+    if (sums.estimate == nullptr) return;
+    const double variance = sums.estimate->variance(sums.lost_in_clusters);
     sums.sampling_variance += variance;
     sums.loss.add_variance(variance);
 }
 
-void fill_times(const RowContext& context, const Distribution& all, FunctionRow& row) {
-    row.outermost = all.count();
+/// Of Σ (time − m · calls) over all calls, for what the windows leave to chance.
+double cluster_variance(const Sums& sums, double m) {
+    if (sums.estimate == nullptr) return 0;
+    std::vector<double> y(sums.estimate->clusters());
+    for (const ClusterSum& sum : sums.clusters.sums())
+        if (sum.cluster < y.size()) y[sum.cluster] = sum.time - m * sum.calls;
+    return sums.estimate->variance(y);
+}
+
+/// `typical`: those of `all` that are not a selection of moments.
+void fill_times(const RowContext& context, const Distribution& all, const Distribution& typical, double calls,
+                FunctionRow& row) {
+    row.outermost = rounded(calls);
     row.min_ns = as_double(all.min()) * context.ns_per_tick;
-    row.median_ns = as_double(all.percentile(0.5)) * context.ns_per_tick;
-    row.p99_ns = as_double(all.percentile(0.99)) * context.ns_per_tick;
+    row.median_ns = as_double(typical.percentile(0.5)) * context.ns_per_tick;
+    row.p99_ns = as_double(typical.percentile(0.99)) * context.ns_per_tick;
     row.max_ns = as_double(all.max()) * context.ns_per_tick;
 }
 
-void fill_flat(const Baseline& baseline, const Distribution& calls, std::uint64_t least, double life,
+void fill_flat(const Baseline& baseline, const Sums& sums, std::uint64_t least, double life,
                FunctionRow& row) {
+    Distribution all = sums.flat;
+    all.merge(sums.flat_in_windows);
+    const std::uint64_t base = base_of(baseline, all, least);
     Loss loss;
-    loss.add(calls, base_of(baseline, calls, least), baseline.kind != Baseline::Kind::percentile);
+    loss.add(sums.flat_in_windows, base, is_minimum(baseline));
+    loss.multiply(sums.expansion());
+    loss.add(sums.flat, base, is_minimum(baseline));
+    loss.add_variance(cluster_variance(sums, as_double(base)));
     if (share(loss.lost(), life) < row.rdam_flat) return;
     row.rdam_flat = share(loss.lost(), life);
     row.rdam_flat_low = share(loss.low(), life);
     row.rdam_flat_high = share(loss.high(), life);
+}
+
+/// What is known of the calls that were entered.
+struct Entered {
+    double calls = 0;
+    double variance = 0;
+    bool few_windows = false;
+};
+
+Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,
+                      const WindowEstimate* estimate) {
+    const ThreadTimes& times = *context.threads[thread];
+    if (estimate == nullptr) return {.calls = as_double(times.per_function[function].estimated)};
+    const auto found = times.windowed.find(function);
+    if (found == times.windowed.end()) return {};
+    const WindowedCalls& calls = found->second;
+    std::vector<double> in_clusters(estimate->clusters());
+    for (const ClusterSum& sum : calls.clusters.sums())
+        if (sum.cluster < in_clusters.size()) in_clusters[sum.cluster] = sum.calls;
+    return {.calls = as_double(calls.before) + estimate->expansion() * as_double(calls.inside),
+            .variance = estimate->variance(in_clusters),
+            .few_windows = !estimate->enough(calls.clusters.sums().size())};
+}
+
+/// Of windows the estimate itself is the score: they are no fewer than a score needs.
+ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& entered, double life,
+                         double ns_per_tick) {
+    const Loss& loss = sums.loss;
+    ThreadShare entry{.thread = thread,
+                      .occurrences = rounded(entered.calls),
+                      .lost_ns = loss.lost() * ns_per_tick,
+                      .few_windows = entered.few_windows};
+    if (entered.few_windows) {
+        entry.rdam_high = 1;
+        return entry;
+    }
+    const double bound =
+        sums.estimate != nullptr ? loss.lost() : lower_bound(loss.lost(), sums.sampling_variance);
+    entry.rdam = share(bound, life);
+    entry.rdam_low = std::min(share(loss.low(), life), entry.rdam);
+    entry.rdam_high = share(loss.high(), life);
+    return entry;
 }
 
 void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, std::uint64_t flat_min,
@@ -62,65 +156,83 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     if (counts.calls == 0) return;
     const double life = as_double(context.lives[thread]);
-    const Loss& loss = sums.loss;
-    const ThreadShare entry{.thread = thread,
-                            .rdam = share(lower_bound(loss.lost(), sums.sampling_variance), life),
-                            .rdam_low = share(loss.low(), life),
-                            .rdam_high = share(loss.high(), life),
-                            .occurrences = counts.estimated,
-                            .lost_ns = loss.lost() * context.ns_per_tick};
-    if (!context.short_lived[thread]) {
+    const Entered entered = count_entered(context, thread, row.function, sums.estimate);
+    const ThreadShare entry = thread_share(thread, sums, entered, life, context.ns_per_tick);
+    row.few_windows = row.few_windows || entry.few_windows;
+    if (!context.short_lived[thread] && !entry.few_windows) {
+        row.has_score = true;
         if (entry.rdam >= row.rdam) {
             row.rdam = entry.rdam;
             row.rdam_low = entry.rdam_low;
             row.rdam_high = entry.rdam_high;
-            row.minimum_alone = loss.minimum_stands_alone();
+            row.minimum_alone = sums.loss.minimum_stands_alone();
             row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;
         }
-        fill_flat(context.settings.baseline, sums.flat, flat_min, life, row);
+        fill_flat(context.settings.baseline, sums, flat_min, life, row);
     }
-    row.occurrences += counts.estimated;
+    row.occurrences += entry.occurrences;
     row.recorded += counts.calls;
     row.unscored += counts.abandoned + counts.bad_clock;
     row.threads.push_back(entry);
 }
 
 /// Errors of all threads' sums: their trees were drawn independently.
-void fill_sampling(const RowContext& context, const Distribution& all, double lost_variance,
-                   FunctionRow& row) {
-    double count = 0;
+void fill_sampling(const RowContext& context, std::span<const Sums> threads, FunctionRow& row) {
+    double count = 0, calls = 0, time = 0, lost_variance = 0, life = 0, covered = 0;
     Spread times;
-    for (const auto& thread : context.threads) {
-        const FunctionSampling& sampling = thread->sampling.functions()[row.function];
-        count += sampling.count;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        const FunctionSampling& sampling = context.threads[t]->sampling.functions()[row.function];
+        count += sampling.count + count_entered(context, t, row.function, threads[t].estimate).variance;
         times.add(sampling.times);
+        calls += threads[t].outermost;
+        time += threads[t].time;
+        lost_variance += threads[t].sampling_variance;
     }
-    const double calls = as_double(all.count());
-    const double mean = calls > 0 ? as_double(all.sum()) / calls : 0;
+    const double mean = calls > 0 ? time / calls : 0;
+    double mean_variance = times.variance(mean);
+    for (const Sums& sums : threads)
+        mean_variance += cluster_variance(sums, mean);
+    for (const ThreadShare& part : row.threads) {
+        if (threads[part.thread].estimate == nullptr) continue;
+        life += as_double(context.lives[part.thread]);
+        covered += threads[part.thread].estimate->covered() * as_double(context.lives[part.thread]);
+    }
     // It may be that none of the trees that were drawn is in the trace: as if one were.
-    const std::uint8_t rate = context.info.functions[row.function].most_rate;
-    if (rate > 0) count = std::max(count, poisson_factor(std::uint64_t{1} << rate));
-    row.sampled = row.occurrences != row.recorded || rate > 0;
+    const trace::FunctionInfo& info = context.info.functions[row.function];
+    if (info.most_rate > 0) count = std::max(count, poisson_factor(std::uint64_t{1} << info.most_rate));
+    row.windowed = info.windowed_since != 0;
+    row.windows_cover = share(covered, life);
+    row.sampled = row.windowed || row.occurrences != row.recorded || info.most_rate > 0;
     row.occurrences_error = std::sqrt(count);
     row.lost_error_ns = std::sqrt(lost_variance) * context.ns_per_tick;
     row.mean_ns = mean * context.ns_per_tick;
-    row.mean_error_ns = calls > 0 ? std::sqrt(times.variance(mean)) / calls * context.ns_per_tick : 0;
-    const std::uint64_t off = context.info.functions[row.function].switched_off;
-    if (off != 0)
-        row.switched_off_ns =
-            off > context.run_begin ? as_double(off - context.run_begin) * context.ns_per_tick : 0;
+    row.mean_error_ns = calls > 0 ? std::sqrt(mean_variance) / calls * context.ns_per_tick : 0;
+    if (info.switched_off != 0)
+        row.switched_off_ns = info.switched_off > context.run_begin
+                                  ? as_double(info.switched_off - context.run_begin) * context.ns_per_tick
+                                  : 0;
+}
+
+/// Where no thread has enough windows there is no score.
+void fill_few_windows(FunctionRow& row) {
+    row.few_windows = row.few_windows && !row.has_score;
+    if (row.few_windows) row.rdam_high = row.rdam_flat_high = 1;
 }
 
 }  // namespace
 
 ProcessMinima process_minima(const std::vector<ThreadGroup>& parts) {
-    ProcessMinima min;
+    ProcessMinima min{.outermost = process_minimum(parts, PartCalls::Which::outermost)};
     for (const ThreadGroup& part : parts) {
-        if (part.times->outermost.count() > 0)
-            min.outermost = std::min(min.outermost, part.times->outermost.min());
         min.self = std::min(min.self, part.times->self.min);
+        if (part.times->windowed) min.self = std::min(min.self, part.times->windowed->before.self.min);
     }
     return min;
+}
+
+std::uint64_t rounded(double calls) {
+    constexpr double kMost = 1.8e19;
+    return static_cast<std::uint64_t>(std::clamp(calls, 0.0, kMost) + 0.5);
 }
 
 double share(double lost, double life) {
@@ -140,25 +252,32 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.source = info.source;
 
     std::vector<Sums> threads(context.threads.size());
-    Distribution all;
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        threads[t].estimate = context.estimate(function, t);
+    Distribution all, in_windows;
     for (const mining::GroupId group : context.merged.of_function[function]) {
         const ProcessMinima min = process_minima(context.merged.threads[group]);
-        for (const ThreadGroup& part : context.merged.threads[group]) {
+        for (const ThreadGroup& part : context.merged.threads[group])
             add_group(context.settings.baseline, min, part, threads[part.thread]);
-            all.merge(part.times->outermost);
-        }
+    }
+    for (Sums& sums : threads) {
+        add_window_variance(sums);
+        all.merge(sums.flat);
+        all.merge(sums.flat_in_windows);
+        in_windows.merge(sums.flat_in_windows);
     }
     Loss lost, self;
-    double time = 0, few_time = 0, lost_variance = 0;
+    double time = 0, few_time = 0, calls = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         fill_thread(context, t, threads[t], all.min(), row);
         lost.add(threads[t].loss);
         self.add(threads[t].self);
-        time += as_double(threads[t].time);
-        few_time += as_double(threads[t].few_time);
-        lost_variance += threads[t].sampling_variance;
+        time += threads[t].time;
+        few_time += threads[t].few_time;
+        calls += threads[t].outermost;
     }
-    fill_times(context, all, row);
+    fill_few_windows(row);
+    fill_times(context, all, in_windows.count() > 0 ? in_windows : all, calls, row);
     row.lost_ns = lost.lost() * context.ns_per_tick;
     row.rdam_all = share(lost.lost(), context.all_lives);
     row.rdam_all_low = share(lost.low(), context.all_lives);
@@ -166,9 +285,9 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.rdam_self = share(self.lost(), context.all_lives);
     row.rdam_self_low = share(self.low(), context.all_lives);
     row.rdam_self_high = share(self.high(), context.all_lives);
-    fill_sampling(context, all, lost_variance, row);
+    fill_sampling(context, threads, row);
     row.few_occurrences = few_time > kFewShare * time;
-    row.lower_bound = row.few_occurrences || row.sampled;
+    row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });

@@ -22,12 +22,19 @@ struct RowContext {
     const std::vector<std::uint64_t>& ids;    ///< mining::lasting_ids of the merged groups
     const std::vector<std::uint64_t>& lives;  ///< T of each thread, ticks
     const std::vector<bool>& short_lived;     ///< by thread
-    double all_lives = 0;                     ///< Σ T, ticks
+    /// By function and thread; of a function that is not sampled in windows there are none.
+    const std::vector<std::vector<WindowEstimate>>& estimates;
+    double all_lives = 0;  ///< Σ T, ticks
     double ns_per_tick = 1;
     std::uint64_t run_begin = 0;  ///< ticks
     std::size_t most_sequences = 0;
     std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
     std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
+
+    /// Null: the function is not sampled in windows.
+    const WindowEstimate* estimate(std::uint32_t function, std::size_t thread) const {
+        return estimates[function].empty() ? nullptr : &estimates[function][thread];
+    }
 };
 
 /// Fills the last two.
@@ -56,6 +63,9 @@ ProcessMinima process_minima(const std::vector<ThreadGroup>& parts);
 
 /// lost / life within 0…1; 0 where there is no life.
 double share(double lost, double life);
+
+/// An estimated number of calls.
+std::uint64_t rounded(double calls);
 
 /// What is left of an estimate with this variance as a lower bound (kBoundErrors).
 double lower_bound(double estimate, double variance);

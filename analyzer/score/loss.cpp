@@ -60,6 +60,14 @@ void Loss::add(const Distribution& calls, std::uint64_t base, bool base_is_minim
     }
 }
 
+void Loss::multiply(double factor) {
+    lost_ *= factor;
+    judged_ *= factor;
+    robust_ *= factor;
+    variance_ *= factor;
+    slack_ *= factor;
+}
+
 double Loss::low() const {
     return std::max(lost_ - kNormal95 * std::sqrt(variance_), 0.0);
 }

@@ -51,6 +51,8 @@ class Loss {
     void add(const Distribution& calls, std::uint64_t base, bool base_is_minimum = true);
     /// Of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
+    /// Of as many times the calls.
+    void multiply(double factor);
 
     double lost() const { return lost_; }
     double low() const;

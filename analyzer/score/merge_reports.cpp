@@ -34,7 +34,8 @@ class Runs {
 };
 
 void add_row(OverallFunction& function, const FunctionRow& row, std::size_t process, bool short_lived) {
-    if (!short_lived && row.rdam >= function.rdam) {
+    function.few_windows = function.few_windows && row.few_windows;
+    if (!short_lived && !row.few_windows && row.rdam >= function.rdam) {
         function.rdam = row.rdam;
         function.rdam_low = row.rdam_low;
         function.rdam_high = row.rdam_high;

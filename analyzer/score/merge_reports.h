@@ -30,7 +30,8 @@ struct OverallFunction {
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
     bool sampled = false;                 ///< in some process
-    bool switched_off = false;            ///< likewise
+    bool few_windows = true;              ///< in every process that called it: no score
+    bool switched_off = false;            ///< in some process
     bool lower_bound = false;             ///< in the process that sets rdam
     bool minimum_alone = false;           ///< likewise
     bool maybe_recorder = false;          ///< likewise

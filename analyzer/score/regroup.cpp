@@ -123,6 +123,9 @@ class Regrouping {
         out_->events = from_.events;
         out_->too_long = from_.too_long;
         out_->off_cpu = from_.off_cpu;
+        out_->sampling_windows = from_.sampling_windows;
+        for (const auto& [function, calls] : from_.windowed)
+            if (!wanted_.ignored[function]) out_->windowed[function] = calls;
         for (std::size_t f = 0; f < wanted_.ignored.size(); ++f) {
             if (!wanted_.ignored[f]) continue;
             const calls::FunctionCounts ignored = std::exchange(out_->per_function[f], {});

@@ -63,6 +63,7 @@ struct ThreadShare {
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
+    bool few_windows = false;  ///< too little was seen in windows for a score: 0, and nothing is known of it
 };
 
 /// What may have caused a loss, or what to think of it. docs/hints.md has them all.
@@ -187,8 +188,9 @@ struct FunctionRow {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
 
-    double rdam = 0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads, short-lived
-                      ///< ones left out, of Σ lost / T over the function's sequences, outermost calls only
+    double rdam =
+        0;  ///< a lower bound if `sampled` (kBoundErrors, unless `windowed`); highest over the threads,
+            ///< short-lived ones left out, of Σ lost / T over the function's sequences, outermost calls only
     double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam, within 0…1 (analyzer/score/loss.h)
     double rdam_all = 0;                 ///< lost_ns / Σ T of all threads
     double rdam_self =
@@ -202,7 +204,11 @@ struct FunctionRow {
     std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
                                     ///< estimate if `sampled`
     std::uint64_t recorded = 0;     ///< those that are in the trace
-    bool sampled = false;          ///< only a sample of its calls is in the trace (analyzer/score/sampling.h)
+    bool sampled = false;      ///< only a sample of its calls is in the trace (analyzer/score/sampling.h)
+    bool windowed = false;     ///< … those in windows of time (analyzer/score/sampling_windows.h)
+    double windows_cover = 0;  ///< the part of its threads' lives from which all of its calls are recorded
+    bool few_windows = false;  ///< in no thread was enough seen in windows: no score, 0 within 0…1
+    bool has_score = false;    ///< set by a thread that is not short-lived
     double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
     double lost_error_ns = 0;
     double rdam_error = 0;  ///< of the estimate that `rdam` is below
@@ -214,7 +220,7 @@ struct FunctionRow {
     double lost_ns = 0;            ///< Σ over threads and sequences
     std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
-    bool lower_bound = false;      ///< that, or the minimum is that of a sample
+    bool lower_bound = false;      ///< that, or the minimum is that of a sample, or calls are missing
     bool minimum_alone = false;    ///< a few calls are far faster than all the others (analyzer/score/loss.h)
     bool maybe_recorder = false;   ///< something was lost, and no more than Report::agent_bound_ns: it may
                                    ///< have been the recorder's doing

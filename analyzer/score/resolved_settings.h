@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "analyzer/calls/call.h"
@@ -9,6 +10,7 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/score/loss.h"
+#include "analyzer/score/sampling_windows.h"
 #include "analyzer/score/settings.h"
 
 namespace rdam::score {
@@ -17,7 +19,9 @@ namespace rdam::score {
 struct ResolvedSettings {
     mining::SequenceOptions sequences;
     mining::KeyTable keys;
-    std::vector<bool> ignored;  ///< by function
+    std::vector<bool> ignored;        ///< by function
+    std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
+    std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
     calls::ProbeCost cost;
     calls::ProbeInstructions probe_instructions = {};
     Baseline baseline = {};

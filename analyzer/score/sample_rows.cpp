@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/score/function_row.h"
+#include "analyzer/score/windowed_part.h"
 
 namespace rdam::score {
 namespace {
@@ -17,10 +18,11 @@ std::vector<std::vector<Base>> bases_of(const RowContext& context, std::uint32_t
     for (const mining::GroupId group : context.merged.of_function[function]) {
         const ProcessMinima min = process_minima(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
+            const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost};
             const auto& groups = context.threads[part.thread]->groups;
             bases[part.thread].resize(groups.size());
             bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {
-                base_of(context.settings.baseline, part.times->outermost, min.outermost), group};
+                calls.empty() ? 0 : calls.base(context.settings.baseline, min.outermost), group};
         }
     }
     return bases;

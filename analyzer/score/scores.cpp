@@ -47,6 +47,7 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const Life life = life_of(info.threads[t], threads[t]->counts);
         const std::uint64_t paused = std::min(threads[t]->counts.paused, life.length());
+        lives.spans.push_back({life.begin, life.end});
         lives.whole.push_back(life.length());
         lives.lengths.push_back(life.length() - paused);
         lives.all += static_cast<double>(lives.lengths.back());
@@ -59,6 +60,18 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
         lives.short_lived.push_back(static_cast<double>(length) < kShortLife * lives.run);
     }
     return lives;
+}
+
+std::vector<std::vector<WindowEstimate>> estimate_windows(
+    const trace::TraceInfo& info, const Lives& lives, std::span<const std::unique_ptr<ThreadTimes>> threads) {
+    std::vector<std::vector<WindowEstimate>> estimates(info.functions.size());
+    for (std::size_t f = 0; f < info.functions.size(); ++f) {
+        const std::uint64_t since = info.functions[f].windowed_since;
+        if (since == 0) continue;
+        for (std::size_t t = 0; t < threads.size(); ++t)
+            estimates[f].emplace_back(threads[t]->sampling_windows, lives.spans[t], since);
+    }
+    return estimates;
 }
 
 std::optional<OffCpuRow> off_cpu_row(const std::optional<OffCpuTimes>& times, double ns_per_tick) {
@@ -160,6 +173,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
       threads_(threads),
       ns_per_tick_(trace::nanoseconds_per_tick(facts.info.clock)),
       lives_(measure_lives(facts.info, threads)),
+      estimates_(estimate_windows(facts.info, lives_, threads)),
       merged_(merge_groups(facts.info.functions.size(), threads)),
       ids_(mining::lasting_ids(merged_->store, facts.info, settings.keys)),
       context_{.info = facts_.info,
@@ -169,6 +183,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
                .ids = ids_,
                .lives = lives_.lengths,
                .short_lived = lives_.short_lived,
+               .estimates = estimates_,
                .all_lives = lives_.all,
                .ns_per_tick = ns_per_tick_,
                .run_begin = facts_.run_begin.value_or(lives_.begin),
@@ -221,8 +236,10 @@ Report Scores::report_on(std::uint32_t function) const {
 Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
     for (const mining::GroupId group : merged_->of_function[function])
-        for (const ThreadGroup& part : merged_->threads[group])
+        for (const ThreadGroup& part : merged_->threads[group]) {
             all.merge(part.times->outermost);
+            if (part.times->windowed) all.merge(part.times->windowed->before.outermost);
+        }
     return all;
 }
 

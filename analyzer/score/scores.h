@@ -25,6 +25,7 @@ struct TraceFacts {
 
 /// Lives of all threads, in ticks.
 struct Lives {
+    std::vector<TickRange> spans;
     std::vector<std::uint64_t> whole;    ///< from the thread's start to its end
     std::vector<std::uint64_t> lengths;  ///< T: without what the recorder took of it
     std::vector<bool> short_lived;
@@ -62,6 +63,7 @@ class Scores {
     std::span<const std::unique_ptr<ThreadTimes>> threads_;
     double ns_per_tick_;
     Lives lives_;
+    std::vector<std::vector<WindowEstimate>> estimates_;
     std::unique_ptr<MergedGroups> merged_;
     std::vector<std::uint64_t> ids_;
     RowContext context_;

@@ -2,6 +2,7 @@
 
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/function_row.h"
+#include "analyzer/score/windowed_part.h"
 
 namespace rdam::score {
 namespace {
@@ -17,73 +18,45 @@ struct Candidate {
     bool scored = false;
 };
 
-/// All calls of a group in a thread, recursive ones included; in most groups there are none of those, and
-/// nothing is copied.
-class AllCalls {
-  public:
-    explicit AllCalls(const GroupTimes& times) : all_{&times.outermost} {
-        if (!times.inner) return;
-        merged_ = times.outermost;
-        merged_.merge(*times.inner);
-        all_ = &merged_;
-    }
-    ~AllCalls() = default;
-    AllCalls(const AllCalls&) = delete;
-    AllCalls& operator=(const AllCalls&) = delete;
-    const Distribution& operator*() const { return *all_; }
-    const Distribution* operator->() const { return all_; }
-
-  private:
-    Distribution merged_;
-    const Distribution* all_;
-};
-
-std::uint64_t process_minimum(const std::vector<ThreadGroup>& parts) {
-    std::uint64_t least = UINT64_MAX;
-    for (const ThreadGroup& part : parts) {
-        if (part.times->outermost.count() > 0) least = std::min(least, part.times->outermost.min());
-        if (part.times->inner) least = std::min(least, part.times->inner->min());
-    }
-    return least;
-}
-
-Candidate weigh(const RowContext& context, mining::GroupId group) {
+Candidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t function) {
     Candidate candidate{.group = group, .id = context.ids[group]};
     const Baseline& baseline = context.settings.baseline;
-    const std::uint64_t least = process_minimum(context.merged.threads[group]);
+    const std::uint64_t least = process_minimum(context.merged.threads[group], PartCalls::Which::all);
+    double occurrences = 0;
     for (const ThreadGroup& part : context.merged.threads[group]) {
-        const AllCalls calls{*part.times};
-        const Spread sampling = part.sampling != nullptr ? part.sampling->all : Spread{};
-        const std::uint64_t base = base_of(baseline, *calls, least);
-        const double lost = calls->lost_above(base);
-        candidate.occurrences += calls->count();
+        const WindowEstimate* estimate = context.estimate(function, part.thread);
+        const PartCalls calls{part, estimate, PartCalls::Which::all};
+        if (calls.empty()) continue;
+        const std::uint64_t base = calls.base(baseline, least);
+        const double lost = calls.lost_above(base);
+        occurrences += calls.calls();
         candidate.lost += lost;
-        candidate.scored = candidate.scored || calls->count() - sampling.unrecorded >= 2;
+        candidate.scored = candidate.scored || calls.recorded() >= 2;
         if (context.short_lived[part.thread]) continue;
         const auto life = static_cast<double>(context.lives[part.thread]);
-        const double variance = sampling.variance(static_cast<double>(base));
-        const double rdam = share(lower_bound(lost, variance), life);
+        const double rdam = share(lower_bound(lost, calls.tree_variance(base)), life);
         if (rdam < candidate.rdam) continue;
         candidate.rdam = rdam;
         candidate.thread = part.thread;
     }
+    candidate.occurrences = rounded(occurrences);
     return candidate;
 }
 
 /// The interval of the thread that has set the score.
-void fill_interval(const RowContext& context, const Candidate& candidate, SequenceRow& row) {
+void fill_interval(const RowContext& context, const Candidate& candidate, std::uint32_t function,
+                   SequenceRow& row) {
     const Baseline& baseline = context.settings.baseline;
+    const std::uint64_t least =
+        process_minimum(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
         if (part.thread != candidate.thread) continue;
-        const AllCalls calls{*part.times};
-        const std::uint64_t base =
-            base_of(baseline, *calls, process_minimum(context.merged.threads[candidate.group]));
-        Loss loss;
-        loss.add(*calls, base, baseline.kind != Baseline::Kind::percentile);
-        if (part.sampling != nullptr)
-            loss.add_variance(part.sampling->all.variance(static_cast<double>(base)));
+        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
+        const std::uint64_t base = calls.base(baseline, least);
+        Loss loss = calls.loss(baseline, base);
+        loss.add_variance(calls.variance(base));
         const auto life = static_cast<double>(context.lives[part.thread]);
-        row.rdam_low = share(loss.low(), life);
+        row.rdam_low = std::min(share(loss.low(), life), row.rdam);
         row.rdam_high = share(loss.high(), life);
     }
 }
@@ -99,11 +72,12 @@ std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
     return values.back();
 }
 
-SequenceRow describe(const RowContext& context, const Candidate& candidate) {
+SequenceRow describe(const RowContext& context, const Candidate& candidate, std::uint32_t function) {
     Distribution all;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
-        all.merge(part.times->outermost);
-        if (part.times->inner) all.merge(*part.times->inner);
+        const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
+        all.merge(calls.own());
+        all.merge(calls.sample());
     }
     const auto ns = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * context.ns_per_tick; };
     SequenceRow row{.id = candidate.id,
@@ -119,7 +93,7 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate) {
                     .lost_ns = candidate.lost * context.ns_per_tick,
                     .group = candidate.group,
                     .hints = {}};
-    fill_interval(context, candidate, row);
+    fill_interval(context, candidate, function, row);
     return row;
 }
 
@@ -128,7 +102,7 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate) {
 void add_sequence_rows(const RowContext& context, FunctionRow& row) {
     std::vector<Candidate> scored;
     for (const mining::GroupId group : context.merged.of_function[row.function]) {
-        const Candidate candidate = weigh(context, group);
+        const Candidate candidate = weigh(context, group, row.function);
         if (candidate.scored) {
             scored.push_back(candidate);
         } else if (candidate.occurrences > 0) {
@@ -142,7 +116,7 @@ void add_sequence_rows(const RowContext& context, FunctionRow& row) {
     });
     scored.resize(std::min(scored.size(), context.most_sequences));
     for (const Candidate& candidate : scored)
-        row.sequences.push_back(describe(context, candidate));
+        row.sequences.push_back(describe(context, candidate, row.function));
 }
 
 }  // namespace rdam::score

@@ -4,23 +4,23 @@
 #include <utility>
 
 #include "analyzer/score/function_row.h"
+#include "analyzer/score/windowed_part.h"
 
 namespace rdam::score {
 namespace {
 
 struct CallerSums {
-    std::uint64_t calls = 0;
+    double calls = 0;
     double lost = 0;  ///< ticks
 };
 using CallerMap = std::map<std::uint64_t, CallerSums>;  // by address
 
 /// Of one group in one thread. Against a minimum each caller's part is exact. Against a percentile it is not
 /// known which of its calls were below: the callers share what the group lost by what each exceeds the
-/// baseline in sum.
-void add_lost(const Baseline& baseline, const GroupTimes& times, std::uint64_t least, CallerMap& callers) {
+/// baseline in sum. Each call stands for `expansion` calls.
+void add_lost(const GroupTimes& times, std::uint64_t base, double expansion, CallerMap& callers) {
     if (times.outermost.count() == 0) return;
-    const std::uint64_t base = base_of(baseline, times.outermost, least);
-    const double lost = times.outermost.lost_above(base);
+    const double lost = expansion * times.outermost.lost_above(base);
     if (!times.callers) {
         callers[times.caller].lost += lost;
         return;
@@ -36,12 +36,16 @@ void add_lost(const Baseline& baseline, const GroupTimes& times, std::uint64_t l
         [&](const CallerEntry& entry) { callers[entry.caller].lost += lost * (above(entry) / all); });
 }
 
-void add_calls(const GroupTimes& times, CallerMap& callers) {
+void add_calls(const GroupTimes& times, double expansion, CallerMap& callers) {
     if (!times.callers) {
-        callers[times.caller].calls += times.outermost.count() + (times.inner ? times.inner->count() : 0);
+        callers[times.caller].calls +=
+            expansion *
+            static_cast<double>(times.outermost.count() + (times.inner ? times.inner->count() : 0));
         return;
     }
-    times.callers->for_each([&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
+    times.callers->for_each([&](const CallerEntry& entry) {
+        callers[entry.caller].calls += expansion * static_cast<double>(entry.calls);
+    });
 }
 
 std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
@@ -50,13 +54,21 @@ std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRo
         const std::vector<ThreadGroup>& parts = context.merged.threads[group];
         const std::uint64_t least = process_minima(parts).outermost;
         for (const ThreadGroup& part : parts) {
-            add_calls(*part.times, callers);
-            add_lost(context.settings.baseline, *part.times, least, callers);
+            const WindowEstimate* estimate = context.estimate(row.function, part.thread);
+            const PartCalls calls{part, estimate, PartCalls::Which::outermost};
+            const std::uint64_t base = calls.empty() ? 0 : calls.base(context.settings.baseline, least);
+            const double expansion = estimate != nullptr ? estimate->expansion() : 1;
+            add_calls(*part.times, expansion, callers);
+            add_lost(*part.times, base, expansion, callers);
+            if (!part.times->windowed) continue;
+            add_calls(part.times->windowed->before, 1, callers);
+            add_lost(part.times->windowed->before, base, 1, callers);
         }
     }
     for (const auto& thread : context.threads) {
-        thread->untimed_callers[row.function].for_each(
-            [&](const CallerEntry& entry) { callers[entry.caller].calls += entry.calls; });
+        thread->untimed_callers[row.function].for_each([&](const CallerEntry& entry) {
+            callers[entry.caller].calls += static_cast<double>(entry.calls);
+        });
     }
     callers.erase(0);
     std::vector<CallerRow> rows;
@@ -64,7 +76,7 @@ std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRo
     for (const auto& [address, sums] : callers) {
         const double lost = sums.lost * context.ns_per_tick;
         rows.push_back({.address = address,
-                        .calls = sums.calls,
+                        .calls = rounded(sums.calls),
                         .lost_ns = lost,
                         .share = row.lost_ns > 0 ? std::clamp(lost / row.lost_ns, 0.0, 1.0) : 0});
     }

@@ -8,12 +8,15 @@
 namespace rdam::score {
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
-    : settings_(settings),
+    : info_(info),
+      settings_(settings),
       out_(std::make_unique<ThreadTimes>(info.functions.size())),
       builder_(out_->sequences, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
       candidates_(settings) {
     matcher_.set_latest(calls::latest_possible(info));
+    matcher_.set_transparent(settings.windowed);
+    builder_.set_transparent(settings.windowed);
     out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};
     if (samples_wanted()) {
         for (const trace::FunctionInfo& function : info.functions)
@@ -42,9 +45,20 @@ std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
 
 void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     // A pause is the recorder's doing, not an event of the program.
+    if (settings_.windows) note_overhead(events);
     const std::uint64_t pauses = matcher_.counts().pauses;
     matcher_.consume(events);
     out_->events += events.size() - (matcher_.counts().pauses - pauses);
+}
+
+/// A program is slower in windows, by what is told here.
+void ThreadAnalysis::note_overhead(std::span<const trace::Event> events) {
+    for (const trace::Event& event : events) {
+        if (event.kind == trace::EventKind::pause)
+            out_->sampling_windows.note_pause(event.tsc, event.until);
+        else if (event.kind != trace::EventKind::leave)
+            out_->sampling_windows.note_probe(event.tsc, settings_.cost.total);
+    }
 }
 
 void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
@@ -57,27 +71,73 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     } else {
         builder_.open(enter.function, key_values_);
     }
-    if (samples_wanted() && !open_.empty()) note_inside(open_.back());
+    const std::uint32_t cluster = cluster_of(enter, weight);
+    if (samples_wanted()) note_inside(enter.function);
     open_.push_back({.caller = enter.caller,
                      .weight = weight,
                      .function = enter.function,
                      .first_word = static_cast<std::uint32_t>(open_words_.size()),
                      .cpu = enter.cpu,
-                     .instructions = enter.instructions});
+                     .instructions = enter.instructions,
+                     .cluster = cluster});
     if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
-    if (weight > 1) out_->sampling.count(enter.function);
-    if (out_->patterns) out_->patterns->miner().open();
+    if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
+    if (out_->patterns && !is_windowed(enter.function)) out_->patterns->miner().open();
+}
+
+/// Counts the call, if its function is sampled in windows.
+std::uint32_t ThreadAnalysis::cluster_of(const trace::Event& enter, std::uint64_t weight) {
+    if (!is_windowed(enter.function)) return kComplete;
+    WindowedCalls& calls = out_->windowed[enter.function];
+    if (enter.tsc < info_.functions[enter.function].windowed_since) {
+        calls.before += weight;
+        return kComplete;
+    }
+    const std::uint32_t cluster = out_->sampling_windows.cluster_at(enter.tsc);
+    if (cluster == ThreadWindows::kOutside) return cluster;
+    calls.inside += weight;
+    calls.clusters.add(cluster, static_cast<double>(weight), 0);
+    return cluster;
 }
 
 GroupTimes& ThreadAnalysis::times_of(mining::GroupId group, std::uint32_t function) {
     if (group >= out_->groups.size()) {
         out_->groups.resize(group + std::size_t{1});
-        if (settings_.baseline.kind == Baseline::Kind::percentile || settings_.any_baseline)
-            out_->groups.back().self.all = std::make_unique<Distribution>();
+        keep_for_other_baselines(out_->groups.back());
         if (candidates_.wanted()) candidates_.added(function, group, out_->sequences);
     }
     return out_->groups[group];
+}
+
+void ThreadAnalysis::keep_for_other_baselines(GroupTimes& times) const {
+    if (settings_.baseline.kind == Baseline::Kind::percentile || settings_.any_baseline)
+        times.self.all = std::make_unique<Distribution>();
+}
+
+/// Where the times of the call belong.
+GroupTimes& ThreadAnalysis::windowed_times(GroupTimes& times, const calls::Call& call,
+                                           std::uint32_t cluster) const {
+    if (!is_windowed(call.function)) return times;
+    if (!times.windowed) {
+        times.windowed = std::make_unique<WindowedTimes>();
+        keep_for_other_baselines(times.windowed->before);
+    }
+    if (cluster == kComplete) return times.windowed->before;
+    if (call.timed && call.outermost)
+        times.windowed->clusters.add(cluster, static_cast<double>(call.weight),
+                                     static_cast<double>(call.weight) * static_cast<double>(call.duration));
+    return times;
+}
+
+/// A call of `function` begins inside those that are open. One that is sampled in windows is not there for
+/// the calls around it, and what it calls is called by them.
+void ThreadAnalysis::note_inside(std::uint32_t function) {
+    if (is_windowed(function)) return;
+    for (std::size_t i = open_.size(); i-- > 0;) {
+        note_inside(open_[i]);
+        if (!is_windowed(open_[i].function)) return;
+    }
 }
 
 void ThreadAnalysis::note_inside(OpenCall& parent) const {
@@ -93,17 +153,23 @@ void ThreadAnalysis::note_inside(OpenCall& parent) const {
 }
 
 void ThreadAnalysis::closed(const calls::Call& call) {
-    const bool sampled =
-        call.timed && call.outermost && samples_wanted() && out_->samples[call.function].wants(call.duration);
+    const bool counts = open_.back().cluster != ThreadWindows::kOutside;
+    const bool sampled = counts && call.timed && call.outermost && samples_wanted() &&
+                         out_->samples[call.function].wants(call.duration);
     if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
     const mining::GroupId group = builder_.close();
     const OpenCall open = open_.back();
     const std::uint64_t caller = open.caller;
     open_.pop_back();
-    if (out_->patterns)
+    if (out_->patterns && !is_windowed(call.function))
         out_->patterns->miner().close(out_->sequences.group(group).shape, matcher_.net_end(), call.duration,
                                       call.timed);
-    GroupTimes& times = times_of(group, call.function);
+    GroupTimes& of_group = times_of(group, call.function);
+    if (!counts) {
+        open_words_.resize(open.first_word);
+        return;
+    }
+    GroupTimes& times = windowed_times(of_group, call, open.cluster);
     if (call.self_timed) times.self.add(call.self, call.weight);
     if (!call.timed) {
         out_->untimed_callers[call.function].of(caller).calls += call.weight;
@@ -119,7 +185,8 @@ void ThreadAnalysis::closed(const calls::Call& call) {
                          .group = group,
                          .outermost = call.outermost});
     open_words_.resize(open.first_word);
-    if (call.weight > 1) out_->sampling.time(call.function, group, call.duration, call.outermost);
+    if (call.weight > 1 && open.cluster == kComplete)
+        out_->sampling.time(call.function, group, call.duration, call.outermost);
     if (call.outermost) {
         times.outermost.add(call.duration, call.weight);
         return;
@@ -166,7 +233,10 @@ void ThreadAnalysis::tree_ended(std::uint64_t weight) {
 }
 
 void ThreadAnalysis::abandoned(std::size_t count) {
-    if (out_->patterns) out_->patterns->miner().abandon(builder_.abandoned_shapes(count));
+    if (out_->patterns) {
+        if (const auto shapes = builder_.abandoned_shapes(count); !shapes.empty())
+            out_->patterns->miner().abandon(shapes);
+    }
     builder_.abandon(count);
     for (; count > 0; --count) {
         const OpenCall& call = open_.back();

@@ -31,6 +31,8 @@ class ThreadAnalysis final : private calls::CallSink {
     void expect(std::uint64_t events) {
         if (out_->patterns) out_->patterns->miner().expect(events / 2);
     }
+    /// The part of the thread's life that is analyzed.
+    void set_life(const TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
     void consume(std::span<const trace::Event> events);
     void gap();
     /// No more events. Nothing else may be asked afterwards.
@@ -38,6 +40,9 @@ class ThreadAnalysis final : private calls::CallSink {
 
   private:
     friend calls::BasicMatcher<ThreadAnalysis>;
+
+    /// The call began before its function was sampled, or that never is.
+    static constexpr std::uint32_t kComplete = ThreadWindows::kOutside - 1;
 
     struct OpenCall {
         std::uint64_t caller = 0;
@@ -48,7 +53,8 @@ class ThreadAnalysis final : private calls::CallSink {
         std::uint32_t function = 0;
         std::uint32_t first_word = 0;  ///< in open_words_
         std::uint16_t cpu = 0;
-        std::uint64_t instructions = 0;  ///< trace::Event
+        std::uint64_t instructions = 0;     ///< trace::Event
+        std::uint32_t cluster = kComplete;  ///< of a function that is sampled in windows
     };
 
     void opened(const trace::Event& enter, std::uint64_t weight) override;
@@ -56,12 +62,21 @@ class ThreadAnalysis final : private calls::CallSink {
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
     GroupTimes& times_of(mining::GroupId group, std::uint32_t function);
+    void keep_for_other_baselines(GroupTimes& times) const;
+    GroupTimes& windowed_times(GroupTimes& times, const calls::Call& call, std::uint32_t cluster) const;
+    std::uint32_t cluster_of(const trace::Event& enter, std::uint64_t weight);
+    bool is_windowed(std::uint32_t function) const {
+        return function < settings_.windowed.size() && settings_.windowed[function];
+    }
+    void note_overhead(std::span<const trace::Event> events);
+    void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;
     void note_repeats();
     void sample(const calls::Call& call, const OpenCall& open, mining::GroupId group);
 
     bool samples_wanted() const { return settings_.most_sampled > 0; }
 
+    const trace::TraceInfo& info_;
     const ResolvedSettings& settings_;
     std::unique_ptr<ThreadTimes> out_;
     mining::SequenceBuilder builder_;

@@ -4,6 +4,11 @@
 
 namespace rdam::score {
 
+GroupTimes::GroupTimes() = default;
+GroupTimes::~GroupTimes() = default;
+GroupTimes::GroupTimes(GroupTimes&&) noexcept = default;
+GroupTimes& GroupTimes::operator=(GroupTimes&&) noexcept = default;
+
 void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
     count += times;
     sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
@@ -15,14 +20,15 @@ void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
     if (all) all->add(value, times);
 }
 
-Loss::Group SelfTimes::loss(const Baseline& baseline, std::uint64_t process_min) const {
+Loss::Group SelfTimes::loss(const Baseline& baseline, std::uint64_t process_min,
+                            std::uint64_t other_min) const {
     if (count == 0) return {};
     const auto n = static_cast<double>(count);
     const double mean = static_cast<double>(sum) / n;
     const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min)
                                : baseline.kind == Baseline::Kind::percentile
                                    ? all->percentile(baseline.fraction)
-                                   : min;
+                                   : std::min(min, other_min);
     const std::uint64_t least = std::min(sum, Distribution::saturating_product(count, base));
     return {.count = n,
             .lost = all ? all->lost_above(base) : static_cast<double>(sum - least),
@@ -85,6 +91,10 @@ void GroupTimes::add(const GroupTimes& other) {
         inner->merge(*other.inner);
     }
     self.merge(other.self);
+    if (!other.windowed) return;
+    if (!windowed) windowed = std::make_unique<WindowedTimes>();
+    windowed->before.add(other.windowed->before);
+    windowed->clusters.add(other.windowed->clusters);
 }
 
 }  // namespace rdam::score

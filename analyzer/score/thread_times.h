@@ -20,6 +20,7 @@
 #include "analyzer/score/off_cpu.h"
 #include "analyzer/score/pattern_times.h"
 #include "analyzer/score/sampling.h"
+#include "analyzer/score/sampling_windows.h"
 
 namespace rdam::score {
 
@@ -35,17 +36,30 @@ struct SelfTimes {
     void add(std::uint64_t value, std::uint64_t times);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const SelfTimes& other);
-    /// Σ max(value − base, 0) against `baseline`, and what that says of it.
-    Loss::Group loss(const Baseline& baseline, std::uint64_t process_min) const;
+    /// Σ max(value − base, 0) against `baseline`, and what that says of it. `other_min`: of values of the
+    /// same thread that are kept elsewhere.
+    Loss::Group loss(const Baseline& baseline, std::uint64_t process_min,
+                     std::uint64_t other_min = UINT64_MAX) const;
 };
 
-/// The scored calls of one sequence in one thread, durations in ticks.
+struct WindowedTimes;
+
+/// The scored calls of one sequence in one thread, durations in ticks. Of a function that is sampled in
+/// windows, those that began in one.
 struct GroupTimes {
     Distribution outermost;
     std::unique_ptr<Distribution> inner;  ///< within another call of the same function; null: there were none
     SelfTimes self;                       ///< of all of them
     std::uint64_t caller = 0;             ///< where they return to; meaningless if there are `callers`
-    std::unique_ptr<CallerTable> callers;  ///< null: they all return to the same address
+    std::unique_ptr<CallerTable> callers;          ///< null: they all return to the same address
+    std::unique_ptr<WindowedTimes> windowed = {};  ///< null: the function is not sampled in windows
+
+    GroupTimes();
+    ~GroupTimes();
+    GroupTimes(GroupTimes&&) noexcept;
+    GroupTimes& operator=(GroupTimes&&) noexcept;
+    GroupTimes(const GroupTimes&) = delete;
+    GroupTimes& operator=(const GroupTimes&) = delete;
 
     /// Before the call's times are added.
     void add_caller(std::uint64_t address, const calls::Call& call);
@@ -56,6 +70,20 @@ struct GroupTimes {
     CallerEntry only_caller() const;  ///< of a group without a table
     CallerTable& caller_table();
     void add_callers(const GroupTimes& other);
+};
+
+/// … and what else is known of it.
+struct WindowedTimes {
+    GroupTimes before;     ///< the calls from before it was sampled: all of them
+    ClusterSums clusters;  ///< of the outermost calls in windows
+};
+
+/// The calls of a function that is sampled in windows, by where they began. Weights are counted
+/// (calls::Call).
+struct WindowedCalls {
+    std::uint64_t before = 0;  ///< before it was sampled
+    std::uint64_t inside = 0;  ///< in windows
+    ClusterSums clusters;      ///< … by cluster; without times
 };
 
 /// Not movable: the sequences refer to themselves.
@@ -75,6 +103,8 @@ struct ThreadTimes {
     tsl::robin_map<std::uint32_t, std::uint64_t> stack_samples;
     std::unique_ptr<PatternTimes> patterns;  ///< null: not asked for
     TreeSums sampling;
+    ThreadWindows sampling_windows;
+    tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
     /// Of the outermost scored calls, by function; empty if none was asked for.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};

@@ -5,6 +5,11 @@
 
 namespace rdam::score {
 
+TickRange life_in(const trace::ThreadInfo& thread, const TickRange& range) {
+    return {std::max(thread.start, range.begin),
+            thread.end != 0 ? std::min(thread.end, range.end) : range.end};
+}
+
 EventWindow::EventWindow(TickRange range, std::size_t functions, std::vector<bool> ignored)
     : range_(range), ignored_(std::move(ignored)), open_frames_(functions) {
     ignored_.resize(functions);

@@ -23,6 +23,9 @@ struct TickRange {
     bool contains(std::uint64_t t) const { return t >= begin && t < end; }
 };
 
+/// The part of a thread's life in `range`; where an end of its life is not known, up to that of the range.
+TickRange life_in(const trace::ThreadInfo& thread, const TickRange& range);
+
 /// Of one thread. Time per event is constant (amortized); memory grows with the nesting.
 class EventWindow {
   public:

@@ -137,6 +137,7 @@ std::string serialize(std::uint32_t index, const FunctionInfo& function) {
     if (function.waits) to.add_bool(F::waits, true);
     if (function.busy_waits) to.add_bool(F::busy_waits, true);
     if (function.sampled) to.add_bool(F::sampled, true);
+    if (function.windowed_since != 0) to.add_fixed64(F::windowed_since, function.windowed_since);
     return out;
 }
 

@@ -298,6 +298,9 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
             case F::sampled:
                 in.truth(to.sampled);
                 break;
+            case F::windowed_since:
+                in.fixed(to.windowed_since);
+                break;
             case F::parameters:
                 in.message(add_to(to.parameters));
                 break;

@@ -90,9 +90,11 @@ struct FunctionInfo {
     std::uint8_t most_rate = 0;      ///< call trees that begin with it were recorded with probability
                                      ///< 2^-most_rate at least; 0: all of them
     std::uint32_t inlined_copies = 0;
-    bool waits = false;       ///< known to put the calling thread to sleep where it has to wait
-    bool busy_waits = false;  ///< known to wait on the processor, before it sleeps or instead
-    bool sampled = false;     ///< its calls are recorded in windows of time only, by the user's list
+    bool waits = false;                ///< known to put the calling thread to sleep where it has to wait
+    bool busy_waits = false;           ///< known to wait on the processor, before it sleeps or instead
+    bool sampled = false;              ///< its calls are recorded in windows of time only, by the user's list
+    std::uint64_t windowed_since = 0;  ///< ticks: calls that begin after that are recorded only if they begin
+                                       ///< in one of TraceInfo::windows; 0: never, every call is recorded
     std::vector<ParameterInfo> parameters;
     std::vector<ParameterInfo> result;  ///< none or one
 };
@@ -206,6 +208,14 @@ struct AgentInfo {
     bool told = false;               ///< false: a trace of format 1.3
 };
 
+/// A time in which calls of functions that are sampled in windows were recorded: ticks, begin ≤ t < end.
+struct Window {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+
+    friend bool operator==(const Window&, const Window&) = default;
+};
+
 /// All but the events.
 struct TraceInfo {
     ProcessInfo process;
@@ -217,6 +227,7 @@ struct TraceInfo {
     std::vector<FunctionInfo> functions;
     std::vector<ThreadInfo> threads;  ///< by thread index as used in chunks
     std::vector<StackInfo> stacks;
+    std::vector<Window> windows;  ///< of the process: in the order of time, none empty, none overlapping
     std::vector<AnswerInfo> answers;
     std::vector<std::string> remarks;  ///< what the recorder wants said: losses, refusals
     std::uint64_t dropped = 0;         ///< events lost over all threads, those of unknown threads included

@@ -35,7 +35,14 @@ inline constexpr std::uint32_t kMaxRawSize = 16U << 20U;
 inline constexpr std::uint32_t kMaxStoredSize = kMaxRawSize;
 inline constexpr std::uint32_t kMaxEvents = 1U << 17U;
 
-enum class ChunkType : std::uint8_t { events = 1, description = 2, index = 3, off_cpu = 4, packs = 5 };
+enum class ChunkType : std::uint8_t {
+    events = 1,
+    description = 2,
+    index = 3,
+    off_cpu = 4,
+    packs = 5,
+    windows = 6
+};
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 
 inline bool holds_events(std::uint8_t type) {
@@ -165,6 +172,10 @@ enum class OffCpuColumn : std::size_t {
 };
 inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuColumn::count);
 inline constexpr std::size_t kFirstOffCpuColumns = 3;  ///< those of version 1.2
+
+/// The columns of a windows chunk (since version 1.4).
+enum class WindowsColumn : std::size_t { gaps, lengths, count };
+inline constexpr std::size_t kWindowsColumns = static_cast<std::size_t>(WindowsColumn::count);
 
 /// The payload begins with the number of columns and the size of each, as 32-bit numbers.
 inline constexpr std::size_t column_table(std::size_t columns) {

@@ -3,19 +3,13 @@
 #include <algorithm>
 
 #include "analyzer/trace/column_reader.h"
+#include "analyzer/trace/plain_columns.h"
 
 namespace rdam::trace {
 
 using format::OffCpuColumn;
 
 namespace {
-
-void put_u32(std::vector<std::uint8_t>& out, std::size_t value) {
-    const auto narrow = static_cast<std::uint32_t>(value);
-    const std::size_t at = out.size();
-    out.resize(at + sizeof narrow);
-    std::memcpy(out.data() + at, &narrow, sizeof narrow);
-}
 
 /// Which intervals are the recorder's.
 class RecorderMarks {
@@ -51,17 +45,10 @@ class RecorderMarks {
     bool repeated_ = false;
 };
 
-/// a + b; false: that is no time-stamp any more.
-bool advance(std::uint64_t& a, std::uint64_t b) {
-    return !__builtin_add_overflow(a, b, &a);
-}
-
 }  // namespace
 
 void OffCpuEncoder::put(OffCpuColumn column, std::uint64_t number) {
-    std::vector<std::uint8_t>& out = columns_[static_cast<std::size_t>(column)];
-    std::array<std::uint8_t, varint::kSlack> room{};
-    out.insert(out.end(), room.data(), varint::put_long(room.data(), number));
+    put_number(columns_[static_cast<std::size_t>(column)], number);
 }
 
 void OffCpuEncoder::add(OffCpu interval) {
@@ -89,13 +76,7 @@ std::size_t OffCpuEncoder::bytes() const {
 }
 
 std::vector<std::uint8_t> OffCpuEncoder::payload() const {
-    std::vector<std::uint8_t> out;
-    put_u32(out, format::kOffCpuColumns);
-    for (const auto& column : columns_)
-        put_u32(out, column.size());
-    for (const auto& column : columns_)
-        out.insert(out.end(), column.begin(), column.end());
-    return out;
+    return join_columns(columns_);
 }
 
 bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,

@@ -14,6 +14,7 @@
 #include "analyzer/trace/file_input.h"
 #include "analyzer/trace/format.h"
 #include "analyzer/trace/off_cpu.h"
+#include "analyzer/trace/windows.h"
 
 namespace rdam::trace {
 namespace {
@@ -92,6 +93,7 @@ struct TraceReader::State {
     void add_off_cpu_chunk(const ChunkPlace& place);
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
+    void read_windows(const std::vector<ChunkPlace>& places);
     bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
@@ -167,6 +169,18 @@ void TraceReader::State::read_descriptions(const std::vector<ChunkPlace>& places
     threads.resize(info.threads.size());
 }
 
+void TraceReader::State::read_windows(const std::vector<ChunkPlace>& places) {
+    ChunkLoader loader;
+    std::uint64_t next = 0;
+    bool gap = false;
+    for (const ChunkPlace& place : places) {
+        if (!place.is(format::ChunkType::windows) || !is_next(next, place.sequence, gap)) continue;
+        if (place.events > format::kMaxEvents || !loader.load(file, place) ||
+            !decode_windows(loader.header(), loader.payload(), info.windows))
+            ++damage.bad_chunks;
+    }
+}
+
 void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     constexpr std::size_t kThreadsWithoutChunks = 65536;
     most_threads = places.size() + kThreadsWithoutChunks;
@@ -175,6 +189,7 @@ void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
         if (place.is(format::ChunkType::off_cpu)) add_off_cpu_chunk(place);
     }
     read_descriptions(places);
+    read_windows(places);
 }
 
 /// False: the chunk is bad.

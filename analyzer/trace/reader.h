@@ -35,8 +35,9 @@ class TraceReader {
     TraceReader& operator=(const TraceReader&) = delete;
 
     /// Guarantees: every function and object index in it is in range of its vector, every thread of a chunk
-    /// is in `threads`, every parameter's and result's word is one that is recorded, at most one result. What
-    /// the file has lost is there with empty fields, a function with the name "(description lost)".
+    /// is in `threads`, `windows` are in the order of time, every parameter's and result's word is one that
+    /// is recorded, at most one result. What the file has lost is there with empty fields, a function with
+    /// the name "(description lost)".
     const TraceInfo& info() const;
     /// Grows while threads are read (a chunk's inside is looked at only then); complete after all are.
     Damage damage() const;

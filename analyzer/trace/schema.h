@@ -99,6 +99,7 @@ enum class Function : protozero::pbf_tag_type {
     waits = 16,
     busy_waits = 17,
     sampled = 18,
+    windowed_since = 19,
 };
 
 enum class Parameter : protozero::pbf_tag_type {

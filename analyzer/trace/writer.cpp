@@ -68,6 +68,7 @@ struct TraceWriter::State {
     std::size_t buffered = 0;
     tsl::robin_map<std::uint32_t, Thread> threads;
     tsl::robin_map<std::uint32_t, std::uint32_t> off_cpu_chunks;  ///< by tid
+    std::uint32_t windows_chunks = 0;
     std::uint32_t descriptions = 0;
     std::uint32_t index_parts = 0;
     std::vector<format::IndexEntry> index;
@@ -111,6 +112,7 @@ void TraceWriter::State::pack(format::ChunkHeader& header, std::span<const std::
 std::uint32_t& TraceWriter::State::next_sequence(const format::ChunkHeader& header) {
     if (header.is(format::ChunkType::description)) return descriptions;
     if (header.is(format::ChunkType::index)) return index_parts;
+    if (header.is(format::ChunkType::windows)) return windows_chunks;
     if (header.is(format::ChunkType::off_cpu)) return off_cpu_chunks[header.thread];
     return threads[header.thread].sequence;
 }
@@ -127,7 +129,7 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     const std::uint64_t offset = file.size();
     // What was recorded leaves room for the end, or a disk that gets full would take the meaning of what is
     // already there.
-    if (header.thread != format::kNoThread)
+    if (header.thread != format::kNoThread || header.is(format::ChunkType::windows))
         if (auto done = file.reserve(buffered + room_for_end()); !done) return done;
     if (auto done = file.append({buffer.data(), buffered}); !done) return done;
     ++next;
@@ -251,6 +253,18 @@ Result<void> TraceWriter::append_off_cpu(std::uint32_t tid, OffCpuEncoder& encod
     header.last_tsc = encoder.last_;
     auto done = state_->write_chunk(header, encoder.payload());
     if (!done) state_->switches_lost += encoder.intervals();
+    encoder = {};
+    return done;
+}
+
+Result<void> TraceWriter::append_windows(WindowsEncoder& encoder) {
+    if (encoder.windows() == 0) return {};
+    format::ChunkHeader header;
+    header.type = static_cast<std::uint8_t>(format::ChunkType::windows);
+    header.events = encoder.windows();
+    header.first_tsc = encoder.first_;
+    header.last_tsc = encoder.last_;
+    auto done = state_->write_chunk(header, encoder.payload());
     encoder = {};
     return done;
 }

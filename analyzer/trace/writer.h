@@ -10,6 +10,7 @@
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/off_cpu.h"
 #include "analyzer/trace/packs.h"
+#include "analyzer/trace/windows.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::trace {
@@ -75,10 +76,14 @@ class TraceWriter {
     /// (SwitchInfo::lost).
     Result<void> append_off_cpu(std::uint32_t tid, OffCpuEncoder& encoder);
 
+    /// Appends what `encoder` holds as the next windows chunk, and empties it. It must not hold more than
+    /// format::kMaxEvents. On failure the windows are lost: a reader does not score what was called in them.
+    Result<void> append_windows(WindowsEncoder& encoder);
+
     /// Appends the parts of `info` that are new or have changed since the last call (all, the first time), so
     /// that a file whose end is missing still says what its events mean. Vectors only grow; an item's index
-    /// is its identity. `dropped` is written as given plus what append() has dropped, `switches.lost` plus
-    /// what append_off_cpu() has lost.
+    /// is its identity. `windows` are not among them. `dropped` is written as given plus what append() has
+    /// dropped, `switches.lost` plus what append_off_cpu() has lost.
     Result<void> describe(const TraceInfo& info);
 
     /// Last description (all of it, so that a damaged one can be spared), index and end mark; closes the

@@ -32,10 +32,9 @@
 #define RDAM_HEAD_RATE_SHIFT 32
 #define RDAM_HEAD_COUNTED_SHIFT 39
 
-// A function's rate: 0 to RDAM_MOST_RATE, or switched off.
+// A function's rate: 0 to RDAM_MOST_RATE.
 #define RDAM_RATE_TREE 0x40
 #define RDAM_MOST_RATE 31
-#define RDAM_RATE_OFF 0x80
 
 // Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
 // kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,

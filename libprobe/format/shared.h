@@ -1,6 +1,6 @@
 // The memory that a profiled process and its agent share: a memfd, mapped by both, known to nobody else.
 //
-//   Control | request | plan | chunk … chunk
+//   Control | gates | request | plan | chunk … chunk
 //
 // Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are
 // not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
@@ -16,10 +16,15 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 7;
+inline constexpr std::uint32_t kVersion = 8;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
+/// One byte for each function number, whole pages of their own: the process maps them a second time near its
+/// code, to read only. A gated function's calls are recorded while its byte is not 0. Written by the process
+/// before the agent starts (all open), then by the agent.
+inline constexpr std::uint64_t kGatesSize = kMaxFunctions;
+inline constexpr std::uint64_t kGatesOffset = kRequestOffset - kGatesSize;
 inline constexpr std::uint64_t kRequestSize = 3 << 20;
 inline constexpr std::uint64_t kPlanOffset = 4 << 20;
 inline constexpr std::uint64_t kPlanSize = 28 << 20;
@@ -155,9 +160,8 @@ struct Control {
     std::uint32_t max_overhead_ppm;      ///< 0: none, everything is recorded
     std::uint64_t unrecorded_ticks_x16;  ///< of an outermost call that is not recorded
     std::uint64_t inside_ticks_x16;      ///< of a call inside such a one
-    std::uint64_t off_ticks_x16;         ///< of a function that is switched off
     std::atomic<std::uint32_t> rates_changed;
-    std::atomic<std::uint8_t> rates[kMaxFunctions];  ///< written by the agent: RDAM_MOST_RATE, RDAM_RATE_OFF
+    std::atomic<std::uint8_t> rates[kMaxFunctions];  ///< written by the agent: 0…RDAM_MOST_RATE
 
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
@@ -208,7 +212,7 @@ struct Control {
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;      ///< chunks that the agent keeps for a slot that is not written yet
 
-    /// Recorded calls by function, counted when they are packed.
+    /// Recorded calls by function number, counted when they are packed: late by up to a chunk.
     std::atomic<std::uint64_t> calls[kMaxFunctions];
 
     std::atomic<std::uint32_t> region_count;
@@ -218,7 +222,7 @@ struct Control {
     ThreadSlot threads[kMaxThreads];
 };
 inline constexpr std::uint32_t kEndedThread = 0x80000000;
-static_assert(sizeof(Control) <= kRequestOffset);
+static_assert(sizeof(Control) <= kGatesOffset);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // --- The request: what the process tells before it is planned for
@@ -259,8 +263,8 @@ struct PlannedFunction {
     plan::Frame frame = plan::Frame::side;
     std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself
                                    ///< getting a 2-byte jump back to it; 0: the 5-byte jump goes to the entry
+    std::uint8_t sampled = 0;      ///< its calls are recorded in windows of time only: it has a gate
     std::uint8_t original_size = 0;
-    std::uint8_t sampled = 0;  ///< 1: its calls are recorded in windows of time only, by the user's list
     std::uint8_t original[plan::kMaxMoved] = {};
     Text code;
     Text fixups;  ///< plan::Fixup[]

@@ -7,15 +7,14 @@
 namespace rdam::agent {
 namespace {
 
-/// Part of the share is kept for what a window does not show: its neighbours are not like it.
+/// Part of the share is kept for what a window does not show (its neighbours are not like it), and for the
+/// windows in which the hottest functions are recorded.
 constexpr double kUsed = 0.8;
-/// Calls that are not recorded may take up to this part of what is available; beyond, functions are switched
-/// off.
+/// Calls that are not recorded may take up to this part of what is available; beyond, functions are windowed.
 constexpr double kForUnrecorded = 0.5;
 /// Call trees that are fewer than this in a window are too long to be sampled.
 constexpr double kFewTrees = 4;
-/// A function is switched off for good, so not for a window or two in which the machine had other things to
-/// do.
+/// A function is windowed for good, so not for a window or two in which the machine had other things to do.
 constexpr double kMemory = 0.75;
 constexpr double kInsufficient = 1.5;  ///< the least pressure of a window in which sampling does not suffice
 constexpr double kLeastProbability = 1.0 / 64;
@@ -54,6 +53,7 @@ void Budget::call(std::uint32_t thread, std::uint32_t function, bool tree, std::
         data.weight = std::ldexp(1.0, rate);
         data.trees[function].count += data.weight;
     }
+    if (windowed(function)) return;
     ++data.recorded;
     data.trees[data.root].calls += data.weight;
     data.calls[function] += data.weight;
@@ -81,12 +81,16 @@ bool Budget::seen(std::uint32_t thread, std::uint64_t tsc) {
     return apply() || changed_;
 }
 
+double Budget::share_of_windows(double share) {
+    return (1 - kUsed) * share;
+}
+
 void Budget::ended(std::uint32_t thread) {
     threads_.erase(thread);
     last_ = {};
 }
 
-/// Without the functions that have been switched off meanwhile this is what the trees cost when none is
+/// Without the functions that are windowed this is what the trees cost when none is
 /// recorded.
 double Budget::cost_of_unrecorded(const Trees& trees) const {
     return trees.count * costs_.unrecorded + std::max(trees.calls - trees.count, 0.0) * costs_.inside;
@@ -117,7 +121,7 @@ void Budget::reconsider(Thread& thread, double elapsed) {
     if (enough) return;
     if (thread.pressure <= 1) return sample_least(thread, available, flush);
     thread.pressure = 0;
-    while (switch_off_most_called(thread, own) && !sample(thread, available, flush)) {
+    while (window_most_called(thread) && !sample(thread, available, flush)) {
     }
 }
 
@@ -169,15 +173,14 @@ void Budget::sample_least(Thread& thread, double available, double flush) const 
 }
 
 /// The function with the most calls in the window is as if it had not been called.
-bool Budget::switch_off_most_called(Thread& thread, double own) {
+bool Budget::window_most_called(Thread& thread) {
     const auto most = std::ranges::max_element(thread.calls);
     if (most == thread.calls.end() || *most <= 0) return false;
     const auto function = static_cast<std::uint32_t>(most - thread.calls.begin());
     const double calls = std::exchange(*most, 0.0);
-    if (function >= rates_.size()) rates_.resize(function + std::size_t{1});
-    changed_ = changed_ || rates_[function] != RDAM_RATE_OFF;
-    rates_[function] = RDAM_RATE_OFF;
-    share_of_off_ += calls * costs_.off / own;
+    if (function >= windowed_.size()) windowed_.resize(function + std::size_t{1});
+    windowed_[function] = true;
+    changed_ = true;
     // Its own trees are gone. Which of the others it was called in is not known: each loses its part.
     const double own_trees = std::exchange(thread.trees[function], Trees{}).count;
     double all = 0;
@@ -200,7 +203,6 @@ bool Budget::apply() {
         rates_.resize(wanted.rbegin()->first + std::size_t{1});
     for (std::uint32_t function = 0; function < rates_.size(); ++function) {
         std::uint8_t& rate = rates_[function];
-        if (rate == RDAM_RATE_OFF) continue;
         const auto found = wanted.find(function);
         const std::uint8_t now = found != wanted.end() ? found->second : std::uint8_t{0};
         const std::uint8_t next = now >= rate ? now : static_cast<std::uint8_t>(rate - 1);

@@ -15,11 +15,11 @@ struct CallCosts {
     double recorded = 0;
     double unrecorded = 0;  ///< an outermost call whose tree is not recorded
     double inside = 0;      ///< a call in such a tree
-    double off = 0;         ///< a function that is switched off
 };
 
-/// A function's rate: 0…RDAM_MOST_RATE: a call tree that begins with it is recorded with probability 2^-rate;
-/// RDAM_RATE_OFF: none of its calls is. Not thread-safe.
+/// A function's rate, 0…RDAM_MOST_RATE: a call tree that begins with it is recorded with probability 2^-rate.
+/// What is too hot for that is *windowed*, for good: its calls are recorded in windows of time only
+/// (window_schedule.h), and what that costs is not the budget's business. Not thread-safe.
 class Budget {
   public:
     /// `share`: cost of the recorder / time of the program, above 0. Rates are reconsidered whenever a thread
@@ -41,9 +41,9 @@ class Budget {
     std::uint8_t rate(std::uint32_t function) const {
         return function < rates_.size() ? rates_[function] : std::uint8_t{0};
     }
-    /// Whether the calls of functions that are switched off alone cost more than the share, by what was seen
-    /// of them when that was done: nothing is left to be done then.
-    bool exceeded() const { return share_of_off_ > share_; }
+    bool windowed(std::uint32_t function) const { return function < windowed_.size() && windowed_[function]; }
+    /// The part of `share` that is left to windows: a share of the program's time.
+    static double share_of_windows(double share);
 
   private:
     /// What a thread did in the current window. Of trees by their outermost function, of calls by their own.
@@ -71,7 +71,7 @@ class Budget {
     void reconsider(Thread& thread, double elapsed);
     bool sample(Thread& thread, double available, double flush);
     double pressure(const Thread& thread, double available) const;
-    bool switch_off_most_called(Thread& thread, double own);
+    bool window_most_called(Thread& thread);
     void sample_least(Thread& thread, double available, double flush) const;
     bool apply();
 
@@ -81,7 +81,7 @@ class Budget {
     std::map<std::uint32_t, Thread> threads_;
     std::pair<std::uint32_t, Thread*> last_{0, nullptr};  ///< the one that was asked for last
     std::vector<std::uint8_t> rates_;
-    double share_of_off_ = 0;
+    std::vector<bool> windowed_;
     bool changed_ = false;
 };
 

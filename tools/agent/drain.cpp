@@ -33,18 +33,18 @@ std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_
     return Budget(control.max_overhead_ppm * 1e-6,
                   {.recorded = ticks(control.probe_ticks_x16),
                    .unrecorded = ticks(control.unrecorded_ticks_x16),
-                   .inside = ticks(control.inside_ticks_x16),
-                   .off = ticks(control.off_ticks_x16)},
+                   .inside = ticks(control.inside_ticks_x16)},
                   kWindowSeconds * ticks_per_second);
 }
 
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-             const TickRate& rate, std::string wanted)
+             const TickRate& rate, WindowSampler& windows, std::string wanted)
     : shared_(shared),
       process_(process),
       info_(info),
+      windows_(windows),
       finisher_(process, shared.control(), info),
       file_(info, rate, std::move(wanted)),
       budget_(make_budget(shared_.control(), rate.result())),
@@ -255,18 +255,18 @@ void Drain::watch_cost(std::uint32_t thread) {
                               event.sampling != 0 ? event.sampling - 1 : 0);
         }
     }
-    if (last != 0 && budget_->seen(thread, last)) set_rates(last);
+    if (last != 0 && budget_->seen(thread, last)) set_rates();
 }
 
-void Drain::set_rates(std::uint64_t now) {
+void Drain::set_rates() {
     shm::Control& control = shared_.control();
     const std::size_t functions = std::min<std::size_t>(info_.functions.size(), shm::kFirstRegion);
     for (std::uint32_t i = 0; i < functions; ++i) {
         const std::uint8_t rate = budget_->rate(i);
         control.rates[i].store(rate, std::memory_order_relaxed);
         trace::FunctionInfo& function = info_.functions[i];
-        if (rate != RDAM_RATE_OFF) function.most_rate = std::max(function.most_rate, rate);
-        if (rate == RDAM_RATE_OFF && function.switched_off == 0) function.switched_off = now;
+        function.most_rate = std::max(function.most_rate, rate);
+        if (budget_->windowed(i) && function.windowed_since == 0) function.windowed_since = windows_.add(i);
     }
     control.rates_changed.fetch_add(1);
 }
@@ -356,11 +356,6 @@ void Drain::add_remarks(bool clean_end) {
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
             "program; allow "
             "pidfd_open, poll and futex where they are forbidden (seccomp), or give more with RDAM_BUFFER");
-    if (budget_ && budget_->exceeded())
-        info_.remarks.emplace_back(
-            "the budget for overhead could not be kept: functions that are switched off still cost more; "
-            "take "
-            "the most called ones off the list");
 }
 
 std::string Drain::finish(bool clean_end, bool tell_none) {

@@ -16,6 +16,7 @@
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/trace_file.h"
+#include "tools/agent/window_sampler.h"
 
 namespace rdam::agent {
 
@@ -24,7 +25,7 @@ class Drain {
   public:
     /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
     Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-          const TickRate& rate, std::string wanted);
+          const TickRate& rate, WindowSampler& windows, std::string wanted);
 
     /// `info` knows more functions, and the process has these objects besides.
     void note_objects(const std::vector<ProcessObject>& added) { finisher_.add_objects(added); }
@@ -78,7 +79,7 @@ class Drain {
     void take_gone_threads();
     void watch_cost(std::uint32_t thread);
     void look_at_first_moments();
-    void set_rates(std::uint64_t now);
+    void set_rates();
     void give_back(std::uint32_t chunk);
     void take_thread(std::uint32_t slot);
     void note_thread(const shm::ThreadSlot& slot, std::uint64_t end);
@@ -88,6 +89,7 @@ class Drain {
     const SharedMemory& shared_;
     const ProcessDescription& process_;
     trace::TraceInfo& info_;
+    WindowSampler& windows_;
     PackFinisher finisher_;
     TraceFile file_;
     trace::Packs packs_;  ///< of the chunk at hand

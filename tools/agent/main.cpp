@@ -27,6 +27,7 @@
 #include "tools/agent/priorities.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/shared_memory.h"
+#include "tools/agent/window_sampler.h"
 
 namespace rdam::agent {
 namespace {
@@ -117,11 +118,20 @@ std::string no_counters(const trace::CounterInfo& counters) {
     return "rdam: no instructions were counted: " + counters.reason + "\n";
 }
 
+/// The share of a thread's time that the recording of functions in windows may take.
+double share_of_windows(const shm::Control& control) {
+    constexpr double kOfMarked = 0.02;
+    if (control.max_overhead_ppm == 0) return kOfMarked;
+    return Budget::share_of_windows(control.max_overhead_ppm * 1e-6);
+}
+
 /// What the draining thread works with, besides the drain.
 struct Work {
     const SharedMemory& shared;
     Planning& planning;
+    trace::TraceInfo& info;
     SwitchRecorder& switches;
+    WindowSampler& windows;
     const Watch& watch;
     const TickRate& rate;
     Attendant& attendant;
@@ -148,6 +158,7 @@ void answer_late_request(const Work& work, Drain& drain) {
     else
         work.attendant.run(plan);
     drain.note_objects(added);
+    work.windows.add_marked(work.info);
     control.late_answered_futex.store(asked);
     futex_wake(&control.late_answered_futex, INT_MAX);
 }
@@ -170,6 +181,7 @@ void drain_while_running(const Work& work, Drain& drain) {
         drain.note_events();
         answer_late_request(work, drain);
         work.switches.write(drain.writer());
+        work.windows.write(drain.writer());
         work.usage.note();
         const bool waits = work.rationed && !work.attendant.urgent();
         if (!ending() && !waits && drain.take_ring()) continue;
@@ -187,6 +199,7 @@ void drain_until_end(const Work& work, Drain& drain) {
         progress.show();
     drain.take_rest(work.watch.end() == End::replaced ? 0 : work.rate.now());
     work.switches.finish(drain.writer());
+    work.windows.finish(drain.writer());
     work.usage.note();
 }
 
@@ -239,10 +252,14 @@ int run(int fd) {
     describe_clock(control, rate, info.clock);
     info.counters = describe_counters(control);
     AgentUsage usage(info.agent);
-    Drain drain(*shared, process, info, rate, wishes.output);
+    WindowSampler windows(*shared, rate, share_of_windows(control));
+    windows.add_marked(info);
+    Drain drain(*shared, process, info, rate, windows, wishes.output);
     drain_until_end({.shared = *shared,
                      .planning = planning,
+                     .info = info,
                      .switches = switches,
+                     .windows = windows,
                      .watch = watch,
                      .rate = rate,
                      .attendant = attendant,

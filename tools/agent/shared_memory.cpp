@@ -40,6 +40,11 @@ std::uint8_t* SharedMemory::chunk(std::uint32_t index) const {
     return static_cast<std::uint8_t*>(memory_) + shm::kChunksOffset + std::uint64_t{index} * shm::kChunkSize;
 }
 
+std::atomic<std::uint8_t>& SharedMemory::gate(std::uint32_t function) const {
+    return reinterpret_cast<std::atomic<std::uint8_t>*>(static_cast<std::uint8_t*>(memory_) +
+                                                        shm::kGatesOffset)[function];
+}
+
 shm::ChunkHeader& SharedMemory::chunk_header(std::uint32_t index) const {
     return *reinterpret_cast<shm::ChunkHeader*>(chunk(index));
 }

@@ -48,6 +48,8 @@ class SharedMemory {
 
     shm::Control& control() const { return *static_cast<shm::Control*>(memory_); }
     std::uint8_t* chunk(std::uint32_t index) const;
+    /// One for each function number (shm::kGatesOffset).
+    std::atomic<std::uint8_t>& gate(std::uint32_t function) const;
     shm::ChunkHeader& chunk_header(std::uint32_t index) const;
     std::span<std::uint8_t> plan_area() const;
     ProcessDescription describe_process() const;

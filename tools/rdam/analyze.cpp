@@ -131,6 +131,7 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
     if (arguments.settings.patterns) return "--patterns";
     if (arguments.threads) return "--threads";
     if (arguments.sequences) return "--sequences";
+    if (arguments.verbose) return "--verbose";
     if (arguments.top_given->count() > 0) return "--top";
     if (arguments.traces.size() > 1) return "a second trace";
     return nullptr;
@@ -188,6 +189,7 @@ output::TextOptions text_options(const AnalyzeArguments& arguments) {
     return {.top = arguments.top_given->count() > 0 ? arguments.top : kTopOfTable,
             .threads = arguments.threads,
             .sequences = arguments.sequences,
+            .verbose = arguments.verbose,
             .color = wants_color(arguments),
             .threshold = arguments.settings.threshold};
 }
@@ -214,6 +216,8 @@ Run add_analyze(CLI::App& app) {
             ->check(CLI::Range(0, kMostShown));
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
+    app.add_flag("-v,--verbose", options->verbose,
+                 "Say of each sampled function how it was sampled and how sure its figures are");
     app.add_flag("--patterns", settings.patterns,
                  "Find the patterns among the calls of each thread, and score them as well");
     add_sequence_options(app, settings);

@@ -26,6 +26,7 @@ struct AnalyzeArguments {
     bool json = false;
     bool threads = false;
     bool sequences = false;
+    bool verbose = false;
     bool diff = false;
     bool interactive = false;
     std::vector<std::string> causes;  ///< files of other tools

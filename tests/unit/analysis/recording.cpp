@@ -128,6 +128,8 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
             out.windows[t] = std::make_unique<score::EventWindow>(
                 *selection->window, recording.info.functions.size(), settings.ignored);
         }
+        analysis.set_life(
+            score::life_in(recording.info.threads[t], selection->window.value_or(score::TickRange{})));
         const auto& window = out.windows[t];
         for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
             if (piece.gap_before && (!window || window->gap())) analysis.gap();

@@ -8,7 +8,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr CallCosts kCosts{.recorded = 100, .unrecorded = 20, .inside = 8, .off = 6};
+constexpr CallCosts kCosts{.recorded = 100, .unrecorded = 20, .inside = 8};
 constexpr double kWindow = 1e6;
 
 /// A thread as the recorder would record it: per window so many trees of each function, with so many calls of
@@ -37,10 +37,8 @@ class Program {
   private:
     double run_trees(std::uint32_t function, const Trees& trees) {
         const std::uint8_t rate = budget_.rate(function);
-        const bool inside_off = budget_.rate(0) == RDAM_RATE_OFF;
-        const double inside = inside_off ? 0 : trees.inside;
-        const double off = inside_off ? trees.count * trees.inside * kCosts.off : 0;
-        if (rate == RDAM_RATE_OFF) return trees.count * kCosts.off + off;
+        const double inside = budget_.windowed(0) ? 0 : trees.inside;
+        if (budget_.windowed(function)) return 0;
         left_[function] += trees.count * std::ldexp(1.0, -rate);
         double recorded = 0;
         for (; left_[function] >= 1; --left_[function], ++recorded) {
@@ -50,7 +48,7 @@ class Program {
         }
         const double skipped = std::max(trees.count - recorded, 0.0);
         return recorded * (1 + inside) * kCosts.recorded +
-               skipped * (kCosts.unrecorded + inside * kCosts.inside) + off;
+               skipped * (kCosts.unrecorded + inside * kCosts.inside);
     }
 
     Budget& budget_;
@@ -69,14 +67,14 @@ double settle(Program& program, int windows = 20) {
     return share;
 }
 
-/// How many windows, each filled by `fill`, until the function is switched off.
+/// How many windows of the budget, each filled by `fill`, until the function is sampled in windows of time.
 template <class Fill>
-int windows_until_off(Budget& budget, std::uint32_t function, const Fill& fill) {
+int looks_until_windowed(Budget& budget, std::uint32_t function, const Fill& fill) {
     constexpr int kMost = 20;
     for (int window = 1; window < kMost; ++window) {
         fill();
         budget.seen(0, 3'000'000 * static_cast<std::uint64_t>(window));
-        if (budget.rate(function) == RDAM_RATE_OFF) return window;
+        if (budget.windowed(function)) return window;
     }
     return kMost;
 }
@@ -99,7 +97,7 @@ TEST_CASE("a function that is called too often is sampled, a rare one is not", "
     CHECK(budget.rate(1) > 0);
     CHECK(budget.rate(1) < RDAM_MOST_RATE);
     CHECK(budget.rate(2) == 0);
-    CHECK_FALSE(budget.exceeded());
+    CHECK_FALSE(budget.windowed(1));
 }
 
 TEST_CASE("what is sampled is not taken for little", "[budget]") {
@@ -121,34 +119,35 @@ TEST_CASE("trees are sampled whole: the calls inside count for their outermost f
     CHECK(budget.rate(0) == 0);
 }
 
-TEST_CASE("where not recording is too expensive, the most called function is switched off", "[budget]") {
+TEST_CASE("where not recording is too expensive, the most called function is recorded in windows",
+          "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     Program program(budget, 0, {{1, {.count = 100, .inside = 150}}, {2, {.count = 100}}}, 2e6);
     CHECK(settle(program) <= 0.10);
-    CHECK(budget.rate(0) == RDAM_RATE_OFF);
-    CHECK(budget.rate(1) != RDAM_RATE_OFF);
+    CHECK(budget.windowed(0));
+    CHECK_FALSE(budget.windowed(1));
     CHECK(budget.rate(2) == 0);
 }
 
-TEST_CASE("a rare function is recorded whole in the windows that decide about switching off too",
-          "[budget]") {
+TEST_CASE("a rare function is recorded whole while it is decided what is recorded in windows", "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     Program program(budget, 0, {{1, {.count = 100, .inside = 150}}, {2, {.count = 20}}}, 2e6);
     program.run_window();
     program.run_window();
     CHECK(budget.rate(1) > 0);
-    CHECK(budget.rate(1) != RDAM_RATE_OFF);
+    CHECK_FALSE(budget.windowed(1));
     for (int window = 0; window < 20; ++window) {
         CHECK(budget.rate(2) == 0);
         program.run_window();
     }
 }
 
-TEST_CASE("a tree that does not end cannot be sampled: what it calls most is switched off", "[budget]") {
+TEST_CASE("a tree that does not end cannot be sampled: what it calls most is recorded in windows",
+          "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     budget.call(0, 1, true, 0);
     budget.seen(0, 1);
-    CHECK(windows_until_off(budget, 2, [&] {
+    CHECK(looks_until_windowed(budget, 2, [&] {
               for (int i = 0; i < 10'000; ++i)
                   budget.call(0, i % 100 == 0 ? 3 : 2, false, 0);
           }) == 4);
@@ -159,7 +158,7 @@ TEST_CASE("a tree that does not end cannot be sampled: what it calls most is swi
 TEST_CASE("what is called in a manual region cannot be sampled", "[budget]") {
     Budget budget(0.10, kCosts, kWindow);
     budget.seen(0, 1);
-    CHECK(windows_until_off(budget, 2, [&] {
+    CHECK(looks_until_windowed(budget, 2, [&] {
               budget.region(0, 7000);
               for (int i = 0; i < 10'000; ++i)
                   budget.call(0, 2, false, 0);
@@ -167,12 +166,28 @@ TEST_CASE("what is called in a manual region cannot be sampled", "[budget]") {
     CHECK(budget.rate(7000) == 0);
 }
 
-TEST_CASE("a budget that cannot be kept is told", "[budget]") {
+TEST_CASE("what is recorded in windows does not count against the rest, and stays so", "[budget]") {
     Budget budget(0.01, kCosts, kWindow);
     Program program(budget, 0, {{1, {.count = 50'000}}}, 2e6);
     settle(program);
-    CHECK(budget.rate(1) == RDAM_RATE_OFF);
-    CHECK(budget.exceeded());
+    REQUIRE(budget.windowed(1));
+    // A window: many calls at once, in trees of their own and in those of another function.
+    std::uint64_t tsc = 1'000'000'000;
+    budget.seen(0, tsc);
+    for (int i = 0; i < 10'000; ++i)
+        budget.call(0, 1, true, 0);
+    budget.call(0, 2, true, 0);
+    for (int i = 0; i < 10'000; ++i)
+        budget.call(0, 1, false, 0);
+    budget.seen(0, tsc += 2'000'000);
+    CHECK(budget.rate(2) == 0);
+    CHECK_FALSE(budget.windowed(2));
+    CHECK(budget.windowed(1));
+}
+
+TEST_CASE("windows have a part of the budget to themselves", "[budget]") {
+    CHECK(Budget::share_of_windows(0.10) > 0);
+    CHECK(Budget::share_of_windows(0.10) < 0.05);
 }
 
 TEST_CASE("the most demanding thread decides, and rates fall step by step when it has gone", "[budget]") {

@@ -96,6 +96,7 @@ std::vector<FunctionInfo> full_functions() {
     work.most_rate = 7;
     work.busy_waits = true;
     work.sampled = true;
+    work.windowed_since = 0x2234567890;
 
     FunctionInfo write;
     write.name = write.linkage_name = "write";
@@ -179,7 +180,7 @@ auto fields(const AnswerInfo& a) {
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
                     f.leave_words, f.inlined_copies, f.switched_off, f.most_rate, f.waits, f.busy_waits,
-                    f.sampled);
+                    f.sampled, f.windowed_since);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,

@@ -25,6 +25,7 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
             output::score_text(row.rdam),
         "95 % " + output::interval_text(row.rdam_low, row.rdam_high),
         output::counted(row.occurrences, "call", "calls"), "lost " + output::human_time(row.lost_ns)};
+    if (row.few_windows) items[0] = "no score: seen in too few windows";
     if (row.sampled || row.switched_off_ns) items[2] = occurrences(row) + " calls";
     if (row.outermost > 0) {
         items.push_back("min " + output::human_time(row.min_ns));

@@ -1,0 +1,113 @@
+#include "analyzer/score/windowed_part.h"
+
+#include <algorithm>
+
+namespace rdam::score {
+namespace {
+
+double as_double(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estimate) {
+    if (estimate == nullptr) return part.times;
+    return part.times->windowed ? &part.times->windowed->before : nullptr;
+}
+
+void lower(std::uint64_t& least, const Distribution& calls) {
+    if (calls.count() > 0) least = std::min(least, calls.min());
+}
+
+}  // namespace
+
+PartCalls::Calls::Calls(const GroupTimes* times, Which which) {
+    static const Distribution kNone;
+    calls_ = times != nullptr ? &times->outermost : &kNone;
+    if (times == nullptr || which == Which::outermost || !times->inner) return;
+    merged_ = times->outermost;
+    merged_.merge(*times->inner);
+}
+
+PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which)
+    : part_(part),
+      estimate_(estimate),
+      which_(which),
+      expansion_(estimate != nullptr ? estimate->expansion() : 1),
+      own_(own_times(part, estimate), which),
+      sample_(estimate != nullptr ? part.times : nullptr, which) {}
+
+std::uint64_t PartCalls::recorded() const {
+    const GroupSampling* sampling = part_.sampling;
+    const std::uint64_t unrecorded = sampling == nullptr          ? 0
+                                     : which_ == Which::outermost ? sampling->outermost.unrecorded
+                                                                  : sampling->all.unrecorded;
+    return own().count() - std::min(unrecorded, own().count()) + sample().count();
+}
+
+double PartCalls::calls() const {
+    return as_double(own().count()) + expansion_ * as_double(sample().count());
+}
+
+double PartCalls::time() const {
+    return as_double(own().sum()) + expansion_ * as_double(sample().sum());
+}
+
+std::uint64_t PartCalls::min() const {
+    std::uint64_t least = UINT64_MAX;
+    lower(least, own());
+    lower(least, sample());
+    return least;
+}
+
+std::uint64_t PartCalls::base(const Baseline& baseline, std::uint64_t process_min) const {
+    if (baseline.kind == Baseline::Kind::percentile)
+        return base_of(baseline, sample().count() > 0 ? sample() : own(), process_min);
+    return baseline.kind == Baseline::Kind::process ? std::min(process_min, min()) : min();
+}
+
+double PartCalls::lost_above(std::uint64_t base) const {
+    return own().lost_above(base) + expansion_ * sample().lost_above(base);
+}
+
+Loss PartCalls::loss(const Baseline& baseline, std::uint64_t base) const {
+    const bool base_is_minimum = baseline.kind != Baseline::Kind::percentile;
+    Loss loss;
+    loss.add(sample(), base, base_is_minimum);
+    loss.multiply(expansion_);
+    loss.add(own(), base, base_is_minimum);
+    return loss;
+}
+
+double PartCalls::tree_variance(std::uint64_t base) const {
+    if (part_.sampling == nullptr) return 0;
+    const Spread& spread = which_ == Which::outermost ? part_.sampling->outermost : part_.sampling->all;
+    return spread.variance(as_double(base));
+}
+
+double PartCalls::window_variance(std::uint64_t base) const {
+    if (estimate_ == nullptr) return 0;
+    std::vector<double> lost(estimate_->clusters());
+    add_clusters(base, lost);
+    return estimate_->variance(lost);
+}
+
+void PartCalls::add_clusters(std::uint64_t base, std::vector<double>& lost) const {
+    if (!part_.times->windowed) return;
+    for (const ClusterSum& sum : part_.times->windowed->clusters.sums())
+        if (sum.cluster < lost.size()) lost[sum.cluster] += sum.time - as_double(base) * sum.calls;
+}
+
+std::uint64_t process_minimum(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
+    std::uint64_t least = UINT64_MAX;
+    const auto look_at = [&](const GroupTimes& times) {
+        lower(least, times.outermost);
+        if (which == PartCalls::Which::all && times.inner) lower(least, *times.inner);
+    };
+    for (const ThreadGroup& part : parts) {
+        look_at(*part.times);
+        if (part.times->windowed) look_at(part.times->windowed->before);
+    }
+    return least;
+}
+
+}  // namespace rdam::score

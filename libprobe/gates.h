@@ -1,0 +1,31 @@
+// Gates: a call of a gated function is recorded while the byte of its number is not 0
+// (docs/design.md, "Sampling in windows"). The bytes are in the memory that is shared with the agent; the
+// code that reads them needs a copy of their pages within reach of a 32-bit displacement.
+#pragma once
+
+#include <cstdint>
+
+namespace rdam::probe {
+
+/// Bytes of the code that stands right before a gated function's moved code.
+inline constexpr std::uint32_t kGateCode = 13;
+
+/// All gates of `gates` are open from now on.
+void open_all_gates(void* gates);
+
+/// A copy of the gates that is within reach of all code from `begin` to `end`, or may be put at `place`
+/// (kGatesSize bytes that are reserved for it). 0: there is none. One thread at a time.
+std::uint64_t gates_within_reach(std::uint64_t begin, std::uint64_t end);
+bool copy_gates_to(std::uint64_t place);
+
+/// Writes the gate's code to `at`: on to the moved code behind it if the byte at `gate` is 0, else to
+/// `recorded`. Both must be within reach.
+void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded);
+
+/// In a fork child. What it has inherited are its parent's: the first recovers from them being closed for
+/// good, so that the child's next wrapped call is seen; the second makes the copies those of its own agent
+/// (globals.control). Both keep the addresses.
+void forget_parents_gates();
+bool adopt_gates();
+
+}  // namespace rdam::probe

@@ -1,0 +1,346 @@
+// Functions that are sampled in windows: what their calls stand for, and what they are to other calls.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "analyzer/output/diff.h"
+#include "analyzer/output/notes.h"
+#include "analyzer/score/compare_reports.h"
+#include "analyzer/score/sampling_windows.h"
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint64_t kStart = 1000;
+constexpr std::uint64_t kLife = 200'000'000;
+constexpr std::uint64_t kDuration = 300, kDisturbed = 900, kOwn = 700;
+
+/// Windows at random moments, some 2 % of the life.
+std::vector<trace::Window> random_windows(std::uint64_t seed, std::uint64_t end = kStart + kLife) {
+    std::mt19937_64 random{seed};
+    std::vector<trace::Window> windows;
+    for (std::uint64_t at = kStart;;) {
+        at += 500'000 + random() % 1'000'000;
+        const std::uint64_t length = 10'000 + random() % 20'000;
+        if (at + length > end) return windows;
+        windows.push_back({at, at + length});
+        at += length;
+    }
+}
+
+/// A thread that calls `a` again and again; in bursts, three tenths of the time, each call loses kDisturbed.
+/// Calls that begin after `since` are there only in windows; 0: all are.
+struct Program {
+    Recording recording{2};
+    double truth = 0;  ///< the score
+    std::uint64_t calls = 0;
+
+    Program(std::vector<trace::Window> windows, std::uint64_t since, std::uint64_t seed = 5) {
+        recording.info.windows = std::move(windows);
+        recording.info.functions[0].windowed_since = since;
+        ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+        std::mt19937_64 random{seed};
+        std::size_t window = 0;
+        const auto& all = recording.info.windows;
+        bool disturbed = false;
+        std::uint64_t until = kStart, lost = 0, at = kStart;
+        while (at < kStart + kLife - 2000) {
+            if (at >= until) {
+                disturbed = random() % 10 < 3;
+                until = at + 200'000 + random() % 400'000;
+            }
+            const std::uint64_t duration = kDuration + (disturbed ? kDisturbed : random() % 3);
+            while (window < all.size() && all[window].end <= at)
+                ++window;
+            const bool open = window < all.size() && all[window].begin <= at;
+            if (since == 0 || at < since || open) thread.call(at, 0, duration);
+            lost += duration - kDuration;
+            ++calls;
+            at += duration + kOwn;
+        }
+        truth = static_cast<double>(lost) / static_cast<double>(kLife);
+    }
+};
+
+bool contains(const score::FunctionRow& row, double score) {
+    return row.rdam_low <= score && score <= row.rdam_high;
+}
+
+}  // namespace
+
+TEST_CASE("a loss that is sampled in windows is estimated within its interval", "[windows]") {
+    int inside = 0;
+    constexpr int kTries = 40;
+    for (int i = 0; i < kTries; ++i) {
+        const Program program{random_windows(static_cast<std::uint64_t>(i)), kStart,
+                              static_cast<std::uint64_t>(i)};
+        const score::Report report = analyze(program.recording);
+        const score::FunctionRow& row = test::row(report, "a");
+        CHECK(row.windowed);
+        CHECK(row.sampled);
+        CHECK(row.lower_bound);
+        CHECK_FALSE(row.few_windows);
+        CHECK(row.windows_cover == Approx(0.02).margin(0.005));
+        CHECK(row.rdam == Approx(program.truth).margin(0.1));
+        CHECK(contains(row, row.rdam));
+        CHECK(std::abs(static_cast<double>(row.occurrences) - static_cast<double>(program.calls)) <
+              5 * row.occurrences_error);
+        CHECK(row.occurrences_error < 0.1 * static_cast<double>(program.calls));
+        CHECK(row.rdam_error > 0);
+        inside += contains(row, program.truth) ? 1 : 0;
+    }
+    // 95 of 100 of normal estimates; as few as this only once in some thousand such tests.
+    CHECK(inside >= kTries * 8 / 10);
+}
+
+TEST_CASE("the complete beginning counts for itself, and windows for the rest", "[windows]") {
+    const std::uint64_t since = kStart + kLife / 2;
+    const Program program{random_windows(3), since};
+    const score::Report report = analyze(program.recording);
+    const score::FunctionRow& row = test::row(report, "a");
+    CHECK(row.windows_cover == Approx(0.51).margin(0.01));
+    CHECK(row.rdam == Approx(program.truth).margin(0.05));
+    CHECK(contains(row, program.truth));
+    CHECK(static_cast<double>(row.occurrences) == Approx(static_cast<double>(program.calls)).epsilon(0.05));
+
+    // Were it the other way round, half a run of known calls would be thrown away.
+    Program whole{{}, kStart + kLife};
+    const score::Report complete = analyze(whole.recording);
+    CHECK(test::row(complete, "a").rdam == Approx(whole.truth));
+    CHECK(test::row(complete, "a").occurrences == whole.calls);
+}
+
+TEST_CASE("the time that recording takes in a window is not the program's", "[windows]") {
+    constexpr std::uint64_t kProbe = 400, kEvery = 100;
+    Recording recording{1};
+    recording.info.functions[0].windowed_since = kStart;
+    recording.info.clock.probe_ticks = kProbe;
+    ThreadRecording& thread = recording.thread(kStart, kStart + 40'000'000);
+    // The program calls once in kEvery of its own ticks, five times as rarely where the probes are.
+    std::uint64_t recorded = 0, slower = 0;
+    for (std::uint64_t begin = kStart + 100'000; begin < kStart + 40'000'000; begin += 1'000'000) {
+        recording.info.windows.push_back({begin, begin + 50'000});
+        for (std::uint64_t at = begin; at < begin + 40'000; at += kEvery + kProbe, ++recorded)
+            thread.call(at, 0, 50);
+        thread.pause(begin + 40'000, begin + 50'000);
+        slower += 10'000;
+    }
+    slower += recorded * kProbe;
+    const auto own = static_cast<double>(40'000'000 - slower);
+    const score::Report report = analyze(recording);
+    CHECK(static_cast<double>(row(report, "a").occurrences) == Approx(own / kEvery).epsilon(0.02));
+}
+
+TEST_CASE("a function whose probes are most of what was seen has no score", "[windows]") {
+    Recording recording{1};
+    recording.info.functions[0].windowed_since = kStart;
+    recording.info.clock.probe_ticks = 400;
+    ThreadRecording& thread = recording.thread(kStart, kStart + 20'000'000);
+    for (std::uint64_t begin = kStart + 100'000; begin < kStart + 19'000'000; begin += 1'000'000) {
+        recording.info.windows.push_back({begin, begin + 50'000});
+        for (std::uint64_t at = begin; at < begin + 49'000; at += 405)
+            thread.call(at, 0, 3);
+    }
+    const score::Report report = analyze(recording);
+    CHECK(row(report, "a").few_windows);
+    CHECK(row(report, "a").rdam == 0);
+    CHECK(row(report, "a").rdam_high == 1);
+}
+
+TEST_CASE("too few windows are no score but a note", "[windows]") {
+    Recording recording{2};
+    recording.info.functions[0].windowed_since = kStart;
+    recording.info.windows = random_windows(1);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::uint64_t k = 0; k < 5; ++k)
+            thread.call(recording.info.windows[10 * i].begin + 100 * k, 0, 10 + k);
+    thread.call(kStart + kLife - 1000, 1, 10);
+    const score::Report report = analyze(recording);
+    const score::FunctionRow& row = test::row(report, "a");
+    CHECK(row.few_windows);
+    CHECK(row.rdam == 0);
+    CHECK(row.rdam_low == 0);
+    CHECK(row.rdam_high == 1);
+    const auto notes = output::notes(report);
+    CHECK(std::ranges::any_of(notes, [](const auto& note) { return note.find("No score for") == 0; }));
+    CHECK_FALSE(test::row(report, "b").few_windows);
+}
+
+TEST_CASE("one note is for all functions that were sampled, details are apart", "[windows]") {
+    Recording recording{8};
+    recording.info.windows = random_windows(1);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    for (std::size_t f = 0; f < 7; ++f)
+        recording.info.functions[f].windowed_since = kStart;
+    for (const trace::Window& window : recording.info.windows)
+        for (std::uint32_t f = 0; f < 7; ++f)
+            thread.call(window.begin + 100 * f, f, 10);
+    const score::Report report = analyze(recording);
+    const auto notes = output::notes(report);
+    const auto about = std::ranges::count_if(
+        notes, [](const auto& note) { return note.find("sampled in windows") != std::string::npos; });
+    CHECK(about == 1);
+    CHECK(notes.front().starts_with("7 functions were sampled in windows that cover "));
+    CHECK(notes.front().find(" % of the run: a, b, c, d, e and 2 more.") != std::string::npos);
+    CHECK(output::sampling_details(report).size() == 7);
+}
+
+TEST_CASE("a call that begins outside the windows is no part of the sample", "[windows]") {
+    Program program{random_windows(2), kStart};
+    const score::Report before = analyze(program.recording);
+    // Accidents at edges, each of which lost a lot.
+    ThreadRecording& thread = program.recording.thread(kStart, kStart + kLife);
+    for (const trace::Window& window : program.recording.info.windows) {
+        thread.call(window.begin, 0, kDuration);
+        thread.call(window.end, 0, 100'000);
+    }
+    const score::Report report = analyze(program.recording);
+    CHECK(row(report, "a").max_ns == row(before, "a").max_ns);
+    CHECK(row(report, "a").rdam == row(before, "a").rdam);
+    CHECK(row(report, "a").recorded == row(before, "a").recorded + 2 * program.recording.info.windows.size());
+}
+
+TEST_CASE("a part of the run is scored by the windows in it", "[windows]") {
+    const Program program{random_windows(4), kStart};
+    score::Settings settings;
+    settings.selection.since_ns = 50e6;
+    settings.selection.until_ns = 150e6;
+    const score::Report report = analyze(program.recording, settings);
+    const score::FunctionRow& part = row(report, "a");
+    CHECK(part.windows_cover == Approx(0.02).margin(0.005));
+    CHECK(static_cast<double>(part.occurrences) ==
+          Approx(static_cast<double>(program.calls) / 2).epsilon(0.25));
+    settings.selection.until_ns = 51e6;
+    CHECK(row(analyze(program.recording, settings), "a").few_windows);
+}
+
+TEST_CASE("the same recording in windows and complete: the difference is not taken for one", "[windows]") {
+    const Program sampled{random_windows(6), kStart}, complete{{}, 0};
+    const score::Report a = analyze(sampled.recording), b = analyze(complete.recording);
+    const auto rows = score::compare_reports(a, b);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].verdict == score::Verdict::same);
+    const std::string text = output::diff_text({{"a.bin", a}, {"b.bin", b}, rows}, {});
+    CHECK(text.find("~ same, a is sampled") != std::string::npos);
+    CHECK(text.find("compared by their intervals alone") != std::string::npos);
+}
+
+TEST_CASE("whether a windowed call was recorded is no matter to the calls around it", "[windows]") {
+    // a calls b, which is sampled and calls c; a calls c itself as well.
+    Recording recording{3};
+    recording.info.functions[1].windowed_since = kStart;
+    recording.info.windows = {{kStart, kStart + 50'000}};
+    ThreadRecording& thread = recording.thread(kStart, kStart + 100'000);
+    for (std::uint64_t at = kStart; at < kStart + 90'000; at += 1000) {
+        const bool recorded = at < kStart + 50'000;
+        thread.enter(at, 0).call(at + 100, 2, 50);
+        if (recorded) thread.enter(at + 200, 1);
+        thread.call(at + 300, 2, 50);
+        if (recorded) thread.leave(at + 400, 1);
+        thread.leave(at + 600, 0);
+    }
+    const score::Report report = analyze(recording);
+    const score::FunctionRow& outer = row(report, "a");
+    CHECK(outer.scored_sequences == 1);
+    CHECK(outer.single_sequences == 0);
+    CHECK(outer.sequences[0].occurrences == 90);
+    CHECK(outer.sequences[0].name.find('b') == std::string::npos);
+    // The time of b is a's own, in windows as elsewhere.
+    CHECK(outer.rdam_self == 0);
+    // And b has a sequence of its own, with its child.
+    const score::FunctionRow& inner = row(report, "b");
+    CHECK(inner.recorded == 50);
+    CHECK(inner.sequences.at(0).name.find('c') != std::string::npos);
+}
+
+TEST_CASE("patterns are those without windowed calls", "[windows]") {
+    const auto patterns_of = [](bool with_b) {
+        Recording recording{3};
+        recording.info.functions[1].windowed_since = kStart;
+        recording.info.windows = {{kStart, kStart + 100'000}};
+        ThreadRecording& thread = recording.thread(kStart, kStart + 100'000);
+        for (std::uint64_t at = kStart; at < kStart + 90'000; at += 1000) {
+            thread.call(at, 0, 50);
+            const bool recorded = with_b && at < kStart + 50'000;
+            if (recorded) thread.enter(at + 100, 1);
+            thread.call(at + 200, 2, 50);
+            if (recorded) thread.leave(at + 300, 1);
+        }
+        return analyze(recording, {.patterns = true}).patterns;
+    };
+    const auto with = patterns_of(true), without = patterns_of(false);
+    REQUIRE(with.size() == without.size());
+    REQUIRE_FALSE(with.empty());
+    for (std::size_t i = 0; i < with.size(); ++i) {
+        CHECK(with[i].name == without[i].name);
+        CHECK(with[i].occurrences == without[i].occurrences);
+    }
+}
+
+TEST_CASE("a windowed call that never ends leaves no trace in the call around it", "[windows]") {
+    Recording recording{3};
+    recording.info.functions[1].windowed_since = kStart;
+    recording.info.windows = {{kStart, kStart + 50'000}};
+    ThreadRecording& thread = recording.thread(kStart, kStart + 100'000);
+    for (std::uint64_t at = kStart; at < kStart + 90'000; at += 1000) {
+        thread.enter(at, 0);
+        if (at < kStart + 50'000) thread.enter(at + 200, 1);
+        thread.call(at + 300, 2, 50).leave(at + 600, 0);
+    }
+    const score::Report report = analyze(recording, {.patterns = true});
+    CHECK(row(report, "a").scored_sequences == 1);
+    CHECK(row(report, "b").unscored == 50);
+}
+
+TEST_CASE("more windows than clusters: neighbours are put together", "[windows]") {
+    std::vector<trace::Window> windows;
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        windows.push_back({1000 * i + 100, 1000 * i + 200});
+    const auto table = std::make_shared<const score::WindowTable>(windows);
+    score::ThreadWindows thread{table, {100'000, 900'000}};
+    CHECK(thread.clusters() == score::ThreadWindows::kMostClusters);
+    std::vector<double> found(thread.clusters());
+    for (std::uint64_t t = 100'000; t < 900'000; t += 10)
+        if (const std::uint32_t cluster = thread.cluster_at(t); cluster != score::ThreadWindows::kOutside)
+            found.at(cluster) += 10;
+    CHECK(thread.lives(100'000, 900'000) == found);
+    CHECK(thread.cluster_at(500'100) != score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(500'200) == score::ThreadWindows::kOutside);
+    CHECK(thread.cluster_at(99'150) == score::ThreadWindows::kOutside);
+    double sum = 0;
+    for (const double each : thread.lives(150'150, 250'150))
+        sum += each;
+    CHECK(sum == 100 * 100);
+}
+
+TEST_CASE("time off the processors is not the program's own, and pauses are not taken twice", "[windows]") {
+    const auto table =
+        std::make_shared<const score::WindowTable>(std::vector<trace::Window>{{100, 200}, {300, 400}});
+    score::ThreadWindows thread{table, {0, 1000}};
+    thread.note_pause(150, 250);
+    const std::vector<trace::OffCpu> off{
+        {.out = 120, .in = 160}, {.out = 240, .in = 320}, {.out = 900, .in = 950}};
+    thread.note_off_cpu(off);
+    CHECK(thread.inside()[0] == 80);  // 120…200
+    CHECK(thread.inside()[1] == 20);
+    double between = 0;
+    for (const double each : thread.between())
+        between += each;
+    CHECK(between == 50 + 50 + 50);  // 200…250, 250…300, 900…950
+}
+
+TEST_CASE("the variance between windows is that of a ratio", "[windows]") {
+    const auto table = std::make_shared<const score::WindowTable>(
+        std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
+    const score::ThreadWindows thread{table, {0, 600}};
+    const score::WindowEstimate estimate{thread, {0, 600}, 1};
+    const double expansion = 599.0 / 59;
+    CHECK(estimate.expansion() == Approx(expansion));
+    const std::vector<double> y{9, 60, 49};  // 2 a tick of 9, 30 and 20, but for −9, 0 and 9
+    CHECK(estimate.variance(y) ==
+          Approx(expansion * expansion * (81 + 0 + 81) * 3 / 2 * (1 - 1 / expansion)));
+}
+
+}  // namespace rdam::test
