@@ -14,7 +14,7 @@ namespace {
 
 std::string side_text(const score::FunctionRow* row) {
     if (row == nullptr || row->few_windows) return "-";
-    return fmt::format("{}{} [{}]", score_mark(row->lower_bound, row->minimum_alone), score_text(row->rdam),
+    return fmt::format("{}{} [{}]", score_mark(*row), score_text(row->rdam),
                        interval_text(row->rdam_low, row->rdam_high));
 }
 

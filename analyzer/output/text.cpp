@@ -90,7 +90,7 @@ class TextWriter {
         line("threads: those that lost time / those that called it.");
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
-        if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !row.lower_bound; }))
+        if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !is_bound(row); }))
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
@@ -110,14 +110,12 @@ class TextWriter {
         return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
     }
 
-    static std::string mark(const auto& row) { return score_mark(row.lower_bound, row.minimum_alone); }
-
     static void add_function(Table& table, const score::FunctionRow& row) {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({row.few_windows ? "-" : mark(row) + score_text(row.rdam),
+        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
                    row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), function_name(row),
                    occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
                    time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
@@ -250,7 +248,8 @@ class TextWriter {
                      {.title = "lost"}}};
         const std::vector<score::PatternRow> shown = units();
         for (const score::PatternRow& row : shown) {
-            table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+            table.add({score_mark(row.lower_bound, row.minimum_alone) + score_text(row.rdam),
+                       interval_text(row.rdam_low, row.rdam_high),
                        fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
                        grouped(row.occurrences), human_time(row.min_ns), human_time(row.median_ns),
                        human_time(row.lost_ns)});

@@ -68,9 +68,9 @@ class WindowSampler {
     std::vector<Function> functions_;
     WindowSchedule schedule_;
     bool open_ = true;
-    std::uint64_t opened_;  ///< ticks
-    std::uint64_t started_ = 0;     ///< ticks: the schedule knows nothing of what was before
-    std::uint64_t open_ticks_ = 0;  ///< since then
+    std::uint64_t opened_;                ///< ticks
+    std::uint64_t started_ = 0;           ///< ticks: the schedule knows nothing of what was before
+    std::uint64_t open_ticks_ = 0;        ///< since then
     std::vector<trace::Window> windows_;  ///< that are not in the file yet
     std::thread thread_;
 };

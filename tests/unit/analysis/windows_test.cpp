@@ -305,14 +305,20 @@ TEST_CASE("more windows than clusters: neighbours are put together", "[windows]"
     for (std::uint64_t t = 100'000; t < 900'000; t += 10)
         if (const std::uint32_t cluster = thread.cluster_at(t); cluster != score::ThreadWindows::kOutside)
             found.at(cluster) += 10;
-    CHECK(thread.lives(100'000, 900'000) == found);
+    CHECK(thread.lives({100'000, 900'000}, 1) == found);
     CHECK(thread.cluster_at(500'100) != score::ThreadWindows::kOutside);
     CHECK(thread.cluster_at(500'200) == score::ThreadWindows::kOutside);
     CHECK(thread.cluster_at(99'150) == score::ThreadWindows::kOutside);
     double sum = 0;
-    for (const double each : thread.lives(150'150, 250'150))
+    for (const double each : thread.lives({150'150, 250'150}, 1))
         sum += each;
     CHECK(sum == 100 * 100);
+    // Of a function that is sampled since the middle of a cluster, that one says nothing.
+    const auto late = thread.lives({100'000, 900'000}, 500'150);
+    const std::uint32_t cluster = thread.cluster_at(500'150);
+    CHECK(late[cluster] == 0);
+    CHECK(late[cluster + 1] == found[cluster + 1]);
+    CHECK(thread.cluster_at(500'160, 500'150) == score::ThreadWindows::kOutside);
 }
 
 TEST_CASE("time off the processors is not the program's own, and pauses are not taken twice", "[windows]") {
@@ -335,12 +341,12 @@ TEST_CASE("the variance between windows is that of a ratio", "[windows]") {
     const auto table = std::make_shared<const score::WindowTable>(
         std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
     const score::ThreadWindows thread{table, {0, 600}};
-    const score::WindowEstimate estimate{thread, {0, 600}, 1};
-    const double expansion = 599.0 / 59;
+    const score::WindowEstimate estimate{thread, {0, 600}, 0};
+    const double expansion = 600.0 / 60;
     CHECK(estimate.expansion() == Approx(expansion));
-    const std::vector<double> y{9, 60, 49};  // 2 a tick of 9, 30 and 20, but for −9, 0 and 9
+    const std::vector<double> y{10, 60, 50};  // 2 a tick of 10, 30 and 20, but for −10, 0 and 10
     CHECK(estimate.variance(y) ==
-          Approx(expansion * expansion * (81 + 0 + 81) * 3 / 2 * (1 - 1 / expansion)));
+          Approx(expansion * expansion * (100 + 0 + 100) * 3 / 2 * (1 - 1 / expansion)));
 }
 
 }  // namespace rdam::test
