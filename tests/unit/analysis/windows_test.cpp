@@ -6,6 +6,7 @@
 #include "analyzer/output/diff.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/score/compare_reports.h"
+#include "analyzer/score/regroup.h"
 #include "analyzer/score/sampling_windows.h"
 #include "tests/unit/analysis/recording.h"
 
@@ -292,6 +293,43 @@ TEST_CASE("a windowed call that never ends leaves no trace in the call around it
     const score::Report report = analyze(recording, {.patterns = true});
     CHECK(row(report, "a").scored_sequences == 1);
     CHECK(row(report, "b").unscored == 50);
+}
+
+TEST_CASE("groups of windowed calls that are put together are those of an analysis with other keys",
+          "[windows]") {
+    Recording recording{1, 2};
+    recording.info.functions[0].windowed_since = kStart + 20'000'000;
+    recording.info.windows = random_windows(8);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    std::mt19937_64 random{8};
+    for (std::uint64_t at = kStart; at < kStart + kLife - 5000; at += 2000 + random() % 2000) {
+        const bool complete = at < kStart + 20'000'000;
+        const auto& all = recording.info.windows;
+        const auto next = std::ranges::upper_bound(all, at, {}, &trace::Window::end);
+        if (complete || (next != all.end() && next->begin <= at))
+            thread.call(at, 0, 100 + random() % 500, {random() % 3, random() % 2});
+    }
+    const score::ResolvedSettings kept = score::with_candidates(recording.info, resolved(recording));
+    const score::AnalyzedTrace trace = read(recording, kept);
+    for (const bool keyed : {false, true}) {
+        score::Settings settings;
+        if (keyed) settings.keys = {"a:k"};
+        const score::ResolvedSettings wanted = resolved(recording, settings);
+        REQUIRE(score::can_regroup(trace, kept, wanted));
+        const score::ThreadList threads = score::regroup(trace, kept, wanted);
+        const score::Report put_together = score::make_report(trace.facts(), wanted, threads, 1000);
+        const score::Report read_anew = analyze(recording, settings);
+        const score::FunctionRow &a = row(put_together, "a"), &b = row(read_anew, "a");
+        CHECK(a.scored_sequences == (keyed ? 3 : 1));
+        CHECK(a.scored_sequences == b.scored_sequences);
+        CHECK(a.rdam == Approx(b.rdam));
+        CHECK(a.rdam_low == Approx(b.rdam_low));
+        CHECK(a.rdam_high == Approx(b.rdam_high));
+        CHECK(a.rdam_self == Approx(b.rdam_self));
+        CHECK(a.occurrences == b.occurrences);
+        CHECK(a.occurrences_error == Approx(b.occurrences_error));
+        CHECK(a.lost_error_ns == Approx(b.lost_error_ns));
+    }
 }
 
 TEST_CASE("more windows than clusters: neighbours are put together", "[windows]") {
