@@ -166,10 +166,12 @@ void forget_parent(ThreadState& thread) {
 }
 
 /// In the thread that was forked. The recorder may be started by another one, which cannot reach this one's
-/// data. A function whose gate stays closed would never wake it.
+/// data. The child's budget is its own, and a function whose gate stays closed would never wake the recorder.
 void begin_child() {
     const sys::BlockSignals blocked;
     forget_parent(rdam_thread);
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        rdam_functions[i].rate = 0;
     forget_parents_gates();
 }
 

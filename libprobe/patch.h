@@ -14,9 +14,9 @@ struct PatchResult {
         0;  ///< no memory within reach of the function, or protection could not be changed: left alone
 };
 
-/// Fills rdam_functions and globals.addresses, and patches every entry. Must run while no other thread can be
-/// executing the code that is changed. Text is writable only while it is being written, and never executable
-/// at the same time.
+/// Fills rdam_functions and globals.addresses, and patches every entry; those of functions that may be
+/// sampled in windows lead to a gate (gates.h). Must run while no other thread can be executing the code that
+/// is changed. Text is writable only while it is being written, and never executable at the same time.
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply);
 
 /// Says on stderr what was left alone.

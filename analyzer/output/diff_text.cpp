@@ -14,8 +14,8 @@ namespace {
 
 std::string side_text(const score::FunctionRow* row) {
     if (row == nullptr || row->few_windows) return "-";
-    return fmt::format("{}{} [{}]", score_mark(row->maybe_recorder, row->lower_bound, row->minimum_alone),
-                       score_text(row->rdam), interval_text(row->rdam_low, row->rdam_high));
+    return fmt::format("{}{} [{}]", score_mark(*row), score_text(row->rdam),
+                       interval_text(row->rdam_low, row->rdam_high));
 }
 
 std::string lost_text(const score::FunctionRow* row) {

@@ -281,6 +281,14 @@ std::string command_text(const std::vector<std::string>& command) {
     return text;
 }
 
+bool is_bound(const score::FunctionRow& row) {
+    return row.lower_bound && !(row.windowed && row.minimum_alone);
+}
+
+std::string score_mark(const score::FunctionRow& row) {
+    return score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone);
+}
+
 std::string lower_bound_advice() {
     return fmt::format(
         "The true score may be higher: more than {:.0f} % of the time is in sequences seen fewer than {} "

@@ -92,7 +92,7 @@ class TextWriter {
             line("?: " + maybe_recorder_advice());
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
-        if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !row.lower_bound; }))
+        if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !is_bound(row); }))
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
@@ -112,9 +112,7 @@ class TextWriter {
         return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
     }
 
-    static std::string mark(const score::FunctionRow& row) {
-        return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone);
-    }
+    static std::string mark(const score::FunctionRow& row) { return score_mark(row); }
     static std::string mark(const score::PatternRow& row) {
         return score_mark(false, row.lower_bound, row.minimum_alone);
     }
@@ -124,7 +122,7 @@ class TextWriter {
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({row.few_windows ? "-" : mark(row) + score_text(row.rdam),
+        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
                    row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), function_name(row),
                    occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
                    time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});

@@ -47,6 +47,7 @@ ThreadWindows::ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange
     if (end < table_->size() && (*table_)[end].begin < life.end) ++end;
     count_ = end - std::min(first_, end);
     inside_.resize(clusters());
+    probes_.resize(clusters());
     between_.resize(clusters() + 1);
 }
 
@@ -59,6 +60,11 @@ std::uint32_t ThreadWindows::cluster_at(std::uint64_t t) {
         ++last_;
     if (last_ == end || t < (*table_)[last_].begin) return kOutside;
     return static_cast<std::uint32_t>(cluster_of(last_));
+}
+
+std::uint32_t ThreadWindows::cluster_at(std::uint64_t t, std::uint64_t since) {
+    const std::uint32_t cluster = cluster_at(t);
+    return cluster != kOutside && (*table_)[first_of(cluster)].begin < since ? kOutside : cluster;
 }
 
 /// The last cluster that does not begin behind the window.
@@ -78,7 +84,7 @@ void ThreadWindows::note_probe(std::uint64_t t, double ticks) {
         return;
     }
     inside_[cluster] += ticks;
-    probes_inside_ += ticks;
+    probes_[cluster] += ticks;
 }
 
 void ThreadWindows::take(std::uint64_t begin, std::uint64_t end) {
@@ -114,13 +120,14 @@ void ThreadWindows::note_off_cpu(std::span<const trace::OffCpu> intervals) {
     }
 }
 
-std::vector<double> ThreadWindows::lives(std::uint64_t begin, std::uint64_t end) const {
+std::vector<double> ThreadWindows::lives(TickRange life, std::uint64_t since) const {
     std::vector<double> lives;
     for (std::size_t cluster = 0; cluster < (count_ > 0 ? clusters() : 0); ++cluster) {
         const std::size_t last = (cluster + 1 < clusters() ? first_of(cluster + 1) : first_ + count_) - 1;
-        const std::uint64_t from = std::max(begin, (*table_)[first_of(cluster)].begin);
-        const std::uint64_t to = std::min(end, (*table_)[last].end);
-        lives.push_back(to > from ? ticks(table_->covered(from), table_->covered(to)) : 0);
+        const std::uint64_t begin = (*table_)[first_of(cluster)].begin;
+        const std::uint64_t from = std::max(life.begin, begin);
+        const std::uint64_t to = std::min(life.end, (*table_)[last].end);
+        lives.push_back(begin >= since && to > from ? ticks(table_->covered(from), table_->covered(to)) : 0);
     }
     return lives;
 }
@@ -151,33 +158,36 @@ WindowEstimate::WindowEstimate(const ThreadWindows& windows, TickRange life, std
     const std::uint64_t begin = std::clamp(since, life.begin, std::max(life.begin, life.end));
     whole_ = ticks(life.begin, life.end);
     left_ = rest_ = ticks(begin, life.end);
-    lives_ = windows.lives(begin, life.end);
+    lives_ = windows.lives(life, since);
     double gross = 0;
     for (const double each : lives_)
         gross += each;
     covered_ = whole_ > 0 ? (whole_ - left_ + gross) / whole_ : 0;
-    take_out(windows, since <= life.begin);
+    const double probes = take_out(windows, since <= life.begin);
     for (const double each : lives_) {
         inside_ += each;
         if (each > 0) ++seen_;
     }
     expansion_ = inside_ > 0 ? std::max(rest_ / inside_, 1.0) : 0;
-    error_ = inside_ > 0 ? kCostError * windows.probes_inside() / inside_ : 0;
+    error_ = inside_ > 0 ? kCostError * probes / inside_ : 0;
 }
 
-/// What the recorder took of the windows, and of the rest of the life.
-void WindowEstimate::take_out(const ThreadWindows& windows, bool from_the_start) {
-    double taken = 0;
+/// What the recorder took of the windows, and of the rest of the life. Returns what probes took of the
+/// windows.
+double WindowEstimate::take_out(const ThreadWindows& windows, bool from_the_start) {
+    double taken = 0, probes = 0;
     bool begun = from_the_start;
     for (std::size_t cluster = 0; cluster < lives_.size(); ++cluster) {
         if (begun) taken += windows.between()[cluster];
         if (lives_[cluster] <= 0) continue;
         begun = true;
         taken += windows.inside()[cluster];
+        probes += windows.probes()[cluster];
         lives_[cluster] = std::max(lives_[cluster] - windows.inside()[cluster], kLeastOwn * lives_[cluster]);
     }
     if (!lives_.empty()) taken += windows.between()[lives_.size()];
     rest_ = std::max(rest_ - taken, kLeastOwn * rest_);
+    return probes;
 }
 
 bool WindowEstimate::enough(std::size_t clusters_with_calls) const {

@@ -61,6 +61,8 @@ class ThreadWindows {
     /// The cluster of the window in which `t` lies; kOutside: in none. Quick if `t` is near that asked for
     /// last.
     std::uint32_t cluster_at(std::uint64_t t);
+    /// Likewise, of a function that is sampled since then: a cluster that began before is none for it.
+    std::uint32_t cluster_at(std::uint64_t t, std::uint64_t since);
 
     /// A probe at `t` has cost so many ticks.
     void note_probe(std::uint64_t t, double ticks);
@@ -70,13 +72,13 @@ class ThreadWindows {
     void note_off_cpu(std::span<const trace::OffCpu> intervals);
 
     std::size_t clusters() const { return std::min(count_, kMostClusters); }
-    /// The time in each cluster from `begin` to `end`.
-    std::vector<double> lives(std::uint64_t begin, std::uint64_t end) const;
+    /// The time in each cluster from `begin` to `end`; none in one that began before `since`.
+    std::vector<double> lives(TickRange life, std::uint64_t since) const;
     /// What was not the program's own time: in the windows of each cluster; from the cluster before to its
     /// end besides, and at the end of the life.
     std::span<const double> inside() const { return inside_; }
     std::span<const double> between() const { return between_; }
-    double probes_inside() const { return probes_inside_; }  ///< the part of it that is not pauses
+    std::span<const double> probes() const { return probes_; }  ///< the part of inside() that probes took
 
   private:
     std::size_t cluster_of(std::size_t index) const;
@@ -87,9 +89,8 @@ class ThreadWindows {
     std::size_t first_ = 0;
     std::size_t count_ = 0;
     std::size_t last_ = 0;  ///< that was found
-    std::vector<double> inside_, between_;
+    std::vector<double> inside_, between_, probes_;
     std::vector<trace::Window> pauses_;
-    double probes_inside_ = 0;
 };
 
 /// Of a function in one cluster.
@@ -128,7 +129,7 @@ class WindowEstimate {
     std::size_t clusters() const { return lives_.size(); }
 
   private:
-    void take_out(const ThreadWindows& windows, bool from_the_start);
+    double take_out(const ThreadWindows& windows, bool from_the_start);
 
     std::vector<double> lives_;  ///< own time
     std::size_t seen_ = 0;       ///< clusters in which the thread lived

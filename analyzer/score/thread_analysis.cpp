@@ -90,11 +90,12 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
 std::uint32_t ThreadAnalysis::cluster_of(const trace::Event& enter, std::uint64_t weight) {
     if (!is_windowed(enter.function)) return kComplete;
     WindowedCalls& calls = out_->windowed[enter.function];
-    if (enter.tsc < info_.functions[enter.function].windowed_since) {
+    const std::uint64_t since = info_.functions[enter.function].windowed_since;
+    if (enter.tsc < since) {
         calls.before += weight;
         return kComplete;
     }
-    const std::uint32_t cluster = out_->sampling_windows.cluster_at(enter.tsc);
+    const std::uint32_t cluster = out_->sampling_windows.cluster_at(enter.tsc, since);
     if (cluster == ThreadWindows::kOutside) return cluster;
     calls.inside += weight;
     calls.clusters.add(cluster, static_cast<double>(weight), 0);

@@ -31,6 +31,7 @@ std::uint8_t rate_for(double probability) {
 void Budget::Thread::begin_window(std::uint64_t tsc) {
     since = tsc;
     recorded = 0;
+    in_windows = 0;
     paused = 0;
     std::ranges::fill(trees, Trees{});
     std::ranges::fill(calls, 0.0);
@@ -53,7 +54,10 @@ void Budget::call(std::uint32_t thread, std::uint32_t function, bool tree, std::
         data.weight = std::ldexp(1.0, rate);
         data.trees[function].count += data.weight;
     }
-    if (windowed(function)) return;
+    if (windowed(function)) {
+        ++data.in_windows;
+        return;
+    }
     ++data.recorded;
     data.trees[data.root].calls += data.weight;
     data.calls[function] += data.weight;
@@ -102,15 +106,18 @@ double Budget::cost_of_recorded(const Trees& trees, double flush) const {
 }
 
 void Budget::reconsider(Thread& thread, double elapsed) {
-    const double flush = thread.recorded > 0 ? thread.paused / static_cast<double>(thread.recorded) : 0;
+    // Chunks are filled by calls in windows as well.
+    const auto recorded = static_cast<double>(thread.recorded);
+    const double all = recorded + static_cast<double>(thread.in_windows);
+    const double flush = all > 0 ? thread.paused / all : 0;
     double unrecorded = 0;
     double calls = 0;
     for (const Trees& trees : thread.trees) {
         unrecorded += cost_of_unrecorded(trees);
         calls += trees.calls;
     }
-    const double sampled = calls > 0 ? static_cast<double>(thread.recorded) / calls : 1;
-    const double cost = thread.paused + static_cast<double>(thread.recorded) * costs_.recorded +
+    const double sampled = calls > 0 ? recorded / calls : 1;
+    const double cost = (all > 0 ? flush * recorded : thread.paused) + recorded * costs_.recorded +
                         unrecorded * std::max(1 - sampled, 0.0);
     const double own = std::max(elapsed - cost, kLeastOwn * elapsed);
     const double available = share_ * own * kUsed;

@@ -56,6 +56,7 @@ class Budget {
 
         std::uint64_t since = 0;  ///< tsc; 0: nothing seen yet
         std::uint64_t recorded = 0;
+        std::uint64_t in_windows = 0;  ///< recorded calls of windowed functions
         double paused = 0;
         std::uint32_t root = 0;
         double weight = 1;

@@ -52,6 +52,8 @@ std::uint64_t WindowSampler::add(std::uint32_t function) {
         const std::lock_guard guard(mutex_);
         // What is recorded from here on is not complete, and it is not before.
         since = rate_.now();
+        // No window is needed for what was complete.
+        if (functions_.empty()) opened_ = since;
         add_function(function);
     }
     start();

@@ -87,8 +87,11 @@ Prose record_prose() {
              {"RDAM_MAX_OVERHEAD",
               "What the recorder may cost a thread, as a share of the thread's own time, like 10%. Where "
               "recording every call would cost more, whole outermost call trees are sampled at random, and "
-              "functions that are called too often even for that are switched off. Counts and lost time are "
-              "then estimates, with a standard error. Default: everything is recorded."},
+              "functions that are called too often even for that are recorded in windows of time, spread "
+              "over "
+              "the run. Counts and lost time are then estimates, with a standard error. Default: everything "
+              "is "
+              "recorded."},
              {"RDAM_SWITCHES",
               "Whether to record when threads are off the processors (blocked or preempted), from the "
               "kernel's context-switch records. auto: where the machine allows it, and only as long as no "
@@ -167,9 +170,13 @@ Prose analyze_prose() {
              "are independent of each other. It reaches up further than down where the two fastest calls lie "
              "apart, because the fastest possible one may not have been seen. ! marks a score that rests on "
              "a few calls far below the rest.",
-             "With rdam record --max-overhead, functions that are called often are sampled: ~ marks counts "
-             "that are estimates. Their standard errors are in a note and in the JSON; the score is the "
-             "estimate less two of them.",
+             "Functions may have been sampled: with rdam record --max-overhead, or marked with ~ in the "
+             "list. "
+             "~ marks counts that are estimates; --verbose and the JSON have their standard errors. Of "
+             "sampled "
+             "call trees the score is the estimate less two of them. - stands for a score where too little "
+             "was "
+             "seen.",
              "Of several traces (of the processes or MPI ranks of a run) the functions are shown over all, "
              "with the score in each process; with --threads, --sequences or --patterns each process's own "
              "report follows. A trace that cannot be read is said, the others are analyzed, and the exit "

@@ -6,6 +6,7 @@
 #include "analyzer/output/diff.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/score/compare_reports.h"
+#include "analyzer/score/regroup.h"
 #include "analyzer/score/sampling_windows.h"
 #include "tests/unit/analysis/recording.h"
 
@@ -294,6 +295,43 @@ TEST_CASE("a windowed call that never ends leaves no trace in the call around it
     CHECK(row(report, "b").unscored == 50);
 }
 
+TEST_CASE("groups of windowed calls that are put together are those of an analysis with other keys",
+          "[windows]") {
+    Recording recording{1, 2};
+    recording.info.functions[0].windowed_since = kStart + 20'000'000;
+    recording.info.windows = random_windows(8);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    std::mt19937_64 random{8};
+    for (std::uint64_t at = kStart; at < kStart + kLife - 5000; at += 2000 + random() % 2000) {
+        const bool complete = at < kStart + 20'000'000;
+        const auto& all = recording.info.windows;
+        const auto next = std::ranges::upper_bound(all, at, {}, &trace::Window::end);
+        if (complete || (next != all.end() && next->begin <= at))
+            thread.call(at, 0, 100 + random() % 500, {random() % 3, random() % 2});
+    }
+    const score::ResolvedSettings kept = score::with_candidates(recording.info, resolved(recording));
+    const score::AnalyzedTrace trace = read(recording, kept);
+    for (const bool keyed : {false, true}) {
+        score::Settings settings;
+        if (keyed) settings.keys = {"a:k"};
+        const score::ResolvedSettings wanted = resolved(recording, settings);
+        REQUIRE(score::can_regroup(trace, kept, wanted));
+        const score::ThreadList threads = score::regroup(trace, kept, wanted);
+        const score::Report put_together = score::make_report(trace.facts(), wanted, threads, 1000);
+        const score::Report read_anew = analyze(recording, settings);
+        const score::FunctionRow &a = row(put_together, "a"), &b = row(read_anew, "a");
+        CHECK(a.scored_sequences == (keyed ? 3 : 1));
+        CHECK(a.scored_sequences == b.scored_sequences);
+        CHECK(a.rdam == Approx(b.rdam));
+        CHECK(a.rdam_low == Approx(b.rdam_low));
+        CHECK(a.rdam_high == Approx(b.rdam_high));
+        CHECK(a.rdam_self == Approx(b.rdam_self));
+        CHECK(a.occurrences == b.occurrences);
+        CHECK(a.occurrences_error == Approx(b.occurrences_error));
+        CHECK(a.lost_error_ns == Approx(b.lost_error_ns));
+    }
+}
+
 TEST_CASE("more windows than clusters: neighbours are put together", "[windows]") {
     std::vector<trace::Window> windows;
     for (std::uint64_t i = 0; i < 1000; ++i)
@@ -305,14 +343,20 @@ TEST_CASE("more windows than clusters: neighbours are put together", "[windows]"
     for (std::uint64_t t = 100'000; t < 900'000; t += 10)
         if (const std::uint32_t cluster = thread.cluster_at(t); cluster != score::ThreadWindows::kOutside)
             found.at(cluster) += 10;
-    CHECK(thread.lives(100'000, 900'000) == found);
+    CHECK(thread.lives({100'000, 900'000}, 1) == found);
     CHECK(thread.cluster_at(500'100) != score::ThreadWindows::kOutside);
     CHECK(thread.cluster_at(500'200) == score::ThreadWindows::kOutside);
     CHECK(thread.cluster_at(99'150) == score::ThreadWindows::kOutside);
     double sum = 0;
-    for (const double each : thread.lives(150'150, 250'150))
+    for (const double each : thread.lives({150'150, 250'150}, 1))
         sum += each;
     CHECK(sum == 100 * 100);
+    // Of a function that is sampled since the middle of a cluster, that one says nothing.
+    const auto late = thread.lives({100'000, 900'000}, 500'150);
+    const std::uint32_t cluster = thread.cluster_at(500'150);
+    CHECK(late[cluster] == 0);
+    CHECK(late[cluster + 1] == found[cluster + 1]);
+    CHECK(thread.cluster_at(500'160, 500'150) == score::ThreadWindows::kOutside);
 }
 
 TEST_CASE("time off the processors is not the program's own, and pauses are not taken twice", "[windows]") {
@@ -335,12 +379,12 @@ TEST_CASE("the variance between windows is that of a ratio", "[windows]") {
     const auto table = std::make_shared<const score::WindowTable>(
         std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
     const score::ThreadWindows thread{table, {0, 600}};
-    const score::WindowEstimate estimate{thread, {0, 600}, 1};
-    const double expansion = 599.0 / 59;
+    const score::WindowEstimate estimate{thread, {0, 600}, 0};
+    const double expansion = 600.0 / 60;
     CHECK(estimate.expansion() == Approx(expansion));
-    const std::vector<double> y{9, 60, 49};  // 2 a tick of 9, 30 and 20, but for −9, 0 and 9
+    const std::vector<double> y{10, 60, 50};  // 2 a tick of 10, 30 and 20, but for −10, 0 and 10
     CHECK(estimate.variance(y) ==
-          Approx(expansion * expansion * (81 + 0 + 81) * 3 / 2 * (1 - 1 / expansion)));
+          Approx(expansion * expansion * (100 + 0 + 100) * 3 / 2 * (1 - 1 / expansion)));
 }
 
 }  // namespace rdam::test

@@ -179,6 +179,7 @@ TEST_CASE("what is recorded in windows does not count against the rest, and stay
     budget.call(0, 2, true, 0);
     for (int i = 0; i < 10'000; ++i)
         budget.call(0, 1, false, 0);
+    budget.paused(0, 500'000);  // chunks that were filled by what is recorded in windows
     budget.seen(0, tsc += 2'000'000);
     CHECK(budget.rate(2) == 0);
     CHECK_FALSE(budget.windowed(2));

@@ -20,11 +20,10 @@ constexpr std::size_t kMostBars = 100;
 constexpr std::size_t kWidestKey = 24;
 
 std::vector<std::string> facts_of(const score::FunctionRow& row) {
-    std::vector<std::string> items{
-        "score " + output::score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) +
-            output::score_text(row.rdam),
-        "95 % " + output::interval_text(row.rdam_low, row.rdam_high),
-        output::counted(row.occurrences, "call", "calls"), "lost " + output::human_time(row.lost_ns)};
+    std::vector<std::string> items{"score " + output::score_mark(row) + output::score_text(row.rdam),
+                                   "95 % " + output::interval_text(row.rdam_low, row.rdam_high),
+                                   output::counted(row.occurrences, "call", "calls"),
+                                   "lost " + output::human_time(row.lost_ns)};
     if (row.few_windows) items[0] = "no score: seen in too few windows";
     if (row.sampled || row.switched_off_ns) items[2] = occurrences(row) + " calls";
     if (row.outermost > 0) {

@@ -36,8 +36,7 @@ std::string threads(const Row& row) {
 
 std::string score(const Row& row) {
     if (row.few_windows) return "-";
-    return output::score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) +
-           output::score_text(row.rdam);
+    return output::score_mark(row) + output::score_text(row.rdam);
 }
 
 std::string short_occurrences(const Row& row) {

@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Functions whose calls are sampled in windows of time: marked ones, and what is too hot for a budget."""
+
+import subprocess
+import time
+import unittest
+
+from harness import PROGRAMS, Case
+
+PROGRAM = PROGRAMS / "windowed"
+PLUGIN = PROGRAMS / "libplugin.so"
+
+
+def counts_of(line: bytes) -> dict[str, int]:
+    words = line.decode().split()[1:]
+    return {name: int(number) for name, number in zip(words[::2], words[1::2], strict=True)}
+
+
+class Windows(Case):
+    def record(self, functions, *arguments, options=()):
+        """What the program prints, with and without the recorder the same."""
+        begin = time.monotonic()
+        plain = subprocess.run([PROGRAM, *arguments], capture_output=True, check=True)
+        middle = time.monotonic()
+        done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAM, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        print(f"{arguments[0]} {options}: plain {middle - begin:.2f} s, recorded {time.monotonic() - middle:.2f} s")
+        return plain.stdout.splitlines()
+
+    def functions(self, trace="trace.bin", *options):
+        report = self.analyze(trace, *options)
+        self.assertEqual(report["trace"]["dropped"], 0)
+        return {f["name"]: f for f in report["functions"]}
+
+    def check_sampled(self, function, truth):
+        """Of a function that is far from complete."""
+        self.assertTrue(function["sampled"])
+        self.assertTrue(function["lower_bound"])
+        self.assertIn("windows_cover", function)
+        self.assertLess(function["recorded"], truth)
+        self.assertFalse(function["few_windows"])
+        self.assertLessEqual(function["rdam_low"], function["rdam"])
+        self.assertLessEqual(function["rdam"], function["rdam_high"])
+        self.assertGreater(function["occurrences_error"], 0)
+        self.assertLessEqual(abs(function["occurrences"] - truth), 6 * function["occurrences_error"])
+
+    def check_complete(self, function, truth):
+        self.assertEqual((function["occurrences"], function["sampled"]), (truth, False))
+        self.assertNotIn("windows_cover", function)
+
+    def test_a_marked_function_is_sampled_and_the_others_are_complete(self):
+        for options in ((), ("--clock", "rdtsc"), ("--no-args", "--stack-period", "0"), ("--switches", "off")):
+            with self.subTest(options):
+                line, = self.record("~leaf,slow", "marked", "10000000", "1", options=options)
+                truth = counts_of(line)
+                found = self.functions()
+                self.check_complete(found["slow"], truth["slow"])
+                self.check_sampled(found["leaf"], truth["leaf"])
+                # A call of it more or less does not tell the slow ones apart.
+                self.assertEqual(found["slow"]["scored_sequences"] + found["slow"]["single_sequences"], 1)
+
+    def test_several_threads(self):
+        line, = self.record("~leaf,slow", "marked", "8000000", "3")
+        truth = counts_of(line)
+        found = self.functions()
+        self.check_complete(found["slow"], truth["slow"])
+        self.check_sampled(found["leaf"], truth["leaf"])
+        self.assertEqual(len(found["leaf"]["threads"]), 3)
+
+    def test_one_note_says_so_and_details_are_there_for_who_asks(self):
+        self.record("~leaf,slow", "marked", "10000000", "1")
+        notes = [note for note in self.analyze()["trace"]["notes"] if "sampled" in note]
+        self.assertEqual(len(notes), 1, notes)
+        self.assertIn("1 function was sampled in windows that cover ", notes[0])
+        short = self.rdam("analyze", "trace.bin").stdout.decode()
+        long = self.rdam("analyze", "--verbose", "trace.bin").stdout.decode()
+        self.assertIn("~", short)
+        self.assertNotIn("leaf: sampled in windows", short)
+        self.assertIn("leaf: sampled in windows", long)
+
+    def test_the_windows_are_spread_over_the_run(self):
+        self.record("~leaf", "marked", "20000000", "1")
+        duration = self.analyze()["trace"]["duration_ns"]
+        for part in range(4):
+            window = ("--since", f"{duration * part / 4:.0f}ns", "--until", f"{duration * (part + 1) / 4:.0f}ns")
+            self.assertGreater(self.functions("trace.bin", *window)["leaf"]["recorded"], 0, window)
+
+    def test_without_a_mark_every_call_is_recorded(self):
+        line, = self.record("leaf,slow", "marked", "200000", "2")
+        truth = counts_of(line)
+        found = self.functions()
+        self.check_complete(found["slow"], truth["slow"])
+        self.check_complete(found["leaf"], truth["leaf"])
+
+    def test_a_fork_child_has_windows_of_its_own(self):
+        child_line, = self.record("~leaf,slow", "forks", "8000000")[:1]
+        truth = counts_of(child_line)
+        child = next(self.folder.glob("trace.*.bin"))
+        for trace in ("trace.bin", child):
+            found = self.functions(trace)
+            self.check_complete(found["slow"], truth["slow"])
+            self.check_sampled(found["leaf"], truth["leaf"])
+
+    def test_a_child_records_its_first_call_although_its_parents_gates_may_be_closed(self):
+        for _ in range(5):
+            done = self.rdam("record", "-o", "trace.bin", "-f", "~libplugin.so:inner", "--", PROGRAMS / "loads", PLUGIN, "50", "fork")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            child = next(self.folder.glob("trace.*.bin"))
+            self.assertGreater(self.functions(child)["inner"]["recorded"], 0)
+            child.unlink()
+
+    def test_a_marked_function_of_a_library_that_comes_and_goes(self):
+        plain = subprocess.run([PROGRAMS / "loads", PLUGIN, "50"], capture_output=True, check=True)
+        done = self.rdam("record", "-o", "trace.bin", "-f", "~libplugin.so:inner,libplugin.so:plugin_work", "--",
+                         PROGRAMS / "loads", PLUGIN, "50")
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        found = self.functions()
+        self.check_complete(found["plugin_work"], 50 * 11)
+        self.assertTrue(found["inner"]["sampled"])
+        self.assertLessEqual(found["inner"]["recorded"], 2 * 50 * 11)
+
+    def test_with_a_budget_what_is_hot_is_sampled_over_the_rest_of_the_run(self):
+        line, = self.record("leaf,other,slow", "changes", "10000000", options=("--max-overhead", "2%"))
+        truth = counts_of(line)
+        found = self.functions()
+        for name in ("leaf", "other"):
+            self.assertNotIn("switched_off_ns", found[name])
+            self.check_sampled(found[name], truth[name])
+        late = self.analyze()["trace"]["duration_ns"] * 0.8
+        self.assertGreater(self.functions("trace.bin", "--since", f"{late:.0f}ns")["other"]["recorded"], 0)
+
+    def test_without_rdam_record_and_with_the_monotonic_clock(self):
+        done = self.preload("~leaf,slow", PROGRAM, "marked", "10000000", "1", RDAM_CLOCK="monotonic")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        truth = counts_of(done.stdout)
+        found = self.functions()
+        self.check_complete(found["slow"], truth["slow"])
+        self.assertLess(found["leaf"]["recorded"], truth["leaf"])
+        self.assertTrue(found["leaf"]["sampled"])
+
+
+if __name__ == "__main__":
+    unittest.main()
