@@ -71,7 +71,7 @@ std::optional<Windows> decoded(const Chunk& chunk, Windows before = {}) {
     header.last_tsc = chunk.last;
     header.stored_size = static_cast<std::uint32_t>(chunk.payload.size());
     std::vector<std::uint8_t> bytes = chunk.payload;
-    bytes.resize(bytes.size() + varint::kSlack);
+    bytes.resize(bytes.size() + rdam::varint::kSlack);
     const Windows kept = before;
     if (decode_windows(header, std::span{bytes}.first(chunk.payload.size()), before)) return before;
     CHECK(before == kept);
