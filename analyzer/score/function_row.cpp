@@ -170,7 +170,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
         }
         fill_flat(context.settings.baseline, sums, flat_min, life, row);
     }
-    row.occurrences += entry.occurrences;
+    row.occurrences = Distribution::saturating_sum(row.occurrences, entry.occurrences);
     row.recorded += counts.calls;
     row.unscored += counts.abandoned + counts.bad_clock;
     row.threads.push_back(entry);

@@ -241,7 +241,8 @@ void ThreadAnalysis::abandoned(std::size_t count) {
     builder_.abandon(count);
     for (; count > 0; --count) {
         const OpenCall& call = open_.back();
-        out_->untimed_callers[call.function].of(call.caller).calls += call.weight;
+        if (call.cluster != ThreadWindows::kOutside)
+            out_->untimed_callers[call.function].of(call.caller).calls += call.weight;
         open_words_.resize(call.first_word);
         open_.pop_back();
     }
