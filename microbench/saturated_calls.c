@@ -2,10 +2,10 @@
 //
 //   saturated_calls KIND THREADS CALLS
 //
-// KIND: plain (17 ns, no parameters), values (two parameters and a result), mutex (one mutex for all), list (seven functions
-// of a microsecond, which call three leaves), constant (a microsecond, always the same), loss (every eighth call takes
-// longer), stamps (two readings of the clock and nothing else). Prints the nanoseconds of wall time for each call of a thread,
-// and for `loss` the share of the work that is lost.
+// KIND: plain (17 ns, no parameters), values (two parameters and a result), mutex (one mutex for all), list
+// (seven functions of a microsecond, which call three leaves), constant (a microsecond, always the same),
+// loss (every eighth call takes longer), stamps (two readings of the clock and nothing else). Prints the
+// nanoseconds of wall time for each call of a thread, and for `loss` the share of the work that is lost.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdint.h>
@@ -55,11 +55,11 @@ __attribute__((noinline)) uint64_t leaf_c(uint64_t value) {
     return chain(value + 2, kShort);
 }
 
-#define WORKER(name)                                                  \
-    __attribute__((noinline)) uint64_t name(uint64_t value) {         \
-        for (int i = 0; i < 16; ++i)                                  \
-            value = leaf_a(value) + leaf_b(value) + leaf_c(value);    \
-        return value;                                                 \
+#define WORKER(name)                                               \
+    __attribute__((noinline)) uint64_t name(uint64_t value) {      \
+        for (int i = 0; i < 16; ++i)                               \
+            value = leaf_a(value) + leaf_b(value) + leaf_c(value); \
+        return value;                                              \
     }
 WORKER(worker_1)
 WORKER(worker_2)
@@ -106,7 +106,8 @@ static void* run_mutex(void* unused) {
 }
 
 static void* run_list(void* unused) {
-    static uint64_t (*const kWorkers[])(uint64_t) = {worker_1, worker_2, worker_3, worker_4, worker_5, worker_6, worker_7};
+    static uint64_t (*const kWorkers[])(uint64_t) = {worker_1, worker_2, worker_3, worker_4,
+                                                     worker_5, worker_6, worker_7};
     uint64_t value = 1;
     for (long i = 0; i < calls; ++i)
         value = kWorkers[i % 7](value);

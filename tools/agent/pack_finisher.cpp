@@ -76,7 +76,8 @@ PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
     return found != threads_.end() ? found->second.packed : Packed{};
 }
 
-void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs) {
+void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
+                               trace::Packs& packs) {
     Thread& data = threads_[thread];
     while (records.size() >= sizeof(shm::Record)) {
         const auto record = load<shm::Record>(records, 0);

@@ -76,7 +76,7 @@ class PackFinisher {
     std::unordered_map<std::uint32_t, Thread> threads_;
     std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;  ///< function, caller, frames → 1 + index
     std::vector<std::uint32_t> regions_;                          ///< by region: index in info_.functions
-    std::vector<std::uint8_t> copy_;  ///< of a stack record
+    std::vector<std::uint8_t> copy_;                              ///< of a stack record
     std::uint64_t damaged_ = 0;
     bool any_calls_ = false;
 };
