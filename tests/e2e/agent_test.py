@@ -29,7 +29,7 @@ def facts_of_agent(pid: int) -> dict | None:
                 "cpus": os.sched_getaffinity(pid),
                 "policy": os.sched_getscheduler(pid),
                 "nice": os.getpriority(os.PRIO_PROCESS, pid),
-                "threads": int(re.search(r"^Threads:\s*(\d+)", status, re.M)[1]),
+                "threads": int(re.search(r"^Threads:\s*(\d+)", status, re.MULTILINE)[1]),
                 "autogroup": read_or_none(f"/proc/{pid}/autogroup")}
     except (OSError, IndexError, ValueError):
         return None

@@ -35,7 +35,7 @@ const trace::TraceInfo& functions() {
 
 /// As the thread itself does it, which believes its own heads: whatever comes of it, the reader is not
 /// harmed.
-void pack(const std::uint64_t* at, const std::uint64_t* end) {
+void pack_and_read(const std::uint64_t* at, const std::uint64_t* end) {
     static const auto packer = [] {
         auto made = std::make_unique<pack::Packer>();
         made->prepare(3);
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (rest > 0) std::memcpy(chunk.data() + from, data + 1, rest);
     const agent::SlotRules rules{.enter_words = {0, 1, 6}, .leave_words = {0, 1, 2}};
     agent::ChunkParser parser{chunk, rules, (data[0] & 2U) == 0 ? 0 : from + rest, from};
-    pack(memory.data() + from / sizeof(std::uint64_t), memory.data() + (from + rest) / sizeof(std::uint64_t));
+    pack_and_read(memory.data() + from / sizeof(std::uint64_t), memory.data() + (from + rest) / sizeof(std::uint64_t));
     agent::Slot slot;
     static volatile std::uint64_t sum = 0;  // so that the words are read
     for (std::size_t steps = 0;; ++steps) {
