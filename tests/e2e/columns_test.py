@@ -215,7 +215,10 @@ class Ends(Columns):
         self.assertEqual(len(trace.scores), 7)
         for score in trace.scores:
             own = trace.calls["function"] == trace.function(score["name"])
-            self.assertEqual((own.sum(), trace.calls["weight"][own].sum()), (score["recorded"], score["occurrences"]))
+            self.assertEqual(own.sum(), score["recorded"])
+            # What was too hot for trees is sampled in windows: a weight is of the tree alone.
+            if "windows_cover" not in score:
+                self.assertEqual(trace.calls["weight"][own].sum(), score["occurrences"])
 
     def test_a_trace_that_was_cut_off(self):
         self.record("orders", 2, 20000, functions=SHOP)

@@ -11,8 +11,8 @@ namespace {
 
 /// Fewer calls a second in one thread cost little, however short they are.
 constexpr double kMany = 1e6;
-/// A mean of fewer is one of chance.
-constexpr std::uint64_t kEnough = 1000;
+/// Fewer have cost some milliseconds: a burst, or a program that is done.
+constexpr std::uint64_t kEnough = 250'000;
 constexpr double kLeastOwn = 0.05;
 
 }  // namespace

@@ -28,7 +28,7 @@ class FirstMoments {
     std::vector<std::string> take_notices();
 
   private:
-    static constexpr std::uint32_t kMost = 64;  ///< chunks
+    static constexpr std::uint32_t kMost = 256;  ///< chunks
 
     struct Function {
         std::uint64_t calls = 0;

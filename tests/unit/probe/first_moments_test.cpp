@@ -39,14 +39,14 @@ std::vector<trace::Event> calls(std::uint32_t function, std::uint64_t count, std
 TEST_CASE("a function that is called all the time and takes next to nothing is announced, once", "[first]") {
     const trace::TraceInfo info = two_functions();
     FirstMoments first(info);
-    first.see(calls(0, 1500, 40, 80));
+    first.see(calls(0, 300'000, 40, 80));
     const auto notices = first.take_notices();
     REQUIRE(notices.size() == 1);
     CHECK(notices[0] ==
           "leaf is called 13 million times a second and takes no longer than its probe, 40 ns: recorded "
           "completely, its "
           "threads take about 2.0 × as long; write ~leaf to sample its calls, or take it off the list");
-    first.see(calls(0, 1500, 40, 80));
+    first.see(calls(0, 300'000, 40, 80));
     CHECK(first.take_notices().empty());
 }
 
@@ -54,17 +54,17 @@ TEST_CASE("nothing is said of functions that are long, rare, sampled, or hardly 
     trace::TraceInfo info = two_functions();
     std::vector<trace::Event> events;
     SECTION("longer than the probe") {
-        events = calls(0, 1500, 100, 150);
+        events = calls(0, 300'000, 100, 150);
     }
     SECTION("rare") {
-        events = calls(0, 1500, 40, 1001);
+        events = calls(0, 300'000, 40, 1001);
     }
     SECTION("sampled") {
         info.functions[0].sampled = true;
-        events = calls(0, 1500, 40, 80);
+        events = calls(0, 300'000, 40, 80);
     }
     SECTION("hardly seen") {
-        events = calls(0, 900, 40, 80);
+        events = calls(0, 249'000, 40, 80);
     }
     FirstMoments first(info);
     first.see(events);
@@ -74,10 +74,10 @@ TEST_CASE("nothing is said of functions that are long, rare, sampled, or hardly 
 TEST_CASE("only the first moments are looked at", "[first]") {
     const trace::TraceInfo info = two_functions();
     FirstMoments first(info);
-    for (int i = 0; i < 100; ++i)
+    for (int i = 0; i < 300; ++i)
         first.see(calls(1, 10, 400, 500));
     CHECK(first.over());
-    first.see(calls(0, 1500, 40, 80));
+    first.see(calls(0, 300'000, 40, 80));
     CHECK(first.take_notices().empty());
 }
 
