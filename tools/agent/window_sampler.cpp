@@ -93,7 +93,8 @@ void WindowSampler::run() {
     ask_for_short_turns();
     std::unique_lock lock(mutex_);
     const auto ended = [this] { return ending_; };
-    wake_.wait(lock, [this] { return ending_ || !functions_.empty(); });
+    // What waits for the file must not find the gates closed when it goes on.
+    wake_.wait(lock, [this] { return ending_ || (has_file_ && !functions_.empty()); });
     started_ = rate_.now();
     double length = WindowSchedule::kFirst;
     for (;;) {
@@ -144,6 +145,7 @@ void WindowSampler::write(trace::TraceWriter* writer) {
     std::vector<trace::Window> windows;
     {
         const std::lock_guard guard(mutex_);
+        if (!std::exchange(has_file_, true)) wake_.notify_one();
         if (windows_.size() < kTogether && !ending_) return;
         windows = std::exchange(windows_, {});
     }

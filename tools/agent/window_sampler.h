@@ -65,6 +65,7 @@ class WindowSampler {
     std::mutex mutex_;
     std::condition_variable wake_;  ///< the thread is to end
     bool ending_ = false;           // guarded, as all below
+    bool has_file_ = false;         ///< there have been events
     std::vector<Function> functions_;
     WindowSchedule schedule_;
     bool open_ = true;
