@@ -39,6 +39,8 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
         if (globals.settings.max_overhead_ppm != 0) hand_over_packed(*thread.slot);
         return;
     }
+    // Their enter events are in this chunk, if anywhere.
+    thread.stacks.clear();
     head.used.store(used, std::memory_order_relaxed);
     thread.slot->chunk.store(shm::kNone, std::memory_order_relaxed);
     hand_over_packed(*thread.slot);
@@ -47,8 +49,13 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
 
 void print_notice() {
     shm::Control& control = *globals.control;
-    const std::uint32_t size = control.notice_size.exchange(0);
-    if (size > 0 && size <= sizeof control.notice) say(control.notice, size);
+    constexpr std::uint32_t kBeingPrinted = ~0u;
+    std::uint32_t size = control.notice_size.load();
+    if (size == 0 || size == kBeingPrinted ||
+        !control.notice_size.compare_exchange_strong(size, kBeingPrinted))
+        return;
+    if (size <= sizeof control.notice) say(control.notice, size);
+    control.notice_size.store(0);
 }
 
 /// The thread's own, or another. Where there is none left, what the thread has packed makes room.
@@ -169,6 +176,7 @@ void announce_events() {
 }
 
 void count_dropped(ThreadState& thread) {
+    thread.stacks.clear();
     if (thread.slot != nullptr)
         ++thread.slot->dropped;
     else if (globals.control != nullptr)

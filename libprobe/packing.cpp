@@ -129,8 +129,10 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
 }
 
 void forget_packers() {
-    for (Place& place : places)
+    for (Place& place : places) {
+        if (pack::Packer* packer = place.packer.load(); packer != nullptr) packer->clear();
         place.taken.store(0);
+    }
 }
 
 }  // namespace rdam::probe

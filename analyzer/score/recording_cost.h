@@ -26,7 +26,8 @@ struct ThreadCost {
 /// Of a run of `duration_ns` on so many processors (0: not known). Threads wait for one another and share
 /// processors, and what they wait for is in no trace; so the run is taken to be longer by what its most
 /// burdened thread was held up, or, where that is more, by what all of them were, spread over the processors:
-/// these are bounds from below that meet where all threads work all the time.
+/// bounds from below, which meet where all threads work all the time. A program that may use fewer processors
+/// than the machine has is held up more than this says.
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns,
                              std::uint32_t processors);
 

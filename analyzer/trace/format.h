@@ -167,13 +167,13 @@ enum class OffCpuColumn : std::size_t {
     gaps,
     lengths,
     processors,
-    recorder,  ///< since version 1.4
+    recorder,  ///< since version 2.0
     count
 };
 inline constexpr std::size_t kOffCpuColumns = static_cast<std::size_t>(OffCpuColumn::count);
 inline constexpr std::size_t kFirstOffCpuColumns = 3;  ///< those of version 1.2
 
-/// The columns of a windows chunk (since version 1.4).
+/// The columns of a windows chunk (since version 2.0).
 enum class WindowsColumn : std::size_t { gaps, lengths, count };
 inline constexpr std::size_t kWindowsColumns = static_cast<std::size_t>(WindowsColumn::count);
 

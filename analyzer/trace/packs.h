@@ -16,6 +16,7 @@ struct Packs {
     std::uint32_t events = 0;
     std::uint64_t first_tsc = 0;
     std::uint64_t last_tsc = 0;
+    bool gap = false;        ///< events of the thread were lost before these
     bool innermost = false;  ///< an op ends a call that is not named: format::kInnermost
 
     /// A whole, sound pack has been added to the payload.
@@ -31,6 +32,7 @@ struct Packs {
     void clear() {
         payload.clear();
         events = 0;
+        gap = false;
         innermost = false;
     }
 };

@@ -303,8 +303,12 @@ Result<void> TraceReader::read_thread(std::uint32_t thread,
                           }};
     std::optional<OpenFrames> frames;
     if (state_->threads[thread].innermost) frames.emplace();
+    const auto forget = [&] {
+        gap();
+        if (frames) frames.emplace();
+    };
     for (State::Chunk& chunk : chunks) {
-        if (chunk.gap_before) gap();
+        if (chunk.gap_before) forget();
         DecodedChunks::Chunk& next = decoded.next();
         if (!next.good) return tl::unexpected(next.good.error());
         if (*next.good) {
@@ -312,7 +316,7 @@ Result<void> TraceReader::read_thread(std::uint32_t thread,
             sink(next.decoder.events());
         } else {
             state_->count_bad(chunk);
-            gap();
+            forget();
         }
     }
     return {};

@@ -235,7 +235,8 @@ Result<void> TraceWriter::append(std::uint32_t thread, ChunkEncoder& encoder) {
 Result<void> TraceWriter::append(std::uint32_t thread, const Packs& packs) {
     format::ChunkHeader header;
     header.type = static_cast<std::uint8_t>(format::ChunkType::packs);
-    header.flags = packs.innermost ? format::kInnermost : std::uint16_t{0};
+    if (packs.innermost) header.flags |= format::kInnermost;
+    if (packs.gap) header.flags |= format::kGapBefore;
     header.thread = thread;
     header.events = packs.events;
     header.first_tsc = packs.first_tsc;

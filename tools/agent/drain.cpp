@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstring>
 #include <thread>
 #include <tuple>
@@ -79,18 +78,21 @@ bool Drain::take_ring() {
 /// Those that no thread has handed over: what was packed comes before what was not.
 std::vector<std::uint32_t> Drain::chunks_left() const {
     const shm::Control& control = shared_.control();
-    std::vector<std::uint32_t> left;
+    using Key = std::tuple<std::uint32_t, std::uint32_t, bool, std::uint32_t>;
+    std::vector<Key> keys;  // a copy: threads that live may change what they are made of
     const std::uint32_t used = std::min(control.fresh_chunks.load(), control.chunks);
     for (std::uint32_t chunk = 0; chunk < used; ++chunk) {
-        const auto state = shared_.chunk_header(chunk).state.load();
+        const shm::ChunkHeader& header = shared_.chunk_header(chunk);
+        const auto state = header.state.load();
         if (state == shm::ChunkState::owned || state == shm::ChunkState::packing ||
             state == shm::ChunkState::full)
-            left.push_back(chunk);
+            keys.emplace_back(header.thread, header.sequence.load(), header.kind != shm::ChunkKind::packed,
+                              chunk);
     }
-    std::ranges::sort(left, {}, [&](std::uint32_t chunk) {
-        const shm::ChunkHeader& header = shared_.chunk_header(chunk);
-        return std::tuple{header.thread, header.sequence.load(), header.kind != shm::ChunkKind::packed};
-    });
+    std::ranges::sort(keys);
+    std::vector<std::uint32_t> left;
+    for (const Key& key : keys)
+        left.push_back(std::get<3>(key));
     return left;
 }
 
@@ -99,16 +101,15 @@ void Drain::await_packing(std::uint32_t chunk) const {
     constexpr int kMostLooks = 200;
     constexpr std::chrono::milliseconds kBetween{1};
     const shm::ChunkHeader& header = shared_.chunk_header(chunk);
-    for (int i = 0; i < kMostLooks && header.state.load() == shm::ChunkState::packing; ++i) {
-        if (kill(static_cast<pid_t>(process_.pid), 0) != 0 && errno == ESRCH) return;
+    for (int i = 0; i < kMostLooks && header.state.load() == shm::ChunkState::packing; ++i)
         std::this_thread::sleep_for(kBetween);
-    }
 }
 
-void Drain::take_rest(std::uint64_t end) {
+void Drain::take_rest(std::uint64_t end, bool lives) {
     const shm::Control& control = shared_.control();
-    for (const std::uint32_t chunk : chunks_left())
-        await_packing(chunk);
+    if (lives)
+        for (const std::uint32_t chunk : chunks_left())
+            await_packing(chunk);
     while (take_ring()) {
     }
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
@@ -230,7 +231,7 @@ void Drain::look_at_first_moments() {
     if (!decoder_.decode(packs_, info_)) return;
     first_moments_.see(std::as_const(decoder_).events());
     shm::Control& control = shared_.control();
-    if (control.notice_size.load() != 0) return;
+    if (control.notice_size.load() != 0) return;  // the last one is not printed yet
     std::string text;
     for (const std::string& notice : first_moments_.take_notices())
         text += "rdam: " + notice + "\n";
@@ -308,11 +309,12 @@ void Drain::give_back(std::uint32_t chunk) {
 void Drain::take_thread(std::uint32_t slot) {
     if (slot >= shm::kMaxThreads) return;
     shm::ThreadSlot& thread = shared_.control().threads[slot];
-    if (thread.index < threads_.size()) {
-        take_held(thread.index, Holes::give_up);
-        free_spent(threads_[thread.index]);
-        finisher_.forget(thread.index);
-        if (budget_) budget_->ended(thread.index);
+    // Read once: the program can write to it.
+    if (const std::uint32_t index = thread.index; index < threads_.size()) {
+        take_held(index, Holes::give_up);
+        free_spent(threads_[index]);
+        finisher_.forget(index);
+        if (budget_) budget_->ended(index);
     }
     note_thread(thread, thread.end);
     if (thread.state.load() == shm::ThreadState::ended) shared_.control().threads_done.fetch_add(1);
@@ -320,7 +322,9 @@ void Drain::take_thread(std::uint32_t slot) {
 }
 
 void Drain::note_thread(const shm::ThreadSlot& slot, std::uint64_t end) {
-    trace::ThreadInfo& info = thread_info(slot.index);
+    const std::uint32_t index = slot.index;
+    if (index >= kMostThreads) return;
+    trace::ThreadInfo& info = thread_info(index);
     info.tid = slot.tid;
     info.start = slot.start;
     info.end = slot.end != 0 ? slot.end : end;

@@ -44,8 +44,8 @@ class Drain {
     trace::TraceWriter* writer() { return file_.writer(); }
 
     /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0:
-    /// not known.
-    void take_rest(std::uint64_t end);
+    /// not known. `lives`: the process is still there, and its threads may be at it.
+    void take_rest(std::uint64_t end, bool lives);
 
     /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is
     /// said if `tell_none`.

@@ -197,7 +197,7 @@ void drain_until_end(const Work& work, Drain& drain) {
     EndProgress progress(work.shared.control());
     while (drain.take_ring())
         progress.show();
-    drain.take_rest(work.watch.end() == End::replaced ? 0 : work.rate.now());
+    drain.take_rest(work.watch.end() == End::replaced ? 0 : work.rate.now(), work.watch.end() == End::none);
     work.switches.finish(drain.writer());
     work.windows.finish(drain.writer());
     work.usage.note();

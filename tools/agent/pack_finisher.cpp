@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tools/agent/regions.h"
 
@@ -25,10 +26,14 @@ void store(std::span<std::uint8_t> bytes, std::size_t at, const T& value) {
     std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
+/// Where a slot may begin, from the start of its chunk, or the last one may end.
+bool is_place(std::uint32_t offset) {
+    return offset % sizeof(std::uint64_t) == 0 && offset >= shm::kChunkHeader && offset <= shm::kChunkSize;
+}
+
 }  // namespace
 
-PackFinisher::PackFinisher(const ProcessDescription& process, const shm::Control& control,
-                           trace::TraceInfo& info)
+PackFinisher::PackFinisher(const ProcessDescription& process, shm::Control& control, trace::TraceInfo& info)
     : control_(control), info_(info), unwinder_(process), packer_(std::make_unique<pack::Packer>()) {
     packer_->prepare(control.step);
     read_rules();
@@ -79,18 +84,22 @@ PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
 void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
                                trace::Packs& packs) {
     Thread& data = threads_[thread];
+    packs.gap = packs.gap || std::exchange(data.gap, false);
     while (records.size() >= sizeof(shm::Record)) {
         const auto record = load<shm::Record>(records, 0);
         if (record.size < sizeof record || record.size > records.size() || record.size % 8 != 0) break;
         const auto content = records.subspan(sizeof record, record.size - sizeof record);
         bool good = false;
         if (record.kind == shm::RecordKind::stack) good = add_stack(data, content);
-        if (record.kind == shm::RecordKind::pack) good = add_pack(data, content, packs);
+        if (record.kind == shm::RecordKind::pack && is_place(record.end))
+            good = add_pack(data, content, packs);
         if (!good) break;
         if (record.kind == shm::RecordKind::pack) data.packed = {record.sequence, record.end};
         records = records.subspan(record.size);
     }
-    if (!records.empty()) ++damaged_;
+    if (records.empty()) return;
+    ++damaged_;
+    data.gap = true;
 }
 
 /// What is looked at is the copy.
@@ -175,13 +184,19 @@ bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes
 void PackFinisher::add_slot(std::uint32_t thread, std::span<const std::uint64_t> slot, trace::Packs& packs) {
     pack::PendingStacks& pending = threads_[thread].pending;
     const std::uint64_t* at = slot.data();
-    if (packer_->run(at, at + slot.size(), pending) != pack::Stop::full) return;
+    const pack::Stop stop = packer_->run(at, at + slot.size(), pending);
+    if (stop == pack::Stop::hole) ++damaged_;
+    if (stop != pack::Stop::full) return;
     flush(thread, packs);
-    packer_->run(at, slot.data() + slot.size(), pending);
+    if (packer_->run(at, slot.data() + slot.size(), pending) != pack::Stop::end) ++damaged_;
 }
 
 void PackFinisher::flush(std::uint32_t thread, trace::Packs& packs) {
     if (packer_->events() == 0) return;
+    packer_->for_each_entered([this](std::uint32_t function, std::uint32_t calls) {
+        if (function < shm::kMaxFunctions)
+            control_.calls[function].fetch_add(calls, std::memory_order_relaxed);
+    });
     std::vector<std::uint8_t> bytes(packer_->size());
     packer_->write(bytes.data());
     packer_->clear();

@@ -22,7 +22,7 @@ namespace rdam::agent {
 /// Not thread-safe.
 class PackFinisher {
   public:
-    PackFinisher(const ProcessDescription& process, const shm::Control& control, trace::TraceInfo& info);
+    PackFinisher(const ProcessDescription& process, shm::Control& control, trace::TraceInfo& info);
 
     /// The process has these objects besides.
     void add_objects(const std::vector<ProcessObject>& added);
@@ -58,6 +58,7 @@ class PackFinisher {
   private:
     struct Thread {
         Packed packed;
+        bool gap = false;                                         ///< something of what came last was damaged
         std::unordered_map<std::uint32_t, std::uint32_t> stacks;  ///< by number: 1 + index
         pack::PendingStacks pending;
     };
@@ -68,7 +69,7 @@ class PackFinisher {
     bool add_stack(Thread& thread, std::span<const std::uint8_t> bytes);
     std::uint32_t index_of(std::uint32_t function) const;
 
-    const shm::Control& control_;
+    shm::Control& control_;
     trace::TraceInfo& info_;
     SlotRules rules_;
     Unwinder unwinder_;

@@ -45,7 +45,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
     out.jump_before = prologue.jump_before;
     out.original_size =
         static_cast<std::uint8_t>(std::min<std::size_t>(prologue.original.size(), sizeof out.original));
-    std::memcpy(out.original, prologue.original.data(), out.original_size);
+    std::copy_n(prologue.original.begin(), out.original_size, out.original);
     out.code = area.add(prologue.code.data(), prologue.code.size());
     out.fixups = area.add(prologue.fixups.data(), prologue.fixups.size() * sizeof(plan::Fixup));
     return out;

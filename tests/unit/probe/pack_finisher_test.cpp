@@ -35,7 +35,8 @@ void append(Bytes& bytes, const void* data, std::size_t size) {
     bytes.insert(bytes.end(), from, from + size);
 }
 
-Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0, std::uint32_t end = 0) {
+Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0,
+             std::uint32_t end = shm::kChunkHeader) {
     const shm::Record head{.size = static_cast<std::uint32_t>(sizeof(shm::Record) + content.size()),
                            .kind = kind,
                            .sequence = sequence,
