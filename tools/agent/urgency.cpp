@@ -28,7 +28,6 @@ Demand look_at(const shm::Control& control, bool ended) {
     const double chunks = std::max<std::uint32_t>(control.chunks, 1);
     return {.starting = control.file_futex.load() == 0,
             .late_plan = control.late_asked.load() != control.late_answered_futex.load(),
-            .budget = control.max_overhead_ppm != 0,
             .ending = ended || control.process_state.load() == shm::ProcessState::ending,
             .waiters = control.waiters.load(),
             .used = std::max(used_chunks(control) / chunks, unheard / kMostEnded)};
@@ -37,7 +36,7 @@ Demand look_at(const shm::Control& control, bool ended) {
 bool Urgency::update(const Demand& demand) {
     const double enough = filling_ ? kRoomAgain : kNearlyFull;
     filling_ = demand.waiters > 0 || demand.used >= enough;
-    return demand.starting || demand.late_plan || demand.budget || demand.ending || filling_;
+    return demand.starting || demand.late_plan || demand.ending || filling_;
 }
 
 }  // namespace rdam::agent

@@ -12,7 +12,6 @@ namespace rdam::agent {
 struct Demand {
     bool starting = false;      ///< the program waits for its plan, or soon for the file
     bool late_plan = false;     ///< a thread is in dlopen and waits for a plan
-    bool budget = false;        ///< the program's threads wait for rates that keep them within a budget
     bool ending = false;        ///< the program has ended, or waits for the trace to be written
     std::uint32_t waiters = 0;  ///< threads that wait for room
     double used = 0;  ///< the part of the buffer that is not free, or as much if many threads have ended

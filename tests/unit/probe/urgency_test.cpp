@@ -58,7 +58,6 @@ TEST_CASE("each of those who wait is a reason, and none is none") {
     CHECK_FALSE(urgency.update({}));
     CHECK(urgency.update({.starting = true}));
     CHECK(urgency.update({.late_plan = true}));
-    CHECK(urgency.update({.budget = true}));
     CHECK(urgency.update({.ending = true}));
     CHECK(urgency.update({.waiters = 1}));
     CHECK(urgency.update({.late_plan = true, .ending = true}));
