@@ -4,21 +4,34 @@
 
 namespace rdam::score {
 
+namespace {
+
+/// Packing a call takes a third of its probe. What a pause lasts beyond is time that the thread was off the
+/// processor, which it would have been without us as well.
+double packing_of(const ThreadCost& thread) {
+    constexpr double kMostOfProbes = 0.5;
+    return std::min(thread.pauses_ns, kMostOfProbes * thread.probes_ns);
+}
+
+}  // namespace
+
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns,
                              std::uint32_t processors) {
     // An estimate of a cost can exceed what it is part of; the run itself took some time.
     constexpr double kLeastOwn = 0.01;
     RecordingCost cost;
     double most = 0;
+    double work = 0;
     for (const ThreadCost& thread : threads) {
         cost.probes_ns += thread.probes_ns;
         cost.pauses_ns += thread.pauses_ns;
         cost.waits_ns += thread.waits_ns;
         cost.agent_ns += thread.agent_ns;
-        most = std::max(most, thread.probes_ns + thread.pauses_ns + thread.waits_ns + thread.agent_ns);
+        const double held = thread.probes_ns + packing_of(thread) + thread.agent_ns;
+        work += held;
+        most = std::max(most, held + thread.waits_ns);
     }
     // A thread that waits for room leaves its processor to others.
-    const double work = cost.probes_ns + cost.pauses_ns + cost.agent_ns;
     const double spread = processors > 0 ? work / processors : 0;
     const double own = std::max(duration_ns - std::max(most, spread), kLeastOwn * duration_ns);
     if (own > 0) cost.slowdown = std::max(duration_ns / own, 1.0);

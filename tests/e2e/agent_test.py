@@ -202,7 +202,8 @@ class Agent(Case):
             self.skipTest("who is not root has no right to give up")
         os.chmod(self.folder, 0o777)
         environment = {"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "constant_work,libplugin.so:plugin_work", "RDAM_CACHE": ""}
-        done = self.run_in_folder(BUSY, str(THREADS), str(CALLS), PROGRAMS / "libplugin.so", env=environment, user=65534, group=65534, extra_groups=[])
+        done = self.run_in_folder(BUSY, str(THREADS), str(CALLS), PROGRAMS / "libplugin.so",
+                                  env=environment, user=65534, group=65534, extra_groups=[])
         if b"cannot open shared object" in done.stderr or b"cannot be preloaded" in done.stderr:
             self.skipTest("another user cannot read the build directory")
         self.check(done)

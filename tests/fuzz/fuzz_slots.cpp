@@ -76,7 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (rest > 0) std::memcpy(chunk.data() + from, data + 1, rest);
     const agent::SlotRules rules{.enter_words = {0, 1, 6}, .leave_words = {0, 1, 2}};
     agent::ChunkParser parser{chunk, rules, (data[0] & 2U) == 0 ? 0 : from + rest, from};
-    pack_and_read(memory.data() + from / sizeof(std::uint64_t), memory.data() + (from + rest) / sizeof(std::uint64_t));
+    pack_and_read(memory.data() + from / sizeof(std::uint64_t),
+                  memory.data() + (from + rest) / sizeof(std::uint64_t));
     agent::Slot slot;
     static volatile std::uint64_t sum = 0;  // so that the words are read
     for (std::size_t steps = 0;; ++steps) {

@@ -68,7 +68,8 @@ score::Report report_of(const Recording& recording, const score::Settings& setti
     write_file(recording, file.path());
     const auto reader = trace::TraceReader::open(file.path());
     REQUIRE(reader);
-    const auto report = score::analyze(*reader, settings, {.most_patterns = 100, .samples = true, .progress = {}});
+    const auto report =
+        score::analyze(*reader, settings, {.most_patterns = 100, .samples = true, .progress = {}});
     REQUIRE(report);
     return *report;
 }
