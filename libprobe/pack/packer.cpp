@@ -237,7 +237,7 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
              .number = static_cast<std::uint16_t>(op_count_),
              .words = static_cast<std::uint8_t>(words),
              .first_word = static_cast<std::uint8_t>(before),
-             .slot_words = static_cast<std::uint8_t>(before + words + (counted ? 1 : 0)),
+             .slot_words = static_cast<std::uint16_t>(before + words + (counted ? 1 : 0)),
              .counted = counted,
              .straight = !counted && !pause && words <= kMostStraightWords && op_count_ < kWideOp,
              .kind = kind_of(head.kind())};

@@ -81,8 +81,8 @@ class Packer {
         std::uint32_t events;
         std::uint16_t number;
         std::uint8_t words;
-        std::uint8_t first_word;  ///< of a slot
-        std::uint8_t slot_words;  ///< in all
+        std::uint8_t first_word;   ///< of a slot
+        std::uint16_t slot_words;  ///< in all
         bool counted;
         bool straight;  ///< run_straight() may take it
         Kind kind;
