@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "analyzer/trace/columns.h"
+#include "analyzer/trace/plain_columns.h"
 
 namespace rdam::trace {
 
@@ -19,13 +19,6 @@ void put_functions(ByteColumn& out, const std::vector<ChunkEncoder::Columns::Loc
         out.put(used(local.enter_words));
         out.put(used(local.leave_words));
     }
-}
-
-void put_u32(std::vector<std::uint8_t>& out, std::size_t value) {
-    const auto narrow = static_cast<std::uint32_t>(value);
-    const std::size_t at = out.size();
-    out.resize(at + sizeof narrow);
-    std::memcpy(out.data() + at, &narrow, sizeof narrow);
 }
 
 }  // namespace

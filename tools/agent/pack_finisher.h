@@ -1,6 +1,7 @@
 // From the packs and slots that a thread has left in shared memory to packs that can stand in a trace: with
 // the numbers that only the agent gives (call stacks, regions), and checked. The program can write to that
-// memory: what is looked at is a copy, and nothing in it is believed.
+// memory: what is looked at is a copy, and of it, sizes, ops and stacks are checked here, columns by the
+// reader.
 #pragma once
 
 #include <cstdint>
