@@ -23,6 +23,7 @@
 // Time per event is constant (amortized), whatever the nesting; memory grows with the nesting alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -50,13 +51,16 @@ struct MatchCounts {
     std::uint64_t bad_clock = 0;          ///< calls that ended at an impossible time
     std::uint64_t bad_pauses = 0;         ///< ended before they began: ignored
     std::uint64_t pauses = 0;             ///< pause events
-    std::uint64_t paused = 0;             ///< ticks during which the recorder held the thread
-    std::uint64_t waited = 0;             ///< … because the buffers were full
-    std::uint64_t preempted = 0;          ///< those of them in which its own threads had the processor
+    std::uint64_t paused = 0;             ///< their ticks; of them:
+    std::uint64_t waited = 0;             ///< the buffers were full
+    std::uint64_t by_recorder = 0;        ///< the recorder's own threads had the processor
+    std::uint64_t crowded = 0;            ///< other threads of the program had it; the rest is the recorder's
     /// Lowest and highest time-stamp of an enter or leave; UINT64_MAX and 0: there was none. Not those of
     /// calls that ended at an impossible time: one wild time-stamp would be a life of years.
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
+
+    std::uint64_t held() const { return paused - crowded; }  ///< by the recorder
 };
 
 /// `Sink` has the functions of CallSink, virtual or not.
@@ -132,7 +136,7 @@ class BasicMatcher {
     std::vector<PerOpen> open_;
     std::vector<FunctionCounts> per_function_;
     MatchCounts counts_;
-    Interval last_pause_;
+    std::array<Interval, 8> pauses_{};  ///< the latest, that one first
     std::uint64_t entered_ = 0;    ///< calls of ignored functions included
     std::uint64_t closed_at_ = 0;  ///< the latest leave
     std::uint64_t latest_ = UINT64_MAX;

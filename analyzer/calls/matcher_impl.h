@@ -165,7 +165,7 @@ void BasicMatcher<Sink>::pause(const trace::Event& event) {
         ++counts_.bad_pauses;
         return;
     }
-    const std::uint64_t begin = std::max(event.tsc, last_pause_.end);
+    const std::uint64_t begin = std::max(event.tsc, pauses_[0].end);
     const std::uint64_t end = event.until;
     if (begin >= end) return;
     const std::size_t lowest = stack_.size() > detail::kReordered ? stack_.size() - detail::kReordered : 0;
@@ -174,16 +174,26 @@ void BasicMatcher<Sink>::pause(const trace::Event& event) {
     }
     counts_.paused += end - begin;
     if (event.reason == trace::PauseReason::buffer_full) counts_.waited += end - begin;
-    if (event.reason == trace::PauseReason::preempted) counts_.preempted += end - begin;
-    last_pause_ = {begin == last_pause_.end ? last_pause_.begin : begin, end};
+    if (event.reason == trace::PauseReason::recorder) counts_.by_recorder += end - begin;
+    if (event.reason == trace::PauseReason::program) counts_.crowded += end - begin;
+    if (begin == pauses_[0].end) {
+        pauses_[0].end = end;
+        return;
+    }
+    std::ranges::move_backward(pauses_.begin(), pauses_.end() - 1, pauses_.end());
+    pauses_[0] = {begin, end};
 }
 
-// Pauses that touch have become one, and only the last one can reach beyond `tsc`, slots being nearly in the
-// order of time.
+// Slots are nearly in the order of time: a probe that has read the clock may be held, more than once, before
+// it gets its slot. Pauses that touch have become one.
 template <class Sink>
 std::uint64_t BasicMatcher<Sink>::paused_until(std::uint64_t tsc) const {
-    if (tsc >= last_pause_.end) return counts_.paused;
-    return counts_.paused - (last_pause_.end - std::max(tsc, last_pause_.begin));
+    std::uint64_t paused = counts_.paused;
+    for (const Interval& pause : pauses_) {
+        if (tsc >= pause.end) break;
+        paused -= pause.end - std::max(tsc, pause.begin);
+    }
+    return paused;
 }
 
 template <class Sink>

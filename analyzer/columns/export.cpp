@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "analyzer/calls/recorder_pauses.h"
+#include "analyzer/calls/crowding.h"
+#include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/columns/contents.h"
 #include "analyzer/columns/thread_writer.h"
 #include "analyzer/score/analyze.h"
@@ -34,18 +35,20 @@ void write_off_cpu(std::span<const trace::OffCpu> intervals, std::uint32_t threa
     for (const trace::OffCpu& each : intervals)
         contents.tables.off_cpu->append(
             thread, contents.time.since_origin(each.out), contents.time.since_origin(each.in),
-            each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu}, each.preempted, each.by_recorder);
+            each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu}, each.preempted, each.by_recorder, each.by_program);
 }
 
 Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,
                            const std::function<bool(std::uint64_t)>& progress, Contents& contents) {
     Folder& folder = contents.tables.folder;
     std::uint64_t events = 0;
+    const auto times = calls::Absences::of(reader);
+    if (!times) return tl::unexpected{times.error()};
     for (std::uint32_t thread = 0; thread < reader.info().threads.size(); ++thread) {
         contents.first_call.push_back(contents.tables.calls.rows());
-        const auto off_cpu = reader.off_cpu(thread);
+        const auto off_cpu = times->thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        calls::RecorderPauses pauses{*off_cpu, calls::latest_possible(reader.info())};
+        calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(reader.info())};
         ThreadWriter writer{thread, reader.info(), settings, contents.time, contents.tables};
         const auto sink = [&](std::span<const trace::Event> some) {
             writer.consume(pauses.among(some));

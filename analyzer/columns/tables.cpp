@@ -174,20 +174,22 @@ OffCpuTable::OffCpuTable(Folder& folder)
       in_(folder, "off_cpu/in.npy", kValueWindow),
       cpu_(folder, "off_cpu/cpu.npy", kValueWindow),
       preempted_(folder, "off_cpu/preempted.npy", kValueWindow),
-      by_recorder_(folder, "off_cpu/by_recorder.npy", kValueWindow) {}
+      by_recorder_(folder, "off_cpu/by_recorder.npy", kValueWindow),
+      by_program_(folder, "off_cpu/by_program.npy", kValueWindow) {}
 
 void OffCpuTable::append(std::uint32_t thread, std::int64_t out_ns, std::int64_t in_ns, std::int32_t cpu,
-                         bool preempted, bool by_recorder) {
+                         bool preempted, bool by_recorder, bool by_program) {
     thread_.append(thread);
     out_.append(out_ns);
     in_.append(in_ns);
     cpu_.append(cpu);
     preempted_.append(preempted);
     by_recorder_.append(by_recorder);
+    by_program_.append(by_program);
 }
 
 std::vector<NpyFile*> OffCpuTable::columns() {
-    return {&thread_, &out_, &in_, &cpu_, &preempted_, &by_recorder_};
+    return {&thread_, &out_, &in_, &cpu_, &preempted_, &by_recorder_, &by_program_};
 }
 
 }  // namespace rdam::columns

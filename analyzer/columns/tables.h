@@ -120,14 +120,14 @@ class OffCpuTable {
     explicit OffCpuTable(Folder& folder);
     std::uint64_t rows() const { return thread_.size(); }
     void append(std::uint32_t thread, std::int64_t out_ns, std::int64_t in_ns, std::int32_t cpu,
-                bool preempted, bool by_recorder);
+                bool preempted, bool by_recorder, bool by_program);
     std::vector<NpyFile*> columns();
 
   private:
     Column<std::uint32_t> thread_;
     Column<std::int64_t> out_, in_;
     Column<std::int32_t> cpu_;
-    Column<bool> preempted_, by_recorder_;
+    Column<bool> preempted_, by_recorder_, by_program_;
 };
 
 }  // namespace rdam::columns

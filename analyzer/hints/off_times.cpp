@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "analyzer/calls/crowding.h"
 #include "analyzer/trace/clock.h"
 
 namespace rdam::hints {
@@ -17,10 +18,10 @@ struct OffUntil {
 
 class OffTimes {
   public:
-    /// What the recorder's own threads took is in no call's time.
+    /// What the recorder's threads, or others of the program, had the processor for is in no call's time.
     explicit OffTimes(std::span<const trace::OffCpu> intervals) {
         std::ranges::copy_if(intervals, std::back_inserter(intervals_),
-                             [](const trace::OffCpu& each) { return !each.by_recorder; });
+                             [](const trace::OffCpu& each) { return !each.by_recorder && !each.by_program; });
         OffUntil sum;
         for (const trace::OffCpu& each : intervals_) {
             before_.push_back(sum);
@@ -62,10 +63,12 @@ Result<void> add_off_times(const trace::TraceReader& reader, score::Report& repo
     for (score::FunctionRow& row : report.functions)
         for (score::SampledCall& call : row.sample.calls)
             calls[call.thread].push_back(&call);
+    const auto times = calls::Absences::of(reader);
+    if (!times) return tl::unexpected{times.error()};
     const double ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock);
     for (std::uint32_t t = 0; t < calls.size(); ++t) {
         if (calls[t].empty()) continue;
-        const auto intervals = reader.off_cpu(report.threads[t].number);
+        const auto intervals = times->thread(report.threads[t].number);
         if (!intervals) return tl::unexpected{intervals.error()};
         add_off_times(*intervals, ns_per_tick, calls[t]);
     }

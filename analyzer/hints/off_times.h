@@ -14,7 +14,7 @@ namespace rdam::hints {
 /// recorded. Errors: of TraceReader::off_cpu().
 Result<void> add_off_times(const trace::TraceReader& reader, score::Report& report);
 
-/// Of the calls of one thread. `intervals` as TraceReader::off_cpu() gives them.
+/// Of the calls of one thread. `intervals` as calls::Absences::thread() gives them.
 void add_off_times(std::span<const trace::OffCpu> intervals, double ns_per_tick,
                    std::span<score::SampledCall*> calls);
 

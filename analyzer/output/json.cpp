@@ -80,7 +80,8 @@ Json trace_json(const score::Report& report) {
                {"pauses_ns", nanoseconds(report.cost.pauses_ns)},
                {"agent_ns", nanoseconds(report.cost.agent_ns)},
                {"waits_ns", nanoseconds(report.cost.waits_ns)}}},
-             {"paused_by_agent_ns", nanoseconds(report.preempted_ns)},
+             {"paused_by_agent_ns", nanoseconds(report.agent_ns)},
+             {"crowded_ns", nanoseconds(report.crowded_ns)},
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
                                report.counts.abandoned_at_gap},
              {"switches", switches_json(report)},
@@ -107,6 +108,7 @@ Json off_cpu_json(const score::OffCpuRow& row) {
     return {{"blocked_ns", nanoseconds(row.blocked_ns)},
             {"preempted_ns", nanoseconds(row.preempted_ns)},
             {"recorder_ns", nanoseconds(row.recorder_ns)},
+            {"crowded_ns", nanoseconds(row.crowded_ns)},
             {"switches", row.switches},
             {"preemptions", row.preemptions}};
 }
@@ -118,6 +120,7 @@ Json threads_json(const score::Report& report) {
                        {"name", row.name},
                        {"duration_ns", nanoseconds(row.duration_ns)},
                        {"paused_ns", nanoseconds(row.paused_ns)},
+                       {"crowded_ns", nanoseconds(row.crowded_ns)},
                        {"events", row.events},
                        {"short_lived", row.short_lived}});
         if (row.off_cpu) out.back()["off_cpu"] = off_cpu_json(*row.off_cpu);

@@ -192,6 +192,17 @@ void add_switches(const score::Report& report, std::vector<std::string>& out) {
     }
 }
 
+/// Of a program with more threads at work than processors.
+void add_crowding(const score::Report& report, std::vector<std::string>& out) {
+    constexpr double kWorthTelling = 0.02;
+    const double all = report.threads_ns + report.crowded_ns;
+    if (report.crowded_ns < kWorthTelling * all) return;
+    out.push_back(fmt::format(
+        "The threads waited for {} of the time for processors that other threads of the program had. That is "
+        "no loss of a function: it is left out.",
+        percent(report.crowded_ns / all)));
+}
+
 /// Where it is known when the agent ran in a thread's place, that is taken out.
 void add_agent(const score::Report& report, std::vector<std::string>& out) {
     const auto doubtful = static_cast<std::uint64_t>(
@@ -240,6 +251,7 @@ std::vector<std::string> notes(const score::Report& report) {
     add_unscored(report, out);
     add_sampling(report, out);
     add_switches(report, out);
+    add_crowding(report, out);
     add_agent(report, out);
     add_counters(report.counters, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());

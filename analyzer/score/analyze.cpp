@@ -11,7 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "analyzer/calls/recorder_pauses.h"
+#include "analyzer/calls/crowding.h"
+#include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/score/named_rules.h"
 #include "analyzer/score/thread_analysis.h"
 
@@ -21,9 +22,13 @@ namespace {
 /// Hands out the selected threads of the trace, longest first, to those who analyze.
 class Crew {
   public:
-    Crew(const trace::TraceReader& reader, const ResolvedSettings& settings,
-         const ResolvedSelection& selection)
-        : reader_(reader), settings_(settings), window_(selection.window), order_(selection.threads) {
+    Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu,
+         const ResolvedSettings& settings, const ResolvedSelection& selection)
+        : reader_(reader),
+          off_cpu_(off_cpu),
+          settings_(settings),
+          window_(selection.window),
+          order_(selection.threads) {
         std::ranges::stable_sort(order_, std::ranges::greater{},
                                  [&](std::uint32_t t) { return reader.events_of(t); });
         const std::size_t threads = reader.info().threads.size();
@@ -73,9 +78,9 @@ class Crew {
     }
 
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
-        const auto off_cpu = reader_.off_cpu(thread);
+        const auto off_cpu = off_cpu_.thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        calls::RecorderPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
+        calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
         analysis.set_life(life_in(reader_.info().threads[thread], window_.value_or(TickRange{})));
@@ -114,6 +119,7 @@ class Crew {
     }
 
     const trace::TraceReader& reader_;
+    const calls::Absences& off_cpu_;
     const ResolvedSettings& settings_;
     std::optional<TickRange> window_;
     std::vector<std::uint32_t> order_;
@@ -200,7 +206,9 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const Resolve
                                  const Selection& selection, unsigned jobs, const ReadProgress& progress) {
     const auto resolved = resolve_selection(reader.info(), selection);
     if (!resolved) return tl::unexpected{resolved.error()};
-    Crew crew{reader, settings, *resolved};
+    const auto off_cpu = calls::Absences::of(reader);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    Crew crew{reader, *off_cpu, settings, *resolved};
     if (auto done = crew.run(jobs > 0 ? jobs : std::thread::hardware_concurrency(), progress); !done)
         return tl::unexpected{done.error()};
     return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, crew.take());

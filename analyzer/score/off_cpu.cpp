@@ -16,7 +16,10 @@ OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRang
             sum.preemptions += interval.preempted ? 1 : 0;
         }
         before = &interval;
-        (interval.by_recorder ? sum.recorder : interval.preempted ? sum.preempted : sum.blocked) += in - out;
+        (interval.by_recorder  ? sum.recorder
+         : interval.by_program ? sum.crowded
+         : interval.preempted  ? sum.preempted
+                               : sum.blocked) += in - out;
     }
     return sum;
 }

@@ -39,6 +39,7 @@ struct OffCpuRow {
     double blocked_ns = 0;    ///< waiting for something
     double preempted_ns = 0;  ///< waiting for a processor that others had
     double recorder_ns = 0;   ///< … that the recorder's own threads had
+    double crowded_ns = 0;    ///< … that other threads of the program had
     std::uint64_t switches = 0;
     std::uint64_t preemptions = 0;  ///< those of them by which a processor was taken away
 };
@@ -48,7 +49,9 @@ struct ThreadRow {
     std::uint32_t tid = 0;
     std::string name;
     double duration_ns = 0;  ///< from its start to its end
-    double paused_ns = 0;    ///< of it, what the recorder took: T is duration_ns − paused_ns
+    double paused_ns = 0;    ///< of it, what the recorder took
+    double crowded_ns = 0;   ///< … and what other threads of the program had its processor for: T is
+                             ///< duration_ns without both
     std::uint64_t events = 0;
     std::uint64_t calls = 0;
     std::uint64_t dropped = 0;
@@ -284,7 +287,8 @@ struct Report {
     double probe_cost_ns = 0;  ///< of one wrapped call
     double perturbation = 0;   ///< (calls × probe_cost + paused) / Σ T
     double paused_ns = 0;      ///< what the recorder held all threads for; of that,
-    double preempted_ns = 0;   ///< what its own threads had their processors for
+    double agent_ns = 0;       ///< what its own threads had their processors for
+    double crowded_ns = 0;     ///< what threads waited for processors that other threads of the program had
     RecordingCost cost;
     trace::AgentInfo agent;
     double agent_bound_ns = 0;   ///< the agent may have disturbed the threads for so long, and it is not

@@ -36,7 +36,8 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.bad_pauses += counts.bad_pauses;
     sum.paused += counts.paused;
     sum.waited += counts.waited;
-    sum.preempted += counts.preempted;
+    sum.by_recorder += counts.by_recorder;
+    sum.crowded += counts.crowded;
     sum.first = std::min(sum.first, counts.first);
     sum.last = std::max(sum.last, counts.last);
 }
@@ -79,6 +80,7 @@ std::optional<OffCpuRow> off_cpu_row(const std::optional<OffCpuTimes>& times, do
     return OffCpuRow{.blocked_ns = static_cast<double>(times->blocked) * ns_per_tick,
                      .preempted_ns = static_cast<double>(times->preempted) * ns_per_tick,
                      .recorder_ns = static_cast<double>(times->recorder) * ns_per_tick,
+                     .crowded_ns = static_cast<double>(times->crowded) * ns_per_tick,
                      .switches = times->switches,
                      .preemptions = times->preemptions};
 }
@@ -93,7 +95,8 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
              .tid = info.tid,
              .name = info.name,
              .duration_ns = static_cast<double>(lives.whole[t]) * ns_per_tick,
-             .paused_ns = static_cast<double>(lives.whole[t] - lives.lengths[t]) * ns_per_tick,
+             .paused_ns = static_cast<double>(analysis.counts.held()) * ns_per_tick,
+             .crowded_ns = static_cast<double>(analysis.counts.crowded) * ns_per_tick,
              .events = analysis.events,
              .calls = analysis.counts.calls,
              .dropped = info.dropped,
@@ -112,11 +115,11 @@ std::vector<ThreadCost> thread_costs(std::span<const std::unique_ptr<ThreadTimes
     std::vector<ThreadCost> costs;
     for (const auto& thread : threads) {
         const calls::MatchCounts& counts = thread->counts;
-        const std::uint64_t pauses = counts.paused - counts.waited - counts.preempted;
+        const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
         costs.push_back({.probes_ns = static_cast<double>(counts.calls) * settings.cost.total * ns_per_tick,
                          .pauses_ns = static_cast<double>(pauses) * ns_per_tick,
                          .waits_ns = static_cast<double>(counts.waited) * ns_per_tick,
-                         .agent_ns = static_cast<double>(counts.preempted) * ns_per_tick});
+                         .agent_ns = static_cast<double>(counts.by_recorder) * ns_per_tick});
     }
     return costs;
 }
@@ -144,9 +147,10 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.probe_cost_ns = settings.cost.total * ns_per_tick;
     const double probes = static_cast<double>(report.counts.calls) * settings.cost.total;
     report.perturbation =
-        lives.all > 0 ? (probes + static_cast<double>(report.counts.paused)) / lives.all : 0;
-    report.paused_ns = static_cast<double>(report.counts.paused) * ns_per_tick;
-    report.preempted_ns = static_cast<double>(report.counts.preempted) * ns_per_tick;
+        lives.all > 0 ? (probes + static_cast<double>(report.counts.held())) / lives.all : 0;
+    report.paused_ns = static_cast<double>(report.counts.held()) * ns_per_tick;
+    report.agent_ns = static_cast<double>(report.counts.by_recorder) * ns_per_tick;
+    report.crowded_ns = static_cast<double>(report.counts.crowded) * ns_per_tick;
     report.cost = recording_cost(costs, report.duration_ns, facts.info.process.processors);
     describe_agent(facts.info, report);
     report.damage = facts.damage;

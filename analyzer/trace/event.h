@@ -15,7 +15,8 @@ enum class EventKind : std::uint8_t {
                  ///< function is a child of the one that opened the frame, after the children before it; the
                  ///< frame's leave closes both
     leave,       ///< the frame of `function` was left, by return or by unwinding (`unwound`)
-    pause,  ///< the recorder held the thread (stack copy, full buffer) from `tsc` to `until`: never scored
+    pause,  ///< from `tsc` to `until` the thread was held by what is no doing of its calls (PauseReason): never
+            ///< scored
 };
 
 enum class PauseReason : std::uint8_t {
@@ -23,7 +24,9 @@ enum class PauseReason : std::uint8_t {
     new_chunk,
     buffer_full,
     other,
-    preempted,  ///< the recorder's own threads had the thread's processor: made from OffCpu, never in a file
+    // Made from OffCpu, never in a file: who had the thread's processor.
+    recorder,  ///< the recorder's own threads
+    program,   ///< other threads of the program
 };
 
 /// One event of one thread. Slots are in the order in which they were taken: nesting follows that order, not
@@ -56,15 +59,16 @@ struct OffCpu {
     std::uint64_t in = 0;
     std::uint16_t cpu = kNoCpu;  ///< the processor on which it went on; kNoCpu: it was not seen to
     bool preempted = false;
-    bool by_recorder = false;  ///< preempted: one of the recorder's own threads had the processor. A time in
-                               ///< which that is so of a part comes as several, each beginning where the one
-                               ///< before ends.
+    // preempted: who had the processor. A time of which that is so in part comes as several, each beginning
+    // where the one before ends.
+    bool by_recorder = false;  ///< one of the recorder's own threads
+    bool by_program = false;   ///< another thread of the program; known by calls::Absences only
 };
 
 /// Whether the second is a part of the same time as the first, which comes right before it.
 inline bool same_absence(const OffCpu& before, const OffCpu& next) {
     return before.in == next.out && before.preempted && next.preempted &&
-           before.by_recorder != next.by_recorder;
+           (before.by_recorder != next.by_recorder || before.by_program != next.by_program);
 }
 
 struct ParameterInfo {

@@ -179,6 +179,11 @@ TEST_CASE("pauses are taken out of every open call, once", "[calls]") {
         thread.enter(100, kA).enter(110, kB).pause(112, 122).leave(120, kB).leave(150, kA);
         CHECK(listen(thread).text == "+a +b b:2/2 a:40/38");
     }
+    SECTION("several behind a call's end, whose slot was taken late") {
+        thread.enter(100, kA).enter(110, kB).pause(122, 130).pause(135, 140).pause(140, 145).leave(120, kB);
+        thread.leave(160, kA);
+        CHECK(listen(thread).text == "+a +b b:10/10 a:42/32");
+    }
     SECTION("that end before they begin are counted and ignored") {
         thread.enter(100, kA).pause(120, 110).leave(150, kA);
         const Heard heard = listen(thread);

@@ -13,15 +13,16 @@ TEST_CASE("The time off the processor of a call is what of it lies inside") {
     std::mt19937 random;
     for (int round = 0; round < 200; ++round) {
         std::vector<OffCpu> intervals;
-        std::vector<int> state(kEnd);  // by tick: 1 blocked, 2 preempted; 0 where it was the recorder
+        std::vector<int> state(kEnd);  // by tick: 1 blocked, 2 preempted; 0 where it was the recorder or the program
         for (std::uint64_t at = random() % 30; at < kEnd - 30;) {
             const OffCpu off{.out = at,
                              .in = at + 1 + random() % 20,
                              .cpu = 0,
                              .preempted = random() % 2 == 0,
-                             .by_recorder = random() % 3 == 0};
+                             .by_recorder = random() % 3 == 0,
+                             .by_program = random() % 3 == 0};
             for (std::uint64_t t = off.out; t < off.in; ++t)
-                state[t] = off.by_recorder ? 0 : off.preempted ? 2 : 1;
+                state[t] = off.by_recorder || off.by_program ? 0 : off.preempted ? 2 : 1;
             intervals.push_back(off);
             at = off.in + random() % 20;
         }

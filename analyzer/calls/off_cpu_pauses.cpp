@@ -1,23 +1,22 @@
-#include "analyzer/calls/recorder_pauses.h"
+#include "analyzer/calls/off_cpu_pauses.h"
 
 #include <algorithm>
 
 namespace rdam::calls {
 
-RecorderPauses::RecorderPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest)
-    : latest_(latest) {
+OffCpuPauses::OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest) : latest_(latest) {
     for (const trace::OffCpu& each : intervals) {
-        if (!each.by_recorder) continue;
+        if (!each.by_recorder && !each.by_program) continue;
         trace::Event& pause = pauses_.emplace_back();
         pause.kind = trace::EventKind::pause;
-        pause.reason = trace::PauseReason::preempted;
+        pause.reason = each.by_recorder ? trace::PauseReason::recorder : trace::PauseReason::program;
         pause.tsc = each.out;
         pause.until = each.in;
         pause.cpu = trace::kNoCpu;
     }
 }
 
-std::span<const trace::Event> RecorderPauses::among(std::span<const trace::Event> events) {
+std::span<const trace::Event> OffCpuPauses::among(std::span<const trace::Event> events) {
     // Nearly always there is none: nothing is copied.
     const auto first = std::ranges::find_if(events, [&](const trace::Event& event) { return due(event); });
     if (first == events.end()) return events;
@@ -30,7 +29,7 @@ std::span<const trace::Event> RecorderPauses::among(std::span<const trace::Event
     return merged_;
 }
 
-std::span<const trace::Event> RecorderPauses::rest() {
+std::span<const trace::Event> OffCpuPauses::rest() {
     const std::size_t from = next_;
     next_ = pauses_.size();
     return std::span{pauses_}.subspan(from);

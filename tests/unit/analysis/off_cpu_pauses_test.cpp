@@ -1,5 +1,5 @@
 // What the recorder's own threads took is no call's time, no lost time, and no part of a thread's life.
-#include "analyzer/calls/recorder_pauses.h"
+#include "analyzer/calls/off_cpu_pauses.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -79,7 +79,7 @@ score::Report report_of(const Recording& recording, const score::Settings& setti
 TEST_CASE("pauses stand in front of the first event behind their begin", "[pauses]") {
     const std::vector<trace::OffCpu> intervals = {by_recorder(5, 8), by_recorder(15, 18), by_recorder(19, 25),
                                                   by_recorder(40, 41)};
-    calls::RecorderPauses pauses{intervals, UINT64_MAX};
+    calls::OffCpuPauses pauses{intervals, UINT64_MAX};
     const auto first = calls_at({10, 12});
     CHECK(order(pauses.among(first)) == "[5-8] 10 12 ");
     const auto second = calls_at({13, 20, 30});
@@ -93,7 +93,7 @@ TEST_CASE("pauses stand in front of the first event behind their begin", "[pause
 TEST_CASE("times off the processor that are not the recorder's are no pauses", "[pauses]") {
     const std::vector<trace::OffCpu> intervals = {{.out = 5, .in = 8, .preempted = true},
                                                   {.out = 9, .in = 11}};
-    calls::RecorderPauses pauses{intervals, UINT64_MAX};
+    calls::OffCpuPauses pauses{intervals, UINT64_MAX};
     const auto events = calls_at({7, 20});
     CHECK(order(pauses.among(events)) == "7 20 ");
     CHECK(pauses.rest().empty());
@@ -101,7 +101,7 @@ TEST_CASE("times off the processor that are not the recorder's are no pauses", "
 
 TEST_CASE("an impossible time-stamp does not bring all pauses forward", "[pauses]") {
     const std::vector<trace::OffCpu> intervals = {by_recorder(50, 60)};
-    calls::RecorderPauses pauses{intervals, 1000};
+    calls::OffCpuPauses pauses{intervals, 1000};
     const auto events = calls_at({10, 1'000'000, 20, 70});
     CHECK(order(pauses.among(events)) == "10 1000000 20 [50-60] 70 ");
 }
@@ -121,7 +121,7 @@ TEST_CASE("constant work that only the recorder preempted loses nothing", "[paus
     REQUIRE(report.threads.size() == 1);
     CHECK(report.threads[0].paused_ns == 100 * 500);
     CHECK(report.threads_ns == report.threads[0].duration_ns - 100 * 500);
-    CHECK(report.preempted_ns == 100 * 500);
+    CHECK(report.agent_ns == 100 * 500);
     CHECK(report.perturbation == Approx(100 * 500 / report.threads_ns));
     REQUIRE(report.threads[0].off_cpu);
     CHECK(report.threads[0].off_cpu->preempted_ns == 0);
@@ -133,7 +133,7 @@ TEST_CASE("the same preempted by others is lost time", "[pauses]") {
     const score::Report report = report_of(disturbed_work(false));
     CHECK(row(report, "a").lost_ns == 100 * 500);
     CHECK(row(report, "a").rdam == Approx(100 * 500 / report.threads_ns));
-    CHECK(report.preempted_ns == 0);
+    CHECK(report.agent_ns == 0);
     CHECK(report.threads[0].off_cpu->preempted_ns == 100 * 500);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("a window takes the part of a recorder's pause that lies in it", "[pau
     settings.selection.since_ns = 1000;
     settings.selection.until_ns = 1249;  // 250 ticks behind the first call's begin
     const score::Report report = report_of(disturbed_work(true), settings);
-    CHECK(report.preempted_ns == 1250 - 1020);
+    CHECK(report.agent_ns == 1250 - 1020);
 }
 
 TEST_CASE("where switches are not known the agent's time bounds what it may have done", "[pauses]") {

@@ -1,4 +1,5 @@
-// What the recorder's own threads took of a thread's time, as pauses among the thread's events.
+// Times in which the recorder's threads, or others of the program, had a thread's processor: pauses among
+// the thread's events.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,12 @@
 namespace rdam::calls {
 
 /// Of one thread. What comes out is for the matcher, or a window in front of it, in place of the events.
-class RecorderPauses {
+class OffCpuPauses {
   public:
-    /// `intervals` as TraceReader::off_cpu() gives them; those that are not the recorder's are passed over.
+    /// `intervals` as Absences::thread() gives them; those that are somebody else's doing, or the thread's
+    /// own, are passed over.
     /// An event with a time-stamp above `latest` (latest_possible()) tells no time.
-    RecorderPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest);
+    OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest);
 
     /// `events`, and in front of each the pauses that began before it. Valid until the next call, and as long
     /// as `events`.
