@@ -67,5 +67,7 @@
 #define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
 // NOLINTEND(bugprone-macro-parentheses)
 #define RDAM_FRAME_SIZE 64
+// With two return addresses, of which one is the caller's, and rbp a real frame takes 128 bytes.
+#define RDAM_FRAME_PADDING 48
 
 #define RDAM_STUB_SIZE 16

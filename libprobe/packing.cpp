@@ -61,7 +61,8 @@ void count_calls(const pack::Packer& packer) {
 }
 
 bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t end, std::uint64_t& waited) {
-    shm::Record* record = reserve_record(thread, packer.size(), waited);
+    std::uint32_t room = 0;
+    shm::Record* record = reserve_record(thread, packer.size(), room, waited);
     if (record == nullptr) return false;
     packer.write(record + 1);
     const shm::ChunkHeader& head = header_of(thread.slot->chunk.load(std::memory_order_relaxed));
@@ -76,8 +77,9 @@ bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t e
 
 }  // namespace
 
-shm::Record* reserve_record(ThreadState& thread, std::uint32_t bytes, std::uint64_t& waited) {
-    const std::uint32_t wanted = static_cast<std::uint32_t>(sizeof(shm::Record)) + bytes;
+shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
+                            std::uint64_t& waited) {
+    const std::uint32_t wanted = static_cast<std::uint32_t>(sizeof(shm::Record)) + least;
     std::uint32_t chunk = thread.slot->packed.load(std::memory_order_relaxed);
     if (chunk != shm::kNone &&
         header_of(chunk).used.load(std::memory_order_relaxed) + wanted > shm::kChunkSize) {
@@ -90,8 +92,9 @@ shm::Record* reserve_record(ThreadState& thread, std::uint32_t bytes, std::uint6
         thread.slot->packed.store(chunk, std::memory_order_release);
     }
     shm::ChunkHeader& head = header_of(chunk);
-    return reinterpret_cast<shm::Record*>(reinterpret_cast<char*>(&head) +
-                                          head.used.load(std::memory_order_relaxed));
+    const std::uint32_t used = head.used.load(std::memory_order_relaxed);
+    room = shm::kChunkSize - used - static_cast<std::uint32_t>(sizeof(shm::Record));
+    return reinterpret_cast<shm::Record*>(reinterpret_cast<char*>(&head) + used);
 }
 
 void publish_record(ThreadState& thread, shm::Record* record) {

@@ -15,9 +15,10 @@ namespace rdam::probe {
 /// `waited` becomes 1 if there was a wait for room.
 bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited);
 
-/// Room for a record with so many bytes behind its header, in the thread's packed chunk; null: there is none.
-/// It is there for the agent once publish_record() has been called.
-shm::Record* reserve_record(ThreadState& thread, std::uint32_t bytes, std::uint64_t& waited);
+/// Room for a record with at least `least` bytes behind its header, in the thread's packed chunk; null: there
+/// is none. `room`: how many there are. It is there for the agent once publish_record() has been called.
+shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
+                            std::uint64_t& waited);
 void publish_record(ThreadState& thread, shm::Record* record);
 
 /// Hands the thread's packed chunk over, if it has one.

@@ -137,7 +137,7 @@ void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& 
     entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number) | counted;
     entry.enter_size = static_cast<std::uint16_t>(24 + 8 * (words + count_words));
     entry.leave_size = static_cast<std::uint16_t>(16 + 8 * (result_words + count_words));
-    entry.stack_bytes = (stack_bytes + 15) & ~15u;
+    entry.stack_bytes = (stack_bytes + 63) & ~63u;
     entry.integers = recording.integer_registers;
     entry.vectors = recording.vector_registers;
     entry.stack_words = recording.stack_words;

@@ -105,13 +105,37 @@ void put_back_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_
     if (pair.key == key) pair.countdown = 1;
 }
 
+/// How much of the stack there is to copy: libc puts thread-local storage, and with it `thread`, right above
+/// the stacks that it makes.
+std::uint32_t stack_above(const ThreadState& thread, std::uint64_t rsp) {
+    const std::uint64_t distance = reinterpret_cast<std::uint64_t>(&thread) - rsp;
+    return distance < shm::kMaxStackCopy ? static_cast<std::uint32_t>(distance) : shm::kMaxStackCopy;
+}
+
+/// Copies the stack, after `before` bytes, into a record of the thread's packed chunk, and into a new chunk
+/// only if it does not fit into the rest of this one. `copied`: how much. Null: there is no room.
+shm::Record* copy_stack(ThreadState& thread, std::uint32_t before, std::uint64_t rsp, std::uint32_t& copied) {
+    constexpr std::uint32_t kWorthTrying = 2048;
+    const std::uint32_t wanted = stack_above(thread, rsp);
+    std::uint32_t least = wanted < kWorthTrying ? wanted : kWorthTrying;
+    for (;;) {
+        std::uint64_t waited = 0;
+        std::uint32_t room = 0;
+        shm::Record* record = reserve_record(thread, before + least, room, waited);
+        if (record == nullptr) return nullptr;
+        const std::uint32_t size = room - before < wanted ? room - before : wanted;
+        copied = read_memory(reinterpret_cast<char*>(record + 1) + before, rsp, size);
+        if (size == wanted || copied < size) return record;
+        least = wanted;
+    }
+}
+
 void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
                   const shm::EntryRegisters& registers) {
     const std::uint64_t begin = read_clock();
     const std::uint32_t side_bytes = thread.side_ready ? sizeof thread.side : 0;
-    std::uint64_t waited = 0;
-    shm::Record* record =
-        reserve_record(thread, sizeof(shm::StackCopy) + side_bytes + shm::kMaxStackCopy, waited);
+    std::uint32_t stack_bytes = 0;
+    shm::Record* record = copy_stack(thread, sizeof(shm::StackCopy) + side_bytes, registers.rsp, stack_bytes);
     if (record == nullptr) return;
     auto* copy = reinterpret_cast<shm::StackCopy*>(record + 1);
     auto* bytes = reinterpret_cast<char*>(copy + 1);
@@ -122,7 +146,7 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
     copy->side_address = reinterpret_cast<std::uint64_t>(thread.side);
     copy->side_bytes = side_bytes;
     copy_bytes(bytes, thread.side, side_bytes);
-    copy->stack_bytes = read_memory(bytes + side_bytes, registers.rsp, shm::kMaxStackCopy) & ~7u;
+    copy->stack_bytes = stack_bytes & ~7u;
     record->kind = shm::RecordKind::stack;
     record->size = static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + side_bytes + copy->stack_bytes;
     publish_record(thread, record);

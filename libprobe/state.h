@@ -22,7 +22,7 @@ struct alignas(64) FunctionEntry {
     std::uint8_t rate;          ///< with a budget: 0…RDAM_MOST_RATE
     // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
     // or copy.
-    std::uint32_t stack_bytes;  ///< to copy, a multiple of 16
+    std::uint32_t stack_bytes;  ///< to copy, a multiple of 64
     std::uint8_t integers;
     std::uint8_t vectors;
     std::uint8_t stack_words;

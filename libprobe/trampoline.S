@@ -7,7 +7,8 @@
 // registers are read, never written. No libc, no lock, no allocation and no system call before a `slow` label.
 //
 // Stack contract: on entry rsp points to the return address, 8 modulo 16. A real frame keeps rsp's value modulo
-// 16 for the function it calls. A side frame calls the function with rsp as the caller left it.
+// 64 for the function it calls: code for wide vectors may be compiled to rely on it
+// (-mpreferred-stack-boundary). A side frame calls the function with rsp as the caller left it.
 //
 // Signals may arrive anywhere. A slot is taken by one unlocked xadd on the thread's own cursor: a handler that runs
 // wrapped functions takes the slots behind it.
@@ -184,6 +185,7 @@ rdam_enter_\name:
         push    RDAM_ENTRY_RESUME(%r11)
         push    %r11
         push    $0                        // the rate
+        sub     $RDAM_FRAME_PADDING, %rsp
     .ifc \budget, budget
         SAMPLE  \name, .L\name\()_arguments
     .endif
@@ -205,7 +207,7 @@ rdam_enter_\name:
         ret
         .cfi_restore_state
 
-.L\name\()_arguments:                     // on the stack: a multiple of 16 bytes
+.L\name\()_arguments:                     // on the stack: a multiple of 64 bytes
         mov     RDAM_ENTRY_STACK_BYTES(%r11), %eax
         test    %eax, %eax
         jz      .L\name\()_call

@@ -17,7 +17,8 @@ namespace {
 
 /// Level 1 costs about as much as the columns themselves; what the next levels gain is not worth it while the
 /// program runs.
-constexpr int kCompressionLevel = 1;
+/// Of packs, which are most of a file, level 1 takes half as long again and gains 7 %.
+constexpr int kCompressionLevel = -1;
 
 /// What the end of a file needs beyond what its descriptions and index have grown to.
 constexpr std::uint64_t kRoomForEnd = std::uint64_t{16} << 10;

@@ -8,7 +8,7 @@ from harness import PROGRAMS, Case
 ROUNDS = 50
 ONCE_A_ROUND = ("twelve_integers", "eleven_doubles", "both_kinds", "large_by_value", "large_result", "two_doubles",
                 "mixed_result", "long_double_in_struct", "long_double_result", "complex_double", "complex_float",
-                "complex_long_double", "int128", "variadic_twenty")
+                "complex_long_double", "int128", "variadic_twenty", "aligned", "aligned_arguments")
 
 
 class Conventions(Case):

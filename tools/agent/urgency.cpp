@@ -25,7 +25,10 @@ std::uint32_t used_chunks(const shm::Control& control) {
 Demand look_at(const shm::Control& control, bool ended) {
     const std::uint32_t unheard = left(control.threads_ended.load(), control.threads_done.load());
     constexpr double kMostEnded = shm::kManyEnded / Urgency::kNearlyFull;
-    const double chunks = std::max<std::uint32_t>(control.chunks, 1);
+    constexpr std::uint32_t kChunksOfThread = 2;
+    const std::uint32_t live = left(control.threads_started.load(), control.threads_ended.load());
+    const double chunks = std::clamp<std::uint32_t>(
+        control.chunks, 1, Urgency::kPlenty + kChunksOfThread * std::min(live, shm::kMaxThreads));
     return {.starting = control.file_futex.load() == 0,
             .late_plan = control.late_asked.load() != control.late_answered_futex.load(),
             .ending = ended || control.process_state.load() == shm::ProcessState::ending,

@@ -14,7 +14,8 @@ struct Demand {
     bool late_plan = false;     ///< a thread is in dlopen and waits for a plan
     bool ending = false;        ///< the program has ended, or waits for the trace to be written
     std::uint32_t waiters = 0;  ///< threads that wait for room
-    double used = 0;  ///< the part of the buffer that is not free, or as much if many threads have ended
+    double used = 0;  ///< the part of the buffer that is not free, or as much if many threads have ended; of a
+                      ///< large buffer kPlenty counts as all of it
 };
 
 /// `ended`: the process is gone, or another program.
@@ -26,6 +27,9 @@ class Urgency {
     /// A buffer that is three quarters full is urgent until half of it is free.
     static constexpr double kNearlyFull = 0.75;
     static constexpr double kRoomAgain = 0.5;
+    /// Chunks besides those that live threads write to. Beyond, memory that nobody has used yet costs the
+    /// program more time than we do.
+    static constexpr std::uint32_t kPlenty = 256;
 
     /// Whether somebody waits, or soon will.
     bool update(const Demand& demand);

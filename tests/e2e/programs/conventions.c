@@ -106,6 +106,26 @@ __attribute__((target("avx512f"))) static void try_avx512(int n) {
     for (int i = 0; i < 8; i++)
         printf("avx512 %g\n", sum[i]);
 }
+
+/* Of the stack, where the return address ends. */
+KEPT long aligned(void) {
+    return (long)__builtin_dwarf_cfa() & 63;
+}
+KEPT long aligned_arguments(long a, long b, long c, long d, long e, long f, long g) {
+    return ((long)__builtin_dwarf_cfa() & 63) + a + b + c + d + e + f + 100 * g;
+}
+/* As a caller does that was compiled with -mpreferred-stack-boundary=6. */
+static long call_aligned(void* function) {
+    long result;
+    __asm__ volatile(
+        "mov %%rsp, %%rbx\n\tlea -128(%%rsp), %%rsp\n\tand $-64, %%rsp\n\tsub $64, %%rsp\n\tmovq $7, (%%rsp)\n\t"
+        "mov $1, %%edi\n\tmov %%edi, %%esi\n\tmov %%edi, %%edx\n\tmov %%edi, %%ecx\n\tmov %%edi, %%r8d\n\t"
+        "mov %%edi, %%r9d\n\tcall *%1\n\tmov %%rbx, %%rsp"
+        : "=a"(result)
+        : "r"(function)
+        : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+    return result;
+}
 int main(void) {
     for (int n = 1; n <= ROUNDS; n++) {
         int from_outside = n;
@@ -131,6 +151,7 @@ int main(void) {
         printf("%g\n", variadic_twenty("idlidwlidsdilddwiiid", n, 2.0, 3L, 4, 5.0, 6.0L, 7L, 8, 9.0, large,
                                        11.0, 12, 13L, 14.0, 15.0, 16.0L, 17, 18, 19, 20.0));
         printf("%d\n", nested(n));
+        printf("aligned %ld %ld\n", call_aligned((void*)aligned), call_aligned((void*)aligned_arguments));
         if (__builtin_cpu_supports("avx")) try_avx(n);
         if (__builtin_cpu_supports("avx512f")) try_avx512(n);
     }
