@@ -101,7 +101,7 @@ void add_answers(const score::Report& report, std::vector<std::string>& out) {
     const bool sampled = std::ranges::any_of(report.functions, &score::FunctionRow::sampled);
     out.push_back(fmt::format("Never called{}{}: {}.",
                               report.left_out.of_the_run() ? " in this part of the run" : "",
-                              sampled ? ", or in none of the call trees that were recorded" : "", names));
+                              sampled ? ", or never while they were recorded" : "", names));
 }
 
 bool needs_quotes(const std::string& word) {

@@ -22,8 +22,8 @@ namespace {
 /// Hands out the selected threads of the trace, longest first, to those who analyze.
 class Crew {
   public:
-    Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu,
-         const ResolvedSettings& settings, const ResolvedSelection& selection)
+    Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu, const ResolvedSettings& settings,
+         const ResolvedSelection& selection)
         : reader_(reader),
           off_cpu_(off_cpu),
           settings_(settings),

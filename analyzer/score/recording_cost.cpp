@@ -15,8 +15,7 @@ double packing_of(const ThreadCost& thread) {
 
 }  // namespace
 
-RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns,
-                             std::uint32_t processors) {
+RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time) {
     // An estimate of a cost can exceed what it is part of; the run itself took some time.
     constexpr double kLeastOwn = 0.01;
     RecordingCost cost;
@@ -32,7 +31,7 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
         most = std::max(most, held + thread.waits_ns);
     }
     // A thread that waits for room leaves its processor to others.
-    const double spread = processors > 0 ? work / processors : 0;
+    const double spread = at_a_time > 0 ? work / std::max(at_a_time, 1.0) : 0;
     const double own = std::max(duration_ns - std::max(most, spread), kLeastOwn * duration_ns);
     if (own > 0) cost.slowdown = std::max(duration_ns / own, 1.0);
     return cost;

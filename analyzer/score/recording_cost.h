@@ -23,12 +23,10 @@ struct ThreadCost {
     double agent_ns = 0;
 };
 
-/// Of a run of `duration_ns` on so many processors (0: not known). Threads wait for one another and share
-/// processors, and what they wait for is in no trace; so the run is taken to be longer by what its most
-/// burdened thread was held up, or, where that is more, by what all of them were, spread over the processors:
-/// bounds from below, which meet where all threads work all the time. A program that may use fewer processors
-/// than the machine has is held up more than this says.
-RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns,
-                             std::uint32_t processors);
+/// Of a run of `duration_ns` in which so many threads were on processors at a time, on average (0: not known).
+/// The run is taken to be longer by what its most burdened thread was held up, or, where that is more, by what
+/// all of them were, spread over as many: threads that wait for one another do one after the other what the
+/// recorder adds to each.
+RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time);
 
 }  // namespace rdam::score

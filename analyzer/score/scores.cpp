@@ -90,19 +90,18 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const trace::ThreadInfo& info = facts.info.threads[t];
         const ThreadTimes& analysis = *threads[t];
-        report.threads.push_back(
-            {.number = static_cast<std::uint32_t>(t),
-             .tid = info.tid,
-             .name = info.name,
-             .duration_ns = static_cast<double>(lives.whole[t]) * ns_per_tick,
-             .paused_ns = static_cast<double>(analysis.counts.held()) * ns_per_tick,
-             .crowded_ns = static_cast<double>(analysis.counts.crowded) * ns_per_tick,
-             .events = analysis.events,
-             .calls = analysis.counts.calls,
-             .dropped = info.dropped,
-             .holes = info.holes,
-             .short_lived = lives.short_lived[t],
-             .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
+        report.threads.push_back({.number = static_cast<std::uint32_t>(t),
+                                  .tid = info.tid,
+                                  .name = info.name,
+                                  .duration_ns = static_cast<double>(lives.whole[t]) * ns_per_tick,
+                                  .paused_ns = static_cast<double>(analysis.counts.held()) * ns_per_tick,
+                                  .crowded_ns = static_cast<double>(analysis.counts.crowded) * ns_per_tick,
+                                  .events = analysis.events,
+                                  .calls = analysis.counts.calls,
+                                  .dropped = info.dropped,
+                                  .holes = info.holes,
+                                  .short_lived = lives.short_lived[t],
+                                  .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
         report.events += analysis.events;
         report.holes += info.holes;
         report.too_long += analysis.too_long;
@@ -124,6 +123,23 @@ std::vector<ThreadCost> thread_costs(std::span<const std::unique_ptr<ThreadTimes
     return costs;
 }
 
+/// How many threads were on processors, or would have been but for the recorder's own process, on average. As
+/// many as there are processors, where context switches do not tell.
+double at_a_time(const trace::TraceInfo& info, const Lives& lives,
+                 std::span<const std::unique_ptr<ThreadTimes>> threads) {
+    const double processors = info.process.processors;
+    if (info.switches.state != trace::SwitchInfo::State::recorded || lives.run <= 0) return processors;
+    double working = 0;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        if (!threads[t]->off_cpu) return processors;
+        const OffCpuTimes& off = *threads[t]->off_cpu;
+        working += static_cast<double>(lives.whole[t]) -
+                   static_cast<double>(off.blocked + off.preempted + off.crowded);
+    }
+    const double found = std::max(working / lives.run, 1.0);
+    return processors > 0 ? std::min(found, processors) : found;
+}
+
 /// Where all is known of who had the processors, what the agent took has been taken out.
 void describe_agent(const trace::TraceInfo& info, Report& report) {
     constexpr double kSecond = 1e9;
@@ -133,7 +149,7 @@ void describe_agent(const trace::TraceInfo& info, Report& report) {
 }
 
 void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, const Lives& lives,
-                  double ns_per_tick, const std::vector<ThreadCost>& costs, Report& report) {
+                  double ns_per_tick, const RecordingCost& cost, Report& report) {
     report.process = facts.info.process;
     report.switches = facts.info.switches;
     report.counters = facts.info.counters;
@@ -151,7 +167,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.paused_ns = static_cast<double>(report.counts.held()) * ns_per_tick;
     report.agent_ns = static_cast<double>(report.counts.by_recorder) * ns_per_tick;
     report.crowded_ns = static_cast<double>(report.counts.crowded) * ns_per_tick;
-    report.cost = recording_cost(costs, report.duration_ns, facts.info.process.processors);
+    report.cost = cost;
     describe_agent(facts.info, report);
     report.damage = facts.damage;
     report.remarks = facts.info.remarks;
@@ -199,8 +215,10 @@ Report Scores::without_rows() const {
     Report report;
     report.threshold = settings_.threshold;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
-    describe_run(facts_, settings_, lives_, ns_per_tick_, thread_costs(threads_, settings_, ns_per_tick_),
-                 report);
+    const RecordingCost cost =
+        recording_cost(thread_costs(threads_, settings_, ns_per_tick_), lives_.run * ns_per_tick_,
+                       at_a_time(facts_.info, lives_, threads_));
+    describe_run(facts_, settings_, lives_, ns_per_tick_, cost, report);
     return report;
 }
 
@@ -217,6 +235,12 @@ Report Scores::report(std::size_t most_patterns, bool samples) const {
             report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }
+    // Several functions may have one name: a name of which calls are shown is not one without calls.
+    std::erase_if(report.never_called, [&](const std::string& name) {
+        return std::ranges::any_of(report.functions, [&](const FunctionRow& row) {
+            return qualified_name(row.module, row.name) == name;
+        });
+    });
     std::ranges::sort(report.functions, [](const FunctionRow& a, const FunctionRow& b) {
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);

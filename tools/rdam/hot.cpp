@@ -45,10 +45,9 @@ std::string marked_line(const HotFunctions& hot) {
     if (marked == 0) return {};
     const bool one = marked == 1;
     return fmt::format(
-        "{} function{} marked ~ as {}: rdam record samples {} calls, because recording each costs more than "
-        "the call; take a ~ away to have every call",
-        marked, one ? " is" : "s are", one ? "a likely small leaf" : "likely small leaves",
-        one ? "its" : "their");
+        "{} function{} marked ~: recording each call would cost more than {} own code takes, so rdam record "
+        "samples {} calls; take a ~ away to have every call",
+        marked, one ? " is" : "s are", one ? "its" : "their", one ? "its" : "their");
 }
 
 Result<int> run_hot(HotRequest request, const HotArguments& arguments) {

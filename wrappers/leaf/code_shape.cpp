@@ -107,8 +107,9 @@ class Walk {
         shape_.enters_kernel = shape_.enters_kernel || enters_kernel(instruction);
         shape_.synchronizes = shape_.synchronizes || synchronizes(instruction);
         if (is_call && instruction.end() == body_.size()) return;
-        shape_.calls = shape_.calls || is_call ||
-                       (instruction.flow == Flow::end && instruction.decoded.mnemonic == ZYDIS_MNEMONIC_JMP);
+        shape_.calls = shape_.calls || is_call;
+        if (instruction.flow == Flow::end && instruction.decoded.mnemonic == ZYDIS_MNEMONIC_JMP)
+            shape_.jumps_anywhere = true;
         const auto target = is_call ? std::nullopt : instruction.branch_target();
         if (target && *target >= body_.size())
             shape_.exits.push_back(*target);

@@ -7,12 +7,13 @@
 
 namespace rdam {
 
-/// Of the instructions that can be reached from the first one. Where something was missed (jumps through
-/// registers), `calls` is true.
+/// Of the instructions that can be reached from the first one. Where something was missed, `jumps_anywhere`
+/// is true.
 struct CodeShape {
-    bool followed = true;        ///< false: it runs into what is no instruction, or on behind its end
-    bool calls = false;          ///< other functions, or it jumps through a register or a table
-    bool enters_kernel = false;  ///< by a system call or an interrupt
+    bool followed = true;         ///< false: it runs into what is no instruction, or on behind its end
+    bool calls = false;           ///< other functions
+    bool jumps_anywhere = false;  ///< through a register or a table
+    bool enters_kernel = false;   ///< by a system call or an interrupt
     /// Locked instructions, exchanges with memory, full fences, pauses, transactions: what locks are made of.
     bool synchronizes = false;
     bool polls = false;                ///< a loop that only somebody else's writes can end

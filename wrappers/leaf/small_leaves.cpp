@@ -27,7 +27,13 @@ constexpr double kMostNanoseconds = 40;  ///< about what recording a call takes
 constexpr std::uint64_t kLeastOutside = 2;
 constexpr std::uint64_t kEnoughSamples = 100;
 
-/// A function that may be a small leaf.
+/// What calls others is worth recording completely, unless that costs too much. Code without loops takes some
+/// 0.06 ns a byte where nothing has to be waited for; what it waits for makes its calls fewer.
+constexpr double kNanosecondsAByte = 0.06;
+constexpr double kNanosecondsOfRecording = 75;  ///< probe, packing, agent
+constexpr double kMostPercent = 10;             ///< of all processor time, for one function
+
+/// A function that may be too small to record each of its calls.
 struct Leaf {
     std::uint64_t bytes = 0;  ///< 0: of an IFUNC, whose code is not known
     CodeShape shape;
@@ -71,7 +77,7 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
     const auto extent = file.extent(symbol.address);
     if (!extent || extent->size() > kMostLooping) return std::nullopt;
     Leaf leaf{extent->size(), shape_of_code(file.code(extent->begin, extent->size()))};
-    if (!leaf.shape.followed || leaf.shape.calls || touches_others(leaf.shape)) return std::nullopt;
+    if (!leaf.shape.followed || leaf.shape.jumps_anywhere || touches_others(leaf.shape)) return std::nullopt;
     for (const std::uint64_t exit : leaf.shape.exits)
         if (!is_harmless_exit(file, symbol.name, extent->begin + exit)) return std::nullopt;
     return leaf;
@@ -79,6 +85,7 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
 
 std::string description(const Leaf& leaf) {
     if (leaf.bytes == 0) return "small leaf (whose code is chosen when the program starts)";
+    if (leaf.shape.calls) return fmt::format("small and called often ({} bytes)", leaf.bytes);
     return fmt::format("small leaf{} ({} bytes)", leaf.shape.loops() ? " with a short loop" : "", leaf.bytes);
 }
 
@@ -120,8 +127,15 @@ class Marker {
         return leaves;
     }
 
+    static bool is_costly(const Leaf& leaf, const HotFunction& function) {
+        const double own = kNanosecondsAByte * static_cast<double>(leaf.bytes);
+        return function.percent * kNanosecondsOfRecording > kMostPercent * own;
+    }
+
     bool is_short(const Leaf& leaf, const HotFunction& function) {
-        if (!leaf.shape.loops()) return leaf.bytes <= kMostStraight;
+        if (!leaf.shape.loops())
+            return leaf.bytes <= kMostStraight && (!leaf.shape.calls || is_costly(leaf, function));
+        if (leaf.shape.calls) return false;
         if (leaf.shape.shortest == 0) return false;
         std::uint64_t all = 0;
         std::uint64_t outside = 0;

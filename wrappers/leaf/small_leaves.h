@@ -8,10 +8,13 @@ namespace rdam {
 
 /// Sets HotFunction::leaf of what is likely to take no longer than its recording, some 40 ns:
 ///
-/// - it calls nothing, makes no system call, has nothing in it that locks are made of (what waits for others
-///   is what is being looked for), and the catalogue knows of no lock, file or wait of it;
-/// - it has no loop and at most 512 bytes; or
-/// - it has loops and at most 4096 bytes, and enough of its samples lie outside of them: that code runs once
+/// - it makes no system call, has nothing in it that locks are made of (what waits for others is what is
+/// being
+///   looked for), and the catalogue knows of no lock, file or wait of it;
+/// - it has no loop and at most 512 bytes, and calls nothing or so often that recording it would take a tenth
+///   of the program's processor time; or
+/// - it calls nothing, has loops and at most 4096 bytes, and enough of its samples lie outside of them: that
+/// code runs once
 /// a
 ///   call. Where HotReport::places has too few to tell, at most 128 bytes.
 ///

@@ -69,6 +69,17 @@ int calls_last(int x) {
     return elsewhere(x);
 }
 
+int calls_in_a_loop(int x) {
+    for (volatile int i = 0; i < x; ++i)
+        x = elsewhere(x);
+    return x;
+}
+
+int too_large_and_calls(int x) {
+    __asm__ volatile(".skip 600, 0x90");
+    return elsewhere(x) + 1;
+}
+
 int calls_pointer(int x) {
     return through_pointer(x) + 1;
 }

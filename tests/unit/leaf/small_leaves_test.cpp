@@ -16,9 +16,9 @@ namespace {
 const std::string kOptimised = FIXTURE_DIR "/libleaves_O2.so";
 const std::string kUnoptimised = FIXTURE_DIR "/libleaves_O0.so";
 
-HotReport report_of(const std::string& object, const std::string& name) {
+HotReport report_of(const std::string& object, const std::string& name, double percent = 5) {
     HotReport report;
-    report.hot.functions.push_back({object.substr(object.rfind('/') + 1), name, 5.0, {}});
+    report.hot.functions.push_back({object.substr(object.rfind('/') + 1), name, percent, {}});
     report.objects = {object};
     return report;
 }
@@ -28,8 +28,8 @@ std::string mark_of(HotReport report) {
     return report.hot.functions.front().leaf;
 }
 
-std::string mark_of(const std::string& object, const std::string& name) {
-    return mark_of(report_of(object, name));
+std::string mark_of(const std::string& object, const std::string& name, double percent = 5) {
+    return mark_of(report_of(object, name, percent));
 }
 
 bool is_marked(const std::string& name) {
@@ -106,10 +106,18 @@ TEST_CASE("samples outside of its loops tell how long a function takes") {
 }
 
 TEST_CASE("what calls is no leaf, but for what never comes back") {
-    CHECK_FALSE(is_marked("calls"));
-    CHECK_FALSE(is_marked("calls_last"));
-    CHECK_FALSE(is_marked("calls_pointer"));
-    CHECK_FALSE(is_marked("jumps_through_pointer"));
+    for (const auto* name : {"calls", "calls_pointer"}) {
+        INFO(name);
+        for (const auto& object : {kOptimised, kUnoptimised}) {
+            CHECK(mark_of(object, name).find("small and called often (") == 0);
+            CHECK(mark_of(object, name, 0.01).empty());
+        }
+    }
+    // Where code goes on is not known, or is not the function's own.
+    CHECK(mark_of(kOptimised, "calls_last", 50).empty());
+    CHECK(mark_of(kOptimised, "jumps_through_pointer", 50).empty());
+    CHECK(mark_of(kOptimised, "calls_in_a_loop", 50).empty());
+    CHECK(mark_of(kOptimised, "too_large_and_calls", 50).empty());
     CHECK_FALSE(mark_of(kOptimised, "checks").empty());
     CHECK_FALSE(mark_of(kOptimised, "with_cold_part").empty());
 }
@@ -134,7 +142,7 @@ TEST_CASE("what is no code, in no file or one of several is not marked") {
     CHECK_FALSE(is_marked("no_instruction"));
     CHECK_FALSE(is_marked("first_twin"));
     CHECK_FALSE(is_marked("no_such_function"));
-    // Two functions, of which one calls.
+    // Two functions, of which one loops and calls.
     CHECK_FALSE(is_marked("twin"));
     CHECK(mark_of("/no/such/file.so", "straight").empty());
     CHECK(mark_of("/etc/passwd", "straight").empty());
@@ -148,13 +156,13 @@ TEST_CASE("what is no code, in no file or one of several is not marked") {
 
 TEST_CASE("the list says why, and reads back as marked") {
     auto report = report_of(kOptimised, "short_loop");
-    report.hot.functions.push_back({"libleaves_O2.so", "calls", 4.0, {}});
+    report.hot.functions.push_back({"libleaves_O2.so", "calls_in_a_loop", 4.0, {}});
     report.waits = {"write"};
     mark_small_leaves(report, Catalogue::builtin());
     const std::string text = hot_list_text(report);
     INFO(text);
     CHECK(text.find("~libleaves_O2.so:short_loop  # 5.0 %, small leaf with a short loop (") == 0);
-    CHECK(text.find("\nlibleaves_O2.so:calls  # 4.0 %\nwrite  # wait\n") != std::string::npos);
+    CHECK(text.find("\nlibleaves_O2.so:calls_in_a_loop  # 4.0 %\nwrite  # wait\n") != std::string::npos);
     const auto list = parse_function_list(text, "hot.txt");
     REQUIRE(list.has_value());
     REQUIRE(list->entries.size() == 3);

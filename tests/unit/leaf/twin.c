@@ -2,6 +2,8 @@
 int elsewhere(int);
 
 static int twin(int x) {
-    return elsewhere(x) * 2;
+    for (volatile int i = 0; i < 3; ++i)
+        x = elsewhere(x);
+    return x;
 }
 int (*volatile second_twin)(int) = twin;
