@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "libprobe/call_counts.h"
 #include "libprobe/chunks.h"
 #include "libprobe/code_memory.h"
 #include "libprobe/runtime.h"
@@ -148,6 +149,8 @@ std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::
     thread.vfork_tree = thread.tree;
     thread.vfork_regions = thread.regions;
     thread.vfork_cursor = thread.cursor;
+    // What the child calls is not the maker's, but is counted in its storage.
+    if (thread.slot != nullptr) publish_calls(thread, *thread.slot);
     park(thread);
     return 1;
 }
@@ -162,5 +165,6 @@ void rdam_after_child() {
     thread.regions = thread.vfork_regions;
     thread.cursor = thread.vfork_cursor;
     thread.vfork_cursor = 0;
+    rdam::probe::take_back_calls(thread);
     rdam::probe::set_signals(SIG_SETMASK, thread.vfork_signals, nullptr);
 }

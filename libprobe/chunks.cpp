@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include "libprobe/call_counts.h"
 #include "libprobe/chunk_pool.h"
 #include "libprobe/clock.h"
 #include "libprobe/counter.h"
@@ -24,6 +25,7 @@ std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
 /// The thread's slots become packs. Where they cannot, the chunk goes to the agent as it is, behind what is
 /// packed: it can wait for a slot that is not written yet.
 void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
+    publish_calls(thread, *thread.slot);
     const std::uint32_t chunk = thread.slot->chunk.load(std::memory_order_relaxed);
     if (chunk == shm::kNone) return;
     shm::ChunkHeader& head = header_of(chunk);
@@ -94,6 +96,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         sys::call(SYS_prctl, PR_GET_NAME, sys::word(slot.name));
         constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
         thread.random = (read_clock() ^ std::uint64_t{slot.tid} << 32) * kSpread;
+        begin_publishing(thread, slot);
         slot.state.store(shm::ThreadState::live, std::memory_order_release);
         thread.slot = &slot;
         park(thread);

@@ -70,6 +70,12 @@ void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded) {
     copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
 }
 
+void write_count(std::uint64_t at, std::uint32_t displacement) {
+    std::uint8_t code[kCountCode] = {0x64, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};  // incq %fs:displacement
+    put32(code + 5, displacement);
+    copy_bytes(reinterpret_cast<void*>(at), code, sizeof code);
+}
+
 void forget_parents_gates() {
     for (std::uint32_t i = 0; i < globals.gate_copies; ++i) {
         const long place = sys::mmap(globals.gates[i], shm::kGatesSize, PROT_READ | PROT_WRITE,

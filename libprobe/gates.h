@@ -7,8 +7,15 @@
 
 namespace rdam::probe {
 
-/// Bytes of the code that stands right before a gated function's moved code.
+// What runs before every call of a gated function, recorded or not, is `incq %fs:counter` (if the function
+// has a counter, call_counts.h), `cmpb $0, gate(%rip)`, `jne recorded`. It writes no register and no memory
+// but the counter, which one instruction counts up, so no signal comes in between. The flags it changes are
+// dead at a function's entry, and it does not touch the stack.
+
+/// Bytes of the code that stands right before a gated function's moved code, and of that which counts, right
+/// before it.
 inline constexpr std::uint32_t kGateCode = 13;
+inline constexpr std::uint32_t kCountCode = 9;
 
 /// All gates of `gates` are open from now on.
 void open_all_gates(void* gates);
@@ -21,6 +28,9 @@ bool copy_gates_to(std::uint64_t place);
 /// Writes the gate's code to `at`: on to the moved code behind it if the byte at `gate` is 0, else to
 /// `recorded`. Both must be within reach.
 void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded);
+
+/// Writes to `at` what counts a call: `displacement` is the counter's from the thread pointer.
+void write_count(std::uint64_t at, std::uint32_t displacement);
 
 /// In a fork child. What it has inherited are its parent's: the first recovers from them being closed for
 /// good, so that the child's next wrapped call is seen; the second makes the copies those of its own agent

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "libprobe/agent_link.h"
+#include "libprobe/call_counts.h"
 #include "libprobe/children.h"
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
@@ -173,6 +174,7 @@ void begin_child() {
     for (std::uint32_t i = 0; i < globals.functions; ++i)
         rdam_functions[i].rate = 0;
     forget_parents_gates();
+    forget_calls(rdam_thread);
 }
 
 /// What the recorder itself calls of libc must not be counted as the program's calls.
@@ -187,7 +189,8 @@ void begin_recording() {
     ThreadState& thread = rdam_thread;
     const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
     const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
-    if (!globals.patched) {
+    const bool first = !globals.patched;
+    if (first) {
         choose_counting(thread);
         report(apply_plan(area, reply));
         past_wrappers();
@@ -197,12 +200,15 @@ void begin_recording() {
         globals.patched = true;
     }
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
+    tell_call_counters();
     if (!begin_thread(thread, read_clock())) return;
     tell_counting();
     thread.tree = 0;
     take_all_rates();
     measure_cost(thread);
     thread.slot->dropped = 0;
+    // What has been called since the gates are there is not of the recording; a fork child's first call is.
+    if (first) forget_calls(thread);
     thread.slot->start = read_clock();
     globals.control->process_state.store(shm::ProcessState::running);
     rdam_guard.activate();
@@ -255,6 +261,8 @@ __attribute__((destructor)) void end() {
 
 /// By a child of a raw clone the thread's data has not been forgotten yet.
 bool start_as_first() {
+    // No handler has run in a child that libc knows nothing of: what it has are its parent's numbers.
+    if (rdam_thread.slot != nullptr) forget_calls(rdam_thread);
     forget_parent(rdam_thread);
     globals.control = nullptr;
     if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan() ||

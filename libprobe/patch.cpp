@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "libprobe/call_counts.h"
 #include "libprobe/code_memory.h"
 #include "libprobe/gates.h"
 #include "libprobe/runtime.h"
@@ -204,7 +205,20 @@ bool is_gated(const shm::PlannedFunction& function) {
 
 /// From the island to the moved code: the gate ends where that begins.
 std::uint32_t before_code(const shm::PlannedFunction& function) {
-    return kIslandSize + (is_gated(function) ? aligned(kGateCode) : 0);
+    return kIslandSize + (is_gated(function) ? aligned(kGateCode + kCountCode) : 0);
+}
+
+/// Bytes right before the moved code.
+std::uint32_t gate_size(const shm::PlannedFunction& function) {
+    return kGateCode + (call_counter_of(function.number) != kNoCallCounter ? kCountCode : 0);
+}
+
+/// Those that the user has marked first: under a budget every function is gated.
+void give_call_counters(const shm::PlannedFunction* functions, std::uint32_t count) {
+    for (const bool marked : {true, false})
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (is_gated(functions[i]) && (functions[i].sampled != 0) == marked)
+                give_call_counter(functions[i].number);
 }
 
 std::uint32_t room_for(const shm::PlannedFunction& function) {
@@ -235,6 +249,8 @@ bool place_function(const char* area, const shm::PlannedFunction& function, std:
     if (is_gated(function)) {
         if (gates == 0) return false;
         write_gate(code - kGateCode, gates + function.number, recorded_from(code, function, at));
+        if (const std::uint32_t counter = call_counter_of(function.number); counter != kNoCallCounter)
+            write_count(code - gate_size(function), displacement_of(counter));
     }
     return place_code(area, function, code);
 }
@@ -283,7 +299,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         } else {
             const std::uint64_t island = code - before_code(function);
             const std::uint64_t to =
-                is_gated(function) ? code - kGateCode
+                is_gated(function) ? code - gate_size(function)
                                    : recorded_from(function.address + plan::kPatchSize, function, island);
             write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
         }
@@ -302,6 +318,8 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
         globals.addresses[functions[i].number] = functions[i].address;
         if (functions[i].number >= globals.functions) globals.functions = functions[i].number + 1;
     }
+    give_call_counters(functions, count);
+    tell_call_counters();
     Group group;
     while (group.first < count) {
         group.end = group.first + 1;

@@ -104,6 +104,9 @@ struct ThreadState {
     std::uint64_t vfork_tree = 0;
     std::uint32_t vfork_regions = 0;
     bool lent = false;  ///< another task runs on this memory for good: neither is recorded
+    shm::PublishedCalls* published = nullptr;  ///< the thread's own; nullptr: it has published nothing yet
+    /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h).
+    alignas(64) volatile std::uint64_t gate_calls[shm::kCallCounters] = {};
 };
 
 inline constexpr std::uint32_t kSettled = 1;
@@ -157,6 +160,9 @@ struct Globals {
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
     std::uint64_t gates[kMostGateCopies] = {};
     std::uint32_t gate_copies = 0;
+    /// The function of each counter of calls; a fork child has its parent's code, so it has these.
+    std::uint32_t counted[shm::kCallCounters] = {};
+    std::atomic<std::uint32_t> call_counters{0};
     bool patched = false;
     bool counting = false;  ///< the trampolines are those that read the thread's counter
     std::uint64_t addresses[shm::kMaxFunctions] =

@@ -28,7 +28,7 @@ std::string median_text(const score::FunctionRow* row) {
 
 std::string count_text(const score::FunctionRow* row) {
     if (row == nullptr) return "-";
-    return (row->switched_off_ns ? "≥" : "") + std::string{row->sampled ? "~" : ""} +
+    return (row->switched_off_ns ? "≥" : "") + std::string{row->estimates_occurrences() ? "~" : ""} +
            grouped(row->occurrences);
 }
 

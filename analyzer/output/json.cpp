@@ -285,6 +285,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
     if (row.windowed) {
         out["windows_cover"] = finite(row.windows_cover);
         out["few_windows"] = row.few_windows;
+        out["counted"] = row.counted;
     }
     add_processors(report.process, row.sample, out);
     if (row.off_share)

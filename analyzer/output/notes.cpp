@@ -153,7 +153,10 @@ void add_sampling(const score::Report& report, std::vector<std::string>& out) {
         text += fmt::format("{}{} sampled by call trees drawn at random, to keep to {}: {}",
                             text.empty() ? "" : "; ", counted(trees.size(), "function was", "functions were"),
                             budget, some_names(trees));
-    if (!text.empty()) out.push_back(text + ". Counts and lost times are estimates.");
+    const bool counted = std::ranges::none_of(report.functions, &score::FunctionRow::estimates_occurrences);
+    if (!text.empty())
+        out.push_back(text + (counted ? ". Lost times are estimates; occurrences were counted."
+                                      : ". Counts and lost times are estimates."));
     if (const auto few = rows_that(report, [](const auto& row) { return row.few_windows; }); !few.empty())
         out.push_back(fmt::format(
             "No score for what was called in fewer than {} windows, or takes much less time than its "
@@ -371,12 +374,14 @@ std::vector<std::string> sampling_details(const score::Report& report) {
         const std::string how = row.windowed ? fmt::format("in windows that cover {} of its threads' lives",
                                                            percent(row.windows_cover))
                                              : std::string{"by call trees"};
-        out.push_back(
-            fmt::format("{}: sampled {}, {} in the trace; standard errors: occurrences ±{}, lost ±{}, "
-                        "score ±{}",
-                        row.name, how, counted(row.recorded, "call", "calls"),
-                        error(row.occurrences_error, static_cast<double>(row.occurrences)),
-                        error(row.lost_error_ns, row.lost_ns), score_text(row.rdam_error)));
+        const std::string occurrences =
+            row.counted ? ""
+                        : fmt::format("occurrences ±{}, ",
+                                      error(row.occurrences_error, static_cast<double>(row.occurrences)));
+        out.push_back(fmt::format("{}: sampled {}, {} in the trace{}; standard errors: {}lost ±{}, score ±{}",
+                                  row.name, how, counted(row.recorded, "call", "calls"),
+                                  row.counted ? ", all were counted" : "", occurrences,
+                                  error(row.lost_error_ns, row.lost_ns), score_text(row.rdam_error)));
     }
     return out;
 }

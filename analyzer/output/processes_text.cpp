@@ -124,8 +124,8 @@ class ProcessesWriter {
                                        : score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) +
                                              score_text(row.rdam),
                        row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
-                       fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.sampled ? "~" : "",
-                                   grouped(row.occurrences)),
+                       fmt::format("{}{}{}", row.switched_off ? "≥" : "",
+                                   row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
                        human_time(row.lost_ns), percent(row.rdam_all),
                        fmt::format("{}/{}", affected, row.processes.size())});
         }

@@ -96,7 +96,7 @@ class TextWriter {
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
-            line((bounded ? "≥, where occurrences have a ~: " : "≥: ") + sampled_advice());
+            line((bounded ? "≥, of what was sampled: " : "≥: ") + sampled_advice());
             line("~: an estimate; --verbose says how sure it is.");
         }
         if (std::ranges::any_of(rows_, [](const auto& row) { return row.switched_off_ns.has_value(); }))
@@ -108,8 +108,13 @@ class TextWriter {
         return (row.sampled ? "~" : "") + grouped(calls);
     }
 
+    /// Calls that were entered, of the function or in one of its threads.
+    static std::string entered(const score::FunctionRow& row, std::uint64_t calls) {
+        return (row.estimates_occurrences() ? "~" : "") + grouped(calls);
+    }
+
     static std::string occurrences(const score::FunctionRow& row) {
-        return (row.switched_off_ns ? "≥" : "") + count(row, row.occurrences);
+        return (row.switched_off_ns ? "≥" : "") + entered(row, row.occurrences);
     }
 
     static std::string mark(const score::FunctionRow& row) { return score_mark(row); }
@@ -173,7 +178,7 @@ class TextWriter {
                 table.add({part.few_windows ? "-" : score_text(part.rdam),
                            part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
                            fmt::format("{}", thread.tid), printable(thread.name),
-                           count(row, part.occurrences), human_time(part.lost_ns)});
+                           entered(row, part.occurrences), human_time(part.lost_ns)});
             }
             print_table(table);
         }

@@ -113,22 +113,22 @@ void fill_flat(const Baseline& baseline, const Sums& sums, std::uint64_t least, 
 struct Entered {
     double calls = 0;
     double variance = 0;
+    bool counted = false;  ///< nothing of it is an estimate
     bool few_windows = false;
 };
 
 Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,
                       const WindowEstimate* estimate) {
     const ThreadTimes& times = *context.threads[thread];
-    if (estimate == nullptr) return {.calls = as_double(times.per_function[function].estimated)};
-    const auto found = times.windowed.find(function);
-    if (found == times.windowed.end()) return {};
-    const WindowedCalls& calls = found->second;
-    std::vector<double> in_clusters(estimate->clusters());
-    for (const ClusterSum& sum : calls.clusters.sums())
-        if (sum.cluster < in_clusters.size()) in_clusters[sum.cluster] = sum.calls;
-    return {.calls = as_double(calls.before) + estimate->expansion() * as_double(calls.inside),
-            .variance = estimate->variance(in_clusters),
-            .few_windows = !estimate->enough(calls.clusters.sums().size())};
+    const double of_trees = times.sampling.functions()[function].count;
+    if (estimate == nullptr)
+        return {.calls = as_double(times.per_function[function].estimated), .variance = of_trees};
+    const WindowedCalls& recorded = times.windowed_calls(function);
+    const double variance = estimate->calls_variance(recorded);
+    return {.calls = estimate->calls(recorded),
+            .variance = estimate->is_counted() ? variance : variance + of_trees,
+            .counted = estimate->is_counted() && variance == 0,
+            .few_windows = !estimate->enough(recorded.clusters.sums().size())};
 }
 
 /// Of windows the estimate itself is the score: they are no fewer than a score needs.
@@ -154,9 +154,9 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
 void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, std::uint64_t flat_min,
                  FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
-    if (counts.calls == 0) return;
     const double life = as_double(context.lives[thread]);
     const Entered entered = count_entered(context, thread, row.function, sums.estimate);
+    if (counts.calls == 0 && entered.calls <= 0) return;
     const ThreadShare entry = thread_share(thread, sums, entered, life, context.ns_per_tick);
     row.few_windows = row.few_windows || entry.few_windows;
     if (!context.short_lived[thread] && !entry.few_windows) {
@@ -178,11 +178,16 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
 
 /// Errors of all threads' sums: their trees were drawn independently.
 void fill_sampling(const RowContext& context, std::span<const Sums> threads, FunctionRow& row) {
+    const trace::FunctionInfo& info = context.info.functions[row.function];
+    row.windowed = info.windowed_since != 0;
+    row.counted = row.windowed;
     double count = 0, calls = 0, time = 0, lost_variance = 0, life = 0, covered = 0;
     Spread times;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         const FunctionSampling& sampling = context.threads[t]->sampling.functions()[row.function];
-        count += sampling.count + count_entered(context, t, row.function, threads[t].estimate).variance;
+        const Entered entered = count_entered(context, t, row.function, threads[t].estimate);
+        count += entered.variance;
+        row.counted = row.counted && (entered.counted || context.lives[t] == 0);
         times.add(sampling.times);
         calls += threads[t].outermost;
         time += threads[t].time;
@@ -198,9 +203,8 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads, Fun
         covered += threads[part.thread].estimate->covered() * as_double(context.lives[part.thread]);
     }
     // It may be that none of the trees that were drawn is in the trace: as if one were.
-    const trace::FunctionInfo& info = context.info.functions[row.function];
-    if (info.most_rate > 0) count = std::max(count, poisson_factor(std::uint64_t{1} << info.most_rate));
-    row.windowed = info.windowed_since != 0;
+    if (info.most_rate > 0 && !row.counted)
+        count = std::max(count, poisson_factor(std::uint64_t{1} << info.most_rate));
     row.windows_cover = share(covered, life);
     row.sampled = row.windowed || row.occurrences != row.recorded || info.most_rate > 0;
     row.occurrences_error = std::sqrt(count);

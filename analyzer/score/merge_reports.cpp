@@ -46,6 +46,7 @@ void add_row(OverallFunction& function, const FunctionRow& row, std::size_t proc
     function.occurrences += row.occurrences;
     function.lost_ns += row.lost_ns;
     function.sampled = function.sampled || row.sampled;
+    function.estimates_occurrences = function.estimates_occurrences || row.estimates_occurrences();
     function.switched_off = function.switched_off || row.switched_off_ns;
     function.processes.push_back({.process = process,
                                   .rdam = row.rdam,

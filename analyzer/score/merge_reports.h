@@ -30,6 +30,7 @@ struct OverallFunction {
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
     bool sampled = false;                 ///< in some process
+    bool estimates_occurrences = false;   ///< likewise
     bool few_windows = true;              ///< in every process that called it: no score
     bool switched_off = false;            ///< in some process
     bool lower_bound = false;             ///< in the process that sets rdam

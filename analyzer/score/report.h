@@ -205,10 +205,11 @@ struct FunctionRow {
     double rdam_flat_low = 0, rdam_flat_high = 0;
 
     std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
-                                    ///< estimate if `sampled`
+                                    ///< estimate if `sampled`, unless they are `counted`
     std::uint64_t recorded = 0;     ///< those that are in the trace
     bool sampled = false;      ///< only a sample of its calls is in the trace (analyzer/score/sampling.h)
     bool windowed = false;     ///< … those in windows of time (analyzer/score/sampling_windows.h)
+    bool counted = false;      ///< `windowed`, and every call was counted, recorded or not
     double windows_cover = 0;  ///< the part of its threads' lives from which all of its calls are recorded
     bool few_windows = false;  ///< in no thread was enough seen in windows: no score, 0 within 0…1
     bool has_score = false;    ///< set by a thread that is not short-lived
@@ -240,6 +241,9 @@ struct FunctionRow {
     std::optional<OffShare> off_share = {};  ///< nothing: not known
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
+
+    /// Whether `occurrences`, and those of `threads`, are estimates.
+    bool estimates_occurrences() const { return sampled && !counted; }
 };
 
 /// What was left out because of score::Selection.

@@ -1,6 +1,7 @@
 #include "analyzer/score/sampling_windows.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rdam::score {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 /// The cost of a probe was measured where nothing disturbed it. In a program with caches of its own it is
 /// higher, by a quarter where processors are busy.
 constexpr double kCostError = 0.25;
-/// Where the probes are most of what was seen nothing is said of the function.
+/// Where the probes are most of what was seen nothing is said of the function: its durations are theirs, too.
 constexpr double kMostError = 0.5;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
 constexpr double kLeastOwn = 0.02;
@@ -154,47 +155,103 @@ void ClusterSums::add(const ClusterSums& other) {
         add(sum.cluster, sum.calls, sum.time);
 }
 
+std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
+                                          const trace::ThreadInfo& thread, TickRange life,
+                                          std::uint64_t before) {
+    if (!info.counted || thread.calls_until == 0) return {};
+    const auto found = std::ranges::lower_bound(thread.calls, function, {}, &trace::CallCount::function);
+    const bool is_there = found != thread.calls.end() && found->function == function;
+    const double calls = is_there ? static_cast<double>(found->calls) : 0;
+    if (thread.calls_until >= life.end) return CountedCalls{.calls = calls};
+    const std::uint64_t begin = std::clamp(info.windowed_since, life.begin, life.end);
+    const double known = ticks(begin, thread.calls_until), missing = ticks(begin, life.end) - known;
+    if (missing >= known) return {};
+    const double more = std::max(calls - static_cast<double>(before), 0.0) * missing / known;
+    constexpr double kLessThanOne = 0.5;
+    if (more < kLessThanOne) return CountedCalls{.calls = calls};
+    return CountedCalls{.calls = calls + more, .error = more};
+}
+
 WindowEstimate::WindowEstimate(const ThreadWindows& windows, TickRange life, std::uint64_t since) {
     const std::uint64_t begin = std::clamp(since, life.begin, std::max(life.begin, life.end));
     whole_ = ticks(life.begin, life.end);
-    left_ = rest_ = ticks(begin, life.end);
-    lives_ = windows.lives(life, since);
+    left_ = ticks(begin, life.end);
+    sizes_ = windows.lives(life, since);
     double gross = 0;
-    for (const double each : lives_)
+    for (const double each : sizes_) {
         gross += each;
-    covered_ = whole_ > 0 ? (whole_ - left_ + gross) / whole_ : 0;
-    const double probes = take_out(windows, since <= life.begin);
-    for (const double each : lives_) {
-        inside_ += each;
         if (each > 0) ++seen_;
     }
-    expansion_ = inside_ > 0 ? std::max(rest_ / inside_, 1.0) : 0;
-    error_ = inside_ > 0 ? kCostError * probes / inside_ : 0;
+    covered_ = whole_ > 0 ? (whole_ - left_ + gross) / whole_ : 0;
 }
 
-/// What the recorder took of the windows, and of the rest of the life. Returns what probes took of the
-/// windows.
+void WindowEstimate::expand_to(double rest) {
+    inside_ = std::accumulate(sizes_.begin(), sizes_.end(), 0.0);
+    expansion_ = inside_ > 0 ? std::max(rest / inside_, 1.0) : 0;
+}
+
+WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange life, std::uint64_t since) {
+    WindowEstimate estimate{windows, life, since};
+    double probes = 0;
+    for (std::size_t cluster = 0; cluster < estimate.sizes_.size(); ++cluster)
+        if (estimate.sizes_[cluster] > 0) probes += windows.probes()[cluster];
+    const double taken = estimate.take_out(windows, since <= life.begin);
+    estimate.expand_to(std::max(estimate.left_ - taken, kLeastOwn * estimate.left_));
+    estimate.error_ = estimate.inside_ > 0 ? kCostError * probes / estimate.inside_ : 0;
+    estimate.mostly_probes_ = estimate.error_ > kMostError;
+    return estimate;
+}
+
+WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange life, std::uint64_t since,
+                                        const WindowedCalls& recorded, const CountedCalls& counted) {
+    WindowEstimate estimate = by_time(windows, life, since);
+    std::ranges::fill(estimate.sizes_, 0);
+    for (const ClusterSum& sum : recorded.clusters.sums())
+        if (sum.cluster < estimate.sizes_.size()) estimate.sizes_[sum.cluster] = sum.calls;
+    estimate.counted_ = counted;
+    estimate.whole_ = counted.calls;
+    estimate.left_ = std::max(counted.calls - static_cast<double>(recorded.before), 0.0);
+    estimate.expand_to(estimate.left_);
+    estimate.error_ = estimate.left_ > 0 ? counted.error / estimate.left_ : 0;
+    return estimate;
+}
+
+/// What the recorder took of the windows is not the program's own time. Returns what it took since the
+/// function is sampled.
 double WindowEstimate::take_out(const ThreadWindows& windows, bool from_the_start) {
-    double taken = 0, probes = 0;
+    double taken = 0;
     bool begun = from_the_start;
-    for (std::size_t cluster = 0; cluster < lives_.size(); ++cluster) {
+    for (std::size_t cluster = 0; cluster < sizes_.size(); ++cluster) {
         if (begun) taken += windows.between()[cluster];
-        if (lives_[cluster] <= 0) continue;
+        if (sizes_[cluster] <= 0) continue;
         begun = true;
         taken += windows.inside()[cluster];
-        probes += windows.probes()[cluster];
-        lives_[cluster] = std::max(lives_[cluster] - windows.inside()[cluster], kLeastOwn * lives_[cluster]);
+        sizes_[cluster] = std::max(sizes_[cluster] - windows.inside()[cluster], kLeastOwn * sizes_[cluster]);
     }
-    if (!lives_.empty()) taken += windows.between()[lives_.size()];
-    rest_ = std::max(rest_ - taken, kLeastOwn * rest_);
-    return probes;
+    if (!sizes_.empty()) taken += windows.between()[sizes_.size()];
+    return taken;
+}
+
+double WindowEstimate::calls(const WindowedCalls& recorded) const {
+    if (counted_) return counted_->calls;
+    return static_cast<double>(recorded.before) + expansion_ * static_cast<double>(recorded.inside);
+}
+
+double WindowEstimate::calls_variance(const WindowedCalls& recorded) const {
+    if (counted_) return counted_->error * counted_->error;
+    std::vector<double> calls(sizes_.size());
+    for (const ClusterSum& sum : recorded.clusters.sums())
+        if (sum.cluster < calls.size()) calls[sum.cluster] = sum.calls;
+    return variance(calls);
 }
 
 bool WindowEstimate::enough(std::size_t clusters_with_calls) const {
     if (left_ <= kNegligibleLife * whole_) return true;
-    if (clusters_with_calls > 0 && error_ > kMostError) return false;
-    // Of what is not called any more nothing is seen, and many windows without a call are an answer.
-    return seen_ >= kFewWindows && (clusters_with_calls == 0 || clusters_with_calls >= kFewWindows);
+    if (clusters_with_calls > 0 && mostly_probes_) return false;
+    // Of what is not called any more nothing is seen, and many windows without a call are an answer, where it
+    // is not known that there were calls between them.
+    const bool none = clusters_with_calls == 0 && !counted_;
+    return seen_ >= kFewWindows && (none || clusters_with_calls >= kFewWindows);
 }
 
 double WindowEstimate::variance(std::span<const double> y) const {
@@ -204,15 +261,16 @@ double WindowEstimate::variance(std::span<const double> y) const {
         sum += each;
     const double ratio = sum / inside_;
     double squares = 0;
-    for (std::size_t i = 0; i < lives_.size(); ++i) {
-        const double rest = (i < y.size() ? y[i] : 0) - ratio * lives_[i];
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+        const double rest = (i < y.size() ? y[i] : 0) - ratio * sizes_[i];
         squares += rest * rest;
     }
     const auto n = static_cast<double>(seen_);
     // Nothing is left to chance where the windows are all there is.
     const double left_out = 1 - 1 / expansion_;
-    const double of_cost = expansion_ * sum * error_;
-    return std::max(expansion_ * expansion_ * squares * n / (n - 1) * left_out, 0.0) + of_cost * of_cost;
+    const double of_expansion = expansion_ * sum * error_;
+    return std::max(expansion_ * expansion_ * squares * n / (n - 1) * left_out, 0.0) +
+           of_expansion * of_expansion;
 }
 
 }  // namespace rdam::score

@@ -1,21 +1,22 @@
 // Functions that are sampled in windows: which calls are a sample of which time, and how they stand for all.
 //
-// In a window the recorder slows the program down, a function that is called all the time many times over;
-// and windows may be long because there was no processor for who closes them. What the calls of a window
-// stand for is therefore the program's own time in it: on a processor as far as that is known, without
-// pauses, without what the probes cost.
+// The calls of one window are not independent of each other: windows are clusters of unequal sizes. What
+// calls came to in all of a thread's life is estimated by the ratio to the size (W. G. Cochran, Sampling
+// Techniques, 3rd ed., 1977, chapter 9A, "ratio-to-size estimate", with the variance of a ratio of chapter
+// 6). A call belongs to the window in which it begins, however long it lasts.
 //
-// The calls of one window are not independent of each other: windows are clusters of unequal sizes, the size
-// being the thread's own time in it. What calls came to in all of its life is
-// estimated by the ratio to that size (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, chapter 9A,
-// "ratio-to-size estimate", with the variance of a ratio of chapter 6). A call belongs to the window in which
-// it begins, however long it lasts.
+// Where the thread has counted all calls of the function, the size is the number of calls. Where it has not,
+// the size is the program's own time: on a processor as far as that is known, without pauses, without what
+// the probes cost. For in a window the recorder slows the program down, a function that is called all the
+// time many times over; and windows may be long because there was no processor for who closes them. What the
+// probes cost is known badly, so that is much the worse estimate of the two.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -111,35 +112,66 @@ class ClusterSums {
     std::vector<ClusterSum> sums_;  ///< rising
 };
 
+/// The calls of a function that is sampled in windows, by where they began. Weights are counted
+/// (calls::Call).
+struct WindowedCalls {
+    std::uint64_t before = 0;  ///< before it was sampled
+    std::uint64_t inside = 0;  ///< in windows
+    ClusterSums clusters;      ///< … by cluster; without times
+};
+
+/// How often a thread has called a function in its life, recorded or not.
+struct CountedCalls {
+    double calls = 0;
+    double error = 0;  ///< one standard error; 0: they were counted to the end of its life
+};
+
+/// Nothing: it is not known. `since` as FunctionInfo::windowed_since, `before` it so many are recorded. Where
+/// the thread did not tell to the end of its life (it was killed, or lived when the program ended) the rest
+/// is taken to be like what there was since then, unless that is more than there was.
+std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
+                                          const trace::ThreadInfo& thread, TickRange life,
+                                          std::uint64_t before);
+
 /// How the calls of a function in a thread stand for all: those before it was sampled for themselves, those
 /// in windows for all after it.
 class WindowEstimate {
   public:
     /// `life` of the thread; `since` as FunctionInfo::windowed_since.
-    WindowEstimate(const ThreadWindows& windows, TickRange life, std::uint64_t since);
+    static WindowEstimate by_time(const ThreadWindows& windows, TickRange life, std::uint64_t since);
+    static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life, std::uint64_t since,
+                                   const WindowedCalls& recorded, const CountedCalls& counted);
 
     /// Of so many calls each call in a window is one.
     double expansion() const { return expansion_; }
+    /// The calls of the whole life, when these are recorded, and the variance of that.
+    double calls(const WindowedCalls& recorded) const;
+    double calls_variance(const WindowedCalls& recorded) const;
+    /// Whether the number of calls was counted, and not estimated by what is recorded.
+    bool is_counted() const { return counted_.has_value(); }
     /// The part of the life from which every call is known.
     double covered() const { return covered_; }
     /// Whether there is enough to go by, if so many clusters have calls.
     bool enough(std::size_t clusters_with_calls) const;
     /// Of the estimate expansion × Σ y, y by cluster; what lies beyond is 0. Never below 0.
     double variance(std::span<const double> y) const;
-    std::size_t clusters() const { return lives_.size(); }
+    std::size_t clusters() const { return sizes_.size(); }
 
   private:
+    WindowEstimate(const ThreadWindows& windows, TickRange life, std::uint64_t since);
     double take_out(const ThreadWindows& windows, bool from_the_start);
+    void expand_to(double rest);
 
-    std::vector<double> lives_;  ///< own time
+    std::vector<double> sizes_;  ///< of the clusters: own time, or calls
     std::size_t seen_ = 0;       ///< clusters in which the thread lived
-    double inside_ = 0;          ///< Σ of lives_
-    double rest_ = 0;            ///< the life that they stand for
-    double whole_ = 0;           ///< the thread's, as are those that it is compared with
+    double inside_ = 0;          ///< Σ of sizes_
+    double whole_ = 0;           ///< all of the thread's life, or all calls
     double left_ = 0;            ///< … since the function is sampled
-    double error_ = 0;           ///< relative, of inside_
+    double error_ = 0;           ///< relative, of expansion_
     double expansion_ = 0;
     double covered_ = 0;
+    bool mostly_probes_ = false;  ///< what was seen of the function is rather the recorder
+    std::optional<CountedCalls> counted_;
 };
 
 }  // namespace rdam::score

@@ -63,14 +63,23 @@ Lives measure_lives(const trace::TraceInfo& info, std::span<const std::unique_pt
     return lives;
 }
 
+WindowEstimate estimate_windows(const trace::TraceInfo& info, std::uint32_t function,
+                                const trace::ThreadInfo& thread, TickRange life, const ThreadTimes& times) {
+    const trace::FunctionInfo& about = info.functions[function];
+    const WindowedCalls& recorded = times.windowed_calls(function);
+    const auto counted = counted_calls(about, function, thread, life, recorded.before);
+    return counted ? WindowEstimate::by_calls(times.sampling_windows, life, about.windowed_since, recorded,
+                                              *counted)
+                   : WindowEstimate::by_time(times.sampling_windows, life, about.windowed_since);
+}
+
 std::vector<std::vector<WindowEstimate>> estimate_windows(
     const trace::TraceInfo& info, const Lives& lives, std::span<const std::unique_ptr<ThreadTimes>> threads) {
     std::vector<std::vector<WindowEstimate>> estimates(info.functions.size());
-    for (std::size_t f = 0; f < info.functions.size(); ++f) {
-        const std::uint64_t since = info.functions[f].windowed_since;
-        if (since == 0) continue;
+    for (std::uint32_t f = 0; f < info.functions.size(); ++f) {
+        if (info.functions[f].windowed_since == 0) continue;
         for (std::size_t t = 0; t < threads.size(); ++t)
-            estimates[f].emplace_back(threads[t]->sampling_windows, lives.spans[t], since);
+            estimates[f].push_back(estimate_windows(info, f, info.threads[t], lives.spans[t], *threads[t]));
     }
     return estimates;
 }

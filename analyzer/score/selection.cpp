@@ -116,9 +116,12 @@ std::optional<trace::ThreadInfo> clipped(trace::ThreadInfo thread, const TickRan
     const bool over =
         thread.end != 0 ? thread.end <= range.begin : thread.start < range.begin && !window.reaches_begin();
     if (over || thread.start >= range.end) return std::nullopt;
+    const TickRange life{thread.start, thread.end};
     if (thread.start < range.begin && (thread.start != 0 || window.begins_before()))
         thread.start = range.begin;
     if (thread.end > range.end || (thread.end == 0 && window.reaches_end())) thread.end = range.end;
+    // How many of the calls that it has counted were in a part of its life is not known.
+    if (thread.start != life.begin || thread.end != life.end) thread.calls_until = 0;
     return thread;
 }
 

@@ -48,6 +48,12 @@ void SelfTimes::merge(const SelfTimes& other) {
     all->merge(*other.all);
 }
 
+const WindowedCalls& ThreadTimes::windowed_calls(std::uint32_t function) const {
+    static const WindowedCalls kNone;
+    const auto found = windowed.find(function);
+    return found != windowed.end() ? found->second : kNone;
+}
+
 CallerEntry GroupTimes::only_caller() const {
     return {.caller = caller,
             .calls = outermost.count() + (inner ? inner->count() : 0),

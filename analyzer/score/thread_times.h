@@ -78,14 +78,6 @@ struct WindowedTimes {
     ClusterSums clusters;  ///< of the outermost calls in windows
 };
 
-/// The calls of a function that is sampled in windows, by where they began. Weights are counted
-/// (calls::Call).
-struct WindowedCalls {
-    std::uint64_t before = 0;  ///< before it was sampled
-    std::uint64_t inside = 0;  ///< in windows
-    ClusterSums clusters;      ///< … by cluster; without times
-};
-
 /// Not movable: the sequences refer to themselves.
 struct ThreadTimes {
     explicit ThreadTimes(std::size_t functions)
@@ -105,6 +97,8 @@ struct ThreadTimes {
     TreeSums sampling;
     ThreadWindows sampling_windows;
     tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
+    /// Of a function that is sampled in windows.
+    const WindowedCalls& windowed_calls(std::uint32_t function) const;
     /// Of the outermost scored calls, by function; empty if none was asked for.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};

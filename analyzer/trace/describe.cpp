@@ -138,6 +138,16 @@ std::string serialize(std::uint32_t index, const FunctionInfo& function) {
     if (function.busy_waits) to.add_bool(F::busy_waits, true);
     if (function.sampled) to.add_bool(F::sampled, true);
     if (function.windowed_since != 0) to.add_fixed64(F::windowed_since, function.windowed_since);
+    if (function.counted) to.add_bool(F::counted, true);
+    return out;
+}
+
+std::string serialize(const CallCount& count) {
+    using F = schema::CallCount;
+    std::string out;
+    Builder<F> to(out);
+    to.add_uint32(F::function, count.function);
+    to.add_uint64(F::calls, count.calls);
     return out;
 }
 
@@ -152,6 +162,9 @@ std::string serialize(std::uint32_t index, const ThreadInfo& thread) {
     to.add_fixed64(F::end, thread.end);
     to.add_uint64(F::dropped, thread.dropped);
     to.add_uint64(F::holes, thread.holes);
+    for (const CallCount& each : thread.calls)
+        to.add_message(F::calls, serialize(each));
+    if (thread.calls_until != 0) to.add_fixed64(F::calls_until, thread.calls_until);
     return out;
 }
 

@@ -301,6 +301,9 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
             case F::windowed_since:
                 in.fixed(to.windowed_since);
                 break;
+            case F::counted:
+                in.truth(to.counted);
+                break;
             case F::parameters:
                 in.message(add_to(to.parameters));
                 break;
@@ -313,7 +316,23 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
     }
 }
 
-void parse_item(protozero::data_view bytes, ThreadInfo& to, std::uint64_t& index, Budget&) {
+void parse(protozero::data_view bytes, CallCount& to) {
+    using F = schema::CallCount;
+    for (Fields<F> in(bytes); in.next();) {
+        switch (in.field()) {
+            case F::function:
+                in.number(to.function);
+                break;
+            case F::calls:
+                in.number(to.calls);
+                break;
+            default:
+                in.skip();
+        }
+    }
+}
+
+void parse_item(protozero::data_view bytes, ThreadInfo& to, std::uint64_t& index, Budget& budget) {
     using F = schema::Thread;
     for (Fields<F> in(bytes); in.next();) {
         switch (in.field()) {
@@ -337,6 +356,13 @@ void parse_item(protozero::data_view bytes, ThreadInfo& to, std::uint64_t& index
                 break;
             case F::holes:
                 in.number(to.holes);
+                break;
+            case F::calls:
+                budget.spend();
+                in.message([&](auto view) { parse(view, to.calls.emplace_back()); });
+                break;
+            case F::calls_until:
+                in.fixed(to.calls_until);
                 break;
             default:
                 in.skip();
@@ -474,6 +500,13 @@ void keep_in_range(std::vector<ParameterInfo>& parameters, std::uint16_t words) 
                   [words](const ParameterInfo& each) { return each.word >= words || each.size > 8; });
 }
 
+/// One for each function, rising.
+void put_in_order(std::vector<CallCount>& calls) {
+    std::ranges::stable_sort(calls, {}, &CallCount::function);
+    const auto doubles = std::ranges::unique(calls, {}, &CallCount::function);
+    calls.erase(doubles.begin(), doubles.end());
+}
+
 }  // namespace
 
 bool Description::add(std::span<const std::uint8_t> message, std::uint64_t stored_size) {
@@ -497,6 +530,8 @@ bool Description::add(std::span<const std::uint8_t> message, std::uint64_t store
 TraceInfo Description::finish(std::size_t threads) && {
     TraceInfo info = std::move(info_);
     if (info.threads.size() < threads) info.threads.resize(threads);
+    for (ThreadInfo& thread : info.threads)
+        put_in_order(thread.calls);
     for (const StackInfo& stack : info.stacks)
         if (stack.function >= info.functions.size() && info.functions.empty()) info.functions.emplace_back();
     for (StackInfo& stack : info.stacks)

@@ -97,6 +97,7 @@ struct FunctionInfo {
     bool waits = false;                ///< known to put the calling thread to sleep where it has to wait
     bool busy_waits = false;           ///< known to wait on the processor, before it sleeps or instead
     bool sampled = false;              ///< its calls are recorded in windows of time only, by the user's list
+    bool counted = false;              ///< all of its calls are counted: ThreadInfo::calls
     std::uint64_t windowed_since = 0;  ///< ticks: calls that begin after that are recorded only if they begin
                                        ///< in one of TraceInfo::windows; 0: never, every call is recorded
     std::vector<ParameterInfo> parameters;
@@ -118,13 +119,24 @@ struct StackInfo {
     bool truncated = false;  ///< deeper than the copied part of the stack
 };
 
+/// How often a thread has called a function, recorded or not.
+struct CallCount {
+    std::uint32_t function = 0;
+    std::uint64_t calls = 0;
+
+    friend bool operator==(const CallCount&, const CallCount&) = default;
+};
+
 struct ThreadInfo {
     std::uint32_t tid = 0;
     std::string name;
-    std::uint64_t start = 0;    ///< ticks
-    std::uint64_t end = 0;      ///< ticks; 0: not seen (killed): the last event counts
-    std::uint64_t dropped = 0;  ///< events lost because the buffer was full or the disk was
-    std::uint64_t holes = 0;    ///< slots reserved and never written (killed inside the probe)
+    std::uint64_t start = 0;            ///< ticks
+    std::uint64_t end = 0;              ///< ticks; 0: not seen (killed): the last event counts
+    std::uint64_t dropped = 0;          ///< events lost because the buffer was full or the disk was
+    std::uint64_t holes = 0;            ///< slots reserved and never written (killed inside the probe)
+    std::vector<CallCount> calls = {};  ///< of FunctionInfo::counted functions, rising; what is not here was
+                                        ///< not called
+    std::uint64_t calls_until = 0;      ///< ticks: `calls` goes up to then; 0: they are not known
 };
 
 /// An answer given to an entry of the function list when the program started.

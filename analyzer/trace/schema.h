@@ -100,6 +100,7 @@ enum class Function : protozero::pbf_tag_type {
     busy_waits = 17,
     sampled = 18,
     windowed_since = 19,
+    counted = 20,
 };
 
 enum class Parameter : protozero::pbf_tag_type {
@@ -119,6 +120,13 @@ enum class Thread : protozero::pbf_tag_type {
     end = 5,
     dropped = 6,
     holes = 7,
+    calls = 8,
+    calls_until = 9,
+};
+
+enum class CallCount : protozero::pbf_tag_type {
+    function = 1,
+    calls = 2,
 };
 
 enum class Stack : protozero::pbf_tag_type {

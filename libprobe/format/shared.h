@@ -1,6 +1,6 @@
 // The memory that a profiled process and its agent share: a memfd, mapped by both, known to nobody else.
 //
-//   Control | gates | request | plan | chunk … chunk
+//   Control | gates | request | plan | calls | chunk … chunk
 //
 // Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are
 // not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 8;
+inline constexpr std::uint32_t kVersion = 9;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -28,9 +28,12 @@ inline constexpr std::uint64_t kGatesOffset = kRequestOffset - kGatesSize;
 inline constexpr std::uint64_t kRequestSize = 3 << 20;
 inline constexpr std::uint64_t kPlanOffset = 4 << 20;
 inline constexpr std::uint64_t kPlanSize = 28 << 20;
-inline constexpr std::uint64_t kChunksOffset = 32 << 20;
+inline constexpr std::uint64_t kCallsOffset = 32 << 20;
+inline constexpr std::uint64_t kCallsSize = 4 << 20;
+inline constexpr std::uint64_t kChunksOffset = kCallsOffset + kCallsSize;
 
-inline constexpr std::uint32_t kMaxThreads = 4096;  ///< alive at the same time
+inline constexpr std::uint32_t kMaxThreads = 4096;   ///< alive at the same time
+inline constexpr std::uint32_t kCallCounters = 128;  ///< gated functions whose calls are counted
 inline constexpr std::uint32_t kRingSize = 1 << 16;  ///< ≥ chunks + threads: each is in the ring at most once
 inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
 /// So many ended threads that the agent has not heard of make it hurry: each holds a slot, and a chunk with
@@ -79,8 +82,18 @@ struct alignas(128) ThreadSlot {
     std::uint64_t dropped;
     std::uint32_t next_sequence;
     std::uint32_t reopened;  ///< for events behind the thread's last destructor: nobody will tell its end
+    std::atomic<std::uint32_t> call_counters;  ///< how many of its PublishedCalls are there
+    std::atomic<std::uint64_t>
+        counted_until;  ///< ticks: what they were then; 0: they are not there, or being written
     char name[16];
 };
+
+/// The calls area has one for each thread slot: how often its thread has called what Control::counted says.
+/// Written by the thread itself, together with ThreadSlot::counted_until.
+struct PublishedCalls {
+    std::atomic<std::uint64_t> calls[kCallCounters];
+};
+static_assert(sizeof(PublishedCalls) * kMaxThreads <= kCallsSize);
 
 enum class ChunkState : std::uint32_t {
     free = 0,
@@ -214,6 +227,10 @@ struct Control {
 
     /// Recorded calls by function number, counted when they are packed: late by up to a chunk.
     std::atomic<std::uint64_t> calls[kMaxFunctions];
+
+    /// The function number of each counter of calls; the process only adds to them.
+    std::atomic<std::uint32_t> call_counters;
+    std::uint32_t counted[kCallCounters];
 
     std::atomic<std::uint32_t> region_count;
     Region regions[kMaxRegions];

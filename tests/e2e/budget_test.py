@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A budget for overhead: samples of call trees, estimates, functions that are recorded in windows."""
+"""A budget for overhead: samples of call trees, estimates, functions that are recorded in windows and counted."""
 
 import json
 import os
@@ -27,9 +27,10 @@ class Budget(Case):
             with self.subTest(function["name"]):
                 count = truth[function["name"]]
                 self.assertLessEqual(function["recorded"], count)
-                if function.get("few_windows"):
-                    continue
-                if function["sampled"]:
+                if "windows_cover" in function:
+                    self.assertTrue(function["sampled"])
+                    self.assertEqual((function["counted"], function["occurrences"], function["occurrences_error"]), (True, count, 0))
+                elif function["sampled"]:
                     self.assertTrue(function["lower_bound"])
                     self.assertGreater(function["occurrences_error"], 0)
                     self.assertLessEqual(abs(function["occurrences"] - count), 6 * function["occurrences_error"])
@@ -65,13 +66,15 @@ class Budget(Case):
         found = {f["name"]: f for f in report["functions"]}
         self.assertIn("windows_cover", found["leaf"])
         self.assertLess(found["leaf"]["recorded"], truth["leaf"])
+        self.check_estimates({**truth, "endless": 1}, report)
         self.assertEqual(found["endless"]["recorded"], 1)
         self.assertNotIn("windows_cover", found["endless"])
         self.assertTrue(any("leaf" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
 
     def test_a_fork_child_has_a_budget_of_its_own(self):
-        _, report = self.run_sampled("5%", functions=("leaf",), arguments=("forks", "20000000"))
+        truth, report = self.run_sampled("5%", functions=("leaf",), arguments=("forks", "20000000"))
         self.assertIn("windows_cover", report["functions"][0])
+        self.check_estimates(truth, report)
         child = next(self.folder.glob("trace.*.bin"))
         done = self.rdam("analyze", "--json", child)
         self.assertEqual(done.returncode, 0, done.stderr.decode())

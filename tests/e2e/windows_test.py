@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Functions whose calls are sampled in windows of time: marked ones, and what is too hot for a budget."""
 
+import signal
 import subprocess
 import time
 import unittest
@@ -17,13 +18,13 @@ def counts_of(line: bytes) -> dict[str, int]:
 
 
 class Windows(Case):
-    def record(self, functions, *arguments, options=()):
+    def record(self, functions, *arguments, options=(), status=0):
         """What the program prints, with and without the recorder the same."""
         begin = time.monotonic()
-        plain = subprocess.run([PROGRAM, *arguments], capture_output=True, check=True)
+        plain = subprocess.run([PROGRAM, *arguments], capture_output=True, check=status == 0)
         middle = time.monotonic()
         done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAM, *arguments)
-        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+        self.assertEqual((done.returncode, done.stdout), (status, plain.stdout), done.stderr.decode())
         print(f"{arguments[0]} {options}: plain {middle - begin:.2f} s, recorded {time.monotonic() - middle:.2f} s")
         return plain.stdout.splitlines()
 
@@ -33,16 +34,18 @@ class Windows(Case):
         return {f["name"]: f for f in report["functions"]}
 
     def check_sampled(self, function, truth):
-        """Of a function that is far from complete."""
+        """Of a function of which calls are missing, unless the agent was kept waiting. All were counted."""
+        self.check_some(function, truth)
+        self.assertEqual((function["counted"], function["occurrences"], function["occurrences_error"]), (True, truth, 0))
+        self.assertEqual(sum(thread["occurrences"] for thread in function["threads"]), truth)
+
+    def check_some(self, function, truth):
         self.assertTrue(function["sampled"])
         self.assertTrue(function["lower_bound"])
         self.assertIn("windows_cover", function)
-        self.assertLess(function["recorded"], truth)
-        self.assertFalse(function["few_windows"])
+        self.assertLessEqual(function["recorded"], truth)
         self.assertLessEqual(function["rdam_low"], function["rdam"])
         self.assertLessEqual(function["rdam"], function["rdam_high"])
-        self.assertGreater(function["occurrences_error"], 0)
-        self.assertLessEqual(abs(function["occurrences"] - truth), 6 * function["occurrences_error"])
 
     def check_complete(self, function, truth):
         self.assertEqual((function["occurrences"], function["sampled"]), (truth, False))
@@ -56,6 +59,8 @@ class Windows(Case):
                 found = self.functions()
                 self.check_complete(found["slow"], truth["slow"])
                 self.check_sampled(found["leaf"], truth["leaf"])
+                self.assertLess(found["leaf"]["recorded"], truth["leaf"])
+                self.assertFalse(found["leaf"]["few_windows"])
                 # A call of it more or less does not tell the slow ones apart.
                 self.assertEqual(found["slow"]["scored_sequences"] + found["slow"]["single_sequences"], 1)
 
@@ -66,24 +71,51 @@ class Windows(Case):
         self.check_complete(found["slow"], truth["slow"])
         self.check_sampled(found["leaf"], truth["leaf"])
         self.assertEqual(len(found["leaf"]["threads"]), 3)
+        # Each has counted for itself.
+        self.assertEqual({thread["occurrences"] for thread in found["leaf"]["threads"]}, {truth["leaf"] // 3})
+
+    def test_a_thread_that_ends_by_pthread_exit(self):
+        line, = self.record("~leaf,slow", "exits", "8000000")
+        self.check_sampled(self.functions()["leaf"], counts_of(line)["leaf"])
+
+    def test_what_a_child_calls_on_its_makers_storage_is_not_its_makers(self):
+        line, = self.record("~leaf,slow", "vforks", "4000000")
+        self.check_sampled(self.functions()["leaf"], counts_of(line)["leaf"])
+
+    def test_of_a_killed_program_the_calls_since_the_last_full_chunk_are_estimated(self):
+        line, = self.record("~leaf,slow", "killed", "10000000", status=128 + signal.SIGKILL)
+        truth = counts_of(line)["leaf"]
+        leaf = self.functions()["leaf"]
+        self.check_some(leaf, truth)
+        self.assertFalse(leaf["counted"])
+        self.assertGreater(leaf["occurrences_error"], 0)
+        self.assertLessEqual(abs(leaf["occurrences"] - truth), 6 * leaf["occurrences_error"])
+        self.assertIn("Counts and lost times are estimates.", " ".join(self.analyze()["trace"]["notes"]))
+        self.assertIn("~", self.rdam("analyze", "trace.bin").stdout.decode())
 
     def test_one_note_says_so_and_details_are_there_for_who_asks(self):
-        self.record("~leaf,slow", "marked", "10000000", "1")
+        line, = self.record("~leaf,slow", "marked", "10000000", "1")
         notes = [note for note in self.analyze()["trace"]["notes"] if "sampled" in note]
         self.assertEqual(len(notes), 1, notes)
         self.assertIn("1 function was sampled in windows that cover ", notes[0])
         short = self.rdam("analyze", "trace.bin").stdout.decode()
         long = self.rdam("analyze", "--verbose", "trace.bin").stdout.decode()
-        self.assertIn("~", short)
+        self.assertTrue(notes[0].endswith("Lost times are estimates; occurrences were counted."), notes)
+        leaves = f"{counts_of(line)['leaf']:,}"
+        self.assertIn(f" {leaves} ", short)
+        self.assertNotIn(f"~{leaves}", short)
         self.assertNotIn("leaf: sampled in windows", short)
         self.assertIn("leaf: sampled in windows", long)
+        self.assertIn("all were counted", long)
 
     def test_the_windows_are_spread_over_the_run(self):
         self.record("~leaf", "marked", "20000000", "1")
         duration = self.analyze()["trace"]["duration_ns"]
         for part in range(4):
             window = ("--since", f"{duration * part / 4:.0f}ns", "--until", f"{duration * (part + 1) / 4:.0f}ns")
-            self.assertGreater(self.functions("trace.bin", *window)["leaf"]["recorded"], 0, window)
+            leaf = self.functions("trace.bin", *window)["leaf"]
+            self.assertGreater(leaf["recorded"], 0, window)
+            self.assertFalse(leaf["counted"], window)
 
     def test_without_a_mark_every_call_is_recorded(self):
         line, = self.record("leaf,slow", "marked", "200000", "2")
@@ -118,6 +150,8 @@ class Windows(Case):
         self.check_complete(found["plugin_work"], 50 * 11)
         self.assertTrue(found["inner"]["sampled"])
         self.assertLessEqual(found["inner"]["recorded"], 2 * 50 * 11)
+        self.assertTrue(found["inner"]["counted"])
+        self.assertEqual(found["inner"]["occurrences"], 50 * 11 * 2)
 
     def test_with_a_budget_what_is_hot_is_sampled_over_the_rest_of_the_run(self):
         line, = self.record("leaf,other,slow", "changes", "10000000", options=("--max-overhead", "2%"))
@@ -137,6 +171,7 @@ class Windows(Case):
         self.check_complete(found["slow"], truth["slow"])
         self.assertLess(found["leaf"]["recorded"], truth["leaf"])
         self.assertTrue(found["leaf"]["sampled"])
+        self.assertEqual((found["leaf"]["counted"], found["leaf"]["occurrences"]), (True, truth["leaf"]))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "libprobe/format/free_list.h"
+#include "tools/agent/call_counts.h"
 #include "tools/agent/chunk_parser.h"
 #include "tools/agent/regions.h"
 
@@ -329,6 +330,7 @@ void Drain::note_thread(const shm::ThreadSlot& slot, std::uint64_t end) {
     info.start = slot.start;
     info.end = slot.end != 0 ? slot.end : end;
     info.dropped += slot.dropped;
+    note_calls(shared_, slot, info_, info);
     const std::string name = slot.end == 0 ? thread_name(process_.pid, slot.tid) : std::string{};
     info.name = !name.empty() ? name : std::string{slot.name, strnlen(slot.name, sizeof slot.name)};
 }

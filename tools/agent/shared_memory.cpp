@@ -45,6 +45,11 @@ std::atomic<std::uint8_t>& SharedMemory::gate(std::uint32_t function) const {
                                                         shm::kGatesOffset)[function];
 }
 
+const shm::PublishedCalls& SharedMemory::published_calls(std::uint32_t slot) const {
+    return reinterpret_cast<const shm::PublishedCalls*>(static_cast<const std::uint8_t*>(memory_) +
+                                                        shm::kCallsOffset)[slot];
+}
+
 shm::ChunkHeader& SharedMemory::chunk_header(std::uint32_t index) const {
     return *reinterpret_cast<shm::ChunkHeader*>(chunk(index));
 }

@@ -50,6 +50,8 @@ class SharedMemory {
     std::uint8_t* chunk(std::uint32_t index) const;
     /// One for each function number (shm::kGatesOffset).
     std::atomic<std::uint8_t>& gate(std::uint32_t function) const;
+    /// What the thread of this slot has counted.
+    const shm::PublishedCalls& published_calls(std::uint32_t slot) const;
     shm::ChunkHeader& chunk_header(std::uint32_t index) const;
     std::span<std::uint8_t> plan_area() const;
     ProcessDescription describe_process() const;

@@ -3,7 +3,11 @@
 //   windowed marked CALLS THREADS   threads that make CALLS calls each
 //   windowed forks CALLS            a process, and then its child, which prints first
 //   windowed changes CALLS          the small function is another one in the second half
+//   windowed exits CALLS            a thread that ends by pthread_exit
+//   windowed vforks CALLS           a process whose child calls the small function on its maker's storage
+//   windowed killed CALLS           a process that ends by SIGKILL
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +59,21 @@ static void* thread_of(void* calls) {
     return NULL;
 }
 
+static void* exiting(void* calls) {
+    pthread_exit(thread_of(calls));
+}
+
+static int in_vfork_child(void) {
+    const pid_t child = vfork();
+    if (child == 0) {
+        for (unsigned long i = 0; i < kRare; ++i)
+            leaf(i);
+        _exit(0);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 static void print_counts(void) {
     printf("%lu leaf %lu other %lu slow %lu\n", atomic_load(&sum), atomic_load(&leaves), atomic_load(&others),
            atomic_load(&slows));
@@ -76,6 +95,18 @@ int main(int count, char** words) {
         run_threads(calls, count > 3 ? atoi(words[3]) : 1);
     } else if (strcmp(words[1], "changes") == 0) {
         atomic_fetch_add(&sum, run(leaf, &leaves, calls) + run(other, &others, calls));
+    } else if (strcmp(words[1], "exits") == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, exiting, &calls) != 0) return 1;
+        pthread_join(thread, NULL);
+    } else if (strcmp(words[1], "vforks") == 0) {
+        thread_of(&calls);
+        if (!in_vfork_child()) return 1;
+        thread_of(&calls);
+    } else if (strcmp(words[1], "killed") == 0) {
+        thread_of(&calls);
+        print_counts();
+        kill(getpid(), SIGKILL);
     } else if (strcmp(words[1], "forks") == 0) {
         thread_of(&calls);
         const pid_t child = fork();

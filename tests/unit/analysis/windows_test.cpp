@@ -133,6 +133,171 @@ TEST_CASE("the time that recording takes in a window is not the program's", "[wi
     CHECK(static_cast<double>(row(report, "a").occurrences) == Approx(own / kEvery).epsilon(0.02));
 }
 
+namespace {
+
+/// A program that calls once in kEvery of its own ticks, and probes that take twice what they were measured
+/// to take.
+struct CostlyProbes {
+    static constexpr std::uint64_t kMeasured = 100, kReal = 200, kEvery = 100, kEnd = kStart + 40'000'000;
+    Recording recording{1};
+    std::uint64_t calls = 0;
+
+    CostlyProbes() {
+        recording.info.functions[0].windowed_since = kStart;
+        recording.info.clock.probe_ticks = kMeasured;
+        ThreadRecording& thread = recording.thread(kStart, kEnd);
+        std::uint64_t at = kStart;
+        for (std::uint64_t begin = kStart + 100'000; begin < kEnd; begin += 1'000'000) {
+            recording.info.windows.push_back({begin, begin + 50'000});
+            for (; at < begin; at += kEvery)
+                ++calls;
+            for (; at < begin + 50'000; at += kEvery + kReal, ++calls)
+                thread.call(at, 0, 50 + calls % 7);
+        }
+        for (; at < kEnd; at += kEvery)
+            ++calls;
+    }
+
+    void count(std::uint64_t function_calls, std::uint64_t until) {
+        recording.info.functions[0].counted = true;
+        recording.info.threads[0].calls = {{0, function_calls}};
+        recording.info.threads[0].calls_until = until;
+    }
+};
+
+double number(std::uint64_t value) {
+    return static_cast<double>(value);
+}
+
+}  // namespace
+
+TEST_CASE("what was counted needs no estimate, whatever the probes cost", "[windows]") {
+    CostlyProbes program;
+    const score::FunctionRow guessed = row(analyze(program.recording), "a");
+    CHECK_FALSE(guessed.counted);
+    CHECK(guessed.estimates_occurrences());
+    CHECK(guessed.occurrences_error > 0);
+    // Off by a third: the windows seem to hold more of the program's own time than they did.
+    CHECK(number(guessed.occurrences) < 0.75 * number(program.calls));
+
+    program.count(program.calls, CostlyProbes::kEnd);
+    const score::Report report = analyze(program.recording);
+    const score::FunctionRow& counted = row(report, "a");
+    CHECK(counted.counted);
+    CHECK(counted.sampled);
+    CHECK(counted.lower_bound);
+    CHECK_FALSE(counted.estimates_occurrences());
+    CHECK(counted.occurrences == program.calls);
+    CHECK(counted.occurrences_error == 0);
+    CHECK(counted.outermost == program.calls);
+    CHECK(counted.threads.at(0).occurrences == program.calls);
+    CHECK(counted.recorded == guessed.recorded);
+    CHECK(counted.windows_cover == Approx(guessed.windows_cover));
+    // Three ticks of each call are lost.
+    CHECK(counted.lost_ns == Approx(3 * number(program.calls)).epsilon(0.01));
+    const auto notes = output::notes(report);
+    CHECK(notes.front().ends_with("Lost times are estimates; occurrences were counted."));
+}
+
+TEST_CASE("calls that were counted up to some time stand for the rest of the life", "[windows]") {
+    CostlyProbes program;
+    const double life = number(CostlyProbes::kEnd - kStart);
+    program.count(program.calls * 3 / 4, kStart + (CostlyProbes::kEnd - kStart) * 3 / 4);
+    const score::FunctionRow late = row(analyze(program.recording), "a");
+    CHECK(number(late.occurrences) == Approx(number(program.calls)).epsilon(0.001));
+    CHECK_FALSE(late.counted);
+    // As uncertain as what was added is large.
+    CHECK(late.occurrences_error == Approx(number(program.calls) / 4).epsilon(0.001));
+
+    // Too little is known for that: as if nothing were.
+    program.count(program.calls / 3, kStart + static_cast<std::uint64_t>(life / 3));
+    const score::FunctionRow early = row(analyze(program.recording), "a");
+    program.recording.info.functions[0].counted = false;
+    const score::FunctionRow unknown = row(analyze(program.recording), "a");
+    CHECK(early.occurrences == unknown.occurrences);
+    CHECK(early.occurrences_error == Approx(unknown.occurrences_error));
+
+    // Less than a call was missed: there is nothing to estimate.
+    program.count(program.calls, CostlyProbes::kEnd - 10);
+    CHECK(row(analyze(program.recording), "a").counted);
+}
+
+TEST_CASE("of a part of the run it is not known how many calls were counted", "[windows]") {
+    CostlyProbes program;
+    program.count(program.calls, CostlyProbes::kEnd);
+    score::Settings settings;
+    settings.selection.until_ns = 20e6;
+    const score::FunctionRow part = row(analyze(program.recording, settings), "a");
+    CHECK_FALSE(part.counted);
+    CHECK(part.occurrences < program.calls / 2);
+    settings.selection.until_ns = 50e6;
+    CHECK(row(analyze(program.recording, settings), "a").counted);
+}
+
+TEST_CASE("calls that were counted and never recorded are told, without a score", "[windows]") {
+    Recording recording{2};
+    recording.info.windows = random_windows(1);
+    for (trace::FunctionInfo& function : recording.info.functions) {
+        function.windowed_since = kStart;
+        function.counted = true;
+    }
+    // Of b nothing was recorded in the one thread, and the other one has called neither.
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    recording.thread(kStart, kStart + kLife);
+    for (const trace::Window& window : recording.info.windows)
+        thread.call(window.begin, 0, 10);
+    recording.info.threads[0].calls = {{0, 5000}, {1, 17}};
+    for (trace::ThreadInfo& each : recording.info.threads)
+        each.calls_until = kStart + kLife;
+    const score::Report report = analyze(recording);
+    CHECK(row(report, "a").counted);
+    CHECK(row(report, "a").occurrences == 5000);
+    CHECK(row(report, "a").threads.size() == 1);
+    const score::FunctionRow& never = row(report, "b");
+    CHECK(never.counted);
+    CHECK(never.occurrences == 17);
+    CHECK(never.recorded == 0);
+    CHECK(never.few_windows);
+    CHECK(never.rdam_high == 1);
+    CHECK(never.min_ns == 0);
+
+    // Where one thread does not tell, the sum is an estimate.
+    recording.info.threads[1].calls_until = 0;
+    CHECK_FALSE(row(analyze(recording), "a").counted);
+}
+
+TEST_CASE("the calls before a function was sampled are not those that the windows stand for", "[windows]") {
+    const std::uint64_t since = kStart + kLife / 2;
+    Program program{random_windows(3), since};
+    program.recording.info.functions[0].counted = true;
+    program.recording.info.threads[0].calls = {{0, program.calls}};
+    program.recording.info.threads[0].calls_until = kStart + kLife;
+    const score::FunctionRow found = row(analyze(program.recording), "a");
+    CHECK(found.counted);
+    CHECK(found.occurrences == program.calls);
+    CHECK(found.outermost == program.calls);
+    CHECK(found.rdam == Approx(program.truth).margin(0.05));
+    CHECK(contains(found, program.truth));
+}
+
+TEST_CASE("a recursion is sampled by all of its calls", "[windows]") {
+    Recording recording{1};
+    recording.info.functions[0].windowed_since = kStart;
+    recording.info.functions[0].counted = true;
+    ThreadRecording& thread = recording.thread(kStart, kStart + 40'000'000);
+    std::uint64_t outermost = 0;
+    for (std::uint64_t begin = kStart; begin < kStart + 40'000'000; begin += 1'000'000, outermost += 500) {
+        recording.info.windows.push_back({begin, begin + 20'000});
+        for (std::uint64_t at = begin; at < begin + 20'000; at += 2000)
+            thread.enter(at, 0).call(at + 100, 0, 200).leave(at + 400, 0);
+    }
+    recording.info.threads[0].calls = {{0, 2 * outermost}};
+    recording.info.threads[0].calls_until = kStart + 40'000'000;
+    const score::FunctionRow found = row(analyze(recording), "a");
+    CHECK(found.occurrences == 2 * outermost);
+    CHECK(found.outermost == outermost);
+}
+
 TEST_CASE("a function whose probes are most of what was seen has no score", "[windows]") {
     Recording recording{1};
     recording.info.functions[0].windowed_since = kStart;
@@ -147,6 +312,15 @@ TEST_CASE("a function whose probes are most of what was seen has no score", "[wi
     CHECK(row(report, "a").few_windows);
     CHECK(row(report, "a").rdam == 0);
     CHECK(row(report, "a").rdam_high == 1);
+
+    // How often it was called may be known all the same.
+    recording.info.functions[0].counted = true;
+    recording.info.threads[0].calls = {{0, 2'000'000}};
+    recording.info.threads[0].calls_until = kStart + 20'000'000;
+    const score::FunctionRow counted = row(analyze(recording), "a");
+    CHECK(counted.few_windows);
+    CHECK(counted.occurrences == 2'000'000);
+    CHECK(counted.occurrences_error == 0);
 }
 
 TEST_CASE("too few windows are no score but a note", "[windows]") {
@@ -379,12 +553,35 @@ TEST_CASE("the variance between windows is that of a ratio", "[windows]") {
     const auto table = std::make_shared<const score::WindowTable>(
         std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
     const score::ThreadWindows thread{table, {0, 600}};
-    const score::WindowEstimate estimate{thread, {0, 600}, 0};
+    const auto estimate = score::WindowEstimate::by_time(thread, {0, 600}, 0);
     const double expansion = 600.0 / 60;
     CHECK(estimate.expansion() == Approx(expansion));
     const std::vector<double> y{10, 60, 50};  // 2 a tick of 10, 30 and 20, but for −10, 0 and 10
     CHECK(estimate.variance(y) ==
           Approx(expansion * expansion * (100 + 0 + 100) * 3 / 2 * (1 - 1 / expansion)));
+}
+
+TEST_CASE("the variance between windows is that of a ratio to the calls, where they were counted",
+          "[windows]") {
+    const auto table = std::make_shared<const score::WindowTable>(
+        std::vector<trace::Window>{{0, 10}, {100, 130}, {200, 220}});
+    const score::ThreadWindows thread{table, {0, 600}};
+    score::WindowedCalls recorded{.before = 40, .inside = 60, .clusters = {}};
+    recorded.clusters.add(0, 10, 0);
+    recorded.clusters.add(1, 20, 0);
+    recorded.clusters.add(2, 30, 0);
+    const auto estimate = score::WindowEstimate::by_calls(thread, {0, 600}, 0, recorded, {.calls = 340});
+    const double expansion = 300.0 / 60;
+    CHECK(estimate.expansion() == Approx(expansion));
+    CHECK(estimate.calls(recorded) == 340);
+    CHECK(estimate.calls_variance(recorded) == 0);
+    const std::vector<double> y{10, 40, 70};  // 2 a call of 10, 20 and 30, but for −10, 0 and 10
+    const double between = expansion * expansion * (100 + 0 + 100) * 3 / 2 * (1 - 1 / expansion);
+    CHECK(estimate.variance(y) == Approx(between));
+    const auto unsure =
+        score::WindowEstimate::by_calls(thread, {0, 600}, 0, recorded, {.calls = 340, .error = 30});
+    CHECK(unsure.calls_variance(recorded) == 900);
+    CHECK(unsure.variance(y) == Approx(between + 0.1 * expansion * 120 * 0.1 * expansion * 120));
 }
 
 }  // namespace rdam::test

@@ -101,6 +101,34 @@ TEST_CASE("an open gate leads to the recorder, a closed one on to the function",
     munmap(memory, 2 * kPage);
 }
 
+TEST_CASE("calls are counted whether the gate is open or closed", "[gates]") {
+    constexpr std::uint8_t kFunction[] = {0x89, 0xf8, 0xc3};  // mov %edi, %eax; ret
+    constexpr std::uint8_t kRecorder[] = {0xf7, 0xdf, 0x89, 0xf8, 0xc3};
+    constexpr std::size_t kPage = 4096;
+    static thread_local std::uint64_t counters[3];
+    counters[0] = counters[2] = 7;
+    std::uint64_t thread_pointer = 0;
+    asm("mov %%fs:0, %0" : "=r"(thread_pointer));
+    auto* memory = static_cast<std::uint8_t*>(reserve(2 * kPage));
+    std::uint8_t* gate = memory + kPage + 77;
+    std::uint8_t* code = memory + 256;
+    std::memcpy(memory, kRecorder, sizeof kRecorder);
+    write_count(word(code), static_cast<std::uint32_t>(word(&counters[1]) - thread_pointer));
+    write_gate(word(code + kCountCode), word(gate), word(memory));
+    std::memcpy(code + kCountCode + kGateCode, kFunction, sizeof kFunction);
+    REQUIRE(mprotect(memory, kPage, PROT_READ | PROT_EXEC) == 0);
+    const auto call = reinterpret_cast<int (*)(int)>(word(code));
+    CHECK(call(5) == 5);
+    *gate = 1;
+    CHECK(call(6) == -6);
+    *gate = 0;
+    CHECK(call(8) == 8);
+    CHECK(*const_cast<volatile std::uint64_t*>(&counters[1]) == 3);
+    CHECK(counters[0] == 7);
+    CHECK(counters[2] == 7);
+    munmap(memory, 2 * kPage);
+}
+
 TEST_CASE("a copy shows the gates as they are, and only to look at", "[gates]") {
     const Shared shared;
     open_all_gates(shared.gates());

@@ -97,6 +97,7 @@ std::vector<FunctionInfo> full_functions() {
     work.busy_waits = true;
     work.sampled = true;
     work.windowed_since = 0x2234567890;
+    work.counted = true;
 
     FunctionInfo write;
     write.name = write.linkage_name = "write";
@@ -151,7 +152,10 @@ TraceInfo full_info() {
     info.objects = {{"/opt/app", "00ff", 0x555555554000, 0x555555560000},
                     {"/usr/lib/libc.so.6", "deadbeef", 0x7ffff7d00000, 0x7ffff7f00000}};
     info.functions = full_functions();
-    info.threads = {{4711, "main", 1000, 2000, 0, 0}, {4712, "worker\n", 1100, 0, 5, 2}};
+    info.threads = {
+        {4711, "main", 1000, 2000, 0, 0, {{0, 5}, {1, uint64_t{1} << 60U}}, 1990},
+        {4712, "worker\n", 1100, 0, 5, 2},
+    };
     info.stacks = {{1, 0x401234, {0x401234, 0x401000, 0xffffffffffffffff}, false}, {0, 0, {}, true}};
     info.answers = {{"wri*", 0, "libc.so.6:write", "3 inlined copies"},
                     {"nothing", 1, "", "no such function"}};
@@ -172,7 +176,7 @@ auto fields(const StackInfo& s) {
     return std::tie(s.function, s.caller, s.frames, s.truncated);
 }
 auto fields(const ThreadInfo& t) {
-    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.holes);
+    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.holes, t.calls, t.calls_until);
 }
 auto fields(const AnswerInfo& a) {
     return std::tie(a.entry, a.verdict, a.function, a.reason);
@@ -180,7 +184,7 @@ auto fields(const AnswerInfo& a) {
 auto fields(const FunctionInfo& f) {
     return std::tie(f.name, f.linkage_name, f.module, f.source, f.object, f.address, f.size, f.enter_words,
                     f.leave_words, f.inlined_copies, f.switched_off, f.most_rate, f.waits, f.busy_waits,
-                    f.sampled, f.windowed_since);
+                    f.sampled, f.windowed_since, f.counted);
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,

@@ -89,7 +89,7 @@ Content threads_content(const PageFacts& facts, std::size_t width) {
     for (const score::ThreadShare& part : row.threads) {
         const score::ThreadRow& thread = facts.report.threads[part.thread];
         table.add({output::score_text(part.rdam), output::interval_text(part.rdam_low, part.rdam_high),
-                   fmt::format("{}", thread.tid), printable(thread.name), calls(row, part.occurrences),
+                   fmt::format("{}", thread.tid), printable(thread.name), entered(row, part.occurrences),
                    output::human_time(part.lost_ns)});
     }
     Content content;

@@ -17,7 +17,11 @@ std::string function_name(const score::FunctionRow& row) {
 }
 
 std::string occurrences(const score::FunctionRow& row) {
-    return (row.switched_off_ns ? "≥" : "") + calls(row, row.occurrences);
+    return (row.switched_off_ns ? "≥" : "") + entered(row, row.occurrences);
+}
+
+std::string entered(const score::FunctionRow& row, std::uint64_t count) {
+    return (row.estimates_occurrences() ? "~" : "") + output::grouped(count);
 }
 
 std::string calls(const score::FunctionRow& row, std::uint64_t count) {

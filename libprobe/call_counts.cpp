@@ -1,0 +1,96 @@
+#include "libprobe/call_counts.h"
+
+#include <sys/mman.h>
+
+#include "libprobe/clock.h"
+#include "libprobe/sys.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+/// The thread's part of the shared memory; nullptr: the machine has no memory for it, which would be a SIGBUS
+/// at the first number.
+shm::PublishedCalls* place_of(ThreadState& thread, const shm::ThreadSlot& slot) {
+    if (thread.published != nullptr) return thread.published;
+    auto* all =
+        reinterpret_cast<shm::PublishedCalls*>(reinterpret_cast<char*>(globals.control) + shm::kCallsOffset);
+    shm::PublishedCalls* own = all + (&slot - globals.control->threads);
+    const std::uint64_t page = reinterpret_cast<std::uint64_t>(own) & ~(kPage - 1);
+    if (sys::call(SYS_madvise, static_cast<long>(page), kPage, MADV_POPULATE_WRITE) == 0)
+        thread.published = own;
+    return thread.published;
+}
+
+}  // namespace
+
+std::uint32_t call_counter_of(std::uint32_t function) {
+    const std::uint32_t given = globals.call_counters.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < given; ++i)
+        if (globals.counted[i] == function) return i;
+    return kNoCallCounter;
+}
+
+std::uint32_t give_call_counter(std::uint32_t function) {
+    if (const std::uint32_t known = call_counter_of(function); known != kNoCallCounter) return known;
+    const std::uint32_t counter = globals.call_counters.load(std::memory_order_relaxed);
+    if (counter == shm::kCallCounters) return kNoCallCounter;
+    globals.counted[counter] = function;
+    globals.call_counters.store(counter + 1, std::memory_order_release);
+    return counter;
+}
+
+std::uint32_t displacement_of(std::uint32_t counter) {
+    std::uint64_t thread_pointer = 0;
+    asm("mov %%fs:0, %0" : "=r"(thread_pointer));
+    const auto address = reinterpret_cast<std::uint64_t>(&rdam_thread.gate_calls[counter]);
+    return static_cast<std::uint32_t>(address - thread_pointer);
+}
+
+void tell_call_counters() {
+    shm::Control& control = *globals.control;
+    const std::uint32_t given = globals.call_counters.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < given; ++i)
+        control.counted[i] = globals.counted[i];
+    control.call_counters.store(given, std::memory_order_release);
+}
+
+void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot) {
+    thread.published = nullptr;
+    slot.call_counters.store(0, std::memory_order_relaxed);
+    slot.counted_until.store(0, std::memory_order_relaxed);
+    publish_calls(thread, slot);
+}
+
+void publish_calls(ThreadState& thread, shm::ThreadSlot& slot) {
+    const std::uint32_t given = globals.call_counters.load(std::memory_order_acquire);
+    if (given == 0) return;
+    shm::PublishedCalls* place = place_of(thread, slot);
+    if (place == nullptr) return;
+    // Killed in between, the thread leaves no numbers rather than some old and some new ones.
+    slot.counted_until.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    for (std::uint32_t i = 0; i < given; ++i)
+        place->calls[i].store(thread.gate_calls[i], std::memory_order_relaxed);
+    slot.call_counters.store(given, std::memory_order_relaxed);
+    slot.counted_until.store(read_clock(), std::memory_order_release);
+}
+
+void take_back_calls(ThreadState& thread) {
+    if (thread.slot == nullptr || thread.published == nullptr) return;
+    const std::uint32_t known = thread.slot->call_counters.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < known && i < shm::kCallCounters; ++i)
+        thread.gate_calls[i] = thread.published->calls[i].load(std::memory_order_relaxed);
+}
+
+void forget_calls(ThreadState& thread) {
+    for (volatile std::uint64_t& calls : thread.gate_calls)
+        calls = 0;
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,182 @@
+// Counted calls: which function has which counter, and what of a thread's counters reaches the agent.
+#include "libprobe/call_counts.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "libprobe/clock.h"
+#include "tools/agent/call_counts.h"
+#include "tools/agent/shared_memory.h"
+
+constinit __thread rdam::probe::ThreadState rdam_thread;
+
+namespace rdam::probe {
+
+constinit Globals globals;
+
+std::uint64_t read_clock() {
+    static std::atomic<std::uint64_t> now{100};
+    return ++now;
+}
+
+namespace {
+
+/// The memory of a process with `functions` functions, seen by its agent, and nothing counted yet.
+class Process {
+  public:
+    explicit Process(std::size_t functions) : shared_(map()) {
+        info.functions.resize(functions);
+        globals.control = &shared_.control();
+        globals.call_counters.store(0);
+    }
+    shm::ThreadSlot& slot(std::uint32_t index) const { return shared_.control().threads[index]; }
+    trace::ThreadInfo seen(const shm::ThreadSlot& slot) {
+        trace::ThreadInfo thread;
+        agent::note_calls(shared_, slot, info, thread);
+        return thread;
+    }
+
+    trace::TraceInfo info;
+
+  private:
+    static agent::SharedMemory map() {
+        constexpr std::uint64_t kSize = shm::kChunksOffset + shm::kChunkSize;
+        const int fd = memfd_create("calls", MFD_CLOEXEC);
+        REQUIRE(ftruncate(fd, kSize) == 0);
+        auto* control = static_cast<shm::Control*>(
+            mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0));
+        control->magic = shm::kMagic;
+        control->version = shm::kVersion;
+        control->size = kSize;
+        control->chunks = 1;
+        munmap(control, kSize);
+        auto shared = agent::SharedMemory::map(fd);
+        close(fd);
+        REQUIRE(shared);
+        return std::move(*shared);
+    }
+
+    agent::SharedMemory shared_;
+};
+
+using Calls = std::vector<trace::CallCount>;
+
+}  // namespace
+
+TEST_CASE("a function keeps its counter, and there are so many of them", "[calls]") {
+    const Process process{10};
+    CHECK(call_counter_of(5) == kNoCallCounter);
+    CHECK(give_call_counter(5) == 0);
+    CHECK(give_call_counter(3) == 1);
+    CHECK(give_call_counter(5) == 0);
+    CHECK(call_counter_of(3) == 1);
+    for (std::uint32_t i = 2; i < shm::kCallCounters; ++i)
+        CHECK(give_call_counter(100 + i) == i);
+    CHECK(give_call_counter(7) == kNoCallCounter);
+    CHECK(give_call_counter(3) == 1);
+}
+
+TEST_CASE("a counter is at the same distance from every thread's pointer", "[calls]") {
+    const auto is_there = [] {
+        rdam_thread.gate_calls[2] = 41;
+        asm volatile("incq %%fs:(%0)"
+                     :
+                     : "r"(std::int64_t{static_cast<std::int32_t>(displacement_of(2))})
+                     : "memory", "cc");
+        return rdam_thread.gate_calls[2] == 42;
+    };
+    CHECK(is_there());
+    bool elsewhere = false;
+    std::thread([&] { elsewhere = is_there(); }).join();
+    CHECK(elsewhere);
+}
+
+TEST_CASE("the agent sees what a thread has published last", "[calls]") {
+    Process process{10};
+    give_call_counter(5);
+    give_call_counter(3);
+    tell_call_counters();
+    ThreadState thread;
+    shm::ThreadSlot& slot = process.slot(7);
+    thread.slot = &slot;
+    CHECK(process.seen(slot).calls_until == 0);
+    CHECK_FALSE(process.info.functions[5].counted);
+    begin_publishing(thread, slot);
+    const std::uint64_t begun = process.seen(slot).calls_until;
+    CHECK(begun > 0);
+    CHECK(process.seen(slot).calls.empty());
+    thread.gate_calls[0] = 17;
+    thread.gate_calls[1] = 4;
+    CHECK(process.seen(slot).calls.empty());
+    publish_calls(thread, slot);
+    CHECK(process.seen(slot).calls == Calls{{3, 4}, {5, 17}});
+    CHECK(process.seen(slot).calls_until > begun);
+    CHECK(process.info.functions[5].counted);
+    CHECK(process.info.functions[3].counted);
+    CHECK_FALSE(process.info.functions[4].counted);
+
+    // While it writes there is nothing to see.
+    slot.counted_until.store(0);
+    CHECK(process.seen(slot).calls_until == 0);
+}
+
+TEST_CASE("a slot that is used again shows nothing of the thread before", "[calls]") {
+    Process process{10};
+    give_call_counter(5);
+    tell_call_counters();
+    shm::ThreadSlot& slot = process.slot(7);
+    ThreadState first;
+    first.gate_calls[0] = 17;
+    begin_publishing(first, slot);
+    CHECK(process.seen(slot).calls == Calls{{5, 17}});
+    ThreadState second;
+    begin_publishing(second, slot);
+    CHECK(process.seen(slot).calls.empty());
+    // A library is loaded later, and its function's counter is not in what the thread has told.
+    give_call_counter(6);
+    tell_call_counters();
+    second.gate_calls[1] = 9;
+    CHECK(process.seen(slot).calls.empty());
+    publish_calls(second, slot);
+    CHECK(process.seen(slot).calls == Calls{{6, 9}});
+}
+
+TEST_CASE("what a child has counted in its maker's storage is taken back", "[calls]") {
+    Process process{10};
+    give_call_counter(5);
+    ThreadState thread;
+    thread.slot = &process.slot(1);
+    thread.gate_calls[0] = 17;
+    begin_publishing(thread, *thread.slot);
+    thread.gate_calls[0] = 30;
+    take_back_calls(thread);
+    CHECK(thread.gate_calls[0] == 17);
+    thread.slot = nullptr;  // there was none when the child was made
+    thread.gate_calls[0] = 30;
+    take_back_calls(thread);
+    CHECK(thread.gate_calls[0] == 30);
+    forget_calls(thread);
+    CHECK(thread.gate_calls[0] == 0);
+}
+
+TEST_CASE("without counters nothing is published, and a function that the agent does not know is not told",
+          "[calls]") {
+    Process process{4};
+    ThreadState thread;
+    begin_publishing(thread, process.slot(0));
+    CHECK(thread.published == nullptr);
+    CHECK(process.seen(process.slot(0)).calls_until == 0);
+    give_call_counter(9);
+    tell_call_counters();
+    thread.gate_calls[0] = 17;
+    publish_calls(thread, process.slot(0));
+    CHECK(process.seen(process.slot(0)).calls.empty());
+}
+
+}  // namespace rdam::probe
