@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "libprobe/clock.h"
+#include "libprobe/runtime.h"
 #include "libprobe/sys.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -14,17 +15,32 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-/// The thread's part of the shared memory; nullptr: the machine has no memory for it, which would be a SIGBUS
+/// The slot's part of the shared memory; nullptr: the machine has no memory for it, which would be a SIGBUS
 /// at the first number.
-shm::PublishedCalls* place_of(ThreadState& thread, const shm::ThreadSlot& slot) {
-    if (thread.published != nullptr) return thread.published;
+shm::PublishedCalls* place_of(const shm::ThreadSlot& slot) {
     auto* all =
         reinterpret_cast<shm::PublishedCalls*>(reinterpret_cast<char*>(globals.control) + shm::kCallsOffset);
     shm::PublishedCalls* own = all + (&slot - globals.control->threads);
     const std::uint64_t page = reinterpret_cast<std::uint64_t>(own) & ~(kPage - 1);
-    if (sys::call(SYS_madvise, static_cast<long>(page), kPage, MADV_POPULATE_WRITE) == 0)
-        thread.published = own;
-    return thread.published;
+    const bool is_there = sys::call(SYS_madvise, static_cast<long>(page), kPage, MADV_POPULATE_WRITE) == 0;
+    return is_there ? own : nullptr;
+}
+
+/// Killed in between, the thread leaves no numbers rather than some old and some new ones.
+void publish(shm::ThreadSlot& slot, shm::PublishedCalls& place, const volatile std::uint64_t* calls,
+             std::uint32_t count) {
+    slot.counted_until.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    for (std::uint32_t i = 0; i < count; ++i)
+        place.calls[i].store(calls[i], std::memory_order_relaxed);
+    slot.call_counters.store(count, std::memory_order_relaxed);
+    slot.counted_until.store(read_clock(), std::memory_order_release);
+}
+
+/// Of a thread that nobody has seen end its storage may be another one's by now.
+bool lives(const shm::ThreadSlot& slot) {
+    return slot.state.load() == shm::ThreadState::live && slot.reopened == 0 && slot.counting != 0 &&
+           sys::call(SYS_tgkill, sys::getpid(), slot.tid, 0) == 0;
 }
 
 }  // namespace
@@ -64,21 +80,33 @@ void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot) {
     thread.published = nullptr;
     slot.call_counters.store(0, std::memory_order_relaxed);
     slot.counted_until.store(0, std::memory_order_relaxed);
+    slot.counting = reinterpret_cast<std::uint64_t>(thread.gate_calls);
     publish_calls(thread, slot);
 }
 
 void publish_calls(ThreadState& thread, shm::ThreadSlot& slot) {
     const std::uint32_t given = globals.call_counters.load(std::memory_order_acquire);
     if (given == 0) return;
-    shm::PublishedCalls* place = place_of(thread, slot);
-    if (place == nullptr) return;
-    // Killed in between, the thread leaves no numbers rather than some old and some new ones.
-    slot.counted_until.store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    for (std::uint32_t i = 0; i < given; ++i)
-        place->calls[i].store(thread.gate_calls[i], std::memory_order_relaxed);
-    slot.call_counters.store(given, std::memory_order_relaxed);
-    slot.counted_until.store(read_clock(), std::memory_order_release);
+    if (thread.published == nullptr) thread.published = place_of(slot);
+    if (thread.published != nullptr) publish(slot, *thread.published, thread.gate_calls, given);
+}
+
+void publish_others() {
+    shm::Control& control = *globals.control;
+    const std::uint32_t given = globals.call_counters.load(std::memory_order_acquire);
+    if (given == 0) return;
+    // No slot behind these has been used, unless threads were reopened all the time.
+    const std::uint32_t started = control.threads_started.load();
+    const std::uint32_t slots = started < shm::kMaxThreads / 2 ? 2 * started : shm::kMaxThreads;
+    for (std::uint32_t i = 0; i < slots; ++i) {
+        shm::ThreadSlot& slot = control.threads[i];
+        if (!lives(slot)) continue;
+        std::uint64_t calls[shm::kCallCounters];
+        const std::uint32_t size = given * sizeof calls[0];
+        if (read_memory(calls, slot.counting, size) != size) continue;
+        if (shm::PublishedCalls* place = place_of(slot); place != nullptr)
+            publish(slot, *place, calls, given);
+    }
 }
 
 void take_back_calls(ThreadState& thread) {

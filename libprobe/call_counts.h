@@ -25,9 +25,11 @@ void tell_call_counters();
 
 /// Shows the agent what the calling thread has counted. Signals are blocked; `slot` is the thread's.
 void publish_calls(ThreadState& thread, shm::ThreadSlot& slot);
-/// `slot` has been another thread's: nothing is published in it.
+/// `slot` is the thread's from now on, and shows nothing of the one before.
 void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot);
 
+/// Likewise of all other threads that live, when the program ends before they do.
+void publish_others();
 /// The calls are again as they were when they were last published.
 void take_back_calls(ThreadState& thread);
 /// The thread has called nothing yet.

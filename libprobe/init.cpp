@@ -254,7 +254,9 @@ __attribute__((destructor)) void end() {
     {
         const sys::BlockSignals blocked;
         rdam_guard.deactivate();
+        globals.control->ended = read_clock();
         end_thread(rdam_thread);
+        publish_others();
     }
     wait_for_agent_end();
 }

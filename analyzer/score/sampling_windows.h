@@ -126,9 +126,9 @@ struct CountedCalls {
     double error = 0;  ///< one standard error; 0: they were counted to the end of its life
 };
 
-/// Nothing: it is not known. `since` as FunctionInfo::windowed_since, `before` it so many are recorded. Where
-/// the thread did not tell to the end of its life (it was killed, or lived when the program ended) the rest
-/// is taken to be like what there was since then, unless that is more than there was.
+/// Nothing: it is not known. `before`: so many were recorded before the function was sampled. Where the
+/// thread did not tell to the end of its life (it was killed) the rest is taken to be like what there was
+/// since the function is sampled, unless that is more than there was.
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
                                           const trace::ThreadInfo& thread, TickRange life,
                                           std::uint64_t before);

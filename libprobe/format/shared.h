@@ -84,7 +84,8 @@ struct alignas(128) ThreadSlot {
     std::uint32_t reopened;  ///< for events behind the thread's last destructor: nobody will tell its end
     std::atomic<std::uint32_t> call_counters;  ///< how many of its PublishedCalls are there
     std::atomic<std::uint64_t>
-        counted_until;  ///< ticks: what they were then; 0: they are not there, or being written
+        counted_until;       ///< ticks: what they were then; 0: they are not there, or being written
+    std::uint64_t counting;  ///< the address of the thread's own; for the process alone
     char name[16];
 };
 
@@ -179,6 +180,7 @@ struct Control {
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
     std::atomic<ProcessState> process_state;
+    std::uint64_t ended;  ///< ticks: nothing is recorded from then on; 0: the process has not said when
     std::atomic<std::uint32_t> agent_pid;
     std::uint64_t ifunc_resolver;            ///< run-time address; written by the agent
     std::uint64_t ifunc_target;              ///< written by the process

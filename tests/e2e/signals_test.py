@@ -40,7 +40,8 @@ class Signals(Case):
 class Stepped(Case):
     """A signal at each instruction of the probes of a real frame, a side frame and a tail call."""
 
-    def step(self, rounds: int, fill: int, calls: int, stride: int = 1, **settings: str):
+    def run_stepped(self, rounds: int, fill: int, calls: int, stride: int = 1, **settings: str):
+        """The counts of the program and those of the trace, the report, and how many signals there were."""
         environment = {**os.environ, "RDAM_FUNCTIONS": "work,scaled,summed,first,second", "RDAM_OUTPUT": "stepped.bin", **settings}
         done = subprocess.run([PROGRAMS / "steps", LIBRDAM, *(str(n) for n in (rounds, fill, calls, stride))],
                               cwd=self.folder, capture_output=True, env=environment, check=False)
@@ -51,10 +52,20 @@ class Stepped(Case):
         report = self.analyze("stepped.bin")
         self.assertEqual({f["name"]: f["occurrences"] for f in report["functions"]},
                          {name.decode(): int(number) for name, number in zip(words[::2], words[1::2], strict=True)})
+        return report, int(done.stderr.split()[-2])
+
+    def step(self, rounds: int, fill: int, calls: int, stride: int = 1, **settings: str):
+        report, signals = self.run_stepped(rounds, fill, calls, stride, **settings)
         self.assertEqual((report["trace"]["dropped"], report["trace"]["abandoned"]), (0, 0))
         self.assertFalse([note for note in report["trace"]["notes"] if "never written" in note])
         # More than 100 instructions a call, or nothing was stepped through.
-        self.assertGreater(int(done.stderr.split()[-2]) * stride, rounds * 4 * 100, done.stderr)
+        self.assertGreater(signals * stride, rounds * 4 * 100)
+
+    def test_gates_count_every_call(self):
+        """Open or closed, and the handler's calls of the function whose gate it interrupts, too."""
+        report, signals = self.run_stepped(4, 100, 3, RDAM_FUNCTIONS="~work,~scaled,~summed,~first,~second")
+        self.assertTrue(all(f["counted"] for f in report["functions"]))
+        self.assertGreater(signals, 4 * 4 * 3)
 
     def test_a_handler_with_few_calls(self):
         self.step(2, 100, 3)

@@ -74,9 +74,11 @@ class Windows(Case):
         # Each has counted for itself.
         self.assertEqual({thread["occurrences"] for thread in found["leaf"]["threads"]}, {truth["leaf"] // 3})
 
-    def test_a_thread_that_ends_by_pthread_exit(self):
-        line, = self.record("~leaf,slow", "exits", "8000000")
-        self.check_sampled(self.functions()["leaf"], counts_of(line)["leaf"])
+    def test_a_thread_that_ends_by_pthread_exit_and_one_that_outlives_the_program(self):
+        for how in ("exits", "stays"):
+            with self.subTest(how):
+                line, = self.record("~leaf,slow", how, "8000000")
+                self.check_sampled(self.functions()["leaf"], counts_of(line)["leaf"])
 
     def test_what_a_child_calls_on_its_makers_storage_is_not_its_makers(self):
         line, = self.record("~leaf,slow", "vforks", "4000000")

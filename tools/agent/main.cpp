@@ -191,13 +191,20 @@ void drain_while_running(const Work& work, Drain& drain) {
     }
 }
 
+/// Ticks; 0: not known.
+std::uint64_t end_of_recording(const Work& work) {
+    if (work.watch.end() == End::replaced) return 0;
+    const std::uint64_t told = work.shared.control().ended;
+    return told != 0 ? std::min(told, work.rate.now()) : work.rate.now();
+}
+
 void drain_until_end(const Work& work, Drain& drain) {
     drain_while_running(work, drain);
     work.usage.program_ended();
     EndProgress progress(work.shared.control());
     while (drain.take_ring())
         progress.show();
-    drain.take_rest(work.watch.end() == End::replaced ? 0 : work.rate.now(), work.watch.end() == End::none);
+    drain.take_rest(end_of_recording(work), work.watch.end() == End::none);
     work.switches.finish(drain.writer());
     work.windows.finish(drain.writer());
     work.usage.note();

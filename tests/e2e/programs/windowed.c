@@ -4,6 +4,7 @@
 //   windowed forks CALLS            a process, and then its child, which prints first
 //   windowed changes CALLS          the small function is another one in the second half
 //   windowed exits CALLS            a thread that ends by pthread_exit
+//   windowed stays CALLS            a thread that still lives when the program ends
 //   windowed vforks CALLS           a process whose child calls the small function on its maker's storage
 //   windowed killed CALLS           a process that ends by SIGKILL
 #include <pthread.h>
@@ -63,6 +64,15 @@ static void* exiting(void* calls) {
     pthread_exit(thread_of(calls));
 }
 
+static atomic_int done;
+
+static void* staying(void* calls) {
+    thread_of(calls);
+    atomic_store(&done, 1);
+    for (;;)
+        pause();
+}
+
 static int in_vfork_child(void) {
     const pid_t child = vfork();
     if (child == 0) {
@@ -99,6 +109,11 @@ int main(int count, char** words) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, exiting, &calls) != 0) return 1;
         pthread_join(thread, NULL);
+    } else if (strcmp(words[1], "stays") == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, staying, &calls) != 0) return 1;
+        while (!atomic_load(&done))
+            usleep(1000);
     } else if (strcmp(words[1], "vforks") == 0) {
         thread_of(&calls);
         if (!in_vfork_child()) return 1;

@@ -4,7 +4,9 @@
 #include <random>
 
 #include "analyzer/output/diff.h"
+#include "analyzer/output/json.h"
 #include "analyzer/output/notes.h"
+#include "analyzer/output/text.h"
 #include "analyzer/score/compare_reports.h"
 #include "analyzer/score/regroup.h"
 #include "analyzer/score/sampling_windows.h"
@@ -260,6 +262,10 @@ TEST_CASE("calls that were counted and never recorded are told, without a score"
     CHECK(never.few_windows);
     CHECK(never.rdam_high == 1);
     CHECK(never.min_ns == 0);
+    output::TraceSymbols symbols{recording.info};
+    const std::string text = output::to_text(report, symbols, {.threads = true, .sequences = true});
+    CHECK(text.find("app:b              17") != std::string::npos);
+    CHECK(output::to_json(report, symbols, {}).find("\"occurrences\": 17,") != std::string::npos);
 
     // Where one thread does not tell, the sum is an estimate.
     recording.info.threads[1].calls_until = 0;

@@ -2,6 +2,7 @@
 #include "libprobe/call_counts.h"
 
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "libprobe/clock.h"
+#include "libprobe/runtime.h"
+#include "libprobe/sys.h"
 #include "tools/agent/call_counts.h"
 #include "tools/agent/shared_memory.h"
 
@@ -19,6 +22,13 @@ constinit __thread rdam::probe::ThreadState rdam_thread;
 namespace rdam::probe {
 
 constinit Globals globals;
+
+std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
+    iovec local{to, size};
+    iovec remote{reinterpret_cast<void*>(from), size};
+    const ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+    return got < 0 ? 0 : static_cast<std::uint32_t>(got);
+}
 
 std::uint64_t read_clock() {
     static std::atomic<std::uint64_t> now{100};
@@ -163,6 +173,38 @@ TEST_CASE("what a child has counted in its maker's storage is taken back", "[cal
     CHECK(thread.gate_calls[0] == 30);
     forget_calls(thread);
     CHECK(thread.gate_calls[0] == 0);
+}
+
+TEST_CASE("what other threads have counted is published for them, while they live", "[calls]") {
+    Process process{10};
+    give_call_counter(5);
+    tell_call_counters();
+    globals.control->threads_started.store(4);
+    ThreadState lives, ended, gone, reopened;
+    const auto begin = [&](ThreadState& thread, std::uint32_t slot, std::uint32_t tid) {
+        thread.slot = &process.slot(slot);
+        thread.slot->tid = tid;
+        thread.slot->state.store(shm::ThreadState::live);
+        begin_publishing(thread, *thread.slot);
+        thread.gate_calls[0] = 10 + slot;
+    };
+    begin(lives, 0, sys::gettid());
+    begin(ended, 1, sys::gettid());
+    ended.slot->state.store(shm::ThreadState::ended);
+    constexpr std::uint32_t kNobody = 0x3fffffff;
+    begin(gone, 2, kNobody);
+    begin(reopened, 3, sys::gettid());
+    reopened.slot->reopened = 1;
+    publish_others();
+    CHECK(process.seen(*lives.slot).calls == Calls{{5, 10}});
+    CHECK(process.seen(*ended.slot).calls.empty());
+    CHECK(process.seen(*gone.slot).calls.empty());
+    CHECK(process.seen(*reopened.slot).calls.empty());
+    // Its memory is not there any more.
+    lives.gate_calls[0] = 20;
+    lives.slot->counting = 8;
+    publish_others();
+    CHECK(process.seen(*lives.slot).calls == Calls{{5, 10}});
 }
 
 TEST_CASE("without counters nothing is published, and a function that the agent does not know is not told",
