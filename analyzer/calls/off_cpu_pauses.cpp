@@ -4,7 +4,8 @@
 
 namespace rdam::calls {
 
-OffCpuPauses::OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest) : latest_(latest) {
+OffCpuPauses::OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest)
+    : intervals_(intervals), latest_(latest) {
     for (const trace::OffCpu& each : intervals) {
         if (!each.by_recorder && !each.by_program) continue;
         trace::Event& pause = pauses_.emplace_back();
@@ -27,6 +28,21 @@ std::span<const trace::Event> OffCpuPauses::among(std::span<const trace::Event> 
         merged_.push_back(event);
     }
     return merged_;
+}
+
+void OffCpuPauses::note_pauses(std::span<const trace::Event> events) {
+    using Reason = trace::PauseReason;
+    for (const trace::Event& event : events) {
+        if (event.kind != trace::EventKind::pause) continue;
+        if (event.reason != Reason::stack_copy && event.reason != Reason::new_chunk) continue;
+        while (behind_ < intervals_.size() && intervals_[behind_].in <= event.tsc)
+            ++behind_;
+        for (std::size_t i = behind_; i < intervals_.size() && intervals_[i].out < event.until; ++i) {
+            const std::uint64_t from = std::max(intervals_[i].out, event.tsc);
+            const std::uint64_t to = std::min(intervals_[i].in, event.until);
+            if (to > from) off_cpu_in_pauses_ += to - from;
+        }
+    }
 }
 
 std::span<const trace::Event> OffCpuPauses::rest() {

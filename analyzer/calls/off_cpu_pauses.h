@@ -14,9 +14,9 @@ namespace rdam::calls {
 /// Of one thread. What comes out is for the matcher, or a window in front of it, in place of the events.
 class OffCpuPauses {
   public:
-    /// `intervals` as Absences::thread() gives them; those that are somebody else's doing, or the thread's
-    /// own, are passed over.
-    /// An event with a time-stamp above `latest` (latest_possible()) tells no time.
+    /// `intervals` as Absences::thread() gives them, which must outlive this; those that are somebody else's
+    /// doing, or the thread's own, are passed over. An event with a time-stamp above `latest`
+    /// (latest_possible()) tells no time.
     OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest);
 
     /// `events`, and in front of each the pauses that began before it. Valid until the next call, and as long
@@ -26,11 +26,19 @@ class OffCpuPauses {
     /// Those behind the last event. Valid as long as this.
     std::span<const trace::Event> rest();
 
+    /// Of the pauses among `events`, in which the recorder held the thread to work, not to wait: how many
+    /// ticks the thread was on no processor. Adds up over calls, which must be in the order of time.
+    void note_pauses(std::span<const trace::Event> events);
+    std::uint64_t off_cpu_in_pauses() const { return off_cpu_in_pauses_; }
+
   private:
     bool due(const trace::Event& event) const {
         return next_ < pauses_.size() && pauses_[next_].tsc < event.tsc && event.tsc <= latest_;
     }
 
+    std::span<const trace::OffCpu> intervals_;
+    std::size_t behind_ = 0;  ///< the first of them that is not over when the last pause begins
+    std::uint64_t off_cpu_in_pauses_ = 0;
     std::vector<trace::Event> pauses_;
     std::size_t next_ = 0;
     std::uint64_t latest_;

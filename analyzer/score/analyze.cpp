@@ -90,7 +90,9 @@ class Crew {
         }
         EventWindow* const window = out_.windows[thread].get();
         const auto consume = [&](std::span<const trace::Event> events) {
-            analysis.consume(window != nullptr ? window->inside(events) : events);
+            if (window != nullptr) events = window->inside(events);
+            pauses.note_pauses(events);
+            analysis.consume(events);
         };
         const auto sink = [&](std::span<const trace::Event> events) {
             if (stopped_.load(std::memory_order_relaxed)) throw std::runtime_error("nobody waits for it");
@@ -108,6 +110,7 @@ class Crew {
         if (state == State::recorded) out_.times[thread]->sampling_windows.note_off_cpu(*off_cpu);
         if (state == State::recorded || state == State::stopped)
             out_.times[thread]->off_cpu = sum_off_cpu(*off_cpu, window_.value_or(TickRange{}));
+        if (out_.times[thread]->off_cpu) out_.times[thread]->off_cpu->in_pauses = pauses.off_cpu_in_pauses();
         return read;
     }
 

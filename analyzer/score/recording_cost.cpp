@@ -4,17 +4,6 @@
 
 namespace rdam::score {
 
-namespace {
-
-/// Packing a call takes a third of its probe. What a pause lasts beyond is time that the thread was off the
-/// processor, which it would have been without us as well.
-double packing_of(const ThreadCost& thread) {
-    constexpr double kMostOfProbes = 0.5;
-    return std::min(thread.pauses_ns, kMostOfProbes * thread.probes_ns);
-}
-
-}  // namespace
-
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time) {
     // An estimate of a cost can exceed what it is part of; the run itself took some time.
     constexpr double kLeastOwn = 0.01;
@@ -26,7 +15,7 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
         cost.pauses_ns += thread.pauses_ns;
         cost.waits_ns += thread.waits_ns;
         cost.agent_ns += thread.agent_ns;
-        const double held = thread.probes_ns + packing_of(thread) + thread.agent_ns;
+        const double held = thread.probes_ns + thread.pauses_ns + thread.agent_ns;
         work += held;
         most = std::max(most, held + thread.waits_ns);
     }

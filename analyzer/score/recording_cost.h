@@ -9,7 +9,7 @@ namespace rdam::score {
 /// Sums over all threads, in nanoseconds.
 struct RecordingCost {
     double probes_ns = 0;  ///< calls × what one wrapped call costs, measured when the program started
-    double pauses_ns = 0;  ///< the recorder held a thread: to pack its events, to copy its stack
+    double pauses_ns = 0;  ///< the recorder held a thread to work: packed its events, copied its stack
     double waits_ns = 0;   ///< … because the buffers were full
     double agent_ns = 0;   ///< its own process had their processors
     double slowdown = 1;   ///< the run lasted about so many times as long as without the recorder, at least 1
@@ -23,10 +23,10 @@ struct ThreadCost {
     double agent_ns = 0;
 };
 
-/// Of a run of `duration_ns` in which so many threads were on processors at a time, on average (0: not known).
-/// The run is taken to be longer by what its most burdened thread was held up, or, where that is more, by what
-/// all of them were, spread over as many: threads that wait for one another do one after the other what the
-/// recorder adds to each.
+/// Of a run of `duration_ns` in which so many threads were on processors at a time, on average (0: not
+/// known). The run is taken to be longer by what its most burdened thread was held up, or, where that is
+/// more, by what all of them were, spread over as many: threads that wait for one another do one after the
+/// other what the recorder adds to each.
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time);
 
 }  // namespace rdam::score

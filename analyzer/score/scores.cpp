@@ -118,17 +118,34 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
     }
 }
 
-std::vector<ThreadCost> thread_costs(std::span<const std::unique_ptr<ThreadTimes>> threads,
-                                     const ResolvedSettings& settings, double ns_per_tick) {
-    std::vector<ThreadCost> costs;
-    for (const auto& thread : threads) {
-        const calls::MatchCounts& counts = thread->counts;
-        const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
-        costs.push_back({.probes_ns = static_cast<double>(counts.calls) * settings.cost.total * ns_per_tick,
-                         .pauses_ns = static_cast<double>(pauses) * ns_per_tick,
-                         .waits_ns = static_cast<double>(counts.waited) * ns_per_tick,
-                         .agent_ns = static_cast<double>(counts.by_recorder) * ns_per_tick});
+/// Packing a call takes a third of its probe. Where it is not known when the thread was off the processor,
+/// what pauses last beyond is taken for that.
+ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_per_probe,
+                       double ns_per_tick) {
+    constexpr double kMostOfProbes = 0.5;
+    const calls::MatchCounts& counts = thread.counts;
+    const auto nanoseconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick; };
+    const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
+    ThreadCost cost{.probes_ns = static_cast<double>(counts.calls) * ns_per_probe,
+                    .pauses_ns = nanoseconds(pauses),
+                    .waits_ns = nanoseconds(counts.waited),
+                    .agent_ns = nanoseconds(counts.by_recorder)};
+    if (off_cpu_known && thread.off_cpu) {
+        cost.pauses_ns = nanoseconds(pauses - std::min(pauses, thread.off_cpu->in_pauses));
+        cost.agent_ns = nanoseconds(thread.off_cpu->recorder);
+    } else {
+        cost.pauses_ns = std::min(cost.pauses_ns, kMostOfProbes * cost.probes_ns);
     }
+    return cost;
+}
+
+std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info,
+                                     std::span<const std::unique_ptr<ThreadTimes>> threads,
+                                     const ResolvedSettings& settings, double ns_per_tick) {
+    const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
+    std::vector<ThreadCost> costs;
+    for (const auto& thread : threads)
+        costs.push_back(thread_cost(*thread, known, settings.cost.total * ns_per_tick, ns_per_tick));
     return costs;
 }
 
@@ -225,8 +242,8 @@ Report Scores::without_rows() const {
     report.threshold = settings_.threshold;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
     const RecordingCost cost =
-        recording_cost(thread_costs(threads_, settings_, ns_per_tick_), lives_.run * ns_per_tick_,
-                       at_a_time(facts_.info, lives_, threads_));
+        recording_cost(thread_costs(facts_.info, threads_, settings_, ns_per_tick_),
+                       lives_.run * ns_per_tick_, at_a_time(facts_.info, lives_, threads_));
     describe_run(facts_, settings_, lives_, ns_per_tick_, cost, report);
     return report;
 }
