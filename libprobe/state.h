@@ -106,7 +106,7 @@ struct ThreadState {
     bool lent = false;  ///< another task runs on this memory for good: neither is recorded
     shm::PublishedCalls* published = nullptr;  ///< the thread's own; nullptr: it has published nothing yet
     /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h).
-    alignas(64) volatile std::uint64_t gate_calls[shm::kCallCounters] = {};
+    alignas(64) std::uint64_t gate_calls[shm::kCallCounters] = {};
 };
 
 inline constexpr std::uint32_t kSettled = 1;

@@ -137,8 +137,8 @@ class BasicMatcher {
     std::vector<FunctionCounts> per_function_;
     MatchCounts counts_;
     std::array<Interval, 8> pauses_{};  ///< the latest, that one first
-    std::uint64_t entered_ = 0;    ///< calls of ignored functions included
-    std::uint64_t closed_at_ = 0;  ///< the latest leave
+    std::uint64_t entered_ = 0;         ///< calls of ignored functions included
+    std::uint64_t closed_at_ = 0;       ///< the latest leave
     std::uint64_t latest_ = UINT64_MAX;
     std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
 };

@@ -33,9 +33,10 @@ bool has_off_cpu(const trace::TraceInfo& info) {
 void write_off_cpu(std::span<const trace::OffCpu> intervals, std::uint32_t thread, Contents& contents) {
     if (!contents.tables.off_cpu) return;
     for (const trace::OffCpu& each : intervals)
-        contents.tables.off_cpu->append(
-            thread, contents.time.since_origin(each.out), contents.time.since_origin(each.in),
-            each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu}, each.preempted, each.by_recorder, each.by_program);
+        contents.tables.off_cpu->append(thread, contents.time.since_origin(each.out),
+                                        contents.time.since_origin(each.in),
+                                        each.cpu == trace::kNoCpu ? -1 : std::int32_t{each.cpu},
+                                        each.preempted, each.by_recorder, each.by_program);
 }
 
 Result<void> write_threads(const trace::TraceReader& reader, const score::ResolvedSettings& settings,

@@ -46,15 +46,15 @@ void find_off_processor(const Suspicion& suspicion, Hints& hints) {
     const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
     hints.push_back(
         {.kind = waits ? "blocked" : "preempted",
-         .text = fmt::format(
-             "{:.0f} % of the lost time{} the thread was off the processor ({:.0f} "
-             "% blocked, {:.0f} % preempted): {}",
-             100 * off,
-             part ? fmt::format(", of calls up to {} of the run,",
-                                output::human_time(report.switches_until_ns))
-                  : "",
-             100 * shares.blocked, 100 * shares.preempted,
-             waits ? "it waits, for a lock, a file or another thread" : "other processes compute in its place"),
+         .text = fmt::format("{:.0f} % of the lost time{} the thread was off the processor ({:.0f} "
+                             "% blocked, {:.0f} % preempted): {}",
+                             100 * off,
+                             part ? fmt::format(", of calls up to {} of the run,",
+                                                output::human_time(report.switches_until_ns))
+                                  : "",
+                             100 * shares.blocked, 100 * shares.preempted,
+                             waits ? "it waits, for a lock, a file or another thread"
+                                   : "other processes compute in its place"),
          .share = off});
 }
 

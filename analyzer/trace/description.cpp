@@ -503,8 +503,8 @@ void keep_in_range(std::vector<ParameterInfo>& parameters, std::uint16_t words) 
 /// One for each function, rising.
 void put_in_order(std::vector<CallCount>& calls) {
     std::ranges::stable_sort(calls, {}, &CallCount::function);
-    const auto doubles = std::ranges::unique(calls, {}, &CallCount::function);
-    calls.erase(doubles.begin(), doubles.end());
+    const auto same = [](const CallCount& a, const CallCount& b) { return a.function == b.function; };
+    calls.erase(std::unique(calls.begin(), calls.end(), same), calls.end());
 }
 
 }  // namespace

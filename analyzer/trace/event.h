@@ -15,8 +15,8 @@ enum class EventKind : std::uint8_t {
                  ///< function is a child of the one that opened the frame, after the children before it; the
                  ///< frame's leave closes both
     leave,       ///< the frame of `function` was left, by return or by unwinding (`unwound`)
-    pause,  ///< from `tsc` to `until` the thread was held by what is no doing of its calls (PauseReason): never
-            ///< scored
+    pause,  ///< from `tsc` to `until` the thread was held by what is no doing of its calls (PauseReason):
+            ///< never scored
 };
 
 enum class PauseReason : std::uint8_t {

@@ -66,10 +66,11 @@ class Run:
         self.functions = {function["name"]: function for function in self.report["functions"]}
 
     def record(self, command: list[str], functions: str) -> str:
+        # The program knows the time that has passed, and not which of its threads had the processors.
         if self.by_command:
-            recorder = [RDAM, "record", "-f", functions, "-o", str(self.trace), "--"]
+            recorder = [RDAM, "record", "--switches", "off", "-f", functions, "-o", str(self.trace), "--"]
             return subprocess.run([*recorder, *command], check=True, text=True, stdout=subprocess.PIPE).stdout
-        env = {**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, "RDAM_OUTPUT": str(self.trace)}
+        env = {**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, "RDAM_OUTPUT": str(self.trace), "RDAM_SWITCHES": "off"}
         return subprocess.run(command, env=env, check=True, text=True, stdout=subprocess.PIPE).stdout
 
     def analyze(self, *options: str) -> str:

@@ -24,6 +24,8 @@ UPDATES = 512  # increments of a call, unless told otherwise
 
 
 class Options(Case):
+    RECORD: tuple[str, ...] = ()
+
     def traced(self, functions: str, *arguments, **options) -> rdam.Trace:
         self.run_recorded(functions, *arguments, **options)
         trace = rdam.open(self.folder / "trace.bin")
@@ -32,7 +34,7 @@ class Options(Case):
 
     def run_recorded(self, functions: str, *arguments, **options):
         (self.folder / "trace.bin").unlink(missing_ok=True)
-        done = self.rdam("record", "-f", functions, "-o", "trace.bin", "--", MICROBENCH, *arguments, **options)
+        done = self.rdam("record", *self.RECORD, "-f", functions, "-o", "trace.bin", "--", MICROBENCH, *arguments, **options)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
 
     def given(self, trace: rdam.Trace, function: str, parameter: str, threads: int) -> list[list[int]]:
@@ -183,6 +185,8 @@ class Amounts(Options):
 class Exclusion(Options):
     """Work is done under the lock, and who has it keeps the others out."""
     THREADS, ITERATIONS = 2, 20
+    # Calls are to last as long as by the clock, whoever had the processors.
+    RECORD = ("--switches", "off")
 
     def inside(self, trace: rdam.Trace, function: str, calls: list[int]) -> numpy.ndarray:
         """The one call of `function` inside each of these, in their order."""

@@ -14,8 +14,8 @@ struct Demand {
     bool late_plan = false;     ///< a thread is in dlopen and waits for a plan
     bool ending = false;        ///< the program has ended, or waits for the trace to be written
     std::uint32_t waiters = 0;  ///< threads that wait for room
-    double used = 0;  ///< the part of the buffer that is not free, or as much if many threads have ended; of a
-                      ///< large buffer kPlenty counts as all of it
+    double used = 0;  ///< the part of the buffer that is not free, or as much if many threads have ended; of
+                      ///< a large buffer kPlenty counts as all of it
 };
 
 /// `ended`: the process is gone, or another program.

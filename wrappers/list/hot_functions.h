@@ -15,7 +15,8 @@ struct HotFunction {
     std::string module;  ///< file name; empty: the report does not say, or there are several
     std::string name;
     double percent = 0;  ///< its own time, and the kernel's below it where chains tell
-    std::string leaf;    ///< why its calls are to be sampled: "small leaf (96 bytes)" or "small and called often (96 bytes)"; empty: they are not
+    std::string leaf;    ///< why its calls are to be sampled: "small leaf (96 bytes)" or "small and called
+                         ///< often (96 bytes)"; empty: they are not
 };
 
 enum class LeftOut : std::uint8_t {

@@ -118,7 +118,8 @@ KEPT long aligned_arguments(long a, long b, long c, long d, long e, long f, long
 static long call_aligned(void* function) {
     long result;
     __asm__ volatile(
-        "mov %%rsp, %%rbx\n\tlea -128(%%rsp), %%rsp\n\tand $-64, %%rsp\n\tsub $64, %%rsp\n\tmovq $7, (%%rsp)\n\t"
+        "mov %%rsp, %%rbx\n\tlea -128(%%rsp), %%rsp\n\tand $-64, %%rsp\n\tsub $64, %%rsp\n\tmovq $7, "
+        "(%%rsp)\n\t"
         "mov $1, %%edi\n\tmov %%edi, %%esi\n\tmov %%edi, %%edx\n\tmov %%edi, %%ecx\n\tmov %%edi, %%r8d\n\t"
         "mov %%edi, %%r9d\n\tcall *%1\n\tmov %%rbx, %%rsp"
         : "=a"(result)

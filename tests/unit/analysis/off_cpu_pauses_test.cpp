@@ -99,6 +99,28 @@ TEST_CASE("times off the processor that are not the recorder's are no pauses", "
     CHECK(pauses.rest().empty());
 }
 
+TEST_CASE("time off the processor while the recorder packs is told apart", "[pauses]") {
+    const std::vector<trace::OffCpu> intervals = {{.out = 5, .in = 8},
+                                                  {.out = 12, .in = 14, .preempted = true},
+                                                  by_recorder(14, 30),
+                                                  {.out = 90, .in = 95}};
+    calls::OffCpuPauses pauses{intervals, UINT64_MAX};
+    std::vector<trace::Event> events = calls_at({1, 7, 20, 60, 80});
+    const auto hold = [&](std::size_t event, std::uint64_t until, trace::PauseReason reason) {
+        events[event].kind = trace::EventKind::pause;
+        events[event].until = until;
+        events[event].reason = reason;
+    };
+    hold(1, 13, trace::PauseReason::new_chunk);    // 7–8, 12–13
+    hold(2, 22, trace::PauseReason::stack_copy);   // 20–22
+    hold(3, 70, trace::PauseReason::new_chunk);    // never off
+    hold(4, 99, trace::PauseReason::buffer_full);  // waits anyway
+    pauses.note_pauses(std::span{events}.first(2));
+    CHECK(pauses.off_cpu_in_pauses() == 2);
+    pauses.note_pauses(std::span{events}.subspan(2));
+    CHECK(pauses.off_cpu_in_pauses() == 4);
+}
+
 TEST_CASE("an impossible time-stamp does not bring all pauses forward", "[pauses]") {
     const std::vector<trace::OffCpu> intervals = {by_recorder(50, 60)};
     calls::OffCpuPauses pauses{intervals, 1000};

@@ -13,7 +13,8 @@ TEST_CASE("The time off the processor of a call is what of it lies inside") {
     std::mt19937 random;
     for (int round = 0; round < 200; ++round) {
         std::vector<OffCpu> intervals;
-        std::vector<int> state(kEnd);  // by tick: 1 blocked, 2 preempted; 0 where it was the recorder or the program
+        std::vector<int> state(
+            kEnd);  // by tick: 1 blocked, 2 preempted; 0 where it was the recorder or the program
         for (std::uint64_t at = random() % 30; at < kEnd - 30;) {
             const OffCpu off{.out = at,
                              .in = at + 1 + random() % 20,
