@@ -355,9 +355,8 @@ std::string maybe_recorder_advice() {
 }
 
 std::string sampled_advice() {
-    return "Scores of samples are lower bounds: the fastest execution may not have been in the sample; and "
-           "of "
-           "sampled call trees the score is the estimate less two standard errors.";
+    return "Scores of samples are lower bounds: the estimate less two standard errors, and the fastest "
+           "execution may not have been in the sample.";
 }
 
 std::vector<std::string> sampling_details(const score::Report& report) {

@@ -131,7 +131,6 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
             .few_windows = !estimate->enough(recorded.clusters.sums().size())};
 }
 
-/// Of windows the estimate itself is the score: they are no fewer than a score needs.
 ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& entered, double life,
                          double ns_per_tick) {
     const Loss& loss = sums.loss;
@@ -143,9 +142,8 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
         entry.rdam_high = 1;
         return entry;
     }
-    const double bound =
-        sums.estimate != nullptr ? loss.lost() : lower_bound(loss.lost(), sums.sampling_variance);
-    entry.rdam = share(bound, life);
+    // One long call in a window would stand for many, and of all threads it is the highest score that counts.
+    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance), life);
     entry.rdam_low = std::min(share(loss.low(), life), entry.rdam);
     entry.rdam_high = share(loss.high(), life);
     return entry;

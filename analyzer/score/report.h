@@ -192,7 +192,7 @@ struct FunctionRow {
     std::string name, module, source;
 
     double rdam =
-        0;  ///< a lower bound if `sampled` (kBoundErrors, unless `windowed`); highest over the threads,
+        0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads,
             ///< short-lived ones left out, of Σ lost / T over the function's sequences, outermost calls only
     double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam, within 0…1 (analyzer/score/loss.h)
     double rdam_all = 0;                 ///< lost_ns / Σ T of all threads
