@@ -63,6 +63,8 @@ Result<void> add_off_times(const trace::TraceReader& reader, score::Report& repo
     for (score::FunctionRow& row : report.functions)
         for (score::SampledCall& call : row.sample.calls)
             calls[call.thread].push_back(&call);
+    // Who had whose processor takes the switches of all threads to tell.
+    if (std::ranges::all_of(calls, [](const auto& of_thread) { return of_thread.empty(); })) return {};
     const auto times = calls::Absences::of(reader);
     if (!times) return tl::unexpected{times.error()};
     const double ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock);
