@@ -53,6 +53,7 @@ static_assert(offsetof(perf_event_mmap_page, pmc_width) == RDAM_PERF_WIDTH);
 
 static_assert(offsetof(Guard, limit) == 0);
 static_assert(offsetof(Guard, counters) == RDAM_GUARD_COUNTERS);
+static_assert(offsetof(Guard, calls) == RDAM_GUARD_CALLS);
 static_assert(sizeof(Guard) == 4096);
 
 // RECORD_LEAVE tells rax from xmm0 by these.

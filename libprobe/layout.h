@@ -35,6 +35,9 @@
 // Guard: what a slot's offset in its chunk is below while events are recorded; 0 when none are
 #define RDAM_GUARD_OPEN (RDAM_CHUNK_LIMIT + 1)
 #define RDAM_GUARD_COUNTERS 16
+// What the place of a call's first slot is below
+#define RDAM_GUARD_CALLS 24
+#define RDAM_GUARD_CALLS_OPEN (RDAM_CHUNK_CALLS + 1)
 
 // perf_event_mmap_page of linux/perf_event.h
 #define RDAM_PERF_LOCK 8

@@ -229,6 +229,24 @@ bool ready(ThreadState& thread) {
     return !thread.lent && begin_thread(thread, read_clock());
 }
 
+/// 1: the thread's next slot may be taken, at up to `last` of its chunk.
+std::uint64_t make_room(std::uint32_t last) {
+    ThreadState& thread = rdam_thread;
+    if (thread.vfork_cursor != 0) {
+        // Each call moves the cursor on: it must not come round to where slots are handed out.
+        park(thread);
+        return 0;
+    }
+    const sys::BlockSignals blocked;
+    if (!rdam_guard.active()) return 0;
+    // A signal handler may have been here first.
+    if (thread.cursor % shm::kChunkSize <= last) return 1;
+    if (ready(thread) && change_chunk(thread)) return 1;
+    count_dropped(thread);
+    park(thread);
+    return 0;
+}
+
 }  // namespace
 
 void release_pairs(ThreadState& thread) {
@@ -260,20 +278,11 @@ std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
 }
 
 std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
-    auto& thread = rdam_thread;
-    if (thread.vfork_cursor != 0) {
-        // Each call moves the cursor on: it must not come round to where slots are handed out.
-        rdam::probe::park(thread);
-        return 0;
-    }
-    const rdam::sys::BlockSignals blocked;
-    if (!rdam_guard.active()) return 0;
-    // A signal handler may have been here first.
-    if (thread.cursor % rdam::shm::kChunkSize <= rdam::shm::kChunkLimit) return 1;
-    if (rdam::probe::ready(thread) && rdam::probe::change_chunk(thread)) return 1;
-    rdam::probe::count_dropped(thread);
-    rdam::probe::park(thread);
-    return 0;
+    return rdam::probe::make_room(rdam::shm::kChunkLimit);
+}
+
+std::uint64_t rdam_slow_calls(FunctionEntry*, std::uint64_t) {
+    return rdam::probe::make_room(rdam::shm::kChunkCalls);
 }
 
 SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uint64_t place) {

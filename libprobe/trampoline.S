@@ -66,7 +66,7 @@ rdam_trampolines_begin:
 .L\name\()_chunk:
         cmpq    $0, rdam_guard(%rip)
         je      .L\name\()_inactive
-        CALL_SLOW rdam_slow_chunk
+        CALL_SLOW rdam_slow_calls
         test    %eax, %eax
         jz      .L\name\()_pass
 .L\name\()_again:
@@ -165,6 +165,7 @@ rdam_variant_\name:
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
 .L\name\()_slot:
+        MAY_BEGIN rax, .L\name\()_chunk
         movzwl  RDAM_ENTRY_ENTER_SIZE(%r11), %r10d
         TAKE_SLOT rax, .L\name\()_chunk
         mov     %rcx, 16(%r10)

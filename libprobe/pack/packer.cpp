@@ -165,15 +165,18 @@ void Packer::put_op(std::uint32_t number) {
     out = put_number(out, static_cast<std::uint16_t>(number));
 }
 
+inline std::uint8_t* Packer::put_word(std::uint8_t* out, std::uint64_t value, std::uint64_t& previous) {
+    out = tagged::put(out, varint::zigzag(value - previous));
+    previous = value;
+    return out;
+}
+
 inline std::uint8_t* Packer::put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot) {
     std::uint64_t* previous = op.previous;
     const std::uint64_t* word = slot + op.first_word;
     const std::uint64_t* const end = word + op.words;
-    while (word != end) {
-        const std::uint64_t value = *word++;
-        out = tagged::put(out, varint::zigzag(value - *previous));
-        *previous++ = value;
-    }
+    while (word != end)
+        out = put_word(out, *word++, *previous++);
     return out;
 }
 
@@ -263,24 +266,29 @@ Stop Packer::take_stack(const std::uint64_t*& at, const std::uint64_t* end, Pend
     return Stop::end;
 }
 
-/// How many events surely find room, their words apart: what the loop below need not ask for each.
-std::uint32_t Packer::sure_events() const {
+std::uint32_t Packer::events_for(Column column, std::uint32_t bytes) const {
+    const auto i = static_cast<std::size_t>(column);
+    return (kCapacity[i] - static_cast<std::uint32_t>(ends_[i] - columns_[i])) / bytes;
+}
+
+/// Room for one event, whatever it is, its words apart.
+bool Packer::has_room() const {
     constexpr std::uint32_t kMostOfOp = 3;
     constexpr std::uint32_t kMostOfTime = 9;
-    std::uint32_t least = kMostEvents - events_;
-    const auto room = [&](Column column, std::uint32_t bytes) {
-        const auto i = static_cast<std::size_t>(column);
-        const std::uint32_t events =
-            (kCapacity[i] - static_cast<std::uint32_t>(ends_[i] - columns_[i])) / bytes;
-        least = events < least ? events : least;
-    };
-    room(Column::ops, kMostOfOp);
-    room(Column::times, kMostOfTime);
-    room(Column::processors, sizeof(Mark));
-    room(Column::stacks, sizeof(Mark));
-    room(Column::sampling, sizeof(Mark));
-    room(Column::instructions, tagged::kMaxBytes);
-    return least;
+    return events_ < kMostEvents && events_for(Column::ops, kMostOfOp) > 0 &&
+           events_for(Column::times, kMostOfTime) > 0 && events_for(Column::processors, sizeof(Mark)) > 0 &&
+           events_for(Column::stacks, sizeof(Mark)) > 0 && events_for(Column::sampling, sizeof(Mark)) > 0 &&
+           events_for(Column::instructions, tagged::kMaxBytes) > 0;
+}
+
+/// How many events surely find room if run_straight() takes them, their words apart.
+std::uint32_t Packer::straight_room() const {
+    constexpr std::uint32_t kMostOfOp = 1;
+    constexpr std::uint32_t kMostOfTime = 3;
+    const std::uint32_t ops = events_for(Column::ops, kMostOfOp);
+    const std::uint32_t times = events_for(Column::times, kMostOfTime);
+    const std::uint32_t least = ops < times ? ops : times;
+    return least < kMostEvents - events_ ? least : kMostEvents - events_;
 }
 
 /// What few events have. `head` is the slot's.
@@ -297,63 +305,174 @@ void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks&
             mark(Column::stacks, stack);
 }
 
+/// What run_straight() has in registers: stores of bytes may alias anything that is not local.
+struct Packer::Straight {
+    const std::uint64_t* at;
+    std::uint8_t* ops;
+    std::uint8_t* times;
+    std::uint8_t* words;
+    const std::uint8_t* words_limit;
+    std::uint64_t last;
+    std::uint64_t step;
+    std::uint64_t reciprocal;
+    std::uint64_t usual;  ///< the processor's bits of a head
+
+    /// The differences of a and b to `op` and the processor of now: 0 if the slot is one of the op's.
+    std::uint64_t mismatch(const Known& op, const std::uint64_t* slot) const {
+        return (slot[1] ^ usual ^ op.head) | ((slot[2] & op.caller_mask) ^ op.caller);
+    }
+    /// More than kMost if the ticks are not so many whole steps, or too many.
+    template <std::uint32_t kMost>
+    std::uint64_t steps_of(std::uint64_t ticks) const {
+        // A product that overflows gives a number of steps that does not give the ticks back.
+        const std::uint64_t steps = ticks * reciprocal >> 32;
+        return steps * step == ticks ? steps : kMost + 1;
+    }
+};
+
+/// Calls of one function after another, which is most of what there is where calls are short: two events at a
+/// time, for as long as `enter` and `leave` take turns. Returns how often they did. What the loop compares
+/// with is in registers, and it has two branches a call; `kEnter` and `kLeave` are the numbers of words.
+template <unsigned kEnter, unsigned kLeave>
+[[gnu::noinline]] std::uint32_t Packer::run_calls(Straight& now, const Known& enter, const Known& leave,
+                                                  const std::uint64_t* end) {
+    constexpr std::ptrdiff_t kToLeave = 3 + kEnter;
+    constexpr std::ptrdiff_t kToNext = kToLeave + 2 + kLeave;
+    const std::uint64_t* slot = now.at;
+    const std::uint64_t enter_head = enter.head ^ now.usual;
+    const std::uint64_t leave_head = leave.head ^ now.usual;
+    const std::uint64_t caller = enter.caller;
+    const std::uint64_t step = now.step;
+    const std::uint64_t reciprocal = now.reciprocal;
+    const auto numbers = static_cast<std::uint16_t>(enter.number | leave.number << 8U);
+    std::uint64_t* const enter_words = enter.previous;
+    std::uint64_t* const leave_words = leave.previous;
+    std::uint8_t* const ops = now.ops;
+    std::uint8_t* const times = now.times;
+    std::uint8_t* words = now.words;
+    std::uint64_t last = now.last;
+    std::size_t done = 0;
+    while (slot < end) {
+        const std::uint64_t outside = slot[0] - last;
+        const std::uint64_t inside = slot[kToLeave] - slot[0];
+        const std::uint64_t outside_steps = outside * reciprocal >> 32;
+        const std::uint64_t inside_steps = inside * reciprocal >> 32;
+        const std::uint64_t other = (slot[1] ^ enter_head) | (slot[2] ^ caller) |
+                                    (slot[kToLeave + 1] ^ leave_head) | (outside_steps * step ^ outside) |
+                                    (inside_steps * step ^ inside);
+        if (other != 0) break;
+        if ((outside_steps > kMostSteps) | (inside_steps > kMostSteps)) break;
+        if constexpr (kEnter + kLeave != 0) {
+            if (words > now.words_limit) break;
+            for (unsigned i = 0; i < kEnter; ++i)
+                words = put_word(words, slot[3 + i], enter_words[i]);
+            for (unsigned i = 0; i < kLeave; ++i)
+                words = put_word(words, slot[kToLeave + 2 + i], leave_words[i]);
+        }
+        put_number(times + done, static_cast<std::uint16_t>(outside_steps | inside_steps << 8U));
+        put_number(ops + done, numbers);
+        done += 2;
+        last = slot[kToLeave];
+        slot += kToNext;
+    }
+    now.at = slot;
+    now.ops = ops + done;
+    now.times = times + done;
+    now.words = words;
+    now.last = last;
+    return static_cast<std::uint32_t>(done / 2);
+}
+
+/// Those numbers of words that most functions have; 0, which is no loss, for others.
+std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const Known& leave,
+                                      const std::uint64_t* end) {
+    switch (2 * enter.words + leave.words) {
+        case 0:
+            return run_calls<0, 0>(now, enter, leave, end);
+        case 1:
+            return run_calls<0, 1>(now, enter, leave, end);
+        case 2:
+            return leave.words == 0 ? run_calls<1, 0>(now, enter, leave, end) : 0;
+        case 3:
+            return leave.words == 1 ? run_calls<1, 1>(now, enter, leave, end) : 0;
+        case 4:
+            return leave.words == 0 ? run_calls<2, 0>(now, enter, leave, end) : 0;
+        case 5:
+            return leave.words == 1 ? run_calls<2, 1>(now, enter, leave, end) : 0;
+        case 6:
+            return leave.words == 0 ? run_calls<3, 0>(now, enter, leave, end) : 0;
+        case 7:
+            return leave.words == 1 ? run_calls<3, 1>(now, enter, leave, end) : 0;
+        default:
+            return 0;
+    }
+}
+
 /// The loop for those events that need no more than an op, a time and words. Goes on while what came behind
 /// an op the last time comes again: no look-up, and the next slot's address does not wait for what this one
 /// says. Returns where it stopped, at an event that is none of these.
 const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
                                           std::uint32_t most) {
-    // Stores of bytes may alias anything that is not local.
-    std::uint8_t* ops = end_of(Column::ops);
-    std::uint8_t* times = end_of(Column::times);
-    std::uint8_t* words = end_of(Column::words);
-    const std::uint8_t* const words_limit = begin_of(Column::words) +
-                                            kCapacity[static_cast<std::size_t>(Column::words)] -
-                                            kMostStraightWords * tagged::kMaxBytes;
-    std::uint64_t last = last_tsc_;
+    // No event has fewer than two words, and none is looked at that is not all there.
+    const std::uint64_t* const stop = end - at - kMostStraight < 2 * static_cast<std::ptrdiff_t>(most)
+                                          ? end - kMostStraight
+                                          : at + 2 * static_cast<std::ptrdiff_t>(most);
+    Straight now = {.at = at,
+                    .ops = end_of(Column::ops),
+                    .times = end_of(Column::times),
+                    .words = end_of(Column::words),
+                    .words_limit = begin_of(Column::words) +
+                                   kCapacity[static_cast<std::size_t>(Column::words)] -
+                                   2 * kMostStraightWords * tagged::kMaxBytes,
+                    .last = last_tsc_,
+                    .step = step_,
+                    .reciprocal = reciprocal_,
+                    .usual = std::uint64_t{processor_} << RDAM_HEAD_CPU_SHIFT};
     Known* before = last_op_;
-    std::uint32_t left = most;
-    const std::uint64_t step = step_;
-    const std::uint64_t near = near_;
-    const std::uint64_t reciprocal = reciprocal_;
-    const std::uint64_t usual = std::uint64_t{processor_} << RDAM_HEAD_CPU_SHIFT;
-    while (left > 0 && end - at > kMostStraight) {
+    std::uint32_t events = 0;
+    while (now.at < stop) {
         Known* op = before->follower;
-        const std::uint64_t difference = at[0] - last;
-        const std::uint64_t steps = difference * reciprocal >> 32;
-        const std::uint64_t key = at[1] ^ usual;
-        if (((key ^ op->head) | ((at[2] & op->caller_mask) ^ op->caller)) != 0) {
+        if (now.mismatch(*op, now.at) != 0) {
             // Another op; or another processor, or a rate: then it is not found.
+            const std::uint64_t key = now.at[1] ^ now.usual;
             const std::uint64_t enter = (key >> RDAM_HEAD_KIND_SHIFT & 0xf) == RDAM_KIND_ENTER ? ~0ull : 0;
             std::uint32_t place = 0;
-            op = find(key, at[2] & enter, place);
+            op = find(key, now.at[2] & enter, place);
             if (op == nullptr) break;
             before->follower = op;
         }
-        if (!op->straight || difference > near || steps * step != difference) break;
+        const std::uint64_t steps = now.steps_of<0xffff>(now.at[0] - now.last);
+        if (!op->straight || steps > 0xffff) break;
         if (op->words != 0) {
-            if (words > words_limit) break;
-            words = put_words(words, *op, at);
+            if (now.words > now.words_limit) break;
+            now.words = put_words(now.words, *op, now.at);
         }
         if (steps <= kMostSteps) {
-            *times++ = static_cast<std::uint8_t>(steps);
+            *now.times++ = static_cast<std::uint8_t>(steps);
         } else {
-            *times++ = kSteps16;
-            times = put_number(times, static_cast<std::uint16_t>(steps));
+            *now.times++ = kSteps16;
+            now.times = put_number(now.times, static_cast<std::uint16_t>(steps));
         }
-        *ops++ = static_cast<std::uint8_t>(op->number);
-        last = at[0];
+        *now.ops++ = static_cast<std::uint8_t>(op->number);
+        now.last = now.at[0];
         ++op->events;
-        at += op->slot_words;
+        ++events;
+        now.at += op->slot_words;
+        if (op->follower == before && before->straight && before->caller_mask != 0 && op->caller_mask == 0) {
+            const std::uint32_t calls = run_usual_calls(now, *before, *op, stop - kMostStraight);
+            before->events += calls;
+            op->events += calls;
+            events += 2 * calls;
+        }
         before = op;
-        --left;
     }
-    end_of(Column::ops) = ops;
-    end_of(Column::times) = times;
-    end_of(Column::words) = words;
-    last_tsc_ = last;
+    end_of(Column::ops) = now.ops;
+    end_of(Column::times) = now.times;
+    end_of(Column::words) = now.words;
+    last_tsc_ = now.last;
     last_op_ = before;
-    events_ += most - left;
-    return at;
+    events_ += events;
+    return now.at;
 }
 
 /// One event, whatever it is.
@@ -366,7 +485,8 @@ Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, Pendin
     if (known == nullptr) return stop;
     Known& op = *known;
     if (end - slot < op.slot_words) return Stop::hole;
-    if (sure_events() == 0 || !has_room(Column::words, op.words * std::uint32_t{tagged::kMaxBytes}))
+    if (!has_room() ||
+        (op.words != 0 && events_for(Column::words, op.words * std::uint32_t{tagged::kMaxBytes}) == 0))
         return Stop::full;
     if (events_ == 0) first_tsc_ = last_tsc_ = slot[0];
     put_time(slot[0]);
@@ -389,7 +509,7 @@ Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, Pendin
 
 Stop Packer::run(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks) {
     while (at < end) {
-        if (op_count_ > 0 && stacks.empty()) at = run_straight(at, end, sure_events());
+        if (op_count_ > 0 && stacks.empty()) at = run_straight(at, end, straight_room());
         if (at == end) break;
         if (const Stop stop = take_any(at, end, stacks); stop != Stop::end) return stop;
     }

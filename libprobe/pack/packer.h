@@ -98,11 +98,15 @@ class Packer {
     std::uint8_t*& end_of(Column column) { return ends_[static_cast<std::size_t>(column)]; }
     std::uint8_t* begin_of(Column column) { return columns_[static_cast<std::size_t>(column)]; }
     const std::uint8_t* begin_of(Column column) const { return columns_[static_cast<std::size_t>(column)]; }
-    bool has_room(Column column, std::uint32_t bytes) const {
-        const auto i = static_cast<std::size_t>(column);
-        return ends_[i] + bytes <= columns_[i] + kCapacity[i];
-    }
-    std::uint32_t sure_events() const;
+    std::uint32_t events_for(Column column, std::uint32_t bytes) const;
+    bool has_room() const;
+    std::uint32_t straight_room() const;
+    struct Straight;
+    template <unsigned kEnter, unsigned kLeave>
+    static std::uint32_t run_calls(Straight& now, const Known& enter, const Known& leave,
+                                   const std::uint64_t* end);
+    static std::uint32_t run_usual_calls(Straight& now, const Known& enter, const Known& leave,
+                                         const std::uint64_t* end);
     const std::uint64_t* run_straight(const std::uint64_t* at, const std::uint64_t* end, std::uint32_t most);
     Stop take_any(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
     void put_rare(const Known& op, const std::uint64_t* slot, PendingStacks& stacks);
@@ -112,6 +116,7 @@ class Packer {
     Stop take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
     void put_time(std::uint64_t ticks);
     void put_op(std::uint32_t number);
+    static std::uint8_t* put_word(std::uint8_t* out, std::uint64_t value, std::uint64_t& previous);
     static std::uint8_t* put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot);
     void put_count(std::uint64_t count);
     void mark(Column column, std::uint32_t value);
