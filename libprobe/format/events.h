@@ -38,9 +38,9 @@
 
 // Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
 // kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,
-// before one of them has changed the chunk, still lie inside. Behind RDAM_CHUNK_CALLS no call begins: the last
-// kilobyte below the limit is for the ends of those that are open, because a thread that returns with a lock
-// should not change its chunk while it holds it.
+// before one of them has changed the chunk, still lie inside. Behind RDAM_CHUNK_CALLS no call begins: the
+// last kilobyte below the limit is for the ends of those that are open, because a thread that returns with a
+// lock should not change its chunk while it holds it.
 #define RDAM_CHUNK_SIZE 0x10000
 #define RDAM_CHUNK_LIMIT (RDAM_CHUNK_SIZE - 0x2000)
 #define RDAM_CHUNK_CALLS (RDAM_CHUNK_LIMIT - 0x400)

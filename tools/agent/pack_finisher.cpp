@@ -192,7 +192,7 @@ void PackFinisher::add_slot(std::uint32_t thread, std::span<const std::uint64_t>
 }
 
 void PackFinisher::flush(std::uint32_t thread, trace::Packs& packs) {
-    if (packer_->events() == 0) return;
+    if (packer_->events() == 0) return packer_->clear();
     packer_->for_each_entered([this](std::uint32_t function, std::uint32_t calls) {
         if (function < shm::kMaxFunctions)
             control_.calls[function].fetch_add(calls, std::memory_order_relaxed);
