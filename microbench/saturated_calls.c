@@ -4,8 +4,9 @@
 //
 // KIND: plain (17 ns, no parameters), values (two parameters and a result), mutex (one mutex for all), list
 // (seven functions of a microsecond, which call three leaves), constant (a microsecond, always the same),
-// loss (every eighth call takes longer), stamps (two readings of the clock and nothing else). Prints the
-// nanoseconds of wall time for each call of a thread, and for `loss` the share of the work that is lost.
+// loss (every eighth call takes longer), stamps (two readings of the clock and nothing else), mutex_stamps
+// (the mutex with a reading before and behind each lock: less cannot be had). Prints the nanoseconds of wall
+// time for each call of a thread, and for `loss` the share of the work that is lost.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdint.h>
@@ -105,6 +106,21 @@ static void* run_mutex(void* unused) {
     return unused;
 }
 
+static void* run_mutex_stamps(void* unused) {
+    uint64_t sum = 0;
+    unsigned processor = 0;
+    for (long i = 0; i < calls; ++i) {
+        sum -= __rdtscp(&processor);
+        pthread_mutex_lock(&mutex);
+        sum += __rdtscp(&processor);
+        chain(3, 20);
+        pthread_mutex_unlock(&mutex);
+        chain(3, 600);
+    }
+    __asm__ volatile("" : : "r"(sum));
+    return unused;
+}
+
 static void* run_list(void* unused) {
     static uint64_t (*const kWorkers[])(uint64_t) = {worker_1, worker_2, worker_3, worker_4,
                                                      worker_5, worker_6, worker_7};
@@ -135,8 +151,10 @@ static double now(void) {
 static const struct {
     const char* name;
     void* (*run)(void*);
-} kKinds[] = {{"plain", run_plain}, {"values", run_values}, {"constant", run_constant}, {"loss", run_loss},
-              {"mutex", run_mutex}, {"list", run_list},     {"stamps", run_stamps}};
+} kKinds[] = {{"plain", run_plain},       {"values", run_values},
+              {"constant", run_constant}, {"loss", run_loss},
+              {"mutex", run_mutex},       {"list", run_list},
+              {"stamps", run_stamps},     {"mutex_stamps", run_mutex_stamps}};
 
 int main(int count, char** arguments) {
     if (count != 4) return 2;
