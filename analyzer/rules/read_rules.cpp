@@ -87,7 +87,7 @@ class Reader {
         const auto text = value.is_string() ? value.value<std::string>() : std::nullopt;
         if (!text || !score::parse_baseline(*text))
             return wrong(value.source(),
-                         "baseline is neither thread nor process nor a percentile from p0 to p50; write "
+                         "baseline is neither thread, process, minimum nor a percentile from p0 to p50; write "
                          "baseline = \"process\"");
         rules_.baseline = *text;
         return {};

@@ -53,20 +53,12 @@ void Distribution::spill() {
         count_in_bucket(bucket_of(value), 1);
 }
 
-inline void Distribution::note_extremes(std::uint64_t value, std::uint64_t times) {
-    if (value < second_) {
-        const bool lowest = value < min_;
-        second_ = !lowest ? value : (times > 1 ? value : min_);
-        if (lowest) min_ = value;
-    }
-    max_ = std::max(max_, value);
-}
-
 void Distribution::add(std::uint64_t value, std::uint64_t times) {
     if (!counts_in_buckets() && count_ + times > kExact) spill();
     count_ += times;
     sum_ = saturating_sum(sum_, times == 1 ? value : saturating_product(value, times));
-    note_extremes(value, times);
+    least_.add(value, times);
+    max_ = std::max(max_, value);
     if (counts_in_buckets()) {
         count_in_bucket(bucket_of(value), times);
     } else {
@@ -84,8 +76,7 @@ void Distribution::merge(const Distribution& other) {
     if (!counts_in_buckets()) spill();
     count_ += other.count_;
     sum_ = saturating_sum(sum_, other.sum_);
-    note_extremes(other.min_, 1);
-    note_extremes(other.second_, 1);
+    least_.merge(other.least_);
     max_ = std::max(max_, other.max_);
     for (std::size_t i = 0; i < other.values_.size(); ++i) {
         if (other.values_[i] > 0) count_in_bucket(other.first_bucket_ + i, other.values_[i]);
@@ -100,14 +91,24 @@ void Distribution::for_each(const Use& use) const {
         return;
     }
     for (std::size_t i = 0; i < values_.size(); ++i)
-        if (values_[i] > 0) use(std::clamp(middle_of(first_bucket_ + i), min_, max_), values_[i]);
+        if (values_[i] > 0) use(std::clamp(middle_of(first_bucket_ + i), min(), max_), values_[i]);
 }
 
-double Distribution::lost_above(std::uint64_t base) const {
-    if (base <= min()) return static_cast<double>(sum_ - std::min(sum_, saturating_product(count_, base)));
+double Distribution::lost_from(std::uint64_t sum, std::uint64_t count, double base) {
+    // Exact for whole numbers below 2^64. With others, what is no more than rounding is nothing.
+    constexpr double kRounding = 1e-13;
+    const double whole = std::floor(base);
+    const std::uint64_t least = saturating_product(count, static_cast<std::uint64_t>(whole));
+    if (sum < least) return 0;
+    const double lost = static_cast<double>(sum - least) - (base - whole) * static_cast<double>(count);
+    return lost > kRounding * static_cast<double>(sum) ? lost : 0;
+}
+
+double Distribution::lost_above(double base) const {
+    if (base <= static_cast<double>(min())) return lost_from(base);
     double lost = 0;
     for_each([&](std::uint64_t value, std::uint64_t times) {
-        if (value > base) lost += static_cast<double>(value - base) * static_cast<double>(times);
+        lost += std::max(static_cast<double>(value) - base, 0.0) * static_cast<double>(times);
     });
     return lost;
 }
@@ -141,7 +142,7 @@ std::uint64_t Distribution::percentile(double fraction) const {
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
         seen += values_[i];
-        if (seen >= rank) return std::clamp(middle_of(first_bucket_ + i), min_, max_);
+        if (seen >= rank) return std::clamp(middle_of(first_bucket_ + i), min(), max_);
     }
     return max_;
 }

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/score/least.h"
+
 namespace rdam::score {
 
 class Distribution {
@@ -23,16 +25,21 @@ class Distribution {
     void merge(const Distribution& other);
 
     std::uint64_t count() const { return count_; }
-    std::uint64_t min() const { return count_ > 0 ? min_ : 0; }
+    std::uint64_t min() const { return count_ > 0 ? least_.min() : 0; }
     std::uint64_t max() const { return max_; }
     /// The least value besides one that is min(); equal to it if several are. max() where there is one value.
-    std::uint64_t second() const { return count_ > 1 ? second_ : max_; }
+    std::uint64_t second() const { return count_ > 1 ? least_.second() : max_; }
+    const Least& least() const { return least_; }
     std::uint64_t sum() const { return sum_; }  ///< stays at 2^64 − 1 instead of overflowing
     /// Σ (value − min) over all values.
     std::uint64_t lost() const { return sum_ - std::min(sum_, saturating_product(count_, min())); }
 
     /// Σ max(value − base, 0); exact for a base up to min().
-    double lost_above(std::uint64_t base) const;
+    double lost_above(double base) const;
+    /// Σ (value − base), or 0 if that is less.
+    double lost_from(double base) const { return lost_from(sum_, count_, base); }
+    /// Of `count` values of this sum.
+    static double lost_from(std::uint64_t sum, std::uint64_t count, double base);
     /// Mean square of the deviations from the mean.
     double variance() const;
 
@@ -49,7 +56,6 @@ class Distribution {
 
   private:
     bool counts_in_buckets() const { return count_ > kExact; }
-    void note_extremes(std::uint64_t value, std::uint64_t times);
     template <class Use>
     void for_each(const Use& use) const;
     void count_in_bucket(std::size_t bucket, std::uint64_t times);
@@ -57,8 +63,7 @@ class Distribution {
 
     std::uint64_t count_ = 0;
     std::uint64_t sum_ = 0;
-    std::uint64_t min_ = UINT64_MAX;
-    std::uint64_t second_ = UINT64_MAX;
+    Least least_;
     std::uint64_t max_ = 0;
     std::size_t first_bucket_ = 0;
     // The values themselves while they are few, then the counts of the buckets from first_bucket_ on.

@@ -35,23 +35,23 @@ bool is_minimum(const Baseline& baseline) {
     return baseline.kind != Baseline::Kind::percentile;
 }
 
-void add_self(const Baseline& baseline, const ProcessMinima& min, const GroupTimes& times, Sums& sums) {
-    const std::uint64_t other = times.windowed ? times.windowed->before.self.min : UINT64_MAX;
+void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
+    Least thread = times.self.least;
+    if (times.windowed) thread.merge(times.windowed->before.self.least);
     Loss self;
-    self.add(times.self.loss(baseline, min.self, other), is_minimum(baseline));
+    self.add(times.self.loss(baseline, thread, process.self), is_minimum(baseline));
     self.multiply(sums.expansion());
     sums.self.add(self);
     if (times.windowed)
-        sums.self.add(times.windowed->before.self.loss(baseline, min.self, times.self.min),
-                      is_minimum(baseline));
+        sums.self.add(times.windowed->before.self.loss(baseline, thread, process.self), is_minimum(baseline));
 }
 
-void add_group(const Baseline& baseline, const ProcessMinima& min, const ThreadGroup& group, Sums& sums) {
-    add_self(baseline, min, *group.times, sums);
+void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
+    add_self(baseline, process, *group.times, sums);
     const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost};
     if (calls.empty()) return;
-    const std::uint64_t base = calls.base(baseline, min.outermost);
-    sums.loss.add(calls.loss(baseline, base));
+    const Base base = calls.base(baseline, process.outermost);
+    sums.loss.add(calls.loss(base));
     sums.outermost += calls.calls();
     sums.time += calls.time();
     if (calls.recorded() < kFewOccurrences) sums.few_time += calls.time();
@@ -93,16 +93,16 @@ void fill_times(const RowContext& context, const Distribution& all, const Distri
     row.max_ns = as_double(all.max()) * context.ns_per_tick;
 }
 
-void fill_flat(const Baseline& baseline, const Sums& sums, std::uint64_t least, double life,
+void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process, double life,
                FunctionRow& row) {
     Distribution all = sums.flat;
     all.merge(sums.flat_in_windows);
-    const std::uint64_t base = base_of(baseline, all, least);
+    const Base base = base_of(baseline, all, all.least(), process);
     Loss loss;
-    loss.add(sums.flat_in_windows, base, is_minimum(baseline));
+    loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
-    loss.add(sums.flat, base, is_minimum(baseline));
-    loss.add_variance(cluster_variance(sums, as_double(base)));
+    loss.add(sums.flat, base);
+    loss.add_variance(cluster_variance(sums, base.ticks));
     if (share(loss.lost(), life) < row.rdam_flat) return;
     row.rdam_flat = share(loss.lost(), life);
     row.rdam_flat_low = share(loss.low(), life);
@@ -149,7 +149,7 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
     return entry;
 }
 
-void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, std::uint64_t flat_min,
+void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const Least& flat,
                  FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     const double life = as_double(context.lives[thread]);
@@ -166,7 +166,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
             row.minimum_alone = sums.loss.minimum_stands_alone();
             row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;
         }
-        fill_flat(context.settings.baseline, sums, flat_min, life, row);
+        fill_flat(context.settings.baseline, sums, flat, life, row);
     }
     row.occurrences = Distribution::saturating_sum(row.occurrences, entry.occurrences);
     row.recorded += counts.calls;
@@ -223,13 +223,13 @@ void fill_few_windows(FunctionRow& row) {
 
 }  // namespace
 
-ProcessMinima process_minima(const std::vector<ThreadGroup>& parts) {
-    ProcessMinima min{.outermost = process_minimum(parts, PartCalls::Which::outermost)};
+ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
+    ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
     for (const ThreadGroup& part : parts) {
-        min.self = std::min(min.self, part.times->self.min);
-        if (part.times->windowed) min.self = std::min(min.self, part.times->windowed->before.self.min);
+        least.self.merge(part.times->self.least);
+        if (part.times->windowed) least.self.merge(part.times->windowed->before.self.least);
     }
-    return min;
+    return least;
 }
 
 std::uint64_t rounded(double calls) {
@@ -258,9 +258,9 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         threads[t].estimate = context.estimate(function, t);
     Distribution all, in_windows;
     for (const mining::GroupId group : context.merged.of_function[function]) {
-        const ProcessMinima min = process_minima(context.merged.threads[group]);
+        const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group])
-            add_group(context.settings.baseline, min, part, threads[part.thread]);
+            add_group(context.settings.baseline, process, part, threads[part.thread]);
     }
     for (Sums& sums : threads) {
         add_window_variance(sums);
@@ -271,12 +271,18 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     Loss lost, self;
     double time = 0, few_time = 0, calls = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        fill_thread(context, t, threads[t], all.min(), row);
+        fill_thread(context, t, threads[t], all.least(), row);
         lost.add(threads[t].loss);
         self.add(threads[t].self);
         time += threads[t].time;
         few_time += threads[t].few_time;
         calls += threads[t].outermost;
+    }
+    // Sequences may have baselines that are a step apart, and all calls together then only one of them.
+    if (row.rdam_flat < row.rdam) {
+        row.rdam_flat = row.rdam;
+        row.rdam_flat_low = row.rdam_low;
+        row.rdam_flat_high = row.rdam_high;
     }
     fill_few_windows(row);
     fill_times(context, all, in_windows.count() > 0 ? in_windows : all, calls, row);

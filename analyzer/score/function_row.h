@@ -54,12 +54,12 @@ void add_stack_rows(const RowContext& context, FunctionRow& row);
 /// Fills the patterns of `report`.
 void add_pattern_rows(const RowContext& context, std::size_t most, Report& report);
 
-/// The least of a group over all threads; UINT64_MAX: there is none.
-struct ProcessMinima {
-    std::uint64_t outermost = UINT64_MAX;
-    std::uint64_t self = UINT64_MAX;
+/// The least of a group over all threads.
+struct ProcessLeast {
+    Least outermost;
+    Least self;
 };
-ProcessMinima process_minima(const std::vector<ThreadGroup>& parts);
+ProcessLeast process_least(const std::vector<ThreadGroup>& parts);
 
 /// lost / life within 0…1; 0 where there is no life.
 double share(double lost, double life);

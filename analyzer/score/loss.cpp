@@ -16,16 +16,22 @@ double as_double(std::uint64_t value) {
 
 }  // namespace
 
-std::uint64_t base_of(const Baseline& baseline, const Distribution& calls, std::uint64_t process_min) {
+Base base_of(const Baseline& baseline, const Distribution& calls, const Least& thread, const Least& process) {
     switch (baseline.kind) {
         case Baseline::Kind::process:
-            return std::min(process_min, calls.min());
+            return {.ticks = process.fastest(baseline.step)};
         case Baseline::Kind::percentile:
-            return calls.percentile(baseline.fraction);
+            return {.ticks = as_double(calls.percentile(baseline.fraction)), .cuts = true};
+        case Baseline::Kind::minimum:
+            return {.ticks = thread.fastest(0)};
         case Baseline::Kind::thread:
             break;
     }
-    return calls.min();
+    return {.ticks = thread.fastest(baseline.step)};
+}
+
+double lost(const Distribution& calls, const Base& base) {
+    return base.cuts ? calls.lost_above(base.ticks) : calls.lost_from(base.ticks);
 }
 
 void Loss::add(const Group& group, bool base_is_minimum) {
@@ -45,18 +51,19 @@ void Loss::add(const Loss& other) {
     slack_ += other.slack_;
 }
 
-void Loss::add(const Distribution& calls, std::uint64_t base, bool base_is_minimum) {
-    const double lost = calls.lost_above(base);
+void Loss::add(const Distribution& calls, const Base& base) {
+    const double group_lost = score::lost(calls, base);
     add(Group{.count = as_double(calls.count()),
-              .lost = lost,
+              .lost = group_lost,
               .variance = calls.variance(),
-              .base = as_double(base),
+              .base = base.ticks,
               .gap = as_double(calls.second() - calls.min())},
-        base_is_minimum);
-    if (!base_is_minimum) return;
-    if (calls.count() >= kFewOccurrences && base == calls.min()) {
-        judged_ += lost;
-        robust_ += calls.lost_above(std::max(calls.second(), calls.percentile(kFastest)));
+        !base.cuts);
+    if (base.cuts) return;
+    if (calls.count() >= kFewOccurrences && base.ticks >= as_double(calls.min())) {
+        judged_ += group_lost;
+        robust_ += calls.lost_above(
+            std::max({base.ticks, as_double(calls.second()), as_double(calls.percentile(kFastest))}));
     }
 }
 

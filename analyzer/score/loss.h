@@ -13,18 +13,32 @@ inline constexpr std::uint64_t kFewOccurrences = 30;
 /// What the calls of a sequence in a thread are compared with.
 struct Baseline {
     enum class Kind : std::uint8_t {
-        thread,      ///< the fastest of them
-        process,     ///< the fastest in any thread
+        thread,      ///< the fastest of them, as well as the clock can tell (Least::fastest)
+        process,     ///< the fastest in any thread, likewise
+        minimum,     ///< the least of their durations, as in the thesis
         percentile,  ///< the `fraction` percentile of them: faster calls have lost nothing
     };
     Kind kind = Kind::thread;
     double fraction = 0;
+    /// The ticks by which the trace's clock moves at a time; 0: not known. Not for users to choose: set where
+    /// settings meet a trace.
+    std::uint64_t step = 0;
 
     bool operator==(const Baseline&) const = default;
 };
 
-/// `process_min`: the least over all threads.
-std::uint64_t base_of(const Baseline& baseline, const Distribution& calls, std::uint64_t process_min);
+/// A baseline in ticks.
+struct Base {
+    double ticks = 0;
+    bool cuts =
+        false;  ///< calls that are faster have lost nothing; else they make up for others within a step
+};
+
+/// `calls` are all that is known of the thread's where there is a percentile; `thread` and `process` are of
+/// the calls of the thread, and of all threads.
+Base base_of(const Baseline& baseline, const Distribution& calls, const Least& thread, const Least& process);
+
+double lost(const Distribution& calls, const Base& base);
 
 /// Σ over groups, in ticks.
 ///
@@ -46,9 +60,9 @@ class Loss {
         double gap = 0;  ///< between the two fastest
     };
 
-    void add(const Group& group, bool base_is_minimum = true);
+    void add(const Group& group, bool base_is_minimum);
     void add(const Loss& other);
-    void add(const Distribution& calls, std::uint64_t base, bool base_is_minimum = true);
+    void add(const Distribution& calls, const Base& base);
     /// Of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
     /// Of as many times the calls.

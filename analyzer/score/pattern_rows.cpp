@@ -19,7 +19,7 @@ struct ContentHash {
     std::size_t operator()(const Content& content) const { return content.hash ^ content.length; }
 };
 
-using PatternMinima = tsl::robin_map<Content, std::uint64_t, ContentHash>;
+using PatternLeast = tsl::robin_map<Content, Least, ContentHash>;
 
 std::vector<Content> contents_of(const mining::PatternStore& store,
                                  const std::vector<mining::ShapeId>& numbers) {
@@ -29,42 +29,40 @@ std::vector<Content> contents_of(const mining::PatternStore& store,
     return contents;
 }
 
-PatternMinima pattern_minima(const RowContext& context) {
-    PatternMinima minima;
-    if (context.settings.baseline.kind != Baseline::Kind::process) return minima;
+PatternLeast process_least(const RowContext& context) {
+    PatternLeast least;
+    if (context.settings.baseline.kind != Baseline::Kind::process) return least;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const PatternTimes& patterns = *context.threads[t]->patterns;
         const auto contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
         for (std::size_t i = 0; i < contents.size(); ++i) {
             const Distribution& times = patterns.calls()[i].times;
-            if (times.count() == 0) continue;
-            const auto [entry, added] = minima.emplace(contents[i], times.min());
-            if (!added) entry.value() = std::min(entry->second, times.min());
+            if (times.count() > 0) least[contents[i]].merge(times.least());
         }
     }
-    return minima;
+    return least;
 }
 
 struct Candidate {
     std::size_t thread = 0;
     mining::PatternId pattern = 0;
-    std::uint64_t base = 0;
+    Base base = {};
     double lost = 0;
 };
 
 std::vector<Candidate> candidates(const RowContext& context) {
-    const PatternMinima minima = pattern_minima(context);
+    const PatternLeast process = process_least(context);
     std::vector<Candidate> all;
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         const PatternTimes& patterns = *context.threads[t]->patterns;
         std::vector<Content> contents;
-        if (!minima.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
+        if (!process.empty()) contents = contents_of(patterns.patterns(), context.merged.shape_numbers[t]);
         for (mining::PatternId id = 0; id < patterns.calls().size(); ++id) {
             const Distribution& times = patterns.calls()[id].times;
-            const auto least = contents.empty() ? minima.end() : minima.find(contents[id]);
-            const std::uint64_t base = base_of(context.settings.baseline, times,
-                                               least != minima.end() ? least->second : times.min());
-            all.push_back({t, id, base, times.lost_above(base)});
+            const auto least = contents.empty() ? process.end() : process.find(contents[id]);
+            const Base base = base_of(context.settings.baseline, times, times.least(),
+                                      least != process.end() ? least->second : times.least());
+            all.push_back({t, id, base, lost(times, base)});
         }
     }
     return all;
@@ -82,7 +80,7 @@ PatternRow describe(const RowContext& context, const Candidate& candidate) {
     const auto life = static_cast<double>(context.lives[candidate.thread]);
     const auto ns = [&](double ticks) { return ticks * context.ns_per_tick; };
     Loss loss;
-    loss.add(calls.times, candidate.base, context.settings.baseline.kind != Baseline::Kind::percentile);
+    loss.add(calls.times, candidate.base);
     PatternRow row{.thread = candidate.thread,
                    .length = patterns.patterns()[candidate.pattern].length,
                    .occurrences = calls.occurrences,

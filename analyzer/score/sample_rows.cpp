@@ -7,22 +7,24 @@ namespace rdam::score {
 namespace {
 
 /// What the calls of a thread's groups are compared with.
-struct Base {
+struct GroupBase {
     std::uint64_t ticks = 0;
     std::uint32_t group = 0;  ///< the merged one
 };
 
 /// By thread and its own number of the group.
-std::vector<std::vector<Base>> bases_of(const RowContext& context, std::uint32_t function) {
-    std::vector<std::vector<Base>> bases(context.threads.size());
+std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uint32_t function) {
+    std::vector<std::vector<GroupBase>> bases(context.threads.size());
     for (const mining::GroupId group : context.merged.of_function[function]) {
-        const ProcessMinima min = process_minima(context.merged.threads[group]);
+        const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
             const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost};
             const auto& groups = context.threads[part.thread]->groups;
             bases[part.thread].resize(groups.size());
-            bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {
-                calls.empty() ? 0 : calls.base(context.settings.baseline, min.outermost), group};
+            const Base base =
+                calls.empty() ? Base{} : calls.base(context.settings.baseline, process.outermost);
+            bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {rounded(base.ticks),
+                                                                                        group};
         }
     }
     return bases;
@@ -36,7 +38,7 @@ samples::Windows common_windows(const RowContext& context) {
     return windows;
 }
 
-void add_slow_calls(const RowContext& context, const std::vector<std::vector<Base>>& bases,
+void add_slow_calls(const RowContext& context, const std::vector<std::vector<GroupBase>>& bases,
                     FunctionRow& row) {
     for (std::size_t t = 0; t < context.threads.size(); ++t) {
         for (const samples::WindowCall& call : context.threads[t]->windows.calls()) {
@@ -93,7 +95,7 @@ void add_sample(const RowContext& context, FunctionRow& row) {
         for (std::size_t i = 0; i < taken.size(); ++i) {
             const samples::SampledCall& call = taken[i];
             if (!(call.weight > 0)) continue;
-            const Base& base = bases[t][call.group];
+            const GroupBase& base = bases[t][call.group];
             const std::uint64_t lost = call.duration - std::min(call.duration, base.ticks);
             row.sample.calls.push_back(
                 {.begin = call.begin,

@@ -21,14 +21,14 @@ struct Candidate {
 Candidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t function) {
     Candidate candidate{.group = group, .id = context.ids[group]};
     const Baseline& baseline = context.settings.baseline;
-    const std::uint64_t least = process_minimum(context.merged.threads[group], PartCalls::Which::all);
+    const Least process = process_least(context.merged.threads[group], PartCalls::Which::all);
     double occurrences = 0;
     for (const ThreadGroup& part : context.merged.threads[group]) {
         const WindowEstimate* estimate = context.estimate(function, part.thread);
         const PartCalls calls{part, estimate, PartCalls::Which::all};
         if (calls.empty()) continue;
-        const std::uint64_t base = calls.base(baseline, least);
-        const double lost = calls.lost_above(base);
+        const Base base = calls.base(baseline, process);
+        const double lost = calls.lost(base);
         occurrences += calls.calls();
         candidate.lost += lost;
         candidate.scored = candidate.scored || calls.recorded() >= 2;
@@ -47,13 +47,12 @@ Candidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t 
 void fill_interval(const RowContext& context, const Candidate& candidate, std::uint32_t function,
                    SequenceRow& row) {
     const Baseline& baseline = context.settings.baseline;
-    const std::uint64_t least =
-        process_minimum(context.merged.threads[candidate.group], PartCalls::Which::all);
+    const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
         if (part.thread != candidate.thread) continue;
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
-        const std::uint64_t base = calls.base(baseline, least);
-        Loss loss = calls.loss(baseline, base);
+        const Base base = calls.base(baseline, process);
+        Loss loss = calls.loss(base);
         loss.add_variance(calls.variance(base));
         const auto life = static_cast<double>(context.lives[part.thread]);
         row.rdam_low = std::min(share(loss.low(), life), row.rdam);

@@ -18,20 +18,20 @@ using CallerMap = std::map<std::uint64_t, CallerSums>;  // by address
 /// Of one group in one thread. Against a minimum each caller's part is exact. Against a percentile it is not
 /// known which of its calls were below: the callers share what the group lost by what each exceeds the
 /// baseline in sum. Each call stands for `expansion` calls.
-void add_lost(const GroupTimes& times, std::uint64_t base, double expansion, CallerMap& callers) {
+void add_lost(const GroupTimes& times, const Base& base, double expansion, CallerMap& callers) {
     if (times.outermost.count() == 0) return;
-    const double lost = expansion * times.outermost.lost_above(base);
+    const double lost = expansion * score::lost(times.outermost, base);
     if (!times.callers) {
         callers[times.caller].lost += lost;
         return;
     }
     const auto above = [&](const CallerEntry& entry) {
-        return static_cast<double>(
-            entry.sum - std::min(entry.sum, Distribution::saturating_product(entry.outermost, base)));
+        return std::max(static_cast<double>(entry.sum) - static_cast<double>(entry.outermost) * base.ticks,
+                        0.0);
     };
     double all = 0;
     times.callers->for_each([&](const CallerEntry& entry) { all += above(entry); });
-    if (all == 0) return;
+    if (!(all > 0)) return;
     times.callers->for_each(
         [&](const CallerEntry& entry) { callers[entry.caller].lost += lost * (above(entry) / all); });
 }
@@ -52,11 +52,11 @@ std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRo
     CallerMap callers;
     for (const mining::GroupId group : context.merged.of_function[row.function]) {
         const std::vector<ThreadGroup>& parts = context.merged.threads[group];
-        const std::uint64_t least = process_minima(parts).outermost;
+        const Least process = process_least(parts).outermost;
         for (const ThreadGroup& part : parts) {
             const WindowEstimate* estimate = context.estimate(row.function, part.thread);
             const PartCalls calls{part, estimate, PartCalls::Which::outermost};
-            const std::uint64_t base = calls.empty() ? 0 : calls.base(context.settings.baseline, least);
+            const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
             const double expansion = estimate != nullptr ? estimate->expansion() : 1;
             add_calls(*part.times, expansion, callers);
             add_lost(*part.times, base, expansion, callers);

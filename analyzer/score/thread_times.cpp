@@ -13,36 +13,28 @@ void SelfTimes::add(std::uint64_t value, std::uint64_t times) {
     count += times;
     sum = Distribution::saturating_sum(sum, Distribution::saturating_product(value, times));
     squares += static_cast<double>(value) * static_cast<double>(value) * static_cast<double>(times);
-    if (value < second) {
-        second = value >= min || times > 1 ? value : min;
-        min = std::min(min, value);
-    }
+    least.add(value, times);
     if (all) all->add(value, times);
 }
 
-Loss::Group SelfTimes::loss(const Baseline& baseline, std::uint64_t process_min,
-                            std::uint64_t other_min) const {
+Loss::Group SelfTimes::loss(const Baseline& baseline, const Least& thread, const Least& process) const {
     if (count == 0) return {};
     const auto n = static_cast<double>(count);
     const double mean = static_cast<double>(sum) / n;
-    const std::uint64_t base = baseline.kind == Baseline::Kind::process ? std::min(process_min, min)
-                               : baseline.kind == Baseline::Kind::percentile
-                                   ? all->percentile(baseline.fraction)
-                                   : std::min(min, other_min);
-    const std::uint64_t least = std::min(sum, Distribution::saturating_product(count, base));
+    static const Distribution kNone;
+    const Base base = base_of(baseline, all ? *all : kNone, thread, process);
     return {.count = n,
-            .lost = all ? all->lost_above(base) : static_cast<double>(sum - least),
+            .lost = base.cuts ? all->lost_above(base.ticks) : Distribution::lost_from(sum, count, base.ticks),
             .variance = std::max(squares / n - mean * mean, 0.0),
-            .base = static_cast<double>(base),
-            .gap = count > 1 ? static_cast<double>(second - min) : 0};
+            .base = base.ticks,
+            .gap = count > 1 ? static_cast<double>(least.second() - least.min()) : 0};
 }
 
 void SelfTimes::merge(const SelfTimes& other) {
     count += other.count;
     sum = Distribution::saturating_sum(sum, other.sum);
     squares += other.squares;
-    second = std::min({std::max(min, other.min), second, other.second});
-    min = std::min(min, other.min);
+    least.merge(other.least);
     if (!other.all) return;
     if (!all) all = std::make_unique<Distribution>();
     all->merge(*other.all);

@@ -28,18 +28,15 @@ namespace rdam::score {
 struct SelfTimes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
-    std::uint64_t min = UINT64_MAX;
-    std::uint64_t second = UINT64_MAX;  ///< Distribution::second(), of more than one
+    Least least;
     double squares = 0;
     std::unique_ptr<Distribution> all;
 
     void add(std::uint64_t value, std::uint64_t times);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const SelfTimes& other);
-    /// Σ max(value − base, 0) against `baseline`, and what that says of it. `other_min`: of values of the
-    /// same thread that are kept elsewhere.
-    Loss::Group loss(const Baseline& baseline, std::uint64_t process_min,
-                     std::uint64_t other_min = UINT64_MAX) const;
+    /// What they lost against `baseline`, and what that says of it. `thread` and `process` as for base_of().
+    Loss::Group loss(const Baseline& baseline, const Least& thread, const Least& process) const;
 };
 
 struct WindowedTimes;

@@ -14,10 +14,6 @@ const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estim
     return part.times->windowed ? &part.times->windowed->before : nullptr;
 }
 
-void lower(std::uint64_t& least, const Distribution& calls) {
-    if (calls.count() > 0) least = std::min(least, calls.min());
-}
-
 }  // namespace
 
 PartCalls::Calls::Calls(const GroupTimes* times, Which which) {
@@ -52,56 +48,48 @@ double PartCalls::time() const {
     return as_double(own().sum()) + expansion_ * as_double(sample().sum());
 }
 
-std::uint64_t PartCalls::min() const {
-    std::uint64_t least = UINT64_MAX;
-    lower(least, own());
-    lower(least, sample());
-    return least;
+Base PartCalls::base(const Baseline& baseline, const Least& process) const {
+    Least thread = own().least();
+    thread.merge(sample().least());
+    return base_of(baseline, sample().count() > 0 ? sample() : own(), thread, process);
 }
 
-std::uint64_t PartCalls::base(const Baseline& baseline, std::uint64_t process_min) const {
-    if (baseline.kind == Baseline::Kind::percentile)
-        return base_of(baseline, sample().count() > 0 ? sample() : own(), process_min);
-    return baseline.kind == Baseline::Kind::process ? std::min(process_min, min()) : min();
+double PartCalls::lost(const Base& base) const {
+    return score::lost(own(), base) + expansion_ * score::lost(sample(), base);
 }
 
-double PartCalls::lost_above(std::uint64_t base) const {
-    return own().lost_above(base) + expansion_ * sample().lost_above(base);
-}
-
-Loss PartCalls::loss(const Baseline& baseline, std::uint64_t base) const {
-    const bool base_is_minimum = baseline.kind != Baseline::Kind::percentile;
+Loss PartCalls::loss(const Base& base) const {
     Loss loss;
-    loss.add(sample(), base, base_is_minimum);
+    loss.add(sample(), base);
     loss.multiply(expansion_);
-    loss.add(own(), base, base_is_minimum);
+    loss.add(own(), base);
     return loss;
 }
 
-double PartCalls::tree_variance(std::uint64_t base) const {
+double PartCalls::tree_variance(const Base& base) const {
     if (part_.sampling == nullptr) return 0;
     const Spread& spread = which_ == Which::outermost ? part_.sampling->outermost : part_.sampling->all;
-    return spread.variance(as_double(base));
+    return spread.variance(base.ticks);
 }
 
-double PartCalls::window_variance(std::uint64_t base) const {
+double PartCalls::window_variance(const Base& base) const {
     if (estimate_ == nullptr) return 0;
     std::vector<double> lost(estimate_->clusters());
     add_clusters(base, lost);
     return estimate_->variance(lost);
 }
 
-void PartCalls::add_clusters(std::uint64_t base, std::vector<double>& lost) const {
+void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const {
     if (!part_.times->windowed) return;
     for (const ClusterSum& sum : part_.times->windowed->clusters.sums())
-        if (sum.cluster < lost.size()) lost[sum.cluster] += sum.time - as_double(base) * sum.calls;
+        if (sum.cluster < lost.size()) lost[sum.cluster] += sum.time - base.ticks * sum.calls;
 }
 
-std::uint64_t process_minimum(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
-    std::uint64_t least = UINT64_MAX;
+Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
+    Least least;
     const auto look_at = [&](const GroupTimes& times) {
-        lower(least, times.outermost);
-        if (which == PartCalls::Which::all && times.inner) lower(least, *times.inner);
+        least.merge(times.outermost.least());
+        if (which == PartCalls::Which::all && times.inner) least.merge(times.inner->least());
     };
     for (const ThreadGroup& part : parts) {
         look_at(*part.times);

@@ -30,18 +30,18 @@ class PartCalls {
     std::uint64_t recorded() const;
     double calls() const;  ///< estimated
     double time() const;   ///< Σ of their durations
-    std::uint64_t min() const;
-    std::uint64_t base(const Baseline& baseline, std::uint64_t process_min) const;
-    double lost_above(std::uint64_t base) const;
+    /// `process`: of all threads.
+    Base base(const Baseline& baseline, const Least& process) const;
+    double lost(const Base& base) const;
     /// With what varies from run to run, and without variance(), which is for the whole function to add.
-    Loss loss(const Baseline& baseline, std::uint64_t base) const;
+    Loss loss(const Base& base) const;
 
-    /// Of lost_above(), for what the sample of call trees and the windows leave to chance.
-    double variance(std::uint64_t base) const { return tree_variance(base) + window_variance(base); }
-    double tree_variance(std::uint64_t base) const;
-    double window_variance(std::uint64_t base) const;
+    /// Of lost(), for what the sample of call trees and the windows leave to chance.
+    double variance(const Base& base) const { return tree_variance(base) + window_variance(base); }
+    double tree_variance(const Base& base) const;
+    double window_variance(const Base& base) const;
     /// Adds what was lost in each cluster of windows.
-    void add_clusters(std::uint64_t base, std::vector<double>& lost) const;
+    void add_clusters(const Base& base, std::vector<double>& lost) const;
 
     const Distribution& own() const { return own_.calls(); }
     const Distribution& sample() const { return sample_.calls(); }
@@ -66,7 +66,7 @@ class PartCalls {
     Calls sample_;
 };
 
-/// The least over all threads; UINT64_MAX: there is none.
-std::uint64_t process_minimum(const std::vector<ThreadGroup>& parts, PartCalls::Which which);
+/// Of all threads.
+Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which);
 
 }  // namespace rdam::score

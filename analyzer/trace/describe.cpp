@@ -54,6 +54,7 @@ std::string serialize(const ClockInfo& clock) {
     to.add_double(F::probe_ticks, clock.probe_ticks);
     to.add_double(F::probe_inner_ticks, clock.probe_inner_ticks);
     to.add_double(F::floor_ticks, clock.floor_ticks);
+    if (clock.step_ticks != 0) to.add_uint64(F::step_ticks, clock.step_ticks);
     return out;
 }
 

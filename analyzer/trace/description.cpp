@@ -107,6 +107,9 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
             case F::floor_ticks:
                 in.real(to.floor_ticks);
                 break;
+            case F::step_ticks:
+                in.number(to.step_ticks);
+                break;
             default:
                 in.skip();
         }

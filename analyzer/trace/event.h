@@ -156,6 +156,7 @@ struct ClockInfo {
         0;  ///< measured at start: one wrapped call of an empty function, without the function
     double probe_inner_ticks = 0;  ///< the part of it between the two time-stamps
     double floor_ticks = 0;        ///< two clock readings alone
+    std::uint64_t step_ticks = 0;  ///< by which the clock moves at a time; 0: not known
 };
 
 /// A part of the machine's memory and the processors to which it is near.

@@ -51,6 +51,7 @@ enum class Clock : protozero::pbf_tag_type {
     probe_ticks = 5,
     probe_inner_ticks = 6,
     floor_ticks = 7,
+    step_ticks = 8,
 };
 
 enum class Switches : protozero::pbf_tag_type {

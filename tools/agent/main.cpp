@@ -106,6 +106,7 @@ void describe_clock(const shm::Control& control, const TickRate& rate, trace::Cl
     clock.probe_ticks = static_cast<double>(control.probe_ticks_x16) * kScale;
     clock.probe_inner_ticks = static_cast<double>(control.inner_ticks_x16) * kScale;
     clock.floor_ticks = static_cast<double>(control.floor_ticks_x16) * kScale;
+    clock.step_ticks = control.step;
 }
 
 void put_message(shm::Control& control, const std::string& text) {

@@ -246,15 +246,16 @@ Run add_analyze(CLI::App& app) {
     options->baseline_given =
         app.add_option(
                "--baseline", options->baseline,
-               "What calls are compared with: the fastest of their thread, the fastest of the process, or a "
-               "low percentile of their thread's (p1)")
-            ->option_text("thread|process|pN [thread]")
+               "What calls are compared with: the fastest of their thread or of the process, as well as the "
+               "clock can tell; the plain minimum of their thread; or a low percentile of their thread's "
+               "(p1)")
+            ->option_text("thread|process|minimum|pN [thread]")
             ->check(CLI::Validator(
                 [](const std::string& text) {
                     return score::parse_baseline(text)
                                ? std::string{}
                                : text +
-                                     " is neither thread nor process nor a percentile like p1 "
+                                     " is neither thread, process, minimum nor a percentile like p1 "
                                      "(p0 to p50)";
                 },
                 ""));

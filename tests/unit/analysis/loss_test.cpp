@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <random>
 
 #include "tests/unit/analysis/recording.h"
@@ -12,6 +14,7 @@ namespace {
 
 using score::Baseline;
 using score::Distribution;
+using score::Least;
 using score::Loss;
 
 Distribution distribution(std::initializer_list<std::uint64_t> values) {
@@ -23,7 +26,7 @@ Distribution distribution(std::initializer_list<std::uint64_t> values) {
 
 Loss loss_of(const Distribution& calls) {
     Loss loss;
-    loss.add(calls, calls.min());
+    loss.add(calls, {.ticks = static_cast<double>(calls.min())});
     return loss;
 }
 
@@ -80,19 +83,64 @@ TEST_CASE("variances and losses are those of the values", "[loss]") {
         }
         CHECK(calls.variance() == Approx(squares / static_cast<double>(count)).epsilon(0.01).margin(1e-6));
         CHECK(calls.lost_above(2000) == Approx(above).epsilon(0.01));
-        CHECK(calls.lost_above(calls.min()) == static_cast<double>(calls.lost()));
+        CHECK(calls.lost_above(static_cast<double>(calls.min())) == static_cast<double>(calls.lost()));
         CHECK(calls.lost_above(0) == sum);
     }
 }
 
 TEST_CASE("baselines", "[loss]") {
     const Distribution calls = distribution({10, 20, 30, 40, 50, 60, 70, 80, 90, 100});
-    CHECK(base_of({}, calls, 3) == 10);
-    CHECK(base_of({Baseline::Kind::process}, calls, 3) == 3);
-    CHECK(base_of({Baseline::Kind::percentile, 0.2}, calls, 3) == 20);
+    const Distribution other = distribution({3});
+    Least process = calls.least();
+    process.merge(other.least());
+    const auto base = [&](const Baseline& baseline) {
+        return base_of(baseline, calls, calls.least(), process).ticks;
+    };
+    CHECK(base({}) == 10);
+    CHECK(base({.kind = Baseline::Kind::process}) == 3);
+    CHECK(base({.kind = Baseline::Kind::percentile, .fraction = 0.2}) == 20);
     Loss loss;
-    loss.add(calls, 20, false);
+    loss.add(calls, {.ticks = 20, .cuts = true});
     CHECK(loss.lost() == 360);
+}
+
+TEST_CASE("work that takes equally long falls on two steps of the clock", "[loss]") {
+    const Distribution calls = distribution({100, 110, 110, 110, 100, 110, 110, 110});
+    const auto lost = [&](const Baseline& baseline) {
+        return score::lost(calls, base_of(baseline, calls, calls.least(), calls.least()));
+    };
+    CHECK(lost({.step = 10}) == 0);
+    CHECK(lost({.step = 9}) == 60);
+    CHECK(lost({}) == 60);
+    CHECK(lost({.kind = Baseline::Kind::minimum, .step = 10}) == 60);
+    Distribution disturbed = calls;
+    disturbed.add(1000);
+    CHECK(score::lost(disturbed, base_of({.step = 10}, disturbed, disturbed.least(), disturbed.least())) ==
+          Approx(1000 - 107.5));
+}
+
+TEST_CASE("the least two are exact however they are merged", "[loss]") {
+    std::mt19937 random{8};
+    for (int round = 0; round < 500; ++round) {
+        std::map<std::uint64_t, double> counts;
+        Least parts[3];
+        for (std::uint32_t i = 0; i < 1 + random() % 40; ++i) {
+            const std::uint64_t value = 50 + random() % 20;
+            const std::uint64_t times = 1 + random() % 3;
+            parts[random() % 3].add(value, times);
+            counts[value] += static_cast<double>(times);
+        }
+        parts[0].merge(parts[1]);
+        parts[0].merge(parts[2]);
+        const auto [least, at_least] = *counts.begin();
+        CHECK(parts[0].min() == least);
+        double base = static_cast<double>(least);
+        if (const auto next = std::next(counts.begin()); next != counts.end() && next->first - least <= 2)
+            base = (base * at_least + static_cast<double>(next->first) * next->second) /
+                   (at_least + next->second);
+        CHECK(parts[0].fastest(2) == Approx(base));
+    }
+    CHECK(Least{}.empty());
 }
 
 TEST_CASE("95 of 100 intervals contain what is lost on average", "[loss]") {
@@ -185,7 +233,7 @@ TEST_CASE("a percentile as baseline, of self times too", "[loss]") {
         thread.leave(200 + i * 1000 + i, 0);
     }
     score::Settings settings;
-    settings.baseline = {Baseline::Kind::percentile, 0.5};
+    settings.baseline = {.kind = Baseline::Kind::percentile, .fraction = 0.5};
     const score::Report report = analyze(recording, settings);
     const score::FunctionRow& outer = report.functions.front();
     REQUIRE(outer.name == "a");

@@ -40,11 +40,13 @@ std::vector<Told> expected(const Recording& recording, const ReferenceSettings& 
                 functions += recording.info.functions[pattern.functions[i]].name;
             if (shown < pattern.functions.size())
                 functions += "+" + std::to_string(pattern.functions.size() - shown);
-            std::uint64_t lost = 0;
+            const double base = reference_base(pattern.durations, recording.info.clock.step_ticks);
+            double lost = 0;
             for (const std::uint64_t duration : pattern.durations)
-                lost += duration - pattern.durations.front();
+                lost += static_cast<double>(duration) - base;
             out.push_back(fmt::format("{} {} ×{} {} {}", t, functions, pattern.occurrences,
-                                      pattern.durations.empty() ? 0 : pattern.durations.front(), lost));
+                                      pattern.durations.empty() ? 0 : pattern.durations.front(),
+                                      std::llround(std::max(lost, 0.0))));
         }
     }
     std::ranges::sort(out);

@@ -103,6 +103,7 @@ Recording random_recording(std::mt19937_64& random, const RandomShape& shape) {
     Recording recording{shape.functions, 2};
     recording.info.clock.probe_ticks = static_cast<double>(random() % 4) * 0.7;
     recording.info.clock.probe_inner_ticks = recording.info.clock.probe_ticks / 2;
+    recording.info.clock.step_ticks = random() % 2 == 0 ? 0 : random() % 30;
     for (int t = 0; t < shape.threads; ++t) {
         const std::uint64_t start = 1000 + random() % 5000;
         const std::size_t index = recording.info.threads.size();

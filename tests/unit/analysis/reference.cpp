@@ -334,15 +334,6 @@ struct Thread {
     std::vector<Scored> calls;
 };
 
-double lost_of(const std::vector<std::uint64_t>& values) {
-    if (values.empty()) return 0;
-    const std::uint64_t least = *std::ranges::min_element(values);
-    double lost = 0;
-    for (const std::uint64_t value : values)
-        lost += static_cast<double>(value - least);
-    return lost;
-}
-
 /// The nodes know its root by address.
 std::unique_ptr<Tree> tree_of(const ThreadRecording& thread) {
     auto tree = std::make_unique<Tree>();
@@ -399,63 +390,68 @@ ThreadGroups group(const Thread& thread, std::uint32_t function, ReferenceFuncti
     return groups;
 }
 
-using Least = std::map<std::string, std::uint64_t>;
-
-/// Over all threads, if they are to be compared with one another.
-struct ProcessLeast {
-    Least outermost, all, self;
-    std::uint64_t flat = UINT64_MAX;
+/// Of all threads, if they are to be compared with one another.
+struct Pooled {
+    Groups outermost, all, self;
+    std::vector<std::uint64_t> flat;
 };
 
-ProcessLeast process_least(const std::vector<Thread>& threads, std::uint32_t function) {
-    ProcessLeast least;
-    const auto note = [](Least& to, const Groups& groups) {
-        for (const auto& [identity, durations] : groups) {
-            const std::uint64_t own = *std::ranges::min_element(durations);
-            const auto [entry, added] = to.emplace(identity, own);
-            if (!added) entry->second = std::min(entry->second, own);
-        }
+Pooled pool(const std::vector<Thread>& threads, std::uint32_t function) {
+    Pooled pooled;
+    const auto add = [](Groups& to, const Groups& groups) {
+        for (const auto& [identity, durations] : groups)
+            to[identity].insert(to[identity].end(), durations.begin(), durations.end());
     };
     for (const Thread& thread : threads) {
         ReferenceFunction ignored;
         const ThreadGroups groups = group(thread, function, ignored);
-        note(least.outermost, groups.outermost);
-        note(least.all, groups.all);
-        note(least.self, groups.self);
-        for (const std::uint64_t duration : groups.flat)
-            least.flat = std::min(least.flat, duration);
+        add(pooled.outermost, groups.outermost);
+        add(pooled.all, groups.all);
+        add(pooled.self, groups.self);
+        pooled.flat.insert(pooled.flat.end(), groups.flat.begin(), groups.flat.end());
     }
-    return least;
+    return pooled;
 }
 
-double lost_of(const std::vector<std::uint64_t>& durations, std::uint64_t base) {
+double lost_of(const std::vector<std::uint64_t>& durations, double base) {
     double lost = 0;
     for (const std::uint64_t duration : durations)
-        lost += static_cast<double>(duration - base);
-    return lost;
+        lost += static_cast<double>(duration) - base;
+    constexpr double kRounding = 1e-9;
+    return lost > kRounding ? lost : 0;
 }
 
-/// Each call is charged to its caller by itself.
+/// What a group has lost is shared by what the calls from each place come to above the baseline.
 void charge_callers(const Thread& thread, std::uint32_t function, const ThreadGroups& groups,
-                    const Least* process, ReferenceFunction& out) {
+                    const Groups* pooled, std::uint64_t step, ReferenceFunction& out) {
+    std::map<std::string, std::map<std::uint64_t, double>> above;
+    const auto base = [&](const std::string& identity) {
+        return reference_base(pooled != nullptr ? pooled->at(identity) : groups.outermost.at(identity), step);
+    };
+    std::map<std::string, double> bases;
     for (const Scored& call : thread.calls) {
-        if (call.function != function || call.caller == 0) continue;
-        ReferenceCaller& caller = out.callers[call.caller];
-        ++caller.calls;
+        if (call.function != function) continue;
+        if (call.caller != 0) ++out.callers[call.caller].calls;
         if (!call.timed || !call.outermost) continue;
-        const std::uint64_t least = process != nullptr
-                                        ? process->at(call.identity)
-                                        : *std::ranges::min_element(groups.outermost.at(call.identity));
-        caller.lost += static_cast<double>(call.duration - least);
+        if (!bases.contains(call.identity)) bases[call.identity] = base(call.identity);
+        above[call.identity][call.caller] += static_cast<double>(call.duration) - bases[call.identity];
+    }
+    for (const auto& [identity, callers] : above) {
+        double all = 0;
+        for (const auto& [caller, lost] : callers)
+            all += std::max(lost, 0.0);
+        const double lost_in_group = lost_of(groups.outermost.at(identity), bases[identity]);
+        for (const auto& [caller, lost] : callers)
+            if (caller != 0 && all > 0) out.callers[caller].lost += lost_in_group * std::max(lost, 0.0) / all;
     }
 }
 
 ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32_t function,
-                                 bool process_baseline) {
-    const ProcessLeast least = process_baseline ? process_least(threads, function) : ProcessLeast{};
-    const auto lost_in = [&](const Least& of, const std::string& identity,
+                                 bool process_baseline, std::uint64_t step) {
+    const Pooled pooled = process_baseline ? pool(threads, function) : Pooled{};
+    const auto lost_in = [&](const Groups& of, const std::string& identity,
                              const std::vector<std::uint64_t>& durations) {
-        return process_baseline ? lost_of(durations, of.at(identity)) : lost_of(durations);
+        return lost_of(durations, reference_base(process_baseline ? of.at(identity) : durations, step));
     };
 
     ReferenceFunction out;
@@ -465,10 +461,10 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
     for (const Thread& thread : threads) {
         all_lives += thread.life;
         const ThreadGroups groups = group(thread, function, out);
-        charge_callers(thread, function, groups, process_baseline ? &least.outermost : nullptr, out);
+        charge_callers(thread, function, groups, process_baseline ? &pooled.outermost : nullptr, step, out);
         double lost = 0;
         for (const auto& [identity, durations] : groups.outermost) {
-            lost += lost_in(least.outermost, identity, durations);
+            lost += lost_in(pooled.outermost, identity, durations);
             double sum = 0;
             for (const std::uint64_t duration : durations)
                 sum += static_cast<double>(duration);
@@ -476,12 +472,12 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
             if (durations.size() < 30) few_time += sum;
         }
         for (const auto& [identity, durations] : groups.self)
-            self_lost += lost_in(least.self, identity, durations);
+            self_lost += lost_in(pooled.self, identity, durations);
         for (const auto& [identity, durations] : groups.all) {
             ReferenceSequence& sequence = sequences[identity];
             const std::uint64_t own = *std::ranges::min_element(durations);
             sequence.min = sequence.occurrences == 0 ? own : std::min(sequence.min, own);
-            const double sequence_lost = lost_in(least.all, identity, durations);
+            const double sequence_lost = lost_in(pooled.all, identity, durations);
             sequence.occurrences += durations.size();
             sequence.lost += sequence_lost;
             if (!thread.short_lived) sequence.rdam = std::max(sequence.rdam, sequence_lost / thread.life);
@@ -491,9 +487,11 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
         out.durations.insert(out.durations.end(), groups.flat.begin(), groups.flat.end());
         if (thread.short_lived) continue;
         out.rdam = std::max(out.rdam, lost / thread.life);
-        const double flat = process_baseline ? lost_of(groups.flat, least.flat) : lost_of(groups.flat);
+        const double flat =
+            lost_of(groups.flat, reference_base(process_baseline ? pooled.flat : groups.flat, step));
         out.rdam_flat = std::max(out.rdam_flat, flat / thread.life);
     }
+    out.rdam_flat = std::max(out.rdam_flat, out.rdam);
     out.rdam_all = out.lost / all_lives;
     out.rdam_self = self_lost / all_lives;
     out.lower_bound = few_time > 0.1 * time;
@@ -505,6 +503,21 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
 }
 
 }  // namespace
+
+double reference_base(const std::vector<std::uint64_t>& durations, std::uint64_t step) {
+    if (durations.empty()) return 0;
+    const std::set<std::uint64_t> distinct(durations.begin(), durations.end());
+    std::uint64_t last = *distinct.begin();
+    if (distinct.size() > 1 && *std::next(distinct.begin()) - last <= step)
+        last = *std::next(distinct.begin());
+    double sum = 0, count = 0;
+    for (const std::uint64_t duration : durations) {
+        if (duration > last) continue;
+        sum += static_cast<double>(duration);
+        ++count;
+    }
+    return sum / count;
+}
 
 std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Recording& recording,
                                                                         const ReferenceSettings& settings) {
@@ -526,7 +539,8 @@ std::map<std::string, ReferenceFunction> reference_scores(const Recording& recor
     std::map<std::string, ReferenceFunction> functions;
     for (std::uint32_t f = 0; f < recording.info.functions.size(); ++f) {
         if (settings.ignored[f]) continue;
-        ReferenceFunction function = judge_function(threads, f, settings.process_baseline);
+        ReferenceFunction function =
+            judge_function(threads, f, settings.process_baseline, recording.info.clock.step_ticks);
         if (function.occurrences > 0) functions[recording.info.functions[f].name] = std::move(function);
     }
     return functions;

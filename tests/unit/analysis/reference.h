@@ -2,6 +2,7 @@
 // sequence written out as a string, every number from a sorted list. Shares no code with the analyzer.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,7 +19,11 @@ struct ReferenceSequence {
     double rdam = 0;
 
     friend bool operator<(const ReferenceSequence& a, const ReferenceSequence& b) {
-        return std::tie(a.lost, a.occurrences, a.min) < std::tie(b.lost, b.occurrences, b.min);
+        // Sums that were made in another order differ in their last digits.
+        const auto key = [](const ReferenceSequence& of) {
+            return std::tuple{std::llround(of.lost * 1000), of.occurrences, of.min};
+        };
+        return key(a) < key(b);
     }
 };
 
@@ -53,6 +58,10 @@ struct ReferencePattern {
     std::uint64_t occurrences = 0;
     std::vector<std::uint64_t> durations;  ///< sorted; of those of which all calls are timed
 };
+
+/// What such calls are compared with: the mean of those that are the least, or the next one if that is within
+/// a step of the clock. 0 if there are none.
+double reference_base(const std::vector<std::uint64_t>& durations, std::uint64_t step);
 
 /// For each thread, by the identities of the calls, each followed by a space.
 std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Recording& recording,

@@ -49,7 +49,7 @@ score::Settings random_settings(std::mt19937_64& random, const trace::TraceInfo&
     const auto one_in = [&](unsigned n) { return random() % n == 0; };
     score::Settings settings;
     settings.sequences.fold_loops = one_in(3);
-    settings.baseline = {.kind = static_cast<score::Baseline::Kind>(random() % 3), .fraction = 0.25};
+    settings.baseline = {.kind = static_cast<score::Baseline::Kind>(random() % 4), .fraction = 0.25};
     for (const trace::FunctionInfo& function : info.functions) {
         for (const trace::ParameterInfo& parameter : function.parameters)
             if (one_in(2))

@@ -315,7 +315,8 @@ TEST_CASE("each caller carries the time that its own calls lost", "[score]") {
         CHECK(a.callers[2].lost_ns + a.callers[3].lost_ns == 0);
     }
     SECTION("with a percentile as the baseline the parts add up too") {
-        const score::Settings settings{.baseline = {score::Baseline::Kind::percentile, 0.1}};
+        const score::Settings settings{
+            .baseline = {.kind = score::Baseline::Kind::percentile, .fraction = 0.1}};
         check(row(analyze(recording, settings), "a"));
     }
 }

@@ -91,7 +91,7 @@ TEST_CASE("every step gives the scores of an analysis with its settings", "[sess
             const bool value = random() % 2 == 0;
             const auto parameter =
                 static_cast<std::uint16_t>(random() % 3 == 0 ? mining::kCallerKey : random() % 2);
-            const auto baseline = static_cast<score::Baseline::Kind>(random() % 3);
+            const auto baseline = static_cast<score::Baseline::Kind>(random() % 4);
             const auto change = [&] {
                 switch (random() % 7) {
                     case 0:

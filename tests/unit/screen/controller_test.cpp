@@ -122,7 +122,7 @@ TEST_CASE("the cursor stays on its function when the order changes") {
 TEST_CASE("a baseline is chosen from a list") {
     Screen screen;
     CHECK_THAT(screen.press(U"b"), has("> [x] the fastest of their thread"));
-    CHECK_THAT(screen.press(U"jjj\n"), has("calls against percentile 1 of their thread"));
+    CHECK_THAT(screen.press(U"jjjj\n"), has("calls against percentile 1 of their thread"));
 }
 
 TEST_CASE("rules are saved where somebody says, and no others are replaced unasked") {

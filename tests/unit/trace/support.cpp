@@ -142,7 +142,8 @@ TraceInfo full_info() {
                   .start_unix_ns = 1700000000000000000,
                   .probe_ticks = 95.5,
                   .probe_inner_ticks = 45.25,
-                  .floor_ticks = 88.125};
+                  .floor_ticks = 88.125,
+                  .step_ticks = 26};
     info.switches = {.state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56};
     info.agent = {.cpu_seconds = 1.25, .running_cpu_seconds = 0.5, .told = true};
     info.counters = {.state = CounterInfo::State::unavailable,
@@ -193,7 +194,7 @@ auto fields(const ProcessInfo& p) {
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,
-                    c.probe_inner_ticks, c.floor_ticks);
+                    c.probe_inner_ticks, c.floor_ticks, c.step_ticks);
 }
 
 auto fields(const SwitchInfo& s) {

@@ -37,9 +37,9 @@ Content ignored_content(const trace::TraceInfo& info, const std::vector<std::uin
 
 std::vector<score::Baseline> baselines(const score::Baseline& present) {
     std::vector<score::Baseline> all{
-        {Kind::thread},           {Kind::process},          {Kind::percentile, 0.001},
-        {Kind::percentile, 0.01}, {Kind::percentile, 0.05}, {Kind::percentile, 0.10},
-        {Kind::percentile, 0.25}, {Kind::percentile, 0.50}};
+        {.kind = Kind::thread}, {.kind = Kind::process}, {.kind = Kind::minimum}};
+    for (const double fraction : {0.001, 0.01, 0.05, 0.10, 0.25, 0.50})
+        all.push_back({.kind = Kind::percentile, .fraction = fraction});
     const bool among = std::ranges::find(all, present) != all.end();
     if (!among) all.push_back(present);
     return all;

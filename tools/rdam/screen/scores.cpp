@@ -32,6 +32,7 @@ std::string baseline_in_words(const score::Baseline& baseline) {
     using Kind = score::Baseline::Kind;
     if (baseline.kind == Kind::thread) return "the fastest of their thread";
     if (baseline.kind == Kind::process) return "the fastest of the process";
+    if (baseline.kind == Kind::minimum) return "the plain minimum of their thread";
     return fmt::format("percentile {:.6g} of their thread", baseline.fraction * 100);
 }
 

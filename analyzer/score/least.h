@@ -1,0 +1,62 @@
+// The two least values of many, and how often each is there: what a baseline needs where a clock moves in
+// steps.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rdam::score {
+
+/// Exact, however the values are added or merged.
+class Least {
+  public:
+    static constexpr std::uint64_t kNone = UINT64_MAX;
+
+    /// As `times` additions of the value; `times` ≥ 1.
+    void add(std::uint64_t value, std::uint64_t times = 1) {
+        if (value > next_) return;
+        if (value == min_) {
+            min_count_ += times;
+        } else if (value < min_) {
+            next_ = min_;
+            next_count_ = min_count_;
+            min_ = value;
+            min_count_ = times;
+        } else if (value == next_) {
+            next_count_ += times;
+        } else {
+            next_ = value;
+            next_count_ = times;
+        }
+    }
+
+    /// Afterwards as if every value of `other` had been added here.
+    void merge(const Least& other) {
+        if (other.min_count_ > 0) add(other.min_, other.min_count_);
+        if (other.next_count_ > 0) add(other.next_, other.next_count_);
+    }
+
+    bool empty() const { return min_count_ == 0; }
+    std::uint64_t min() const { return min_; }  ///< kNone if there are none
+    /// The least value besides one that is min(); equal to it if several are; kNone where there is none.
+    std::uint64_t second() const { return min_count_ > 1 ? min_ : next_; }
+
+    /// What the fastest took, as well as a clock can tell that moves `step` at a time (0: not known): work
+    /// that takes equally long each time falls on two neighbouring steps, and the mean of those is right
+    /// where the lower one is too low by up to a step.
+    double fastest(std::uint64_t step) const {
+        const auto least = static_cast<double>(min_);
+        if (next_count_ == 0 || next_ - min_ > step) return least;
+        const auto at_min = static_cast<double>(min_count_);
+        const auto at_next = static_cast<double>(next_count_);
+        return least + static_cast<double>(next_ - min_) * (at_next / (at_min + at_next));
+    }
+
+  private:
+    std::uint64_t min_ = kNone;
+    std::uint64_t next_ = kNone;  ///< the least that is not min_
+    std::uint64_t min_count_ = 0;
+    std::uint64_t next_count_ = 0;
+};
+
+}  // namespace rdam::score
