@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/trace/clock.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::columns {
@@ -113,6 +114,8 @@ Json run_json(const Contents& contents, const trace::TraceInfo& info, const Expo
             {"version", info.process.rdam_version},
             {"start_unix_ns", std::llround(std::isfinite(start_unix_ns) ? start_unix_ns : 0)},
             {"clean_end", info.process.clean_end},
+            {"clock_step_ns",
+             static_cast<double>(info.clock.step_ticks) * trace::nanoseconds_per_tick(info.clock)},
             {"dropped", info.dropped}};
 }
 

@@ -107,6 +107,7 @@ struct Session::Model {
     };
 
     const trace::TraceReader& reader;
+    calls::Absences off_cpu;
     Progress progress;
     score::Settings settings = {};
     std::unique_ptr<Scored> scored = nullptr;
@@ -118,7 +119,7 @@ struct Session::Model {
 
     Result<std::shared_ptr<const Kept>> read(const score::Settings& with, score::ResolvedSettings resolved) {
         resolved = score::with_samples(info(), score::with_candidates(info(), std::move(resolved)));
-        auto trace = score::read_trace(reader, resolved, with.selection, with.jobs, progress);
+        auto trace = score::read_trace(reader, off_cpu, resolved, with.selection, with.jobs, progress);
         if (!trace) return tl::unexpected{trace.error()};
         return std::make_shared<const Kept>(Kept{std::move(resolved), std::move(*trace)});
     }
@@ -181,7 +182,10 @@ Result<std::unique_ptr<Session>> Session::open(const trace::TraceReader& reader,
                                                Progress progress) {
     if (auto resolved = score::resolve(reader.info(), settings); !resolved)
         return tl::unexpected{resolved.error()};
-    auto model = std::make_unique<Model>(Model{.reader = reader, .progress = std::move(progress)});
+    auto off_cpu = calls::Absences::of(reader);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    auto model = std::make_unique<Model>(
+        Model{.reader = reader, .off_cpu = std::move(*off_cpu), .progress = std::move(progress)});
     if (auto done = model->apply(all_in_rules(reader.info(), std::move(settings))); !done)
         return tl::unexpected{done.error()};
     model->saved = rules_of(model->settings);
@@ -211,7 +215,7 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     score::Report report = scores.report_on(function);
     if (report.functions.empty())
         return fail("{}: it has no calls; choose a function of the ranking", info().functions[function].name);
-    if (auto known = hints::add_off_times(model_->reader, report); !known)
+    if (auto known = hints::add_off_times(info(), model_->off_cpu, report); !known)
         return tl::unexpected{known.error()};
     hints::add_hints(info(), report);
     FunctionPage page;

@@ -58,19 +58,16 @@ void add_off_times(std::span<const trace::OffCpu> intervals, double ns_per_tick,
     }
 }
 
-Result<void> add_off_times(const trace::TraceReader& reader, score::Report& report) {
+Result<void> add_off_times(const trace::TraceInfo& info, const calls::Absences& off_cpu,
+                           score::Report& report) {
     std::vector<std::vector<score::SampledCall*>> calls(report.threads.size());
     for (score::FunctionRow& row : report.functions)
         for (score::SampledCall& call : row.sample.calls)
             calls[call.thread].push_back(&call);
-    // Who had whose processor takes the switches of all threads to tell.
-    if (std::ranges::all_of(calls, [](const auto& of_thread) { return of_thread.empty(); })) return {};
-    const auto times = calls::Absences::of(reader);
-    if (!times) return tl::unexpected{times.error()};
-    const double ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock);
+    const double ns_per_tick = trace::nanoseconds_per_tick(info.clock);
     for (std::uint32_t t = 0; t < calls.size(); ++t) {
         if (calls[t].empty()) continue;
-        const auto intervals = times->thread(report.threads[t].number);
+        const auto intervals = off_cpu.thread(report.threads[t].number);
         if (!intervals) return tl::unexpected{intervals.error()};
         add_off_times(*intervals, ns_per_tick, calls[t]);
     }

@@ -65,6 +65,7 @@ Json trace_json(const score::Report& report) {
              {"events", report.events},
              {"dropped", report.dropped},
              {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
+             {"clock_step_ns", nanoseconds(report.clock_step_ns)},
              {"perturbation", finite(report.perturbation)},
              {"arguments", report.process.command},
              {"pid", report.process.pid},

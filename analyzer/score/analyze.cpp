@@ -206,13 +206,12 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     return settings;
 }
 
-Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const ResolvedSettings& settings,
-                                 const Selection& selection, unsigned jobs, const ReadProgress& progress) {
+Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::Absences& off_cpu,
+                                 const ResolvedSettings& settings, const Selection& selection, unsigned jobs,
+                                 const ReadProgress& progress) {
     const auto resolved = resolve_selection(reader.info(), selection);
     if (!resolved) return tl::unexpected{resolved.error()};
-    const auto off_cpu = calls::Absences::of(reader);
-    if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    Crew crew{reader, *off_cpu, settings, *resolved};
+    Crew crew{reader, off_cpu, settings, *resolved};
     if (auto done = crew.run(jobs > 0 ? jobs : std::thread::hardware_concurrency(), progress); !done)
         return tl::unexpected{done.error()};
     return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, crew.take());
@@ -220,10 +219,18 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const Resolve
 
 Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
                        const AnalyzeOptions& options) {
+    const auto off_cpu = calls::Absences::of(reader);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    return analyze(reader, *off_cpu, settings, options);
+}
+
+Result<Report> analyze(const trace::TraceReader& reader, const calls::Absences& off_cpu,
+                       const Settings& settings, const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     if (options.samples) *resolved = with_samples(reader.info(), std::move(*resolved));
-    const auto trace = read_trace(reader, *resolved, settings.selection, settings.jobs, options.progress);
+    const auto trace =
+        read_trace(reader, off_cpu, *resolved, settings.selection, settings.jobs, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
     Report report =
         make_report(trace->facts(), *resolved, trace->threads, options.most_sequences, options.most_patterns);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "analyzer/calls/crowding.h"
 #include "analyzer/score/report.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/selection.h"
@@ -23,9 +24,10 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
 using ReadProgress = std::function<void(std::uint64_t events)>;
 
 /// Reads the selected threads of the trace, several at a time. The result does not depend on how many.
-/// `jobs` as Settings::jobs.
-Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const ResolvedSettings& settings,
-                                 const Selection& selection, unsigned jobs, const ReadProgress& progress);
+/// `off_cpu` is of the same trace, `jobs` as Settings::jobs.
+Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::Absences& off_cpu,
+                                 const ResolvedSettings& settings, const Selection& selection, unsigned jobs,
+                                 const ReadProgress& progress);
 
 struct AnalyzeOptions {
     std::size_t most_sequences = 1000;  ///< listed for each function
@@ -35,6 +37,9 @@ struct AnalyzeOptions {
 };
 
 /// All of that.
+Result<Report> analyze(const trace::TraceReader& reader, const calls::Absences& off_cpu,
+                       const Settings& settings, const AnalyzeOptions& options);
+/// For those who need no `off_cpu` besides. Errors: those of calls::Absences::of() too.
 Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
                        const AnalyzeOptions& options);
 

@@ -289,6 +289,7 @@ struct Report {
     std::uint64_t dropped = 0;
     std::uint64_t holes = 0;
     double probe_cost_ns = 0;  ///< of one wrapped call
+    double clock_step_ns = 0;  ///< by which the clock moves at a time; 0: not known
     double perturbation = 0;   ///< (calls × probe_cost + paused) / Σ T
     double paused_ns = 0;      ///< what the recorder held all threads for; of that,
     double agent_ns = 0;       ///< what its own threads had their processors for

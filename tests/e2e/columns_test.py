@@ -125,8 +125,16 @@ class Values(Columns):
             self.assertEqual(set(trace.sequences["name"][trace.calls["sequence"][own]].tolist()), {sequence["name"]})
             duration, thread = trace.calls["duration"][own], trace.calls["thread"][own]
             self.assertAlmostEqual(duration.min(), sequence["min_ns"], delta=0.001)
-            lost = sum((duration[thread == t] - duration[thread == t].min()).sum() for t in set(thread.tolist()))
+            lost = sum(max((duration[thread == t] - self.fastest(trace, duration[thread == t])).sum(), 0) for t in set(thread.tolist()))
             self.assertAlmostEqual(lost, sequence["lost_ns"], delta=0.01 * (1 + own.sum()))
+
+    def fastest(self, trace: rdam.Trace, duration):
+        """The mean of the two least, if they are no more than a step of the clock apart."""
+        least = sorted(set(duration.tolist()))[:2]
+        step = trace.info["trace"]["clock_step_ns"]
+        rounding = 1e-6
+        last = least[-1] if least[-1] - least[0] <= step + rounding else least[0]
+        return duration[duration <= last].mean()
 
     def test_sequences(self):
         self.record("orders", 2, ORDERS, functions=SHOP)

@@ -111,7 +111,7 @@ class Feedback(OnScreen):
         screen.press("f", "loops are folded: rescored in")
         screen.press("d", "keys are deep: read the trace again in", "loops folded", "deep keys")
         screen.press("b", "what calls are compared with", "[x] the fastest of their thread")
-        screen.press("j" * 7 + ENTER, "calls against percentile 50 of their thread")
+        screen.press("j" * 8 + ENTER, "calls against percentile 50 of their thread")
         self.assertEqual(self.score(screen), self.analyzed("--baseline", "p50")["deliver"])
         screen.press("t", "worth a look from: 0.2")
         screen.press("\x15" + "1.5" + ENTER, "a score is a number from 0 to 1")

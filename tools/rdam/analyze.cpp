@@ -164,13 +164,16 @@ Result<trace::TraceReader> open_trace(const std::string& path) {
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
                                 const AnalyzeArguments& arguments) {
     ProgressLine progress{"analyzing", reader.events()};
+    const auto off_cpu = calls::Absences::of(reader);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
     auto report = score::analyze(
-        reader, settings,
+        reader, *off_cpu, settings,
         {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
          .samples = true,
          .progress = [&](std::uint64_t events) { progress.update(events); }});
     if (!report) return report;
-    if (auto known = hints::add_off_times(reader, *report); !known) return tl::unexpected{known.error()};
+    if (auto known = hints::add_off_times(reader.info(), *off_cpu, *report); !known)
+        return tl::unexpected{known.error()};
     hints::add_hints(reader.info(), *report);
     return report;
 }
