@@ -24,6 +24,7 @@ static_assert(offsetof(FunctionEntry, return_value) == RDAM_ENTRY_RETURN_VALUE);
 static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STORE_INTEGERS);
 static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS);
 static_assert(offsetof(FunctionEntry, rate) == RDAM_ENTRY_RATE);
+static_assert(offsetof(FunctionEntry, last_begin) == RDAM_ENTRY_LAST_BEGIN);
 static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
@@ -53,7 +54,6 @@ static_assert(offsetof(perf_event_mmap_page, pmc_width) == RDAM_PERF_WIDTH);
 
 static_assert(offsetof(Guard, limit) == 0);
 static_assert(offsetof(Guard, counters) == RDAM_GUARD_COUNTERS);
-static_assert(offsetof(Guard, calls) == RDAM_GUARD_CALLS);
 static_assert(sizeof(Guard) == 4096);
 
 // RECORD_LEAVE tells rax from xmm0 by these.

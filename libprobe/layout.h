@@ -12,6 +12,7 @@
 #define RDAM_ENTRY_LEAVE_SIZE 26
 #define RDAM_ENTRY_RETURN_VALUE 28
 #define RDAM_ENTRY_RATE 29
+#define RDAM_ENTRY_LAST_BEGIN 30
 #define RDAM_ENTRY_STACK_BYTES 32
 #define RDAM_ENTRY_INTEGERS 36
 #define RDAM_ENTRY_VECTORS 37
@@ -35,9 +36,6 @@
 // Guard: what a slot's offset in its chunk is below while events are recorded; 0 when none are
 #define RDAM_GUARD_OPEN (RDAM_CHUNK_LIMIT + 1)
 #define RDAM_GUARD_COUNTERS 16
-// What the place of a call's first slot is below
-#define RDAM_GUARD_CALLS 24
-#define RDAM_GUARD_CALLS_OPEN (RDAM_CHUNK_CALLS + 1)
 
 // perf_event_mmap_page of linux/perf_event.h
 #define RDAM_PERF_LOCK 8

@@ -125,7 +125,7 @@ std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
 }
 
 void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& recording,
-                std::uint32_t stack_bytes, void* resume) {
+                std::uint32_t stack_bytes, bool waits, void* resume) {
     FunctionEntry& entry = rdam_functions[number];
     const RdamVariant& code = variant(frame);
     const std::uint32_t words =
@@ -138,6 +138,7 @@ void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& 
     entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number) | counted;
     entry.enter_size = static_cast<std::uint16_t>(24 + 8 * (words + count_words));
     entry.leave_size = static_cast<std::uint16_t>(16 + 8 * (result_words + count_words));
+    entry.last_begin = waits ? shm::kChunkWaits : shm::kChunkLimit;
     entry.stack_bytes = (stack_bytes + 63) & ~63u;
     entry.integers = recording.integer_registers;
     entry.vectors = recording.vector_registers;
@@ -282,6 +283,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
         const shm::PlannedFunction& function = functions[i];
         const bool placed = place_function(area, function, at, gates);
         fill_entry(function.number, function.frame, function.recording, function.stack_bytes,
+                   function.waits != 0,
                    placed ? reinterpret_cast<void*>(at + before_code(function)) : nullptr);
         at += room_for(function);
     }
@@ -347,7 +349,7 @@ void report(const PatchResult& result) {
 }
 
 void prepare_empty_function(std::uint32_t number) {
-    fill_entry(number, plan::Frame::real, {}, 0, reinterpret_cast<void*>(rdam_nothing));
+    fill_entry(number, plan::Frame::real, {}, 0, false, reinterpret_cast<void*>(rdam_nothing));
 }
 
 }  // namespace rdam::probe

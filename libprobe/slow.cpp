@@ -281,8 +281,8 @@ std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
     return rdam::probe::make_room(rdam::shm::kChunkLimit);
 }
 
-std::uint64_t rdam_slow_calls(FunctionEntry*, std::uint64_t) {
-    return rdam::probe::make_room(rdam::shm::kChunkCalls);
+std::uint64_t rdam_slow_begin(FunctionEntry* entry, std::uint64_t) {
+    return rdam::probe::make_room(entry->last_begin);
 }
 
 SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uint64_t place) {

@@ -20,6 +20,7 @@ struct alignas(64) FunctionEntry {
     std::uint16_t leave_size;
     std::uint8_t return_value;  ///< plan::ReturnValue
     std::uint8_t rate;          ///< with a budget: 0…RDAM_MOST_RATE
+    std::uint16_t last_begin;   ///< of the chunk: up to there a call may take its first slot
     // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
     // or copy.
     std::uint32_t stack_bytes;  ///< to copy, a multiple of 64
@@ -121,20 +122,14 @@ struct alignas(4096) Guard {
                       ///< 2 × the tid of the thread that is about to start the recorder in a fork child
     std::atomic<std::uint32_t> lends;     ///< a thread has lent its memory to a child since the last fork
     std::atomic<std::uint64_t> counters;  ///< all bits where the pages of the threads' counters are there
-    /// Read by every call before it takes its first slot: RDAM_GUARD_CALLS_OPEN; 0 as `limit`.
-    std::atomic<std::uint64_t> calls;
-    std::uint8_t rest[4096 - 32] = {};
+    std::uint8_t rest[4096 - 24] = {};
 
     bool active() const { return limit.load() != 0; }
     void activate() {
         counters.store(~std::uint64_t{0});
-        calls.store(RDAM_GUARD_CALLS_OPEN);
         limit.store(RDAM_GUARD_OPEN);
     }
-    void deactivate() {
-        limit.store(0);
-        calls.store(0);
-    }
+    void deactivate() { limit.store(0); }
 };
 
 /// What start-up settles once. Private memory: a fork child has it too.
@@ -202,7 +197,7 @@ void rdam_nothing();
 std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
                              const rdam::shm::EntryRegisters* registers);
 std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
-std::uint64_t rdam_slow_calls(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+std::uint64_t rdam_slow_begin(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
                                        std::uint64_t place);

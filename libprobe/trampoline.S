@@ -66,7 +66,7 @@ rdam_trampolines_begin:
 .L\name\()_chunk:
         cmpq    $0, rdam_guard(%rip)
         je      .L\name\()_inactive
-        CALL_SLOW rdam_slow_calls
+        CALL_SLOW rdam_slow_begin
         test    %eax, %eax
         jz      .L\name\()_pass
 .L\name\()_again:

@@ -1,12 +1,14 @@
 // What the recorder held the threads of a trace for, as JSON: for each reason how often, and for how many
-// nanoseconds (p50, p99, max, sum).
+// nanoseconds (p50, p99, max, sum); and behind which events chunks were changed.
 //
 //     trace_pauses TRACE
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "analyzer/trace/reader.h"
@@ -44,13 +46,21 @@ int run(int argc, char** argv) {
     }
     const double ns_a_tick = 1e9 / reader->info().clock.ticks_per_second;
     Pauses pauses;
+    std::map<std::string, std::uint64_t> behind;
+    std::string last;
     const auto note = [&](std::span<const Event> events) {
-        for (const Event& event : events)
-            if (event.kind == EventKind::pause)
-                pauses[static_cast<std::size_t>(event.reason)].push_back(
-                    static_cast<double>(event.until - event.tsc) * ns_a_tick);
+        for (const Event& event : events) {
+            if (event.kind != EventKind::pause) {
+                last = (event.kind == EventKind::leave ? "end of " : "begin of ") +
+                       reader->info().functions[event.function].name;
+                continue;
+            }
+            pauses[static_cast<std::size_t>(event.reason)].push_back(
+                static_cast<double>(event.until - event.tsc) * ns_a_tick);
+            if (event.reason == PauseReason::new_chunk && !last.empty()) ++behind[last];
+        }
     };
-    for (std::uint32_t thread = 0; thread < reader->info().threads.size(); ++thread)
+    for (std::uint32_t thread = 0; thread < reader->info().threads.size(); ++thread, last.clear())
         if (const auto done = reader->read_thread(thread, note, [] {}); !done) {
             std::fprintf(stderr, "trace_pauses: %s\n", done.error().message.c_str());
             return 1;
@@ -58,6 +68,7 @@ int run(int argc, char** argv) {
     Json all;
     for (std::size_t i = 0; i < kReasons.size(); ++i)
         all[kReasons[i]] = summary(pauses[i]);
+    all["new_chunk"]["behind"] = behind;
     std::printf("%s\n", all.dump(2).c_str());
     return 0;
 }

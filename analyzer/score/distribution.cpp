@@ -95,13 +95,14 @@ void Distribution::for_each(const Use& use) const {
 }
 
 double Distribution::lost_from(std::uint64_t sum, std::uint64_t count, double base) {
-    // Exact for whole numbers below 2^64. With others, what is no more than rounding is nothing.
+    // Exact for a whole base. With others, what is no more than rounding is nothing.
     constexpr double kRounding = 1e-13;
     const double whole = std::floor(base);
     const std::uint64_t least = saturating_product(count, static_cast<std::uint64_t>(whole));
     if (sum < least) return 0;
     const double lost = static_cast<double>(sum - least) - (base - whole) * static_cast<double>(count);
-    return lost > kRounding * static_cast<double>(sum) ? lost : 0;
+    const double rounding = base != whole ? kRounding * static_cast<double>(sum) : 0;
+    return lost > rounding ? lost : 0;
 }
 
 double Distribution::lost_above(double base) const {

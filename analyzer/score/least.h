@@ -44,7 +44,9 @@ class Least {
     /// What the fastest took, as well as a clock can tell that moves `step` at a time (0: not known): work
     /// that takes equally long each time falls on two neighbouring steps, and the mean of those is right
     /// where the lower one is too low by up to a step.
+    /// 0 if there are none.
     double fastest(std::uint64_t step) const {
+        if (empty()) return 0;
         const auto least = static_cast<double>(min_);
         if (next_count_ == 0 || next_ - min_ > step) return least;
         const auto at_min = static_cast<double>(min_count_);

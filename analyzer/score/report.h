@@ -92,7 +92,7 @@ struct SequenceRow {
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;       ///< Σ over threads, each against its own minimum
+    double lost_ns = 0;       ///< Σ over threads, each against its own baseline
     std::uint32_t group = 0;  ///< SampledCall::group of its calls
     std::vector<Hint> hints;  ///< with a score from the threshold on, of several sequences of a function
 };

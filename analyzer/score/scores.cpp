@@ -187,7 +187,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.threads_ns = lives.all * ns_per_tick;
     report.dropped = facts.info.dropped;
     report.probe_cost_ns = settings.cost.total * ns_per_tick;
-    report.clock_step_ns = static_cast<double>(facts.info.clock.step_ticks) * ns_per_tick;
+    report.clock_step_ns = static_cast<double>(settings.baseline.step) * ns_per_tick;
     const double probes = static_cast<double>(report.counts.calls) * settings.cost.total;
     report.perturbation =
         lives.all > 0 ? (probes + static_cast<double>(report.counts.held())) / lives.all : 0;

@@ -15,9 +15,9 @@ struct CallerSums {
 };
 using CallerMap = std::map<std::uint64_t, CallerSums>;  // by address
 
-/// Of one group in one thread. Against a minimum each caller's part is exact. Against a percentile it is not
-/// known which of its calls were below: the callers share what the group lost by what each exceeds the
-/// baseline in sum. Each call stands for `expansion` calls.
+/// Of one group in one thread. Against the plain minimum each caller's part is exact. Against other baselines
+/// it is not known which of its calls were below: the callers share what the group lost by what each exceeds
+/// the baseline in sum, if it does. Each call stands for `expansion` calls.
 void add_lost(const GroupTimes& times, const Base& base, double expansion, CallerMap& callers) {
     if (times.outermost.count() == 0) return;
     const double lost = expansion * score::lost(times.outermost, base);

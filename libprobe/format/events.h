@@ -38,12 +38,12 @@
 
 // Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
 // kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,
-// before one of them has changed the chunk, still lie inside. Behind RDAM_CHUNK_CALLS no call begins: the
-// last kilobyte below the limit is for the ends of those that are open, because a thread that returns with a
-// lock should not change its chunk while it holds it.
+// before one of them has changed the chunk, still lie inside. Behind RDAM_CHUNK_WAITS no call begins (but
+// tail calls) of a function that is known to wait: a thread that returns from it may hold a lock, and should
+// change its chunk before it waits and not while it holds that.
 #define RDAM_CHUNK_SIZE 0x10000
 #define RDAM_CHUNK_LIMIT (RDAM_CHUNK_SIZE - 0x2000)
-#define RDAM_CHUNK_CALLS (RDAM_CHUNK_LIMIT - 0x400)
+#define RDAM_CHUNK_WAITS (RDAM_CHUNK_LIMIT - 0x400)
 #define RDAM_CHUNK_HEADER 64
 
 #define RDAM_MAX_FUNCTIONS 8192
@@ -57,7 +57,7 @@ namespace rdam::shm {
 
 inline constexpr std::uint32_t kChunkSize = RDAM_CHUNK_SIZE;
 inline constexpr std::uint32_t kChunkLimit = RDAM_CHUNK_LIMIT;
-inline constexpr std::uint32_t kChunkCalls = RDAM_CHUNK_CALLS;
+inline constexpr std::uint32_t kChunkWaits = RDAM_CHUNK_WAITS;
 inline constexpr std::uint32_t kChunkHeader = RDAM_CHUNK_HEADER;
 /// Function numbers have room for these; the last two are not functions of the program.
 inline constexpr std::uint32_t kMaxFunctions = RDAM_MAX_FUNCTIONS;

@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 9;
+inline constexpr std::uint32_t kVersion = 10;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -283,6 +283,7 @@ struct PlannedFunction {
     std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself
                                    ///< getting a 2-byte jump back to it; 0: the 5-byte jump goes to the entry
     std::uint8_t sampled = 0;      ///< its calls are recorded in windows of time only: it has a gate
+    std::uint8_t waits = 0;        ///< it is known to wait, asleep or not
     std::uint8_t original_size = 0;
     std::uint8_t original[plan::kMaxMoved] = {};
     Text code;

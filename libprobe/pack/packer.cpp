@@ -77,8 +77,6 @@ void Packer::prepare(std::uint32_t step) {
     constexpr std::uint64_t kOne = std::uint64_t{1} << 32;
     step_ = step == 0 ? 1 : step;
     reciprocal_ = (kOne + step_ - 1) / step_;
-    const std::uint64_t near = std::uint64_t{step_} * 0xffff;
-    near_ = near < kOne ? near : kOne - 1;
     clear();
 }
 
@@ -352,7 +350,8 @@ template <unsigned kEnter, unsigned kLeave>
     std::uint8_t* words = now.words;
     std::uint64_t last = now.last;
     std::size_t done = 0;
-    while (slot < end) {
+    // Room for one event takes two words before `end`, and these are two events.
+    while (slot + 2 < end) {
         const std::uint64_t outside = slot[0] - last;
         const std::uint64_t inside = slot[kToLeave] - slot[0];
         const std::uint64_t outside_steps = outside * reciprocal >> 32;
@@ -413,6 +412,7 @@ std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const K
 /// says. Returns where it stopped, at an event that is none of these.
 const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
                                           std::uint32_t most) {
+    if (end - at <= kMostStraight) return at;
     // No event has fewer than two words, and none is looked at that is not all there.
     const std::uint64_t* const stop = end - at - kMostStraight < 2 * static_cast<std::ptrdiff_t>(most)
                                           ? end - kMostStraight
@@ -459,7 +459,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
         ++events;
         now.at += op->slot_words;
         if (op->follower == before && before->straight && before->caller_mask != 0 && op->caller_mask == 0) {
-            const std::uint32_t calls = run_usual_calls(now, *before, *op, stop - kMostStraight);
+            const std::uint32_t calls = run_usual_calls(now, *before, *op, stop);
             before->events += calls;
             op->events += calls;
             events += 2 * calls;

@@ -122,7 +122,6 @@ class Packer {
     void mark(Column column, std::uint32_t value);
 
     std::uint32_t step_;
-    std::uint64_t near_;        ///< ticks that three bytes can say
     std::uint64_t reciprocal_;  ///< 2^32 / step_, rounded up
     std::uint64_t first_tsc_;
     std::uint64_t last_tsc_;

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """The path of an event: no page fault, no system call, no lock, no vector register, between two changes of chunk."""
 
+import json
+import os
 import re
 import statistics
 import subprocess
@@ -12,7 +14,7 @@ QUIET = PROGRAMS / "quiet"
 FUNCTIONS = ("plain", "three", "side")
 WARM_UP = 50
 IN_ONE_CHUNK = 700  # of at most 72 bytes each, the warm-up included
-CHUNK = 0x10000 - 0x2000 - 0x400 - 64
+CHUNK = 0x10000 - 0x2000 - 64
 
 
 class Counted(Case):
@@ -49,6 +51,15 @@ class Counted(Case):
             for function in FUNCTIONS:
                 with self.subTest((clock, function)):
                     self.assertEqual(self.system_calls(function, IN_ONE_CHUNK, RDAM_CLOCK=clock), [])
+
+    def test_chunks_are_not_changed_under_a_lock(self):
+        functions = "pthread_mutex_lock,pthread_mutex_unlock"
+        done = self.run_in_folder("env", f"LD_PRELOAD={LIBRDAM}", QUIET, "lock", "0", "20000", "1",
+                                  env={"RDAM_FUNCTIONS": functions, "RDAM_STACK_PERIOD": "0"})
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        pauses = json.loads(subprocess.run([os.environ["TRACE_PAUSES"], self.folder / "trace.bin"], stdout=subprocess.PIPE, check=True).stdout)
+        self.assertEqual(list(pauses["new_chunk"]["behind"]), ["end of pthread_mutex_unlock"])
+        self.assertGreater(pauses["new_chunk"]["behind"]["end of pthread_mutex_unlock"], 10)
 
     def test_system_calls_of_a_chunk(self):
         calls = 100_000

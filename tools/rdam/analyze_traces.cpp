@@ -140,18 +140,30 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
     score::Settings asked = arguments.settings;
     asked.patterns = false;  // they have no names by which those of one trace could be found in the other
     score::SharedSettings settings{std::move(asked)};
+    std::vector<std::string> without_step;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
         settings.look_at(reader->info());
+        if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
     }
     if (auto found = settings.all_found(); !found) return tl::unexpected{found.error()};
     say_unused_rules(arguments.rules, settings);
+    // Short functions would differ by what only one of the two can leave out.
+    const bool plainly = without_step.size() == 1 && arguments.settings.baseline == score::Baseline{};
+    if (plainly)
+        fmt::print(
+            stderr,
+            "rdam: {}: its recorder did not tell by how much the clock moves at a time: both are compared "
+            "with --baseline minimum\n",
+            printable(without_step.front()));
     std::vector<score::Report> reports;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
-        auto report = report_on(*reader, settings.for_trace(reader->info()), arguments);
+        score::Settings own = settings.for_trace(reader->info());
+        if (plainly) own.baseline.kind = score::Baseline::Kind::minimum;
+        auto report = report_on(*reader, own, arguments);
         if (!report) return tl::unexpected{report.error()};
         reports.push_back(std::move(*report));
     }

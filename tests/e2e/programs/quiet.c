@@ -1,7 +1,8 @@
 // quiet FUNCTION WARM_UP CALLS THREADS: in THREADS threads, one after the other, calls a function WARM_UP
 // times and then CALLS times; prints what happened meanwhile, a line for each thread: the page faults of the
 // CALLS. Around them it makes system calls of its own, for a tracer to see: getppid before, getpgrp behind.
-// FUNCTION is plain, three or side. `quiet touch PAGES 0 1` counts the faults of fresh pages instead.
+// FUNCTION is plain, three, side or lock (a mutex, taken and given back). `quiet touch PAGES 0 1` counts the
+// faults of fresh pages instead.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ KEPT int side(int a, ...) {
     return a;
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const char* function;
 static long warm_up, calls;
 
@@ -45,6 +47,11 @@ static void call(long times) {
     else if (!strcmp(function, "side"))
         for (long i = 0; i < times; ++i)
             side(1, 2, (int)i);
+    else if (!strcmp(function, "lock"))
+        for (long i = 0; i < times; ++i) {
+            pthread_mutex_lock(&mutex);
+            pthread_mutex_unlock(&mutex);
+        }
 }
 
 static void touch(long pages) {
