@@ -86,9 +86,10 @@ class Reader {
     Result<void> baseline(const toml::node& value) {
         const auto text = value.is_string() ? value.value<std::string>() : std::nullopt;
         if (!text || !score::parse_baseline(*text))
-            return wrong(value.source(),
-                         "baseline is neither thread, process, minimum nor a percentile from p0 to p50; write "
-                         "baseline = \"process\"");
+            return wrong(
+                value.source(),
+                "baseline is neither thread, process, minimum nor a percentile from p0 to p50; write "
+                "baseline = \"process\"");
         rules_.baseline = *text;
         return {};
     }

@@ -70,7 +70,8 @@ TEST_CASE("what is wrong in a rules file is said with its line and the remedy") 
     CHECK(error_of("[[keys]]\na = 1").find("rdam.toml:1: keys holds something else than names") == 0);
     CHECK(error_of("fold-loops = 1") ==
           "rdam.toml:1: fold-loops is neither true nor false; write fold-loops = true");
-    CHECK(error_of("baseline = \"p99\"").find("rdam.toml:1: baseline is neither thread, process, minimum") == 0);
+    CHECK(error_of("baseline = \"p99\"").find("rdam.toml:1: baseline is neither thread, process, minimum") ==
+          0);
     CHECK(error_of("baseline = 1").find("rdam.toml:1: baseline is neither thread, process, minimum") == 0);
     for (const char* text : {"threshold = 1.5", "threshold = nan", "threshold = \"0.2\"", "threshold = -0.1"})
         CHECK(error_of(text) == "rdam.toml:1: threshold is no score from 0 to 1; write threshold = 0.2");
