@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <random>
@@ -277,6 +278,46 @@ TEST_CASE("random events come back", "[packer]") {
                           kind == SlotKind::tail_enter ? 0 : kCaller + random() % 5 * 64);
         }
         check(slots, info, step);
+    }
+}
+
+TEST_CASE("calls of one function after another, and what comes between them", "[packer]") {
+    std::mt19937_64 random(12);
+    for (const std::uint64_t step : {1U, 26U, 0xffffU}) {
+        for (std::uint16_t enter_words = 0; enter_words < 5; ++enter_words) {
+            for (std::uint16_t leave_words = 0; leave_words < 3; ++leave_words) {
+                trace::TraceInfo info = functions();
+                info.functions[0].enter_words = enter_words;
+                info.functions[0].leave_words = leave_words;
+                Slots slots;
+                std::uint64_t tsc = random() >> 8;
+                const auto words = [&](std::size_t count) {
+                    std::vector<std::uint64_t> some(count);
+                    for (std::uint64_t& word : some)
+                        word = random() % 4 == 0 ? random() : random() % 3;
+                    return some;
+                };
+                for (int call = 0; call < 5000; ++call) {
+                    // Around the limits of one byte and two, off the steps, back, and far.
+                    const std::uint64_t gaps[] = {3 * step,        250 * step,   251 * step,
+                                                  252 * step,      65535 * step, 65536 * step,
+                                                  4 * step + 1,    0 - 3 * step, std::uint64_t{1} << 50,
+                                                  0 - (1ULL << 60)};
+                    const bool odd = random() % 20 == 0;
+                    tsc += odd ? gaps[random() % std::size(gaps)] : random() % 252 * step;
+                    if (random() % 100 == 0) slots.processor = static_cast<std::uint32_t>(random() % 6);
+                    const std::uint64_t caller = random() % 30 == 0 ? kCaller + 64 : kCaller;
+                    slots.add(SlotKind::enter, 0, tsc, words(enter_words), caller);
+                    if (random() % 40 == 0) slots.add(SlotKind::enter, 2, tsc += step, words(30));
+                    tsc += random() % 20 == 0 ? gaps[random() % std::size(gaps)] : random() % 252 * step;
+                    if (random() % 60 == 0)
+                        slots.add(SlotKind::unwound, 0, tsc);
+                    else
+                        slots.add(SlotKind::leave, 0, tsc, words(leave_words));
+                }
+                check(slots, info, static_cast<std::uint32_t>(step));
+            }
+        }
     }
 }
 
