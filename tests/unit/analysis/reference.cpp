@@ -506,10 +506,11 @@ ReferenceFunction judge_function(const std::vector<Thread>& threads, std::uint32
 
 double reference_base(const std::vector<std::uint64_t>& durations, std::uint64_t step) {
     if (durations.empty()) return 0;
-    const std::set<std::uint64_t> distinct(durations.begin(), durations.end());
-    std::uint64_t last = *distinct.begin();
-    if (distinct.size() > 1 && *std::next(distinct.begin()) - last <= step)
-        last = *std::next(distinct.begin());
+    const std::uint64_t least = *std::ranges::min_element(durations);
+    std::uint64_t last = UINT64_MAX;
+    for (const std::uint64_t duration : durations)
+        if (duration > least) last = std::min(last, duration);
+    if (last == UINT64_MAX || last - least > step) last = least;
     double sum = 0, count = 0;
     for (const std::uint64_t duration : durations) {
         if (duration > last) continue;
