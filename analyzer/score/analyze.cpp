@@ -171,9 +171,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         return fail(
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
             "without --patterns, or record without a budget");
-    // Steps are known up to here; what says more is damaged.
-    constexpr std::uint64_t kMostStep = 0xffff;
-    if (info.clock.step_ticks <= kMostStep) resolved.baseline.step = info.clock.step_ticks;
+    resolved.baseline.step = info.clock.step_ticks;
     note_windows(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
     auto keys = mining::make_keys(info, {{rules.keys, rules.no_keys, rules.split_by_context},

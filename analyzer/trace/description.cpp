@@ -83,6 +83,7 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
 
 void parse(protozero::data_view bytes, ClockInfo& to) {
     using F = schema::Clock;
+    constexpr std::uint64_t kMostStep = 0xffff;
     to = {};
     for (Fields<F> in(bytes); in.next();) {
         switch (in.field()) {
@@ -109,6 +110,8 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
                 break;
             case F::step_ticks:
                 in.number(to.step_ticks);
+                // What says more than the recorder measures is damaged.
+                if (to.step_ticks > kMostStep) to.step_ticks = 0;
                 break;
             default:
                 in.skip();

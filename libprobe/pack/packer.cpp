@@ -385,25 +385,24 @@ template <unsigned kEnter, unsigned kLeave>
 /// Those numbers of words that most functions have; 0, which is no loss, for others.
 std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const Known& leave,
                                       const std::uint64_t* end) {
+    if (enter.words > 3 || leave.words > 1) return 0;
     switch (2 * enter.words + leave.words) {
         case 0:
             return run_calls<0, 0>(now, enter, leave, end);
         case 1:
             return run_calls<0, 1>(now, enter, leave, end);
         case 2:
-            return leave.words == 0 ? run_calls<1, 0>(now, enter, leave, end) : 0;
+            return run_calls<1, 0>(now, enter, leave, end);
         case 3:
-            return leave.words == 1 ? run_calls<1, 1>(now, enter, leave, end) : 0;
+            return run_calls<1, 1>(now, enter, leave, end);
         case 4:
-            return leave.words == 0 ? run_calls<2, 0>(now, enter, leave, end) : 0;
+            return run_calls<2, 0>(now, enter, leave, end);
         case 5:
-            return leave.words == 1 ? run_calls<2, 1>(now, enter, leave, end) : 0;
+            return run_calls<2, 1>(now, enter, leave, end);
         case 6:
-            return leave.words == 0 ? run_calls<3, 0>(now, enter, leave, end) : 0;
-        case 7:
-            return leave.words == 1 ? run_calls<3, 1>(now, enter, leave, end) : 0;
+            return run_calls<3, 0>(now, enter, leave, end);
         default:
-            return 0;
+            return run_calls<3, 1>(now, enter, leave, end);
     }
 }
 

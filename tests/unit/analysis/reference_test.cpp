@@ -106,7 +106,7 @@ void compare_callers(const score::FunctionRow& found, const ReferenceFunction& e
         const ReferenceCaller& caller = expected.callers.at(row.address);
         CHECK(row.calls == caller.calls);
         CHECK(close(row.lost_ns, caller.lost));
-        if (expected.lost > kRounding) CHECK(close(row.share, caller.lost / expected.lost));
+        CHECK(close(row.share, expected.lost > 0 ? caller.lost / expected.lost : 0));
     }
 }
 
