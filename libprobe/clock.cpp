@@ -30,7 +30,27 @@ bool is_invariant() {
     return __get_cpuid(kPowerManagement, &eax, &ebx, &ecx, &edx) != 0 && (edx & kInvariantCounter) != 0;
 }
 
+bool has_rdpid() {
+    constexpr std::uint32_t kFeatures = 7;
+    constexpr std::uint32_t kRdpid = 1u << 22;
+    std::uint32_t eax = 0;
+    std::uint32_t ebx = 0;
+    std::uint32_t ecx = 0;
+    std::uint32_t edx = 0;
+    return __get_cpuid_count(kFeatures, 0, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kRdpid) != 0;
+}
+
 }  // namespace
+
+bool find_clock(std::string_view name, shm::Clock& clock) {
+    for (const shm::Clock each :
+         {shm::Clock::rdtscp, shm::Clock::unfenced, shm::Clock::rdtsc, shm::Clock::monotonic})
+        if (name == shm::kClockNames[static_cast<std::uint32_t>(each)]) {
+            clock = each == shm::Clock::rdtsc && has_rdpid() ? shm::Clock::rdpid : each;
+            return true;
+        }
+    return false;
+}
 
 std::uint64_t read_clock() {
     std::uint64_t processor = 0;
@@ -48,12 +68,23 @@ std::uint64_t read_clock(std::uint64_t& processor) {
         case shm::Clock::rdtsc:
             asm volatile("rdtsc" : "=a"(low), "=d"(high));
             break;
+        case shm::Clock::rdpid: {
+            std::uint64_t whole = 0;
+            asm volatile("rdtsc\n\trdpid %2" : "=a"(low), "=d"(high), "=r"(whole));
+            told = static_cast<std::uint32_t>(whole);
+            break;
+        }
         case shm::Clock::rdtscp:
+        case shm::Clock::unfenced:
             asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(told));
             break;
     }
     processor = told & kNotTold;
     return std::uint64_t{high} << 32 | low;
+}
+
+void fence_clock() {
+    if (globals.settings.clock == shm::Clock::rdtscp) asm volatile("lfence" : : : "memory");
 }
 
 bool counter_is_steady() {

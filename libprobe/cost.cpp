@@ -12,6 +12,10 @@ namespace {
 constexpr std::uint32_t kCostBatches = 24;
 constexpr std::uint32_t kCostCalls = 64;
 
+std::uint64_t per_call_x16(std::uint64_t ticks) {
+    return ticks * 16 / kCostCalls;
+}
+
 std::uint64_t ticks_of_batch(void (*function)()) {
     const std::uint64_t begin = read_clock();
     for (std::uint32_t i = 0; i < kCostCalls; ++i)
@@ -24,6 +28,7 @@ std::uint64_t ticks_of_floor() {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < kCostCalls; ++i) {
         sum += read_clock();
+        fence_clock();
         sum -= read_clock();
     }
     asm volatile("" : : "r"(sum));
@@ -64,6 +69,100 @@ std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
     return sum;
 }
 
+/// Work for a wrapped function: that many multiplications, each of which waits for the one before.
+std::uint32_t work_turns;
+
+void constant_work() {
+    std::uint64_t value = 3;
+    for (std::uint32_t i = 0; i < work_turns; ++i) {
+        value *= 0x9E3779B97F4A7C15;
+        asm volatile("" : "+r"(value));
+    }
+}
+
+/// The two least of the durations and how often each was seen, as analyzer/score/least.h has them.
+struct Fastest {
+    std::uint64_t ticks = ~std::uint64_t{0};
+    std::uint64_t next = ~std::uint64_t{0};
+    std::uint64_t at_ticks = 0;
+    std::uint64_t at_next = 0;
+
+    void add(std::uint64_t value) {
+        if (value == ticks) {
+            ++at_ticks;
+        } else if (value < ticks) {
+            next = ticks;
+            at_next = at_ticks;
+            ticks = value;
+            at_ticks = 1;
+        } else if (value == next) {
+            ++at_next;
+        } else if (value < next) {
+            next = value;
+            at_next = 1;
+        }
+    }
+
+    std::uint64_t x16(std::uint64_t step) const {
+        if (at_next == 0 || next - ticks > step) return ticks * 16;
+        return ticks * 16 + (next - ticks) * 16 * at_next / (at_ticks + at_next);
+    }
+};
+
+/// How long calls of the same work seem to last.
+struct Durations {
+    Fastest fastest;
+    std::uint64_t sum = 0;
+    std::uint64_t count = 0;
+
+    /// Those of a batch. The first calls of one find the caches otherwise than the rest; and what lasts far
+    /// longer than the others was disturbed by the machine.
+    void add(const std::uint64_t* from, const std::uint64_t* end) {
+        constexpr std::uint32_t kFirst = 2;
+        constexpr std::uint64_t kDisturbed = 500;
+        const SlotWords words;
+        std::uint32_t number = 0;
+        for (const std::uint64_t* at = from; at + words.both <= end; at += words.both) {
+            const std::uint64_t ticks = at[words.enter] - at[0];
+            fastest.add(ticks);
+            if (++number <= kFirst || ticks > fastest.ticks + kDisturbed) continue;
+            sum += ticks;
+            ++count;
+        }
+    }
+
+    std::uint64_t error_x16() const {
+        const std::uint64_t mean = count > 0 ? sum * 16 / count : 0;
+        const std::uint64_t base = fastest.x16(globals.control->step);
+        return mean > base ? mean - base : 0;
+    }
+};
+
+/// How much longer than the fastest of them calls of equal work seem to last, on average: for the worst of
+/// some lengths of work.
+std::uint64_t measure_error_x16(ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
+    constexpr std::uint32_t kTurns[] = {10, 20, 40, 70, 120};
+    constexpr std::uint32_t kBatches = 16;
+    void*& resume = rdam_functions[shm::kEmptyFunction].resume;
+    void* const empty = resume;
+    resume = reinterpret_cast<void*>(constant_work);
+    std::uint64_t worst = 0;
+    for (const std::uint32_t turns : kTurns) {
+        work_turns = turns;
+        Durations durations;
+        for (std::uint32_t batch = 0; batch < kBatches; ++batch) {
+            ticks_of_batch(wrapped);
+            durations.add(reinterpret_cast<std::uint64_t*>(origin),
+                          reinterpret_cast<std::uint64_t*>(thread.cursor));
+            zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
+            thread.cursor = origin;
+        }
+        worst = durations.error_x16() > worst ? durations.error_x16() : worst;
+    }
+    resume = empty;
+    return worst;
+}
+
 /// The least number of instructions between the readings of the counter in one of these calls. The function's
 /// own (it returns) are not the probe's.
 std::uint64_t inner_instructions(const std::uint64_t* from, const std::uint64_t* end) {
@@ -83,10 +182,6 @@ std::uint64_t instructions_of_batch(void (*function)()) {
     ticks_of_batch(function);
     const std::uint64_t after = rdam_read_counter();
     return before != 0 && after > before ? after - before : 0;
-}
-
-std::uint64_t per_call_x16(std::uint64_t ticks) {
-    return ticks * 16 / kCostCalls;
 }
 
 std::uint64_t least_batch(void (*function)(), std::uint64_t plain) {
@@ -148,6 +243,7 @@ void measure_cost(ThreadState& thread) {
         zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
         thread.cursor = origin;
     }
+    control.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
     if (globals.counting) measure_instructions(thread, origin, wrapped);
     zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
     thread.cursor = origin;

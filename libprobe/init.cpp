@@ -87,14 +87,8 @@ bool read_settings(char** environment) {
     };
     if (const auto clock = environment_variable(environment, "RDAM_CLOCK");
         clock.found && !clock.value.empty()) {
-        if (clock.value == "rdtscp")
-            settings.clock = shm::Clock::rdtscp;
-        else if (clock.value == "rdtsc")
-            settings.clock = shm::Clock::rdtsc;
-        else if (clock.value == "monotonic")
-            settings.clock = shm::Clock::monotonic;
-        else
-            return wrong("RDAM_CLOCK", clock.value, "rdtscp, rdtsc or monotonic");
+        if (!find_clock(clock.value, settings.clock))
+            return wrong("RDAM_CLOCK", clock.value, "rdtscp, unfenced, rdtsc or monotonic");
     } else if (!counter_is_steady()) {
         settings.clock = shm::Clock::monotonic;
         Line line;

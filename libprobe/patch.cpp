@@ -16,32 +16,9 @@ struct RdamVariant {
     void* store_vectors[rdam::plan::kMaxVectorRegisters + 1];
 };
 
-extern "C" {
-extern const RdamVariant rdam_variant_real_rdtscp;
-extern const RdamVariant rdam_variant_side_rdtscp;
-extern const RdamVariant rdam_variant_real_rdtsc;
-extern const RdamVariant rdam_variant_side_rdtsc;
-extern const RdamVariant rdam_variant_real_monotonic;
-extern const RdamVariant rdam_variant_side_monotonic;
-extern const RdamVariant rdam_variant_real_rdtscp_budget;
-extern const RdamVariant rdam_variant_side_rdtscp_budget;
-extern const RdamVariant rdam_variant_real_rdtsc_budget;
-extern const RdamVariant rdam_variant_side_rdtsc_budget;
-extern const RdamVariant rdam_variant_real_monotonic_budget;
-extern const RdamVariant rdam_variant_side_monotonic_budget;
-extern const RdamVariant rdam_variant_real_rdtscp_count;
-extern const RdamVariant rdam_variant_side_rdtscp_count;
-extern const RdamVariant rdam_variant_real_rdtscp_budget_count;
-extern const RdamVariant rdam_variant_side_rdtscp_budget_count;
-extern const RdamVariant rdam_variant_real_rdtsc_count;
-extern const RdamVariant rdam_variant_side_rdtsc_count;
-extern const RdamVariant rdam_variant_real_rdtsc_budget_count;
-extern const RdamVariant rdam_variant_side_rdtsc_budget_count;
-extern const RdamVariant rdam_variant_real_monotonic_count;
-extern const RdamVariant rdam_variant_side_monotonic_count;
-extern const RdamVariant rdam_variant_real_monotonic_budget_count;
-extern const RdamVariant rdam_variant_side_monotonic_budget_count;
-}
+/// By clock (shm::Clock), counting or not, budget or none, and frame (real, side): trampoline.S has the
+/// table.
+extern "C" const RdamVariant* const rdam_variants[rdam::shm::kClocks][2][2][2];
 
 namespace rdam::probe {
 namespace {
@@ -98,25 +75,10 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 }
 
 const RdamVariant& variant(plan::Frame frame) {
-    // By counting or not, clock, budget or none, and frame.
-    static constexpr const RdamVariant* kVariants[2][3][2][2] = {
-        {{{&rdam_variant_real_rdtscp, &rdam_variant_side_rdtscp},
-          {&rdam_variant_real_rdtscp_budget, &rdam_variant_side_rdtscp_budget}},
-         {{&rdam_variant_real_rdtsc, &rdam_variant_side_rdtsc},
-          {&rdam_variant_real_rdtsc_budget, &rdam_variant_side_rdtsc_budget}},
-         {{&rdam_variant_real_monotonic, &rdam_variant_side_monotonic},
-          {&rdam_variant_real_monotonic_budget, &rdam_variant_side_monotonic_budget}}},
-        {{{&rdam_variant_real_rdtscp_count, &rdam_variant_side_rdtscp_count},
-          {&rdam_variant_real_rdtscp_budget_count, &rdam_variant_side_rdtscp_budget_count}},
-         {{&rdam_variant_real_rdtsc_count, &rdam_variant_side_rdtsc_count},
-          {&rdam_variant_real_rdtsc_budget_count, &rdam_variant_side_rdtsc_budget_count}},
-         {{&rdam_variant_real_monotonic_count, &rdam_variant_side_monotonic_count},
-          {&rdam_variant_real_monotonic_budget_count, &rdam_variant_side_monotonic_budget_count}}},
-    };
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
     const std::size_t counting = globals.counting ? 1 : 0;
     const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
-    return *kVariants[counting][clock][budget][frame == plan::Frame::real ? 0 : 1];
+    return *rdam_variants[clock][counting][budget][frame == plan::Frame::real ? 0 : 1];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {

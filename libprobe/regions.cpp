@@ -158,6 +158,7 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     probe::Stamp stamp{.count = probe::read_count()};
     stamp.ticks = probe::read_clock(stamp.processor);
     probe::publish(slot, 3 + words, stamp, shm::make_head(shm::SlotKind::enter, words, function));
+    probe::fence_clock();
 }
 
 extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_region* place) {

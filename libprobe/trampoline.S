@@ -119,6 +119,7 @@ rdam_trampolines_begin:
         movabs  $((RDAM_KIND_ENTER ^ RDAM_KIND_TAIL_ENTER) << RDAM_HEAD_KIND_SHIFT), %rax
         xor     %rax, %rcx
         mov     %rcx, 8(%r10)
+        FENCE   \clock
         jmp     .L\name\()_tail_pass
 .L\name\()_tail_chunk:
         cmpq    $0, rdam_guard(%rip)
@@ -150,8 +151,6 @@ rdam_trampolines_begin:
 // What the recorder's start-up needs to know of a trampoline: its address, and the labels in STORE_WORDS.
 .macro VARIANT_TABLE name
         .pushsection .data.rel.ro, "aw"
-        .hidden rdam_variant_\name
-        .globl  rdam_variant_\name
         .balign 8
 rdam_variant_\name:
         .quad   rdam_enter_\name
@@ -193,6 +192,7 @@ rdam_enter_\name:
         RECORD_ENTER \name, \clock, \budget, \count
 .L\name\()_call:
         RESTORE_SCRATCH
+        FENCE   \clock
         call    *RDAM_FRAME_RESUME(%rbp)
         mov     %rax, RDAM_FRAME_RAX(%rbp)
         mov     %rdx, RDAM_FRAME_RDX(%rbp)
@@ -287,6 +287,7 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         .cfi_escape 0x16, 0x07, 0x02, 0x77, 0x00           // rsp: is rsp+0
+        FENCE   \clock
         call    *RDAM_SIDE_RESUME(%rbp)
         push    RDAM_SIDE_RETURN(%rbp)
         .cfi_restore %rsp
@@ -339,24 +340,35 @@ rdam_enter_\name:
         VARIANT_TABLE \name
 .endm
 
-        REAL_FRAME real_rdtscp, rdtscp
-        SIDE_FRAME side_rdtscp, rdtscp
-        REAL_FRAME real_rdtsc, rdtsc
-        SIDE_FRAME side_rdtsc, rdtsc
-        REAL_FRAME real_monotonic, monotonic
-        SIDE_FRAME side_monotonic, monotonic
-        REAL_FRAME real_rdtscp_budget, rdtscp, budget
-        SIDE_FRAME side_rdtscp_budget, rdtscp, budget
-        REAL_FRAME real_rdtsc_budget, rdtsc, budget
-        SIDE_FRAME side_rdtsc_budget, rdtsc, budget
-        REAL_FRAME real_monotonic_budget, monotonic, budget
-        SIDE_FRAME side_monotonic_budget, monotonic, budget
-    .irp clock, rdtscp, rdtsc, monotonic
+// Those of a clock, in the order of rdam_variants (patch.cpp).
+.macro TRAMPOLINES clock
+        REAL_FRAME real_\clock, \clock
+        SIDE_FRAME side_\clock, \clock
+        REAL_FRAME real_\clock\()_budget, \clock, budget
+        SIDE_FRAME side_\clock\()_budget, \clock, budget
         REAL_FRAME real_\clock\()_count, \clock, none, count
         SIDE_FRAME side_\clock\()_count, \clock, none, count
         REAL_FRAME real_\clock\()_budget_count, \clock, budget, count
         SIDE_FRAME side_\clock\()_budget_count, \clock, budget, count
+        .pushsection .data.rel.ro.variants, "aw"
+    .irp rest, , _budget, _count, _budget_count
+        .quad   rdam_variant_real_\clock\rest, rdam_variant_side_\clock\rest
     .endr
+        .popsection
+.endm
+
+        .section .data.rel.ro.variants, "aw"
+        .hidden rdam_variants
+        .globl  rdam_variants
+        .balign 8
+rdam_variants:
+        .text
+
+        TRAMPOLINES rdtscp
+        TRAMPOLINES unfenced
+        TRAMPOLINES rdtsc
+        TRAMPOLINES rdpid
+        TRAMPOLINES monotonic
 
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end

@@ -1,6 +1,6 @@
-// Times calls of an empty function, batch by batch, and two `rdtscp` right before each batch: the floor of
-// what a pair of time-stamps can cost, measured under the same conditions (frequency, the other processor's
-// load). Writes JSON: nanoseconds a call. microbench/probe-cost runs it under each recorder. With a BATCH of
+// Times calls of an empty function, batch by batch, and right before each batch two `rdtscp`, a fence behind the
+// first of them as in the recorder: the floor of what a pair of time-stamps can cost, measured under the same
+// conditions (frequency, the other processor's load); and the same without the fence. Writes JSON: nanoseconds a call. microbench/probe-cost runs it under each recorder. With a BATCH of
 // 1 each call is timed by itself (probe_cost_each.h).
 //
 //     probe_cost FUNCTION CALLS BATCH THREADS OUTPUT
@@ -43,9 +43,20 @@ struct Plan {
 struct Costs {
     std::vector<double> calls;
     std::vector<double> floor;
+    std::vector<double> unfenced_floor;
 };
 
 void two_clock_reads() {
+    asm volatile(
+        "rdtscp\n\t"
+        "lfence\n\t"
+        "rdtscp"
+        :
+        :
+        : "rax", "rcx", "rdx");
+}
+
+void two_unfenced_reads() {
     asm volatile(
         "rdtscp\n\t"
         "rdtscp"
@@ -71,9 +82,11 @@ Costs measure(const Plan& plan, Call call) {
     Costs costs;
     costs.calls.reserve(batches);
     costs.floor.reserve(batches);
+    costs.unfenced_floor.reserve(batches);
     // A recorder's first event of a thread sets things up; that is not the cost of a call.
     nanoseconds_a_call(plan.batch, call);
     for (std::uint64_t i = 0; i < batches; ++i) {
+        costs.unfenced_floor.push_back(nanoseconds_a_call(plan.batch, two_unfenced_reads));
         costs.floor.push_back(nanoseconds_a_call(plan.batch, two_clock_reads));
         costs.calls.push_back(nanoseconds_a_call(plan.batch, call));
     }
@@ -110,12 +123,17 @@ Json summary(std::vector<double> values) {
 }
 
 Json summary(const Costs& costs) {
-    std::vector<double> ratios;
-    ratios.reserve(costs.calls.size());
-    for (std::size_t i = 0; i < costs.calls.size(); ++i)
-        ratios.push_back(costs.calls[i] / costs.floor[i]);
-    return {
-        {"call_ns", summary(costs.calls)}, {"floor_ns", summary(costs.floor)}, {"ratio", summary(ratios)}};
+    const auto ratios = [&](const std::vector<double>& floor) {
+        std::vector<double> values;
+        for (std::size_t i = 0; i < costs.calls.size(); ++i)
+            values.push_back(costs.calls[i] / floor[i]);
+        return summary(values);
+    };
+    return {{"call_ns", summary(costs.calls)},
+            {"floor_ns", summary(costs.floor)},
+            {"ratio", ratios(costs.floor)},
+            {"unfenced_floor_ns", summary(costs.unfenced_floor)},
+            {"unfenced_ratio", ratios(costs.unfenced_floor)}};
 }
 
 /// What one thread has measured; null: there is no such function.

@@ -79,7 +79,7 @@ template <typename Call>
 Json measure(std::uint64_t calls, Call call) {
     Histogram each;
     Histogram floor;
-    const auto two_clock_reads = [] { asm volatile("rdtscp\n\trdtscp" : : : "rax", "rcx", "rdx"); };
+    const auto two_clock_reads = [] { asm volatile("rdtscp\n\tlfence\n\trdtscp" : : : "rax", "rcx", "rdx"); };
     Histogram warm_up;
     take_turn(warm_up, call);
     const auto begin = std::chrono::steady_clock::now();

@@ -114,8 +114,11 @@ Json run_json(const Contents& contents, const trace::TraceInfo& info, const Expo
             {"version", info.process.rdam_version},
             {"start_unix_ns", std::llround(std::isfinite(start_unix_ns) ? start_unix_ns : 0)},
             {"clean_end", info.process.clean_end},
+            {"clock", info.clock.source},
             {"clock_step_ns",
              static_cast<double>(info.clock.step_ticks) * trace::nanoseconds_per_tick(info.clock)},
+            {"clock_error_ns", info.clock.error_ticks * trace::nanoseconds_per_tick(info.clock)},
+            {"machine_share", info.process.machine_share},
             {"dropped", info.dropped}};
 }
 

@@ -65,7 +65,10 @@ Json trace_json(const score::Report& report) {
              {"events", report.events},
              {"dropped", report.dropped},
              {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
+             {"clock", report.clock},
              {"clock_step_ns", nanoseconds(report.clock_step_ns)},
+             {"clock_error_ns", nanoseconds(report.clock_error_ns)},
+             {"machine_share", finite(report.process.machine_share)},
              {"perturbation", finite(report.perturbation)},
              {"arguments", report.process.command},
              {"pid", report.process.pid},
@@ -226,6 +229,7 @@ Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
     for (const score::Hint& hint : row.hints)
         out.push_back(hint_json(hint));
+    if (row.at_floor()) out.push_back({{"kind", "clock"}, {"text", floor_advice(row)}});
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row)}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
@@ -248,6 +252,8 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"rdam", finite(row.rdam)},
              {"rdam_low", finite(row.rdam_low)},
              {"rdam_high", finite(row.rdam_high)},
+             {"floor", finite(row.floor)},
+             {"rank", row.rank},
              {"rdam_all", finite(row.rdam_all)},
              {"rdam_self", finite(row.rdam_self)},
              {"rdam_flat", finite(row.rdam_flat)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "analyzer/output/units.h"
@@ -207,6 +208,18 @@ void add_crowding(const score::Report& report, std::vector<std::string>& out) {
 }
 
 /// Where it is known when the agent ran in a thread's place, that is taken out.
+/// A hundredth is what the second figure of a score is about.
+void add_machine(const score::Report& report, std::vector<std::string>& out) {
+    constexpr double kWorthTelling = 0.01;
+    const double share = report.process.machine_share;
+    if (share < kWorthTelling) return;
+    out.push_back(
+        fmt::format("this machine itself takes {} of every thread's time (interrupts, or its host; measured "
+                    "when the run began): scores "
+                    "below {:.2f} are the machine",
+                    percent(share), std::ceil(100 * share) / 100));
+}
+
 void add_agent(const score::Report& report, std::vector<std::string>& out) {
     const auto doubtful = static_cast<std::uint64_t>(
         std::ranges::count_if(report.functions, &score::FunctionRow::maybe_recorder));
@@ -255,6 +268,7 @@ std::vector<std::string> notes(const score::Report& report) {
     add_sampling(report, out);
     add_switches(report, out);
     add_crowding(report, out);
+    add_machine(report, out);
     add_agent(report, out);
     add_counters(report.counters, out);
     out.insert(out.end(), report.remarks.begin(), report.remarks.end());
@@ -301,7 +315,30 @@ bool is_bound(const score::FunctionRow& row) {
 }
 
 std::string score_mark(const score::FunctionRow& row) {
-    return score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone);
+    const std::string mark = score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone);
+    return mark.empty() && row.at_floor() ? kFloorMark : mark;
+}
+
+std::vector<std::reference_wrapper<const score::FunctionRow>> by_rank(const score::Report& report,
+                                                                      std::size_t most) {
+    std::vector<std::reference_wrapper<const score::FunctionRow>> rows(report.functions.begin(),
+                                                                       report.functions.end());
+    std::ranges::stable_sort(rows, {}, [](const score::FunctionRow& row) { return row.rank; });
+    if (most > 0 && most < rows.size())
+        rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(most), rows.end());
+    return rows;
+}
+
+std::string floor_advice() {
+    return "A function of constant work would score as much: it is what the clock and the machine make of "
+           "it.";
+}
+
+std::string floor_advice(const score::FunctionRow& row) {
+    return fmt::format(
+        "A function of constant work would score up to {:.3f} here: this is what the clock and the machine "
+        "make of it.",
+        row.floor);
 }
 
 std::string lower_bound_advice() {

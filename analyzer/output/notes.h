@@ -1,6 +1,7 @@
 // What a reader of the scores must know about the recording, in plain words.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ std::string recording_cost(const score::Report& report);
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
 
+/// The functions in the order of their ranks, at most `most` (0: all).
+std::vector<std::reference_wrapper<const score::FunctionRow>> by_rank(const score::Report& report,
+                                                                      std::size_t most);
+
 /// score_mark() of a function. A few calls far below all others make the score of a sample no bound at all:
 /// that is the reservation to be told.
 bool is_bound(const score::FunctionRow& row);
@@ -35,6 +40,10 @@ std::string lower_bound_advice(const score::FunctionRow& row);
 std::string inner_loop_advice(const score::FunctionRow& row);
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();
+/// … that constant work would have as well (score::FunctionRow::at_floor).
+std::string floor_advice();
+/// The same, with the figure.
+std::string floor_advice(const score::FunctionRow& row);
 /// … because only a sample of the calls was recorded.
 std::string sampled_advice();
 /// What to think of a score whose loss may be the agent's (score::FunctionRow::maybe_recorder).

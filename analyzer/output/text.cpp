@@ -26,8 +26,7 @@ class TextWriter {
   public:
     TextWriter(const score::Report& report, Symbols& symbols, const TextOptions& options)
         : report_(report), symbols_(symbols), options_(options), style_(options.color) {
-        const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
-        rows_ = std::span{report.functions}.first(std::min(shown, report.functions.size()));
+        rows_ = by_rank(report, options.top);
     }
 
     std::string write() {
@@ -88,18 +87,22 @@ class TextWriter {
             options_.threshold));
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("threads: those that lost time / those that called it.");
+        if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kFloorMark; }))
+            line(fmt::format("{}: {}", kFloorMark, floor_advice()));
         if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
             line("?: " + maybe_recorder_advice());
         const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
-        if (std::ranges::any_of(rows_, [](const auto& row) { return row.minimum_alone && !is_bound(row); }))
+        if (std::ranges::any_of(
+                rows_, [](const score::FunctionRow& row) { return row.minimum_alone && !is_bound(row); }))
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
             line((bounded ? "≥, of what was sampled: " : "≥: ") + sampled_advice());
             line("~: an estimate; --verbose says how sure it is.");
         }
-        if (std::ranges::any_of(rows_, [](const auto& row) { return row.switched_off_ns.has_value(); }))
+        if (std::ranges::any_of(
+                rows_, [](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
             line("≥ in front of occurrences: the function was switched off, and later calls are missing.");
     }
 
@@ -136,7 +139,7 @@ class TextWriter {
     void styled_rows(const std::vector<std::string>& lines) {
         line(style_.bold(lines.front()));
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const double score = rows_[i].rdam;
+            const double score = rows_[i].get().rdam;
             const std::string& text = lines[i + 1];
             if (score >= options_.threshold) {
                 line(style_.alarming(text));
@@ -365,7 +368,7 @@ class TextWriter {
     Symbols& symbols_;
     const TextOptions& options_;
     Style style_;
-    std::span<const score::FunctionRow> rows_;
+    std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
     std::string out_;
 };
 

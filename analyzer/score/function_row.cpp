@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "analyzer/score/floor.h"
 #include "analyzer/score/windowed_part.h"
 
 namespace rdam::score {
@@ -162,6 +163,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
         if (entry.rdam >= row.rdam) {
             row.rdam = entry.rdam;
             row.rdam_low = entry.rdam_low;
+            row.floor = floor_of(context.info, context.settings.baseline, sums.outermost, sums.time, life);
             row.rdam_high = entry.rdam_high;
             row.minimum_alone = sums.loss.minimum_stands_alone();
             row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;

@@ -195,7 +195,10 @@ struct FunctionRow {
         0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads,
             ///< short-lived ones left out, of Σ lost / T over the function's sequences, outermost calls only
     double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam, within 0…1 (analyzer/score/loss.h)
-    double rdam_all = 0;                 ///< lost_ns / Σ T of all threads
+    double floor =
+        0;  ///< what constant work would score in the thread that sets rdam (analyzer/score/floor.h)
+    std::size_t rank = 0;  ///< 1, 2, 3 …: by rdam; those that are not above their floor behind all others
+    double rdam_all = 0;   ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
             ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
@@ -242,6 +245,8 @@ struct FunctionRow {
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 
+    /// The score says no more than that there is a clock and a machine.
+    bool at_floor() const { return rdam > 0 && rdam <= floor; }
     /// Whether `occurrences`, and those of `threads`, are estimates.
     bool estimates_occurrences() const { return sampled && !counted; }
 };
@@ -288,12 +293,14 @@ struct Report {
     std::uint64_t events = 0;
     std::uint64_t dropped = 0;
     std::uint64_t holes = 0;
-    double probe_cost_ns = 0;  ///< of one wrapped call
-    double clock_step_ns = 0;  ///< by which the clock moves at a time; 0: not known
-    double perturbation = 0;   ///< (calls × probe_cost + paused) / Σ T
-    double paused_ns = 0;      ///< what the recorder held all threads for; of that,
-    double agent_ns = 0;       ///< what its own threads had their processors for
-    double crowded_ns = 0;     ///< what threads waited for processors that other threads of the program had
+    double probe_cost_ns = 0;   ///< of one wrapped call
+    std::string clock = {};     ///< trace::ClockInfo::source
+    double clock_step_ns = 0;   ///< by which the clock moves at a time; 0: not known
+    double clock_error_ns = 0;  ///< trace::ClockInfo::error_ticks; 0: not known
+    double perturbation = 0;    ///< (calls × probe_cost + paused) / Σ T
+    double paused_ns = 0;       ///< what the recorder held all threads for; of that,
+    double agent_ns = 0;        ///< what its own threads had their processors for
+    double crowded_ns = 0;      ///< what threads waited for processors that other threads of the program had
     RecordingCost cost;
     trace::AgentInfo agent;
     double agent_bound_ns = 0;   ///< the agent may have disturbed the threads for so long, and it is not

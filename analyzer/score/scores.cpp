@@ -187,7 +187,9 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.threads_ns = lives.all * ns_per_tick;
     report.dropped = facts.info.dropped;
     report.probe_cost_ns = settings.cost.total * ns_per_tick;
+    report.clock = facts.info.clock.source;
     report.clock_step_ns = static_cast<double>(settings.baseline.step) * ns_per_tick;
+    report.clock_error_ns = facts.info.clock.error_ticks * ns_per_tick;
     const double probes = static_cast<double>(report.counts.calls) * settings.cost.total;
     report.perturbation =
         lives.all > 0 ? (probes + static_cast<double>(report.counts.held())) / lives.all : 0;
@@ -201,6 +203,14 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     for (const trace::AnswerInfo& answer : facts.info.answers) {
         if (static_cast<Verdict>(answer.verdict) != Verdict::wrapped) report.refused.push_back(answer);
     }
+}
+
+/// `rows`: highest rdam first.
+void rank(std::vector<FunctionRow>& rows) {
+    std::size_t next = 0;
+    for (const bool told : {true, false})
+        for (FunctionRow& row : rows)
+            if ((row.rdam > row.floor) == told) row.rank = ++next;
 }
 
 void doubt(const Report& report, FunctionRow& row) {
@@ -272,6 +282,7 @@ Report Scores::report(std::size_t most_patterns, bool samples) const {
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.function) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.function);
     });
+    rank(report.functions);
     add_timelines(context_, report);
     if (settings_.patterns) add_pattern_rows(context_, most_patterns, report);
     return report;

@@ -40,6 +40,7 @@ std::string serialize(const ProcessInfo& process) {
     if (process.max_overhead > 0) to.add_double(F::max_overhead, process.max_overhead);
     for (const NodeInfo& node : process.nodes)
         to.add_message(F::nodes, serialize(node));
+    if (process.machine_share > 0) to.add_double(F::machine_share, process.machine_share);
     return out;
 }
 
@@ -55,6 +56,7 @@ std::string serialize(const ClockInfo& clock) {
     to.add_double(F::probe_inner_ticks, clock.probe_inner_ticks);
     to.add_double(F::floor_ticks, clock.floor_ticks);
     if (clock.step_ticks != 0) to.add_uint64(F::step_ticks, clock.step_ticks);
+    if (clock.error_ticks > 0) to.add_double(F::error_ticks, clock.error_ticks);
     return out;
 }
 

@@ -75,6 +75,10 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
                 budget.spend();
                 in.message([&](auto view) { parse(view, to.nodes.emplace_back()); });
                 break;
+            case F::machine_share:
+                in.real(to.machine_share);
+                if (!(to.machine_share >= 0 && to.machine_share <= 1)) to.machine_share = 0;
+                break;
             default:
                 in.skip();
         }
@@ -112,6 +116,10 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
                 in.number(to.step_ticks);
                 // What says more than the recorder measures is damaged.
                 if (to.step_ticks > kMostStep) to.step_ticks = 0;
+                break;
+            case F::error_ticks:
+                in.real(to.error_ticks);
+                if (!(to.error_ticks >= 0 && to.error_ticks <= kMostStep)) to.error_ticks = 0;
                 break;
             default:
                 in.skip();

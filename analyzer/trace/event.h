@@ -148,7 +148,8 @@ struct AnswerInfo {
 };
 
 struct ClockInfo {
-    std::string source;  ///< "rdtscp", "rdtsc" or "monotonic"
+    std::string
+        source;  ///< "rdtscp", "unfenced", "rdtsc", "rdpid" or "monotonic" (docs/design.md, "The clock")
     double ticks_per_second = 0;
     std::uint64_t start_tsc = 0;  ///< ticks and UNIX time of one same moment
     std::uint64_t start_unix_ns = 0;
@@ -157,6 +158,8 @@ struct ClockInfo {
     double probe_inner_ticks = 0;  ///< the part of it between the two time-stamps
     double floor_ticks = 0;        ///< two clock readings alone
     std::uint64_t step_ticks = 0;  ///< by which the clock moves at a time; 0: not known
+    double error_ticks = 0;  ///< by which calls of equal work seem to last longer than the fastest of them,
+                             ///< on average; 0: not known
 };
 
 /// A part of the machine's memory and the processors to which it is near.
@@ -182,6 +185,8 @@ struct ProcessInfo {
     double max_overhead = 0;           ///< the budget, as a share of each thread's own time; 0: none
     bool clean_end = false;            ///< false: left by _exit() or killed, or the agent was
     std::vector<NodeInfo> nodes = {};  ///< those with processors; none: the machine does not tell
+    double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
+                               ///< took when the run began, 0…1; 0: not known
 };
 
 /// The number of the node that has the processor; nothing: not known.

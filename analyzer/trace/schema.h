@@ -36,6 +36,7 @@ enum class Process : protozero::pbf_tag_type {
     run = 12,
     max_overhead = 13,
     nodes = 14,
+    machine_share = 15,
 };
 
 enum class Node : protozero::pbf_tag_type {
@@ -52,6 +53,7 @@ enum class Clock : protozero::pbf_tag_type {
     probe_inner_ticks = 6,
     floor_ticks = 7,
     step_ticks = 8,
+    error_ticks = 9,
 };
 
 enum class Switches : protozero::pbf_tag_type {

@@ -16,7 +16,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 10;
+inline constexpr std::uint32_t kVersion = 11;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -41,9 +41,17 @@ inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
 inline constexpr std::uint32_t kManyEnded = 256;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
-/// Where time-stamps come from. `monotonic` is CLOCK_MONOTONIC in nanoseconds, for machines whose counter is
-/// not to be trusted: each costs a system call.
-enum class Clock : std::uint32_t { rdtscp = 0, rdtsc, monotonic };
+/// Where time-stamps come from (docs/design.md, "The clock").
+enum class Clock : std::uint32_t {
+    rdtscp = 0,  ///< with a fence: the function does not begin before the counter is read
+    unfenced,    ///< rdtscp alone
+    rdtsc,       ///< waits for nothing and does not tell the processor
+    rdpid,       ///< rdtsc, and the processor by rdpid
+    monotonic,   ///< CLOCK_MONOTONIC in nanoseconds, by a system call: the counter is not to be trusted
+};
+inline constexpr std::uint32_t kClocks = 5;
+/// By Clock: what the trace says.
+inline constexpr const char* kClockNames[kClocks] = {"rdtscp", "unfenced", "rdtsc", "rdpid", "monotonic"};
 
 /// Whether the process counts the instructions of its threads (libprobe/counter.h), and why not.
 enum class Counters : std::uint32_t {
@@ -164,6 +172,7 @@ struct Control {
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;
     std::uint64_t floor_ticks_x16;
+    std::uint64_t error_ticks_x16;  ///< by which equal work seems to differ, on average above its fastest
     Counters counters;
     std::uint32_t counters_error;
     std::uint64_t

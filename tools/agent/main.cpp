@@ -20,6 +20,7 @@
 #include "tools/agent/cpu_quota.h"
 #include "tools/agent/drain.h"
 #include "tools/agent/end_progress.h"
+#include "tools/agent/machine_share.h"
 #include "tools/agent/output_file.h"
 #include "tools/agent/placement.h"
 #include "tools/agent/plan_area.h"
@@ -98,8 +99,8 @@ void detach_from_program(int memory_fd) {
 
 void describe_clock(const shm::Control& control, const TickRate& rate, trace::ClockInfo& clock) {
     constexpr double kScale = 1.0 / 16;
-    static constexpr const char* kSources[] = {"rdtscp", "rdtsc", "monotonic"};
-    clock.source = kSources[std::min<std::size_t>(static_cast<std::size_t>(control.clock), 2)];
+    clock.source =
+        shm::kClockNames[std::min<std::size_t>(static_cast<std::size_t>(control.clock), shm::kClocks - 1)];
     clock.ticks_per_second = rate.result();
     clock.start_tsc = rate.start_tsc();
     clock.start_unix_ns = rate.start_unix_ns();
@@ -107,6 +108,7 @@ void describe_clock(const shm::Control& control, const TickRate& rate, trace::Cl
     clock.probe_inner_ticks = static_cast<double>(control.inner_ticks_x16) * kScale;
     clock.floor_ticks = static_cast<double>(control.floor_ticks_x16) * kScale;
     clock.step_ticks = control.step;
+    clock.error_ticks = static_cast<double>(control.error_ticks_x16) * kScale;
 }
 
 void put_message(shm::Control& control, const std::string& text) {
@@ -247,6 +249,9 @@ int run(int fd) {
         refuse(*shared, "");
         return 0;
     }
+    // Once for a run, not in each of its processes; and not where the time is taken from the program's.
+    const bool rationed = has_cpu_quota(process.pid);
+    MachineShare machine(wishes.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{});
     Planning planning(*shared, process, wishes, info);
     if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);
@@ -254,6 +259,7 @@ int run(int fd) {
     }
     // While the process waits, so that no thread it makes is missed.
     SwitchRecorder switches(process.pid, control.clock, wishes.switches, info.switches);
+    info.process.machine_share = machine.result();
     shared->announce(shm::AgentState::planned);
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
@@ -273,7 +279,7 @@ int run(int fd) {
                      .attendant = attendant,
                      .usage = usage,
                      .priority_comes_back = priorities.reversible(),
-                     .rationed = has_cpu_quota(process.pid)},
+                     .rationed = rationed},
                     drain);
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.

@@ -21,15 +21,6 @@ std::vector<std::uint32_t> online_processors() {
     return parse_cpu_list(line);
 }
 
-std::vector<std::uint32_t> processors_of(unsigned pid) {
-    cpu_set_t set;
-    std::vector<std::uint32_t> cpus;
-    if (sched_getaffinity(static_cast<pid_t>(pid), sizeof set, &set) != 0) return cpus;
-    for (std::uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    return cpus;
-}
-
 bool bind_to(const std::vector<std::uint32_t>& cpus) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -39,6 +30,15 @@ bool bind_to(const std::vector<std::uint32_t>& cpus) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> processors_of(unsigned pid) {
+    cpu_set_t set;
+    std::vector<std::uint32_t> cpus;
+    if (sched_getaffinity(static_cast<pid_t>(pid), sizeof set, &set) != 0) return cpus;
+    for (std::uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
 
 std::vector<std::uint32_t> others(const std::vector<std::uint32_t>& online,
                                   const std::vector<std::uint32_t>& program) {

@@ -9,6 +9,9 @@
 
 namespace rdam::agent {
 
+/// On which process `pid` may run; none: it is gone.
+std::vector<std::uint32_t> processors_of(unsigned pid);
+
 /// The processors that are left to the agent: those of `online` that are not the program's, if the program is
 /// bound to some of them; nothing: it runs where the program does.
 std::vector<std::uint32_t> others(const std::vector<std::uint32_t>& online,

@@ -75,7 +75,8 @@ Prose record_prose() {
               "1: record every call of functions that the list marks ~, too; 0: sample their calls. Default: "
               "0."},
              {"RDAM_CLOCK",
-              "rdtscp, rdtsc or monotonic. Default: rdtscp; monotonic where the kernel does not trust the "
+              "rdtscp, unfenced, rdtsc or monotonic. Default: rdtscp; monotonic where the kernel does not "
+              "trust the "
               "counter."},
              {"RDAM_WHEN_FULL",
               "When the buffers are full: wait for room (the wait is marked and never scored), or drop "

@@ -234,12 +234,12 @@ Run add_record(CLI::App& app) {
                            : fmt::format("'{}' is not a number of calls like 10000", text);
             },
             "N"));
-    app.add_option(
-           "--clock", options->clock,
-           "The clock: rdtscp; rdtsc, which is cheaper and does not tell the processor; or monotonic, the "
-           "kernel's, at a system call each, where the counter is not steady")
+    app.add_option("--clock", options->clock,
+                   "The clock: rdtscp; unfenced or rdtsc, which are cheaper and make short functions seem "
+                   "uneven; or monotonic, the "
+                   "kernel's, at a system call each, where the counter is not steady")
         ->option_text("CLOCK [rdtscp]")
-        ->check(CLI::IsMember({"rdtscp", "rdtsc", "monotonic"}));
+        ->check(CLI::IsMember({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
     app.add_option("--when-full", options->when_full,
                    "When the buffers are full: wait for room, or drop events and count them")
         ->option_text("wait|drop [wait]")

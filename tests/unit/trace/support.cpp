@@ -135,7 +135,8 @@ TraceInfo full_info() {
                     .stack_period = 10000,
                     .max_overhead = 0.1,
                     .clean_end = true,
-                    .nodes = {{0, {0, 1, 300}}, {7, {}}}};
+                    .nodes = {{0, {0, 1, 300}}, {7, {}}},
+                    .machine_share = 0.0125};
     info.clock = {.source = "rdtscp",
                   .ticks_per_second = 2.5e9,
                   .start_tsc = 0xfedcba9876543210,
@@ -143,7 +144,8 @@ TraceInfo full_info() {
                   .probe_ticks = 95.5,
                   .probe_inner_ticks = 45.25,
                   .floor_ticks = 88.125,
-                  .step_ticks = 26};
+                  .step_ticks = 26,
+                  .error_ticks = 2.5};
     info.switches = {.state = SwitchInfo::State::stopped, .reason = "too many", .until = 1234, .lost = 56};
     info.agent = {.cpu_seconds = 1.25, .running_cpu_seconds = 0.5, .told = true};
     info.counters = {.state = CounterInfo::State::unavailable,
@@ -189,12 +191,12 @@ auto fields(const FunctionInfo& f) {
 }
 auto fields(const ProcessInfo& p) {
     return std::tie(p.pid, p.start_ticks, p.boot_id, p.command, p.executable, p.host, p.machine,
-                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead,
-                    p.nodes);
+                    p.rdam_version, p.processors, p.stack_period, p.clean_end, p.run, p.max_overhead, p.nodes,
+                    p.machine_share);
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,
-                    c.probe_inner_ticks, c.floor_ticks, c.step_ticks);
+                    c.probe_inner_ticks, c.floor_ticks, c.step_ticks, c.error_ticks);
 }
 
 auto fields(const SwitchInfo& s) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/output/notes.h"
+#include "analyzer/output/units.h"
 #include "analyzer/score/report.h"
 #include "tools/rdam/screen/keys.h"
 #include "tools/rdam/screen/scores.h"
@@ -82,6 +83,7 @@ Content help_content(std::size_t width) {
     const std::pair<const char*, std::string> signs[] = {{"?", output::maybe_recorder_advice()},
                                                          {"≥", output::lower_bound_advice()},
                                                          {"!", output::minimum_alone_advice()},
+                                                         {output::kFloorMark, output::floor_advice()},
                                                          {"~", output::sampled_advice()}};
     content.lines.push_back(line("Signs in front of numbers", Look::strong));
     for (const auto& [sign, meaning] : signs) {

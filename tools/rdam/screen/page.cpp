@@ -91,6 +91,7 @@ void add_hints(const score::FunctionRow& row, double threshold, std::size_t widt
     std::vector<std::string> texts;
     for (const score::Hint& hint : row.hints)
         texts.push_back(hint.text);
+    if (row.at_floor()) texts.push_back(output::floor_advice(row));
     if (row.few_occurrences) texts.push_back(output::lower_bound_advice(row));
     if (row.minimum_alone) texts.push_back(output::minimum_alone_advice());
     if (row.sampled) texts.push_back(output::sampled_advice());

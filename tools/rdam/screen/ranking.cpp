@@ -132,8 +132,8 @@ std::vector<const Row*> ranked(const score::Report& report, Order order, const s
     const std::string wanted = lower_case(filter);
     for (const Row& row : report.functions)
         if (lower_case(function_name(row)).find(wanted) != std::string::npos) rows.push_back(&row);
-    // The report is in the order of scores.
     const auto by = [&](auto less) { std::ranges::stable_sort(rows, less); };
+    if (order == Order::score) by([](const Row* a, const Row* b) { return a->rank < b->rank; });
     if (order == Order::lost) by([](const Row* a, const Row* b) { return a->lost_ns > b->lost_ns; });
     if (order == Order::occurrences)
         by([](const Row* a, const Row* b) { return a->occurrences > b->occurrences; });
