@@ -1,7 +1,8 @@
-// Times calls of an empty function, batch by batch, and right before each batch two `rdtscp`, a fence behind the
-// first of them as in the recorder: the floor of what a pair of time-stamps can cost, measured under the same
-// conditions (frequency, the other processor's load); and the same without the fence. Writes JSON: nanoseconds a call. microbench/probe-cost runs it under each recorder. With a BATCH of
-// 1 each call is timed by itself (probe_cost_each.h).
+// Times calls of an empty function, batch by batch, and right before each batch two `rdtscp`, a fence behind
+// the first of them as in the recorder: the floor of what a pair of time-stamps can cost, measured under the
+// same conditions (frequency, the other processor's load); and the same without the fence. Writes JSON:
+// nanoseconds a call. microbench/probe-cost runs it under each recorder. With a BATCH of 1 each call is timed
+// by itself (probe_cost_each.h).
 //
 //     probe_cost FUNCTION CALLS BATCH THREADS OUTPUT
 //

@@ -4,9 +4,10 @@
 //
 // KIND: plain (17 ns, no parameters), values (two parameters and a result), mutex (one mutex for all), list
 // (seven functions of a microsecond, which call three leaves), constant (a microsecond, always the same),
-// loss (every eighth call takes longer), stamps (two readings of the clock, the recorder's fence behind the first,
-// and nothing else), mutex_stamps (the mutex with these before and behind each lock: less cannot be had). Prints
-// the nanoseconds of wall time for each call of a thread, and for `loss` the share of the work that is lost.
+// loss (every eighth call takes longer), stamps (two readings of the clock, the recorder's fence behind the
+// first, and nothing else), mutex_stamps (the mutex with these before and behind each lock: less cannot be
+// had). Prints the nanoseconds of wall time for each call of a thread, and for `loss` the share of the work
+// that is lost.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdint.h>

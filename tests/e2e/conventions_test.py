@@ -49,10 +49,11 @@ class Conventions(Case):
             with self.subTest(program):
                 self.check(program, RDAM_STACK_PERIOD="1")
 
-    def test_clock_rdtsc(self):
+    def test_other_clocks(self):
         for program in ("conventions", "conventions_undescribed"):
-            with self.subTest(program):
-                self.check(program, RDAM_CLOCK="rdtsc")
+            for clock in ("unfenced", "rdtsc"):
+                with self.subTest((program, clock)):
+                    self.check(program, RDAM_CLOCK=clock)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class Counted(Case):
         return [int(line) for line in done.stdout.split()]
 
     def test_page_faults(self):
-        for clock in ("rdtscp", "rdtsc"):
+        for clock in ("rdtscp", "unfenced", "rdtsc"):
             for function in FUNCTIONS:
                 with self.subTest((clock, function)):
                     # Each thread has a chunk of its own. The kernel may take a page away from anybody, but not from
@@ -47,7 +47,7 @@ class Counted(Case):
         return names[names.index("getppid") + 1:names.index("getpgrp")]
 
     def test_no_system_call(self):
-        for clock in ("rdtscp", "rdtsc"):
+        for clock in ("rdtscp", "unfenced", "rdtsc"):
             for function in FUNCTIONS:
                 with self.subTest((clock, function)):
                     self.assertEqual(self.system_calls(function, IN_ONE_CHUNK, RDAM_CLOCK=clock), [])
@@ -83,7 +83,8 @@ class Counted(Case):
 class Code(unittest.TestCase):
     """The straight path of the trampolines as it was assembled: every conditional jump falls through."""
 
-    CLOCKS = ("rdtscp", "rdtsc")
+    # By trampoline: how it reads the clock.
+    CLOCKS = {"rdtscp": "rdtscp", "unfenced": "rdtscp", "rdtsc": "rdtsc", "rdpid": "rdtsc"}
     MAY = {"push", "pop", "mov", "movq", "movl", "movzwl", "movabs", "lea", "add", "sub", "and", "or", "xor", "shl", "shr", "inc", "imul", "test",
            "cmp", "cmpb", "cmpq", "bt", "decq", "xadd", "cmpxchg", "call", "leave", "ret"}
 
@@ -111,7 +112,13 @@ class Code(unittest.TestCase):
     def check(self, frame: str, clock: str, most: int, kind: str = ""):
         path = self.straight_path(f"rdam_enter_{frame}_{clock}{kind}")
         text = "\n".join(f"{operation} {operands}" for operation, operands in path)
-        self.assertEqual([line for line in path if line[0] == clock], [(clock, "")] * 2, text)
+        read = self.CLOCKS[clock]
+        operations = [operation for operation, _ in path]
+        self.assertEqual([line for line in path if line[0] == read], [(read, "")] * 2, text)
+        # The fence stands between the first reading and the function, and the rest of the probe before it.
+        fences = [operations[at + 1] for at, operation in enumerate(operations) if operation == "lfence"]
+        self.assertEqual(fences, ["call"] if clock == "rdtscp" else [], text)
+        self.assertEqual(operations.count("rdpid"), 2 if clock == "rdpid" else 0, text)
         self.assertEqual([line for line in path if line[0] == "ret"], [("ret", "")], text)
         calls = [operands for operation, operands in path if operation == "call"]
         counter = [call for call in calls if call.endswith("<rdam_read_counter>")]
@@ -119,7 +126,7 @@ class Code(unittest.TestCase):
         calls = [call for call in calls if call not in counter]
         self.assertEqual(len(calls), 1, text)
         self.assertRegex(calls[0], r"^\*-?0x[0-9a-f]+\(%rbp\)$", "only the wrapped function itself is called")
-        others = {operation for operation, _ in path} - self.MAY - {clock}
+        others = set(operations) - self.MAY - {read, "lfence", "rdpid"}
         self.assertEqual({operation for operation in others if not re.fullmatch("j[a-z]+", operation)}, set(), text)
         for operation, operands in path:
             self.assertNotRegex(operands, "[xyz]mm", f"{operation} {operands}")

@@ -26,7 +26,8 @@ class ProbeCost(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stdout)
             rows = json.loads(figures.read_text())
         self.assertIn("33000 calls, all there", run.stdout)
-        for compared in ("rdam / two rdtscp", "three int arguments / two rdtscp", r"side frame \(no debug info\) / two rdtscp",
+        for compared in ("rdam / two stamps", "RDAM_CLOCK=unfenced / two stamps without a fence", "three int arguments / two stamps",
+                         r"side frame \(no debug info\) / two stamps",
                          "RDAM_CLOCK=rdtsc / rdam", "2 threads at once, each / rdam"):
             self.assertRegex(run.stdout, compared + r" +\d+\.\d\d +\d+\.\d\d")
         for single in rows.pop("single calls"):

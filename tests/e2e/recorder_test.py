@@ -38,16 +38,17 @@ class Shapes(Case):
         self.check("shapes_static")
 
     def test_other_clocks(self):
-        for clock in ("rdtsc", "monotonic"):
+        for clock in ("unfenced", "rdtsc", "monotonic"):
             for program in ("shapes", "shapes_undescribed"):
                 with self.subTest((clock, program)):
                     done = self.rdam("record", "-o", clock, "--clock", clock, "-f", ",".join(SHAPES), "--", PROGRAMS / program)
                     self.assertEqual(done.returncode, 0, done.stderr.decode())
                     self.assertEqual(self.counts(clock), SHAPES)
+                    self.assertIn(self.analyze(clock)["trace"]["clock"], ("rdtsc", "rdpid") if clock == "rdtsc" else (clock,))
 
     def test_clocks_agree(self):
         durations = {}
-        for clock in ("rdtscp", "rdtsc", "monotonic"):
+        for clock in ("rdtscp", "unfenced", "rdtsc", "monotonic"):
             self.rdam("record", "-o", clock, "--clock", clock, "-f", "nanosleep,usleep,sleep,clock_nanosleep", "--", "sleep", "0.3")
             durations[clock] = max(f["min_ns"] for f in self.analyze(clock)["functions"])
         # Nobody sleeps shorter than asked; the upper bound only tells a wrong unit from a busy machine.

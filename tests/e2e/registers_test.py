@@ -24,8 +24,10 @@ class Registers(Case):
     def test_with_a_stack_at_every_call(self):
         self.check(RDAM_STACK_PERIOD="1")
 
-    def test_clock_rdtsc(self):
-        self.check(RDAM_CLOCK="rdtsc")
+    def test_other_clocks(self):
+        for clock in ("unfenced", "rdtsc"):
+            with self.subTest(clock):
+                self.check(RDAM_CLOCK=clock)
 
 
 if __name__ == "__main__":

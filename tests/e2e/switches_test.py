@@ -127,7 +127,7 @@ class Switches(Case):
         self.assertEqual(sorted(counts), [6, 11])
 
     def test_every_clock(self):
-        for clock in ("rdtscp", "rdtsc", "monotonic"):
+        for clock in ("rdtscp", "unfenced", "rdtsc", "monotonic"):
             with self.subTest(clock):
                 done = self.rdam("record", "--clock", clock, "-f", "nap", "--", SWITCHES, "sleeps", "10", "10")
                 self.assertEqual(done.returncode, 0, done.stderr.decode())

@@ -1,8 +1,10 @@
 // Any bytes as the events of a few threads: matched, mined, scored and shown. Four bytes are an event.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "analyzer/score/analyze.h"
 #include "analyzer/score/scores.h"
 #include "analyzer/score/thread_analysis.h"
+#include "analyzer/score/window.h"
 
 namespace {
 
@@ -30,6 +33,8 @@ trace::TraceInfo make_info() {
     info.clock.ticks_per_second = 1e9;
     info.clock.probe_ticks = 3.5;
     info.clock.probe_inner_ticks = 1.5;
+    info.clock.error_ticks = 0.25;
+    info.process.machine_share = 0.125;
     info.objects = {{.path = "/app", .build_id = {}, .base = 0x1000, .end = 0x2000}};
     info.functions.resize(kFunctions);
     for (std::uint32_t f = 0; f < kFunctions; ++f) {
@@ -48,6 +53,7 @@ trace::TraceInfo make_info() {
 /// Two functions are sampled in windows, one of them from the start on.
 trace::TraceInfo make_windowed_info() {
     trace::TraceInfo info = make_info();
+    info.clock.step_ticks = 5;
     info.functions[1].windowed_since = 1;
     info.functions[2].windowed_since = 1500;
     for (std::uint64_t begin = 1000; begin < 10000; begin += 300)
@@ -80,11 +86,12 @@ class EventMaker {
     std::uint64_t now_ = 1000;
 };
 
-void check(const score::Report& report) {
+/// `known`: the threads' lives hold all their events and pauses.
+void check(const score::Report& report, bool known) {
     double self = 0;
     bool sampled = false;
     for (const score::FunctionRow& row : report.functions) {
-        for (const double value : {row.rdam, row.rdam_all, row.rdam_self, row.rdam_flat})
+        for (const double value : {row.rdam, row.rdam_all, row.rdam_self, row.rdam_flat, row.floor})
             require(value >= 0 && value <= 1);
         self += row.rdam_self;
         sampled = sampled || row.sampled;
@@ -106,7 +113,31 @@ void check(const score::Report& report) {
         require(row.rdam >= 0 && row.rdam <= 1 && row.length >= 2 && row.occurrences >= 2);
     // An estimate has no such bound; and where nobody knows when a thread ended, a pause behind its last
     // event takes more out of its life than there was.
-    require(sampled || report.counts.paused > 0 || self <= 1 + 1e-6);
+    require(sampled || (report.counts.paused > 0 && !known) || self <= 1 + 1e-6);
+}
+
+/// By thread, in order; null: a gap.
+using Events = std::vector<std::vector<std::optional<trace::Event>>>;
+
+Events make_events(std::span<const std::uint8_t> bytes, std::span<const std::uint64_t> words) {
+    Events events(kThreads);
+    EventMaker maker{words};
+    std::size_t thread = 0;
+    for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+        const trace::Event event = maker.make(bytes.subspan(at).first<4>());
+        if (bytes[at] == 0xef) thread = (thread + 1) % kThreads;
+        if (bytes[at] == 0xee) events[thread].emplace_back();
+        events[thread].emplace_back(event);
+    }
+    return events;
+}
+
+void know_lives(const Events& events, trace::TraceInfo& info) {
+    for (std::size_t t = 0; t < kThreads; ++t) {
+        info.threads[t].start = info.threads[t].end = 1;
+        for (const auto& event : events[t])
+            if (event) info.threads[t].end = std::max({info.threads[t].end, event->tsc, event->until});
+    }
 }
 
 void show(const score::Report& report, const trace::TraceInfo& info) {
@@ -125,10 +156,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const trace::TraceInfo infos[] = {make_info(), make_windowed_info()};
     static const std::vector<std::uint64_t> words = {0, 1, 2, 0x7f00, ~0ULL};
     const std::uint8_t choice = data[0];
-    const trace::TraceInfo& info = infos[(choice & 32U) != 0 ? 1 : 0];
+    trace::TraceInfo info = infos[(choice & 32U) != 0 ? 1 : 0];
+    const Events events = make_events({data + 1, size - 1}, words);
+    const bool known = (choice & 64U) != 0;
+    if (known) know_lives(events, info);
     score::Settings chosen{
         .sequences = {.deep_keys = (choice & 1U) != 0, .fold_loops = (choice & 2U) != 0},
-        .baseline = {.kind = static_cast<score::Baseline::Kind>(choice / 4 % 3), .fraction = 0.25},
+        .baseline = {.kind = static_cast<score::Baseline::Kind>(choice / 4 % 4), .fraction = 0.25},
         .patterns = true};
     if ((choice & 16U) != 0) chosen.ignore = {"c"};
     const auto settings = score::resolve(info, chosen);
@@ -137,21 +171,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::unique_ptr<score::ThreadAnalysis>> threads;
     for (std::size_t t = 0; t < kThreads; ++t) {
         threads.push_back(std::make_unique<score::ThreadAnalysis>(info, *settings));
-        threads.back()->set_life({});
-    }
-    EventMaker maker{words};
-    std::size_t thread = 0;
-    for (std::size_t at = 1; at + 4 <= size; at += 4) {
-        const trace::Event event = maker.make(std::span<const std::uint8_t, 4>{data + at, 4});
-        if (data[at] == 0xef) thread = (thread + 1) % kThreads;
-        if (data[at] == 0xee) threads[thread]->gap();
-        threads[thread]->consume({&event, 1});
+        threads.back()->set_life(score::life_in(info.threads[t], {}));
+        for (const auto& event : events[t]) {
+            if (event)
+                threads[t]->consume({&*event, 1});
+            else
+                threads[t]->gap();
+        }
     }
     score::ThreadList finished;
     for (const auto& each : threads)
         finished.push_back(each->finish());
     const score::Report report = score::make_report({info, {}}, *settings, finished, 100, 100);
-    check(report);
+    check(report, known);
     show(report, info);
     return 0;
 }

@@ -1,0 +1,95 @@
+// What constant work would score: docs/design.md §5, 15.
+#include "analyzer/score/floor.h"
+
+#include <catch2/catch.hpp>
+
+#include "analyzer/output/notes.h"
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
+
+/// `a` and `b` lose 40 ticks of 1,000 in a call each, `a` in one of 4 calls and `b` in one of 40; `c`
+/// nothing.
+Recording recording_with(double error_ticks, double machine_share) {
+    Recording recording{3};
+    recording.info.clock.step_ticks = 4;
+    recording.info.clock.error_ticks = error_ticks;
+    recording.info.process.machine_share = machine_share;
+    ThreadRecording& thread = recording.thread(1000, 2000);
+    std::uint64_t now = 1000;
+    const auto call = [&](std::uint32_t function, std::uint64_t duration) {
+        thread.call(now, function, duration);
+        now += duration;
+    };
+    for (int i = 0; i < 4; ++i)
+        call(kA, i == 1 ? 50 : 10);
+    for (int i = 0; i < 40; ++i)
+        call(kB, i == 7 ? 50 : 10);
+    for (int i = 0; i < 4; ++i)
+        call(kC, 10);
+    return recording;
+}
+
+}  // namespace
+
+TEST_CASE("the floor is the clock's error in each call and the machine's share of their time", "[floor]") {
+    trace::TraceInfo info;
+    info.clock.error_ticks = 2;
+    info.clock.step_ticks = 26;
+    info.process.machine_share = 0.01;
+    CHECK(score::floor_of(info, {}, 100, 5000, 10000) == Approx((100 * 2 + 0.01 * 5000) / 10000));
+    CHECK(score::floor_of(info, {.kind = score::Baseline::Kind::minimum}, 100, 5000, 10000) ==
+          Approx((100 * 28 + 0.01 * 5000) / 10000));
+    CHECK(score::floor_of(info, {}, 1e9, 5000, 10000) == 1);
+    CHECK(score::floor_of(info, {}, 100, 5000, 0) == 0);
+    CHECK(score::floor_of({}, {}, 100, 5000, 10000) == 0);
+}
+
+TEST_CASE("a function that does not score more than its floor says nothing", "[floor]") {
+    const score::Report report = analyze(recording_with(1, 0.05));
+    const score::FunctionRow& a = row(report, "a");
+    const score::FunctionRow& b = row(report, "b");
+    CHECK(a.rdam == Approx(0.04));
+    CHECK(b.rdam == Approx(0.04));
+    CHECK(a.floor == Approx((4 * 1 + 0.05 * 80) / 1000));
+    CHECK(b.floor == Approx((40 * 1 + 0.05 * 440) / 1000));
+    CHECK(!a.at_floor());
+    CHECK(b.at_floor());
+    CHECK(!row(report, "c").at_floor());
+}
+
+TEST_CASE("what is at its floor is not ranked above what is not", "[floor]") {
+    // Of equal scores the order is that of the names.
+    const auto ranks = [](const score::Report& report) {
+        std::string names;
+        for (const score::FunctionRow& row : output::by_rank(report, 0))
+            names += row.name;
+        return names;
+    };
+    CHECK(ranks(analyze(recording_with(0, 0))) == "abc");
+    Recording recording = recording_with(1, 0.05);
+    std::swap(recording.info.functions[kA].name, recording.info.functions[kB].name);
+    const score::Report report = analyze(recording);
+    CHECK(report.functions[0].name == "a");
+    CHECK(report.functions[0].at_floor());
+    CHECK(ranks(report) == "bac");
+    CHECK(output::by_rank(report, 1).size() == 1);
+    CHECK(output::score_mark(row(report, "a")) == "°");
+    CHECK(output::score_mark(row(report, "b")) == "≥");  // seen four times
+}
+
+TEST_CASE("the machine's share is told where it matters", "[floor]") {
+    const auto told = [](double share) {
+        const auto all = output::notes(analyze(recording_with(0, share)));
+        return std::ranges::any_of(
+            all, [](const std::string& note) { return note.find("this machine itself takes") == 0; });
+    };
+    CHECK(!told(0));
+    CHECK(!told(0.009));
+    CHECK(told(0.018));
+}
+
+}  // namespace rdam::test
