@@ -138,6 +138,27 @@ struct Durations {
     }
 };
 
+/// What a wrapped call costs whose work would have overlapped with that of its neighbours.
+std::uint64_t measure_flow_x16(ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
+    constexpr std::uint32_t kTurns = 20;
+    void*& resume = rdam_functions[shm::kEmptyFunction].resume;
+    void* const empty = resume;
+    resume = reinterpret_cast<void*>(constant_work);
+    work_turns = kTurns;
+    std::uint64_t with = ~std::uint64_t{0};
+    std::uint64_t without = with;
+    for (std::uint32_t batch = 0; batch < kCostBatches; ++batch) {
+        const std::uint64_t now = ticks_of_batch(wrapped);
+        with = now < with ? now : with;
+        const std::uint64_t plain = ticks_of_batch(constant_work);
+        without = plain < without ? plain : without;
+        zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
+        thread.cursor = origin;
+    }
+    resume = empty;
+    return with > without ? per_call_x16(with - without) : 0;
+}
+
 /// How much longer than the fastest of them calls of equal work seem to last, on average: for the worst of
 /// some lengths of work.
 std::uint64_t measure_error_x16(ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
@@ -243,6 +264,7 @@ void measure_cost(ThreadState& thread) {
         zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
         thread.cursor = origin;
     }
+    control.flow_ticks_x16 = measure_flow_x16(thread, origin, wrapped);
     control.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
     if (globals.counting) measure_instructions(thread, origin, wrapped);
     zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);

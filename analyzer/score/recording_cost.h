@@ -8,7 +8,8 @@ namespace rdam::score {
 
 /// Sums over all threads, in nanoseconds.
 struct RecordingCost {
-    double probes_ns = 0;  ///< calls × what one wrapped call costs, measured when the program started
+    double probes_ns =
+        0;  ///< calls × what one wrapped call costs in the flow of a program (trace::ClockInfo::flow_ticks)
     double pauses_ns = 0;  ///< the recorder held a thread to work: packed its events, copied its stack
     double waits_ns = 0;   ///< … because the buffers were full
     double agent_ns = 0;   ///< its own process had their processors

@@ -143,9 +143,10 @@ std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info,
                                      std::span<const std::unique_ptr<ThreadTimes>> threads,
                                      const ResolvedSettings& settings, double ns_per_tick) {
     const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
+    const double probe = std::max(info.clock.flow_ticks, settings.cost.total) * ns_per_tick;
     std::vector<ThreadCost> costs;
     for (const auto& thread : threads)
-        costs.push_back(thread_cost(*thread, known, settings.cost.total * ns_per_tick, ns_per_tick));
+        costs.push_back(thread_cost(*thread, known, probe, ns_per_tick));
     return costs;
 }
 

@@ -56,6 +56,7 @@ std::string serialize(const ClockInfo& clock) {
     to.add_double(F::probe_inner_ticks, clock.probe_inner_ticks);
     to.add_double(F::floor_ticks, clock.floor_ticks);
     if (clock.step_ticks != 0) to.add_uint64(F::step_ticks, clock.step_ticks);
+    if (clock.flow_ticks > 0) to.add_double(F::flow_ticks, clock.flow_ticks);
     if (clock.error_ticks > 0) to.add_double(F::error_ticks, clock.error_ticks);
     return out;
 }

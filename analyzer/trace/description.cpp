@@ -117,6 +117,9 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
                 // What says more than the recorder measures is damaged.
                 if (to.step_ticks > kMostStep) to.step_ticks = 0;
                 break;
+            case F::flow_ticks:
+                in.real(to.flow_ticks);
+                break;
             case F::error_ticks:
                 in.real(to.error_ticks);
                 if (!(to.error_ticks >= 0 && to.error_ticks <= kMostStep)) to.error_ticks = 0;

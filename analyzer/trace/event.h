@@ -155,6 +155,8 @@ struct ClockInfo {
     std::uint64_t start_unix_ns = 0;
     double probe_ticks =
         0;  ///< measured at start: one wrapped call of an empty function, without the function
+    double flow_ticks = 0;  ///< the same of a call of about 20 ns, one after the other: with the overlap of
+                            ///< neighbours that is lost; 0: not known
     double probe_inner_ticks = 0;  ///< the part of it between the two time-stamps
     double floor_ticks = 0;        ///< two clock readings alone
     std::uint64_t step_ticks = 0;  ///< by which the clock moves at a time; 0: not known

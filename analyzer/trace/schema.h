@@ -54,6 +54,7 @@ enum class Clock : protozero::pbf_tag_type {
     floor_ticks = 7,
     step_ticks = 8,
     error_ticks = 9,
+    flow_ticks = 10,
 };
 
 enum class Switches : protozero::pbf_tag_type {

@@ -172,6 +172,7 @@ struct Control {
     std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
     std::uint64_t inner_ticks_x16;
     std::uint64_t floor_ticks_x16;
+    std::uint64_t flow_ticks_x16;  ///< of a call whose work would have overlapped with that of its neighbours
     std::uint64_t error_ticks_x16;  ///< by which equal work seems to differ, on average above its fastest
     Counters counters;
     std::uint32_t counters_error;

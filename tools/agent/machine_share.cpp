@@ -15,10 +15,10 @@ using std::chrono::nanoseconds;
 /// Far more than a reading of the clock takes, and less than the shortest interrupt.
 constexpr nanoseconds kGap{300};
 constexpr milliseconds kSlice{1};
-constexpr int kSlices = 10;
-constexpr milliseconds kLongest{40};
+constexpr int kSlices = 5;
+constexpr milliseconds kLongest{15};
 /// Of all processors together; with less nothing is said.
-constexpr milliseconds kLeast{4};
+constexpr milliseconds kLeast{3};
 
 /// How often the kernel has let another thread run in this one's place.
 long preemptions() {
@@ -31,10 +31,12 @@ long preemptions() {
 
 MachineShare::MachineShare(const std::vector<std::uint32_t>& processors) : spins_(processors.size()) {
     for (std::size_t i = 0; i < processors.size(); ++i)
-        threads_.emplace_back([this, i, processor = processors[i]] { spins_[i] = spin_on(processor); });
+        threads_.emplace_back([this, i, processor = processors[i]](const std::stop_token& stop) {
+            spins_[i] = spin_on(processor, stop);
+        });
 }
 
-MachineShare::Spin MachineShare::spin_on(std::uint32_t processor) {
+MachineShare::Spin MachineShare::spin_on(std::uint32_t processor, const std::stop_token& stop) {
     const auto end = Clock::now() + kLongest;
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -42,7 +44,7 @@ MachineShare::Spin MachineShare::spin_on(std::uint32_t processor) {
     if (sched_setaffinity(0, sizeof set, &set) != 0) return {};
     Spin sum;
     auto last = Clock::now();
-    for (int quiet = 0; quiet < kSlices && last < end;) {
+    for (int quiet = 0; quiet < kSlices && last < end && !stop.stop_requested();) {
         const long before = preemptions();
         const auto begin = last = Clock::now();
         nanoseconds taken{0};
@@ -60,6 +62,8 @@ MachineShare::Spin MachineShare::spin_on(std::uint32_t processor) {
 }
 
 double MachineShare::result() {
+    for (std::jthread& thread : threads_)
+        thread.join();
     threads_.clear();
     Spin sum;
     for (const Spin& spin : spins_) {

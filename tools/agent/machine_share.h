@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -17,8 +18,8 @@ class MachineShare {
     MachineShare(const MachineShare&) = delete;
     MachineShare& operator=(const MachineShare&) = delete;
 
-    /// Waits for the end of it, 40 ms after its beginning at the latest. Of the processors' time, 0…1; 0: not
-    /// known, for they had too much else to do.
+    /// Waits for the end of it, 15 ms after its beginning at the latest; who does not ask does not wait. Of
+    /// the processors' time, 0…1; 0: not known, for they had too much else to do.
     double result();
 
   private:
@@ -28,7 +29,7 @@ class MachineShare {
         std::int64_t all = 0;
     };
 
-    static Spin spin_on(std::uint32_t processor);
+    static Spin spin_on(std::uint32_t processor, const std::stop_token& stop);
 
     std::vector<Spin> spins_;
     std::vector<std::jthread> threads_;

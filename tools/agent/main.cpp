@@ -108,6 +108,7 @@ void describe_clock(const shm::Control& control, const TickRate& rate, trace::Cl
     clock.probe_inner_ticks = static_cast<double>(control.inner_ticks_x16) * kScale;
     clock.floor_ticks = static_cast<double>(control.floor_ticks_x16) * kScale;
     clock.step_ticks = control.step;
+    clock.flow_ticks = static_cast<double>(control.flow_ticks_x16) * kScale;
     clock.error_ticks = static_cast<double>(control.error_ticks_x16) * kScale;
 }
 

@@ -142,6 +142,7 @@ TraceInfo full_info() {
                   .start_tsc = 0xfedcba9876543210,
                   .start_unix_ns = 1700000000000000000,
                   .probe_ticks = 95.5,
+                  .flow_ticks = 112.5,
                   .probe_inner_ticks = 45.25,
                   .floor_ticks = 88.125,
                   .step_ticks = 26,
@@ -196,7 +197,7 @@ auto fields(const ProcessInfo& p) {
 }
 auto fields(const ClockInfo& c) {
     return std::tie(c.source, c.ticks_per_second, c.start_tsc, c.start_unix_ns, c.probe_ticks,
-                    c.probe_inner_ticks, c.floor_ticks, c.step_ticks, c.error_ticks);
+                    c.probe_inner_ticks, c.floor_ticks, c.step_ticks, c.error_ticks, c.flow_ticks);
 }
 
 auto fields(const SwitchInfo& s) {
