@@ -254,6 +254,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"rdam_high", finite(row.rdam_high)},
              {"floor", finite(row.floor)},
              {"rank", row.rank},
+             {"by_design", row.by_design},
              {"rdam_all", finite(row.rdam_all)},
              {"rdam_self", finite(row.rdam_self)},
              {"rdam_flat", finite(row.rdam_flat)},

@@ -319,16 +319,6 @@ std::string score_mark(const score::FunctionRow& row) {
     return mark.empty() && row.at_floor() ? kFloorMark : mark;
 }
 
-std::vector<std::reference_wrapper<const score::FunctionRow>> by_rank(const score::Report& report,
-                                                                      std::size_t most) {
-    std::vector<std::reference_wrapper<const score::FunctionRow>> rows(report.functions.begin(),
-                                                                       report.functions.end());
-    std::ranges::stable_sort(rows, {}, [](const score::FunctionRow& row) { return row.rank; });
-    if (most > 0 && most < rows.size())
-        rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(most), rows.end());
-    return rows;
-}
-
 std::string floor_advice() {
     return "A function of constant work would score as much: it is what the clock and the machine make of "
            "it.";

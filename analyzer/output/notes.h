@@ -1,7 +1,6 @@
 // What a reader of the scores must know about the recording, in plain words.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,6 @@ std::string recording_cost(const score::Report& report);
 
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
-
-/// The functions in the order of their ranks, at most `most` (0: all).
-std::vector<std::reference_wrapper<const score::FunctionRow>> by_rank(const score::Report& report,
-                                                                      std::size_t most);
 
 /// score_mark() of a function. A few calls far below all others make the score of a sample no bound at all:
 /// that is the reservation to be told.

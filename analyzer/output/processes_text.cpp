@@ -6,6 +6,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/processes.h"
+#include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/table.h"
 #include "analyzer/output/units.h"
 #include "wrappers/support/printable.h"
@@ -26,8 +27,7 @@ class ProcessesWriter {
   public:
     ProcessesWriter(const Processes& processes, const TextOptions& options)
         : processes_(processes), options_(options), style_(options.color) {
-        const auto& all = processes.overall.functions;
-        rows_ = std::span{all}.first(options.top == 0 ? all.size() : std::min(options.top, all.size()));
+        rows_ = score::by_rank(processes.overall.functions, options.top);
     }
 
     std::string write() {
@@ -102,7 +102,13 @@ class ProcessesWriter {
 
     static std::string name_of(const score::OverallFunction& row) {
         return printable(score::qualified_name(row.module, row.name) +
-                         (row.file.empty() ? "" : " (" + row.file + ")"));
+                         (row.file.empty() ? "" : " (" + row.file + ")") +
+                         (row.by_design.empty() ? "" : ", " + row.by_design));
+    }
+
+    static std::string mark_of(const score::OverallFunction& row) {
+        const std::string mark = score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone);
+        return mark.empty() && row.rdam > 0 && row.rdam <= row.floor ? kFloorMark : mark;
     }
 
     void functions() {
@@ -120,16 +126,15 @@ class ProcessesWriter {
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({row.few_windows ? "-"
-                                       : score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone) +
-                                             score_text(row.rdam),
+            table.add({row.few_windows ? "-" : mark_of(row) + score_text(row.rdam),
                        row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "",
                                    row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
                        human_time(row.lost_ns), percent(row.rdam_all),
                        fmt::format("{}/{}", affected, row.processes.size())});
         }
-        styled_rows(table.lines(1));
+        for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
+            line(text);
         if (rows_.size() < processes_.overall.functions.size()) {
             line(style_.faint(fmt::format(" … {} more (--top 0 shows all)",
                                           processes_.overall.functions.size() - rows_.size())));
@@ -142,23 +147,10 @@ class ProcessesWriter {
         line("95 %: where the scores of 95 of 100 such runs would lie.");
         line("of all time: lost / the lives of all threads.");
         line("processes: those that lost time / those that called it.");
-        const bool marked = std::ranges::any_of(rows_, [](const auto& row) {
-            return row.maybe_recorder || row.lower_bound || row.minimum_alone;
-        });
+        const bool marked = std::ranges::any_of(
+            rows_, [](const score::OverallFunction& row) { return !mark_of(row).empty(); });
         if (marked)
-            line("?, ≥, !: a score with a reservation; the process's own report (--threads) says which.");
-    }
-
-    void styled_rows(const std::vector<std::string>& lines) {
-        line(style_.bold(lines.front()));
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const std::string& text = lines[i + 1];
-            if (rows_[i].rdam >= options_.threshold) {
-                line(style_.alarming(text));
-            } else {
-                line(rows_[i].rdam >= options_.threshold / 4 ? style_.notable(text) : text);
-            }
-        }
+            line("?, ≥, !, °: a score with a reservation; the process's own report (--threads) says which.");
     }
 
     /// All of them, or those with the highest scores, in their order.
@@ -204,7 +196,7 @@ class ProcessesWriter {
     const Processes& processes_;
     const TextOptions& options_;
     Style style_;
-    std::span<const score::OverallFunction> rows_;
+    std::vector<std::reference_wrapper<const score::OverallFunction>> rows_;
     std::string out_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/output/notes.h"
+#include "analyzer/output/ranked_rows.h"
 #include "analyzer/output/table.h"
 #include "analyzer/output/units.h"
 #include "wrappers/support/printable.h"
@@ -26,7 +27,7 @@ class TextWriter {
   public:
     TextWriter(const score::Report& report, Symbols& symbols, const TextOptions& options)
         : report_(report), symbols_(symbols), options_(options), style_(options.color) {
-        rows_ = by_rank(report, options.top);
+        rows_ = score::by_rank(report.functions, options.top);
     }
 
     std::string write() {
@@ -75,7 +76,8 @@ class TextWriter {
                      {.title = "threads"}}};
         for (const score::FunctionRow& row : rows_)
             add_function(table, row);
-        styled_rows(table.lines(1));
+        for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
+            line(text);
         if (rows_.size() < report_.functions.size()) {
             line(style_.faint(
                 fmt::format(" … {} more (--top 0 shows all)", report_.functions.size() - rows_.size())));
@@ -125,28 +127,20 @@ class TextWriter {
         return score_mark(false, row.lower_bound, row.minimum_alone);
     }
 
+    /// What waits by design says for what.
+    static std::string with_reason(const score::FunctionRow& row) {
+        return function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
+    }
+
     static void add_function(Table& table, const score::FunctionRow& row) {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
         table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
-                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), function_name(row),
+                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), with_reason(row),
                    occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
                    time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
-    }
-
-    void styled_rows(const std::vector<std::string>& lines) {
-        line(style_.bold(lines.front()));
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const double score = rows_[i].get().rdam;
-            const std::string& text = lines[i + 1];
-            if (score >= options_.threshold) {
-                line(style_.alarming(text));
-            } else {
-                line(score >= options_.threshold / 4 ? style_.notable(text) : text);
-            }
-        }
     }
 
     void section(std::string_view title) {

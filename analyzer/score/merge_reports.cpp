@@ -7,6 +7,7 @@
 
 #include "analyzer/score/function_identity.h"
 #include "analyzer/score/function_row.h"
+#include "analyzer/score/ranking.h"
 
 namespace rdam::score {
 namespace {
@@ -39,10 +40,12 @@ void add_row(OverallFunction& function, const FunctionRow& row, std::size_t proc
         function.rdam = row.rdam;
         function.rdam_low = row.rdam_low;
         function.rdam_high = row.rdam_high;
+        function.floor = row.floor;
         function.lower_bound = row.lower_bound;
         function.minimum_alone = row.minimum_alone;
         function.maybe_recorder = row.maybe_recorder;
     }
+    function.by_design = row.by_design;
     function.occurrences += row.occurrences;
     function.lost_ns += row.lost_ns;
     function.sampled = function.sampled || row.sampled;
@@ -93,6 +96,7 @@ OverallReport merge_reports(std::span<const Report> reports) {
         return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.file) <
                std::tie(a.rdam, a.lost_ns, b.name, b.module, b.file);
     });
+    rank(overall.functions);
     return overall;
 }
 

@@ -25,6 +25,9 @@ struct OverallFunction {
     std::string file;  ///< FunctionIdentity
     double rdam = 0;   ///< highest over the processes that are not short-lived: over all of their threads
     double rdam_low = 0, rdam_high = 0;  ///< of that process
+    double floor = 0;                    ///< likewise
+    std::size_t rank = 0;                ///< 1, 2, 3 … (analyzer/score/ranking.h)
+    std::string by_design = {};          ///< FunctionRow::by_design
     double rdam_all = 0;                 ///< lost_ns / Σ T of all threads of all processes
     double rdam_self = 0;
     std::uint64_t occurrences = 0;

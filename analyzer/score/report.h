@@ -197,8 +197,9 @@ struct FunctionRow {
     double rdam_low = 0, rdam_high = 0;  ///< 95 % interval of rdam, within 0…1 (analyzer/score/loss.h)
     double floor =
         0;  ///< what constant work would score in the thread that sets rdam (analyzer/score/floor.h)
-    std::size_t rank = 0;  ///< 1, 2, 3 …: by rdam; those that are not above their floor behind all others
-    double rdam_all = 0;   ///< lost_ns / Σ T of all threads
+    std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/score/ranking.h)
+    std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
+    double rdam_all = 0;         ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
             ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analyzer/mining/sequence_names.h"
+#include "analyzer/score/ranking.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
@@ -204,14 +205,6 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     for (const trace::AnswerInfo& answer : facts.info.answers) {
         if (static_cast<Verdict>(answer.verdict) != Verdict::wrapped) report.refused.push_back(answer);
     }
-}
-
-/// `rows`: highest rdam first.
-void rank(std::vector<FunctionRow>& rows) {
-    std::size_t next = 0;
-    for (const bool told : {true, false})
-        for (FunctionRow& row : rows)
-            if ((row.rdam > row.floor) == told) row.rank = ++next;
 }
 
 void doubt(const Report& report, FunctionRow& row) {

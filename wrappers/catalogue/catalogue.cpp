@@ -26,8 +26,8 @@ bool by_name(const CatalogueFunction& a, const CatalogueFunction& b) {
     return a.name < b.name;
 }
 
-constexpr std::array<std::string_view, 6> kGroupKeys = {"waits",   "busy-waits",       "tells-caller",
-                                                        "default", "also-with-prefix", "functions"};
+constexpr std::array<std::string_view, 7> kGroupKeys = {
+    "waits", "busy-waits", "by-design", "tells-caller", "default", "also-with-prefix", "functions"};
 
 Result<void> add_group(const toml::table& group, Parts& parts) {
     const auto* functions = group["functions"].as_table();
@@ -44,6 +44,7 @@ Result<void> add_group(const toml::table& group, Parts& parts) {
         if (!function) return tl::unexpected(function.error());
         function->waits = group["waits"].value_or(false);
         function->busy_waits = group["busy-waits"].value_or(false);
+        function->by_design = group["by-design"].value_or(std::string{});
         function->tells_caller = group["tells-caller"].value_or(false);
         function->in_default_list = group["default"].value_or(false);
         if (!second.empty()) {

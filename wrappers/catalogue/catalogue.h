@@ -34,9 +34,10 @@ struct CatalogueFunction {
     std::vector<std::string> keys;  ///< parameters that tell sequences apart by default (a lock's address)
     bool waits = false;             ///< may put the calling thread to sleep: perf's samples do not see it
     bool busy_waits = false;        ///< waits on the processor, before it sleeps or instead
-    bool tells_caller = false;      ///< looks at its return address only to tell it to tools: may be wrapped
-    bool in_default_list = false;   ///< wrapped when the user gives no list at all
-    std::string refuse;             ///< why it is never wrapped ("returns twice"); empty: it may be
+    std::string by_design;      ///< what it waits for, as it should: `for a thread's end`; empty: it does not
+    bool tells_caller = false;  ///< looks at its return address only to tell it to tools: may be wrapped
+    bool in_default_list = false;  ///< wrapped when the user gives no list at all
+    std::string refuse;            ///< why it is never wrapped ("returns twice"); empty: it may be
 };
 
 class Catalogue {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "analyzer/output/notes.h"
+#include "analyzer/score/ranking.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {
@@ -65,7 +66,7 @@ TEST_CASE("what is at its floor is not ranked above what is not", "[floor]") {
     // Of equal scores the order is that of the names.
     const auto ranks = [](const score::Report& report) {
         std::string names;
-        for (const score::FunctionRow& row : output::by_rank(report, 0))
+        for (const score::FunctionRow& row : score::by_rank(report.functions, 0))
             names += row.name;
         return names;
     };
@@ -76,7 +77,7 @@ TEST_CASE("what is at its floor is not ranked above what is not", "[floor]") {
     CHECK(report.functions[0].name == "a");
     CHECK(report.functions[0].at_floor());
     CHECK(ranks(report) == "bac");
-    CHECK(output::by_rank(report, 1).size() == 1);
+    CHECK(score::by_rank(report.functions, 1).size() == 1);
     CHECK(output::score_mark(row(report, "a")) == "°");
     CHECK(output::score_mark(row(report, "b")) == "≥");  // seen four times
 }

@@ -1,0 +1,75 @@
+// In which order functions are shown: docs/design.md §5, 16.
+#include "analyzer/score/ranking.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "analyzer/score/merge_reports.h"
+#include "tests/unit/analysis/recording.h"
+
+namespace rdam::test {
+namespace {
+
+constexpr std::uint32_t kLock = 0, kJoin = 1, kRare = 2;
+
+/// `pthread_join` loses most; `rare` is called twice, so that nearly nothing is known of it; the lock loses
+/// least.
+Recording joined_program() {
+    Recording recording{3};
+    const char* names[] = {"pthread_mutex_lock", "pthread_join", "rare"};
+    for (std::uint32_t f = 0; f < 3; ++f)
+        recording.info.functions[f].name = recording.info.functions[f].linkage_name = names[f];
+    recording.info.functions[kLock].waits = recording.info.functions[kJoin].waits = true;
+    ThreadRecording& thread = recording.thread(1000, 11000);
+    std::uint64_t now = 1000;
+    const auto call = [&](std::uint32_t function, std::uint64_t duration) {
+        thread.call(now, function, duration);
+        now += duration;
+    };
+    for (int i = 0; i < 100; ++i)
+        call(kLock, i % 3 == 0 ? 40 : 10);
+    call(kRare, 10);
+    call(kRare, 1800);
+    for (int i = 0; i < 40; ++i)
+        call(kJoin, i % 2 == 0 ? 200 : 10);
+    return recording;
+}
+
+template <typename Row>
+std::string order(const std::vector<Row>& rows, std::size_t most = 0) {
+    std::string names;
+    for (const Row& row : score::by_rank(rows, most))
+        names += row.name + " ";
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("what waits by design does not come first, and little known comes behind what is known",
+          "[ranking]") {
+    const score::Report report = analyze(joined_program());
+    CHECK(report.functions[0].name == "pthread_join");
+    CHECK(report.functions[1].name == "rare");
+    CHECK(row(report, "pthread_join").by_design == "for a thread's end");
+    CHECK(row(report, "pthread_mutex_lock").by_design.empty());
+    CHECK(row(report, "rare").rdam_low < row(report, "pthread_mutex_lock").rdam_low);
+    CHECK(order(report.functions) == "pthread_mutex_lock rare pthread_join ");
+    CHECK(order(report.functions, 1) == "pthread_mutex_lock ");
+    CHECK(row(report, "pthread_mutex_lock").rank == 1);
+    CHECK(row(report, "pthread_join").rank == 3);
+}
+
+TEST_CASE("a program's own function of such a name is none of the catalogue's", "[ranking]") {
+    Recording recording = joined_program();
+    recording.info.functions[kJoin].waits = false;
+    CHECK(row(analyze(recording), "pthread_join").by_design.empty());
+}
+
+TEST_CASE("several processes are ranked alike", "[ranking]") {
+    const score::Report reports[] = {analyze(joined_program()), analyze(joined_program())};
+    const score::OverallReport overall = score::merge_reports(reports);
+    CHECK(overall.functions[0].name == "pthread_join");
+    CHECK(order(overall.functions) == "pthread_mutex_lock rare pthread_join ");
+}
+
+}  // namespace rdam::test
