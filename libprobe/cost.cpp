@@ -72,7 +72,7 @@ std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
 /// Work for a wrapped function: that many multiplications, each of which waits for the one before.
 std::uint32_t work_turns;
 
-void constant_work() {
+__attribute__((noinline)) void constant_work() {
     std::uint64_t value = 3;
     for (std::uint32_t i = 0; i < work_turns; ++i) {
         value *= 0x9E3779B97F4A7C15;
@@ -143,14 +143,16 @@ std::uint64_t measure_flow_x16(ThreadState& thread, std::uint64_t origin, void (
     constexpr std::uint32_t kTurns = 20;
     void*& resume = rdam_functions[shm::kEmptyFunction].resume;
     void* const empty = resume;
-    resume = reinterpret_cast<void*>(constant_work);
+    void* opaque = reinterpret_cast<void*>(constant_work);
+    asm volatile("" : "+r"(opaque));  // a call, as the wrapped one is
+    resume = opaque;
     work_turns = kTurns;
     std::uint64_t with = ~std::uint64_t{0};
     std::uint64_t without = with;
     for (std::uint32_t batch = 0; batch < kCostBatches; ++batch) {
         const std::uint64_t now = ticks_of_batch(wrapped);
         with = now < with ? now : with;
-        const std::uint64_t plain = ticks_of_batch(constant_work);
+        const std::uint64_t plain = ticks_of_batch(reinterpret_cast<void (*)()>(opaque));
         without = plain < without ? plain : without;
         zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
         thread.cursor = origin;

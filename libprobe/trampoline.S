@@ -191,8 +191,17 @@ rdam_enter_\name:
     .endif
         RECORD_ENTER \name, \clock, \budget, \count
 .L\name\()_call:
+    .ifc \budget, budget
+        lea     RDAM_UNRECORDED(%rip), %rax
+        cmp     %rax, RDAM_FRAME_ENTRY(%rbp)
+        je      .L\name\()_unfenced
+        FENCE   \clock
+.L\name\()_unfenced:
+        RESTORE_SCRATCH
+    .else
         RESTORE_SCRATCH
         FENCE   \clock
+    .endif
         call    *RDAM_FRAME_RESUME(%rbp)
         mov     %rax, RDAM_FRAME_RAX(%rbp)
         mov     %rdx, RDAM_FRAME_RDX(%rbp)

@@ -7,6 +7,7 @@
 
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
+#include "analyzer/score/ranking.h"
 
 namespace rdam::output {
 
@@ -67,6 +68,7 @@ Json trace_json(const score::Report& report) {
              {"probe_cost_ns", nanoseconds(report.probe_cost_ns)},
              {"clock", report.clock},
              {"clock_step_ns", nanoseconds(report.clock_step_ns)},
+             {"flow_cost_ns", nanoseconds(report.flow_cost_ns)},
              {"clock_error_ns", nanoseconds(report.clock_error_ns)},
              {"machine_share", finite(report.process.machine_share)},
              {"perturbation", finite(report.perturbation)},
@@ -229,7 +231,7 @@ Json hints_json(const score::FunctionRow& row) {
     Json out = Json::array();
     for (const score::Hint& hint : row.hints)
         out.push_back(hint_json(hint));
-    if (row.at_floor()) out.push_back({{"kind", "clock"}, {"text", floor_advice(row)}});
+    if (score::at_floor(row)) out.push_back({{"kind", "clock"}, {"text", floor_advice(row)}});
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row)}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
@@ -330,10 +332,10 @@ Json patterns_json(const score::Report& report) {
 }  // namespace
 
 Json report_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {
-    const std::size_t shown = options.top == 0 ? report.functions.size() : options.top;
     Json functions = Json::array();
-    for (std::size_t i = 0; i < std::min(shown, report.functions.size()); ++i) {
-        functions.push_back(function_json(report, report.functions[i], symbols, options));
+    for (const score::FunctionRow& row : report.functions) {
+        if (options.top == 0 || row.rank <= options.top)
+            functions.push_back(function_json(report, row, symbols, options));
     }
     Json out{{"trace", trace_json(report)}, {"threads", threads_json(report)}, {"functions", functions}};
     out["trace"]["notes"] = notes(report, symbols);  // what these say depends on what they were asked

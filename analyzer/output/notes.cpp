@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyzer/output/units.h"
+#include "analyzer/score/ranking.h"
 #include "analyzer/score/sampling_windows.h"
 #include "wrappers/plan/planner.h"
 
@@ -207,19 +208,18 @@ void add_crowding(const score::Report& report, std::vector<std::string>& out) {
         percent(report.crowded_ns / all)));
 }
 
-/// Where it is known when the agent ran in a thread's place, that is taken out.
 /// A hundredth is what the second figure of a score is about.
 void add_machine(const score::Report& report, std::vector<std::string>& out) {
     constexpr double kWorthTelling = 0.01;
     const double share = report.process.machine_share;
     if (share < kWorthTelling) return;
     out.push_back(
-        fmt::format("this machine itself takes {} of every thread's time (interrupts, or its host; measured "
-                    "when the run began): scores "
+        fmt::format("this machine itself takes {} of every thread's time (interrupts, or its host): scores "
                     "below {:.2f} are the machine",
                     percent(share), std::ceil(100 * share) / 100));
 }
 
+/// Where it is known when the agent ran in a thread's place, that is taken out.
 void add_agent(const score::Report& report, std::vector<std::string>& out) {
     const auto doubtful = static_cast<std::uint64_t>(
         std::ranges::count_if(report.functions, &score::FunctionRow::maybe_recorder));
@@ -316,7 +316,7 @@ bool is_bound(const score::FunctionRow& row) {
 
 std::string score_mark(const score::FunctionRow& row) {
     const std::string mark = score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone);
-    return mark.empty() && row.at_floor() ? kFloorMark : mark;
+    return mark.empty() && score::at_floor(row) ? kFloorMark : mark;
 }
 
 std::string floor_advice() {

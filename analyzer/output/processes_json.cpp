@@ -73,11 +73,10 @@ std::string ProcessesJson::finish(const Processes& processes) {
         objects_->reports[i] = nullptr;
         each.push_back(std::move(process));
     }
-    const auto& all = processes.overall.functions;
     Json functions = Json::array();
-    const std::size_t shown = options_.top == 0 ? all.size() : std::min(options_.top, all.size());
-    for (const score::OverallFunction& function : std::span{all}.first(shown))
-        functions.push_back(function_json(function, processes.reports));
+    for (const score::OverallFunction& function : processes.overall.functions)
+        if (options_.top == 0 || function.rank <= options_.top)
+            functions.push_back(function_json(function, processes.reports));
     Json out{{"overall", overall_json(processes)}};
     out["processes"] = std::move(each);
     out["functions"] = std::move(functions);

@@ -108,7 +108,7 @@ class ProcessesWriter {
 
     static std::string mark_of(const score::OverallFunction& row) {
         const std::string mark = score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone);
-        return mark.empty() && row.rdam > 0 && row.rdam <= row.floor ? kFloorMark : mark;
+        return mark.empty() && score::at_floor(row) ? kFloorMark : mark;
     }
 
     void functions() {

@@ -22,10 +22,10 @@ std::string percent(double share);
 /// `0.743`.
 std::string score_text(double score);
 
+/// In front of a score that constant work would have as well.
+inline constexpr const char* kFloorMark = "°";
 /// What stands in front of a score that has a reservation: `?` (it may be the recorder's doing), `≥` (a lower
 /// bound), `!` (a minimum that stands alone).
-/// Of a score that constant work would have as well.
-inline constexpr const char* kFloorMark = "°";
 std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone);
 
 /// `0.715–0.762`.

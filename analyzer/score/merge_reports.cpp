@@ -45,7 +45,7 @@ void add_row(OverallFunction& function, const FunctionRow& row, std::size_t proc
         function.minimum_alone = row.minimum_alone;
         function.maybe_recorder = row.maybe_recorder;
     }
-    function.by_design = row.by_design;
+    if (!row.by_design.empty()) function.by_design = row.by_design;
     function.occurrences += row.occurrences;
     function.lost_ns += row.lost_ns;
     function.sampled = function.sampled || row.sampled;

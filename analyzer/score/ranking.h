@@ -24,6 +24,12 @@ Standing standing(const Row& row) {
     return row.rdam > row.floor ? Standing::told : Standing::at_floor;
 }
 
+/// The score says no more than that there is a clock and a machine.
+template <typename Row>
+bool at_floor(const Row& row) {
+    return row.rdam > 0 && row.rdam <= row.floor;
+}
+
 /// Sets the ranks of `rows`, which stay where they are: by standing, then by what is known, the lower end of
 /// the score's interval, then by the score, then as they come.
 template <typename Row>

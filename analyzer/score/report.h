@@ -246,8 +246,6 @@ struct FunctionRow {
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 
-    /// The score says no more than that there is a clock and a machine.
-    bool at_floor() const { return rdam > 0 && rdam <= floor; }
     /// Whether `occurrences`, and those of `threads`, are estimates.
     bool estimates_occurrences() const { return sampled && !counted; }
 };
@@ -294,7 +292,9 @@ struct Report {
     std::uint64_t events = 0;
     std::uint64_t dropped = 0;
     std::uint64_t holes = 0;
-    double probe_cost_ns = 0;   ///< of one wrapped call
+    double probe_cost_ns = 0;  ///< of one wrapped call
+    double flow_cost_ns =
+        0;  ///< of one in the flow of a program, as the header counts it (trace::ClockInfo::flow_ticks)
     std::string clock = {};     ///< trace::ClockInfo::source
     double clock_step_ns = 0;   ///< by which the clock moves at a time; 0: not known
     double clock_error_ns = 0;  ///< trace::ClockInfo::error_ticks; 0: not known

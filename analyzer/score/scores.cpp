@@ -140,14 +140,18 @@ ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_
     return cost;
 }
 
+/// Ticks.
+double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings) {
+    return std::max(info.clock.flow_ticks, settings.cost.total);
+}
+
 std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info,
                                      std::span<const std::unique_ptr<ThreadTimes>> threads,
                                      const ResolvedSettings& settings, double ns_per_tick) {
     const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
-    const double probe = std::max(info.clock.flow_ticks, settings.cost.total) * ns_per_tick;
     std::vector<ThreadCost> costs;
     for (const auto& thread : threads)
-        costs.push_back(thread_cost(*thread, known, probe, ns_per_tick));
+        costs.push_back(thread_cost(*thread, known, flow_cost(info, settings) * ns_per_tick, ns_per_tick));
     return costs;
 }
 
@@ -189,6 +193,7 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.threads_ns = lives.all * ns_per_tick;
     report.dropped = facts.info.dropped;
     report.probe_cost_ns = settings.cost.total * ns_per_tick;
+    report.flow_cost_ns = flow_cost(facts.info, settings) * ns_per_tick;
     report.clock = facts.info.clock.source;
     report.clock_step_ns = static_cast<double>(settings.baseline.step) * ns_per_tick;
     report.clock_error_ns = facts.info.clock.error_ticks * ns_per_tick;

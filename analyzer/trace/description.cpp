@@ -88,6 +88,7 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
 void parse(protozero::data_view bytes, ClockInfo& to) {
     using F = schema::Clock;
     constexpr std::uint64_t kMostStep = 0xffff;
+    constexpr double kMostProbe = 1e9;
     to = {};
     for (Fields<F> in(bytes); in.next();) {
         switch (in.field()) {
@@ -119,6 +120,7 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
                 break;
             case F::flow_ticks:
                 in.real(to.flow_ticks);
+                if (!(to.flow_ticks >= 0 && to.flow_ticks <= kMostProbe)) to.flow_ticks = 0;
                 break;
             case F::error_ticks:
                 in.real(to.error_ticks);

@@ -56,6 +56,27 @@ class Shapes(Case):
             self.assertGreater(duration, 0.2999e9, clock)
             self.assertLess(duration, 30e9, clock)
 
+    def test_what_the_clock_can_see_is_measured(self):
+        for clock in ("rdtscp", "unfenced", "rdtsc", "monotonic"):
+            with self.subTest(clock):
+                self.rdam("record", "-o", clock, "--clock", clock, "-f", ",".join(SHAPES), "--", PROGRAMS / "shapes")
+                trace = self.analyze(clock)["trace"]
+                self.assertGreater(trace["probe_cost_ns"], 0)
+                self.assertGreaterEqual(trace["flow_cost_ns"], trace["probe_cost_ns"])
+                self.assertGreater(trace["clock_step_ns"], 0)
+                self.assertGreaterEqual(trace["clock_error_ns"], 0)
+                self.assertTrue(0 <= trace["machine_share"] <= 1, trace["machine_share"])
+
+    def test_what_waits_by_design_stands_below(self):
+        self.rdam("record", "-f", "pthread_mutex_lock,pthread_join", "--", os.environ["KNOWN_LOSS"], "mutex", "3", "2000")
+        rows = {row["name"]: row for row in self.analyze()["functions"]}
+        lock, join = rows["pthread_mutex_lock"], rows["pthread_join"]
+        self.assertEqual((lock["by_design"], join["by_design"]), ("", "for a thread's end"))
+        self.assertGreater(join["rdam"], lock["rdam"])
+        self.assertLess(lock["rank"], join["rank"])
+        table = self.rdam("analyze", "trace.bin").stdout.decode()
+        self.assertRegex(table, r"(?s)pthread_mutex_lock .*\n waiting, by design:\n.*pthread_join, for a thread's end ")
+
     def test_call_stacks_lead_to_main(self):
         for program in ("shapes", "shapes_undescribed", "shapes_static"):
             with self.subTest(program):

@@ -252,7 +252,8 @@ int run(int fd) {
     }
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
-    MachineShare machine(wishes.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{});
+    MachineShare machine(wishes.first && !rationed ? processors_of(process.pid)
+                                                   : std::vector<std::uint32_t>{});
     Planning planning(*shared, process, wishes, info);
     if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);
@@ -261,6 +262,7 @@ int run(int fd) {
     // While the process waits, so that no thread it makes is missed.
     SwitchRecorder switches(process.pid, control.clock, wishes.switches, info.switches);
     info.process.machine_share = machine.result();
+    const StolenShare stolen;
     shared->announce(shm::AgentState::planned);
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
@@ -282,6 +284,7 @@ int run(int fd) {
                      .priority_comes_back = priorities.reversible(),
                      .rationed = rationed},
                     drain);
+    info.process.machine_share = std::max(info.process.machine_share, stolen.now());
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     const std::string text = drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty());

@@ -235,9 +235,9 @@ Run add_record(CLI::App& app) {
             },
             "N"));
     app.add_option("--clock", options->clock,
-                   "The clock: rdtscp; unfenced or rdtsc, which are cheaper and make short functions seem "
-                   "uneven; or monotonic, the "
-                   "kernel's, at a system call each, where the counter is not steady")
+                   "The clock: rdtscp; unfenced or rdtsc, which are cheaper and give short functions scores "
+                   "that are not true; or monotonic, the kernel's, at a system call each, where the counter "
+                   "is not steady")
         ->option_text("CLOCK [rdtscp]")
         ->check(CLI::IsMember({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
     app.add_option("--when-full", options->when_full,

@@ -57,9 +57,9 @@ TEST_CASE("a function that does not score more than its floor says nothing", "[f
     CHECK(b.rdam == Approx(0.04));
     CHECK(a.floor == Approx((4 * 1 + 0.05 * 80) / 1000));
     CHECK(b.floor == Approx((40 * 1 + 0.05 * 440) / 1000));
-    CHECK(!a.at_floor());
-    CHECK(b.at_floor());
-    CHECK(!row(report, "c").at_floor());
+    CHECK(!score::at_floor(a));
+    CHECK(score::at_floor(b));
+    CHECK(!score::at_floor(row(report, "c")));
 }
 
 TEST_CASE("what is at its floor is not ranked above what is not", "[floor]") {
@@ -75,7 +75,7 @@ TEST_CASE("what is at its floor is not ranked above what is not", "[floor]") {
     std::swap(recording.info.functions[kA].name, recording.info.functions[kB].name);
     const score::Report report = analyze(recording);
     CHECK(report.functions[0].name == "a");
-    CHECK(report.functions[0].at_floor());
+    CHECK(score::at_floor(report.functions[0]));
     CHECK(ranks(report) == "bac");
     CHECK(score::by_rank(report.functions, 1).size() == 1);
     CHECK(output::score_mark(row(report, "a")) == "°");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analyzer/output/ranked_rows.h"
 #include "analyzer/score/merge_reports.h"
 #include "tests/unit/analysis/recording.h"
 
@@ -70,6 +71,37 @@ TEST_CASE("several processes are ranked alike", "[ranking]") {
     const score::OverallReport overall = score::merge_reports(reports);
     CHECK(overall.functions[0].name == "pthread_join");
     CHECK(order(overall.functions) == "pthread_mutex_lock rare pthread_join ");
+}
+
+TEST_CASE("groups of functions stand below lines of their own", "[ranking]") {
+    struct Row {
+        std::string name, by_design;
+        double rdam, rdam_low, floor;
+        std::size_t rank = 0;
+    };
+    std::vector<Row> rows{{"join", "for a thread's end", 0.9, 0.9, 0},
+                          {"lock", "", 0.5, 0.4, 0.01},
+                          {"short", "", 0.02, 0.01, 0.03},
+                          {"idle", "", 0, 0, 0.03}};
+    const auto shown = [&] {
+        score::rank(rows);
+        std::vector<std::string> lines{"title"};
+        for (const Row& row : score::by_rank(rows, 0))
+            lines.push_back(row.name);
+        std::string text;
+        for (const std::string& line :
+             output::ranked_lines(lines, score::by_rank(rows, 0), 0.2, output::Style{false}))
+            text += line + "|";
+        return text;
+    };
+    CHECK(shown() ==
+          "title|lock| waiting, by design:|join| no more than constant work would score:|short|idle|");
+    rows.erase(rows.begin() + 2);
+    CHECK(shown() == "title|lock| waiting, by design:|join| nothing lost:|idle|");
+    rows.erase(rows.begin());
+    CHECK(shown() == "title|lock|idle|");
+    rows = {{"short", "", 0.02, 0.01, 0.03}};
+    CHECK(shown() == "title|short|");
 }
 
 }  // namespace rdam::test

@@ -91,7 +91,7 @@ std::span<const Binding> bindings() {
         {Command::undo, {'u'}, "u", "takes the last change back", "undo", where_scores_are()},
         {Command::save, {'w'}, "w", "writes the rules file", "save", where_scores_are()},
         {Command::filter, {'/'}, "/", "shows only functions with this in their name", "", {View::ranking}},
-        {Command::sort, {'s'}, "s", "sorts by score, lost time, occurrences or name", "", {View::ranking}},
+        {Command::sort, {'s'}, "s", "sorts by rank, lost time, occurrences or name", "", {View::ranking}},
         {Command::ignored,
          {'I'},
          "I",

@@ -7,6 +7,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/score/ranking.h"
 #include "tools/rdam/screen/distribution.h"
 #include "tools/rdam/screen/page_tabs.h"
 #include "tools/rdam/screen/scores.h"
@@ -91,7 +92,7 @@ void add_hints(const score::FunctionRow& row, double threshold, std::size_t widt
     std::vector<std::string> texts;
     for (const score::Hint& hint : row.hints)
         texts.push_back(hint.text);
-    if (row.at_floor()) texts.push_back(output::floor_advice(row));
+    if (score::at_floor(row)) texts.push_back(output::floor_advice(row));
     if (row.few_occurrences) texts.push_back(output::lower_bound_advice(row));
     if (row.minimum_alone) texts.push_back(output::minimum_alone_advice());
     if (row.sampled) texts.push_back(output::sampled_advice());

@@ -9,6 +9,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/score/ranking.h"
 #include "tools/rdam/screen/scores.h"
 #include "wrappers/support/printable.h"
 
@@ -98,10 +99,12 @@ Line titles(const Layout& layout) {
 Line row_line(const Row& row, const Layout& layout, double threshold) {
     std::string text = to_right(score(row), kScoreWidth);
     if (layout.interval) text += "  " + to_right(kInterval.text(row), kInterval.width);
-    text += "  " + to_left(function_name(row), layout.name);
+    text +=
+        "  " + to_left(function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design), layout.name);
     for (const Column& column : layout.behind)
         text += "  " + to_right(column.text(row), column.width);
-    return line(std::move(text), look_of_score(row.rdam, threshold));
+    const bool told = score::standing(row) == score::Standing::told;
+    return line(std::move(text), told ? look_of_score(row.rdam, threshold) : Look::faint);
 }
 
 std::string lower_case(std::string text) {
@@ -123,7 +126,7 @@ Order next(Order order) {
 }
 
 std::string in_words(Order order) {
-    constexpr const char* kWords[] = {"by score", "by lost time", "by occurrences", "by name"};
+    constexpr const char* kWords[] = {"by rank", "by lost time", "by occurrences", "by name"};
     return kWords[static_cast<int>(order)];
 }
 
