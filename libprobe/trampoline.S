@@ -191,15 +191,9 @@ rdam_enter_\name:
     .endif
         RECORD_ENTER \name, \clock, \budget, \count
 .L\name\()_call:
-    .ifc \budget, budget
-        lea     RDAM_UNRECORDED(%rip), %rax
-        cmp     %rax, RDAM_FRAME_ENTRY(%rbp)
-        je      .L\name\()_unfenced
-        FENCE   \clock
-.L\name\()_unfenced:
+        FENCE_IF_RECORDED \name, \clock, \budget
         RESTORE_SCRATCH
-    .else
-        RESTORE_SCRATCH
+    .ifc \budget, none
         FENCE   \clock
     .endif
         call    *RDAM_FRAME_RESUME(%rbp)
@@ -280,6 +274,7 @@ rdam_enter_\name:
         jne     .L\name\()_made
     .endif
         RECORD_ENTER \name, \clock, \budget, \count
+        FENCE_IF_RECORDED \name, \clock, \budget
         mov     RDAM_FRAME_RESUME(%rbp), %r10
         mov     %r10, (%rbp)
         .cfi_remember_state
@@ -296,7 +291,9 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         .cfi_escape 0x16, 0x07, 0x02, 0x77, 0x00           // rsp: is rsp+0
+    .ifc \budget, none
         FENCE   \clock
+    .endif
         call    *RDAM_SIDE_RESUME(%rbp)
         push    RDAM_SIDE_RETURN(%rbp)
         .cfi_restore %rsp

@@ -252,8 +252,7 @@ int run(int fd) {
     }
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
-    MachineShare machine(wishes.first && !rationed ? processors_of(process.pid)
-                                                   : std::vector<std::uint32_t>{});
+    MachineShare machine(wishes.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{});
     Planning planning(*shared, process, wishes, info);
     if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);
