@@ -20,24 +20,30 @@ std::uint64_t monotonic() {
     return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-bool is_invariant() {
-    constexpr std::uint32_t kPowerManagement = 0x80000007;
-    constexpr std::uint32_t kInvariantCounter = 1u << 8;
+struct CpuId {
     std::uint32_t eax = 0;
     std::uint32_t ebx = 0;
     std::uint32_t ecx = 0;
     std::uint32_t edx = 0;
-    return __get_cpuid(kPowerManagement, &eax, &ebx, &ecx, &edx) != 0 && (edx & kInvariantCounter) != 0;
+};
+
+/// All zero where the processor has no such leaf.
+CpuId cpuid(std::uint32_t leaf) {
+    CpuId id;
+    if (__get_cpuid_count(leaf, 0, &id.eax, &id.ebx, &id.ecx, &id.edx) == 0) return {};
+    return id;
+}
+
+bool is_invariant() {
+    constexpr std::uint32_t kPowerManagement = 0x80000007;
+    constexpr std::uint32_t kInvariantCounter = 1u << 8;
+    return (cpuid(kPowerManagement).edx & kInvariantCounter) != 0;
 }
 
 bool has_rdpid() {
     constexpr std::uint32_t kFeatures = 7;
     constexpr std::uint32_t kRdpid = 1u << 22;
-    std::uint32_t eax = 0;
-    std::uint32_t ebx = 0;
-    std::uint32_t ecx = 0;
-    std::uint32_t edx = 0;
-    return __get_cpuid_count(kFeatures, 0, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kRdpid) != 0;
+    return (cpuid(kFeatures).ecx & kRdpid) != 0;
 }
 
 }  // namespace

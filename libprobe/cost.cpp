@@ -69,6 +69,12 @@ std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
     return sum;
 }
 
+/// Takes the events behind `origin` out of the chunk.
+void take_back(ThreadState& thread, std::uint64_t origin) {
+    zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
+    thread.cursor = origin;
+}
+
 /// Work for a wrapped function: that many multiplications, each of which waits for the one before.
 std::uint32_t work_turns;
 
@@ -154,8 +160,7 @@ std::uint64_t measure_flow_x16(ThreadState& thread, std::uint64_t origin, void (
         with = now < with ? now : with;
         const std::uint64_t plain = ticks_of_batch(reinterpret_cast<void (*)()>(opaque));
         without = plain < without ? plain : without;
-        zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
-        thread.cursor = origin;
+        take_back(thread, origin);
     }
     resume = empty;
     return with > without ? per_call_x16(with - without) : 0;
@@ -177,8 +182,7 @@ std::uint64_t measure_error_x16(ThreadState& thread, std::uint64_t origin, void 
             ticks_of_batch(wrapped);
             durations.add(reinterpret_cast<std::uint64_t*>(origin),
                           reinterpret_cast<std::uint64_t*>(thread.cursor));
-            zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
-            thread.cursor = origin;
+            take_back(thread, origin);
         }
         worst = durations.error_x16() > worst ? durations.error_x16() : worst;
     }
@@ -263,14 +267,12 @@ void measure_cost(ThreadState& thread) {
         least(floor, ticks_of_floor());
         least(inner, inner_ticks(reinterpret_cast<std::uint64_t*>(origin),
                                  reinterpret_cast<std::uint64_t*>(thread.cursor)));
-        zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
-        thread.cursor = origin;
+        take_back(thread, origin);
     }
     control.flow_ticks_x16 = measure_flow_x16(thread, origin, wrapped);
     control.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
     if (globals.counting) measure_instructions(thread, origin, wrapped);
-    zero_bytes(reinterpret_cast<void*>(origin), thread.cursor - origin);
-    thread.cursor = origin;
+    take_back(thread, origin);
     if (globals.settings.max_overhead_ppm != 0) measure_unrecorded(thread, wrapped, plain);
     control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
     control.inner_ticks_x16 = per_call_x16(inner);

@@ -315,8 +315,7 @@ bool is_bound(const score::FunctionRow& row) {
 }
 
 std::string score_mark(const score::FunctionRow& row) {
-    const std::string mark = score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone);
-    return mark.empty() && score::at_floor(row) ? kFloorMark : mark;
+    return score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone, score::at_floor(row));
 }
 
 std::string floor_advice() {

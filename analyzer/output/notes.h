@@ -35,7 +35,7 @@ std::string lower_bound_advice(const score::FunctionRow& row);
 std::string inner_loop_advice(const score::FunctionRow& row);
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();
-/// … that constant work would have as well (score::FunctionRow::at_floor).
+/// … that constant work would have as well (score::at_floor).
 std::string floor_advice();
 /// The same, with the figure.
 std::string floor_advice(const score::FunctionRow& row);

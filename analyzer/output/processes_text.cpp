@@ -107,8 +107,7 @@ class ProcessesWriter {
     }
 
     static std::string mark_of(const score::OverallFunction& row) {
-        const std::string mark = score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone);
-        return mark.empty() && score::at_floor(row) ? kFloorMark : mark;
+        return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row));
     }
 
     void functions() {

@@ -59,10 +59,11 @@ std::string score_text(double score) {
     return fmt::format("{:.3f}", score);
 }
 
-std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone) {
+std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor) {
     if (maybe_recorder) return "?";
     if (lower_bound) return "≥";
-    return minimum_alone ? "!" : "";
+    if (minimum_alone) return "!";
+    return at_floor ? kFloorMark : "";
 }
 
 std::string interval_text(double low, double high) {

@@ -25,8 +25,8 @@ std::string score_text(double score);
 /// In front of a score that constant work would have as well.
 inline constexpr const char* kFloorMark = "°";
 /// What stands in front of a score that has a reservation: `?` (it may be the recorder's doing), `≥` (a lower
-/// bound), `!` (a minimum that stands alone).
-std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone);
+/// bound), `!` (a minimum that stands alone), kFloorMark; the first of these that is true.
+std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor = false);
 
 /// `0.715–0.762`.
 std::string interval_text(double low, double high);
