@@ -43,10 +43,10 @@ class OnScreen(Case):
 
     def score(self, screen: Screen, name="depots:deliver") -> str:
         """Of the function in the ranking, as it is printed."""
-        return re.match(r"[> ]+[≥!?°]?([01]\.\d{3}) ", screen.line_with(name))[1]
+        return re.match(r"[> ]+[≥!°]?([01]\.\d{3}) ", screen.line_with(name))[1]
 
     def page_score(self, screen: Screen) -> str:
-        return re.search(r"score [≥!?°]?([01]\.\d{3}) ", screen.text())[1]
+        return re.search(r"score [≥!°]?([01]\.\d{3}) ", screen.text())[1]
 
     def analyzed(self, *options) -> dict[str, str]:
         done = self.rdam("analyze", "--json", "--top", "0", *options, "trace.bin")
