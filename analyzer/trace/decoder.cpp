@@ -238,8 +238,8 @@ class ChunkDecoder::Run {
 
 bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
                                 const TraceInfo& info) {
-    // Every event has a byte of its own in each of two columns, so what was read bounds what is allocated.
-    if (events == 0 || events > payload.size() / 2) return false;
+    // Every event has a byte of its own in the column of times, so what was read bounds what is allocated.
+    if (events == 0 || events > payload.size()) return false;
     if (events_.size() < events) events_.resize(events);
     std::vector<PackLayout> layouts;
     std::uint64_t found = 0;

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 
 /// A reader stops at a higher major version. A higher minor version adds chunk types, columns, fields and
 /// flags that older readers pass over.
-inline constexpr std::uint16_t kMajor = 2;
+inline constexpr std::uint16_t kMajor = 3;
 inline constexpr std::uint16_t kMinor = 0;
 
 using Magic = std::array<std::uint8_t, 8>;

@@ -51,53 +51,75 @@ class PackDecoder::Run {
 
     bool read_events() {
         const auto ops = column(Column::ops);
-        const auto times = column(Column::times);
         const std::uint8_t* op = ops.data();
-        const std::uint8_t* const ops_end = op + ops.size();
-        const std::uint8_t* time = times.data();
-        const std::uint8_t* const times_end = time + times.size();
-        const std::uint64_t step = layout_.header.step;
-        std::uint64_t tsc = layout_.header.first_tsc;
-        for (std::uint32_t i = 0; i < layout_.header.events; ++i) {
-            if (op >= ops_end || time >= times_end) return false;
+        const std::uint8_t* const end = op + ops.size();
+        const auto times = column(Column::times);
+        time_ = times.data();
+        times_end_ = time_ + times.size();
+        tsc_ = layout_.header.first_tsc;
+        Known* before = nullptr;
+        Known* last = nullptr;
+        for (std::uint32_t left = layout_.header.events; left > 0;) {
+            if (op == end) return false;
             std::uint32_t number = *op++;
             if (number == pack::kWideOp) [[unlikely]] {
-                if (ops_end - op < 2) return false;
+                if (end - op < 2) return false;
                 number = load<std::uint16_t>(op);
                 op += 2;
+                if (number >= pack::kAgain) {
+                    const std::uint32_t times_again = number - pack::kAgain;
+                    if (before == nullptr || times_again == 0 || times_again > left / 2) return false;
+                    if (!read_again(*before, *last, times_again)) return false;
+                    left -= 2 * times_again;
+                    continue;
+                }
             }
-            const std::uint8_t code = *time++;
-            if (code <= pack::kMostSteps) [[likely]]
-                tsc += code * step;
-            else if (!read_long_time(code, time, times_end, tsc))
-                return false;
-            if (number >= d_.ops_.size() || !read_event(d_.ops_[number], tsc)) return false;
+            if (number >= d_.ops_.size()) return false;
+            before = last;
+            last = &d_.ops_[number];
+            if (!read_time() || !read_event(*last)) return false;
+            --left;
         }
-        return op == ops_end && time == times_end && tsc == layout_.header.last_tsc &&
+        return op == end && time_ == times_end_ && tsc_ == layout_.header.last_tsc &&
                first_->tsc == layout_.header.first_tsc;
     }
 
-    bool read_long_time(std::uint8_t code, const std::uint8_t*& at, const std::uint8_t* end,
-                        std::uint64_t& tsc) const {
-        const std::ptrdiff_t size = code == pack::kSteps16 ? 2 : code == pack::kSteps32 ? 4 : 8;
-        if (code > pack::kDifference || end - at < size) return false;
-        const std::uint64_t step = layout_.header.step;
-        if (code == pack::kSteps16)
-            tsc += load<std::uint16_t>(at) * step;
-        else if (code == pack::kSteps32)
-            tsc += load<std::uint32_t>(at) * step;
-        else
-            tsc += load<std::uint64_t>(at);
-        at += size;
+    bool read_again(Known& first, Known& second, std::uint32_t times) {
+        for (; times > 0; --times)
+            if (!read_time() || !read_event(first) || !read_time() || !read_event(second)) return false;
         return true;
     }
 
-    bool read_event(Known& op, std::uint64_t tsc) {
+    /// Of the next event.
+    bool read_time() {
+        if (time_ == times_end_) return false;
+        const std::uint8_t code = *time_++;
+        if (code > pack::kMostSteps) [[unlikely]]
+            return read_long_time(code);
+        tsc_ += code * std::uint64_t{layout_.header.step};
+        return true;
+    }
+
+    bool read_long_time(std::uint8_t code) {
+        const std::ptrdiff_t size = code == pack::kSteps16 ? 2 : code == pack::kSteps32 ? 4 : 8;
+        if (code > pack::kDifference || times_end_ - time_ < size) return false;
+        const std::uint64_t step = layout_.header.step;
+        if (code == pack::kSteps16)
+            tsc_ += load<std::uint16_t>(time_) * step;
+        else if (code == pack::kSteps32)
+            tsc_ += load<std::uint32_t>(time_) * step;
+        else
+            tsc_ += load<std::uint64_t>(time_);
+        time_ += size;
+        return true;
+    }
+
+    bool read_event(Known& op) {
         Event& event = *room_.events++;
         event = op.event;
-        event.tsc = tsc;
+        event.tsc = tsc_;
         if (event.kind == EventKind::pause) [[unlikely]] {
-            event.until = tsc + words_.next_tagged();
+            event.until = tsc_ + words_.next_tagged();
             return true;
         }
         if (op.unwound) [[unlikely]]
@@ -182,6 +204,9 @@ class PackDecoder::Run {
     std::span<const std::uint8_t> bytes_;
     Room& room_;
     Event* first_;
+    const std::uint8_t* time_ = nullptr;
+    const std::uint8_t* times_end_ = nullptr;
+    std::uint64_t tsc_ = 0;
     ColumnReader words_;
     ColumnReader instructions_;
     std::uint64_t last_count_ = 0;

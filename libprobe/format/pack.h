@@ -29,7 +29,9 @@ inline constexpr std::uint32_t kInnermost = 0xffffffff;
 
 /// The columns of a pack, in their order.
 ///
-/// - ops: the number of the event's op, one byte; kWideOp: two bytes behind it have the number.
+/// - ops: the number of the event's op, one byte; kWideOp: two bytes behind it have the number. A number with
+///   kAgain is no op: the ops of the last two events come again, in turn, as often as its other bits say, at
+///   least once (since version 3.0 of the format).
 /// - times: one byte, the steps of the clock since the event before it (since Header::first_tsc for the
 /// first), or
 ///   one of the codes below.
@@ -43,6 +45,7 @@ enum class Column : std::uint8_t { ops, times, words, processors, stacks, sampli
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
 
 inline constexpr std::uint8_t kWideOp = 255;
+inline constexpr std::uint16_t kAgain = 0x8000;
 inline constexpr std::uint8_t kMostSteps = 251;   ///< in one byte
 inline constexpr std::uint8_t kSteps16 = 252;     ///< two bytes of steps follow
 inline constexpr std::uint8_t kSteps32 = 253;     ///< four bytes of steps follow
@@ -72,5 +75,6 @@ static_assert(sizeof(Header) == 64);
 /// A pack never has more than this.
 inline constexpr std::uint32_t kMostOps = 768;
 inline constexpr std::uint32_t kMostEvents = 4096;
+static_assert(kMostOps < kAgain && kMostEvents / 2 < kAgain);
 
 }  // namespace rdam::pack

@@ -163,6 +163,19 @@ void Packer::put_op(std::uint32_t number) {
     out = put_number(out, static_cast<std::uint16_t>(number));
 }
 
+/// `enter` and `leave`, the ops of the last two events, so many times more: no more bytes than events.
+std::uint8_t* Packer::put_again(std::uint8_t* out, const Known& enter, const Known& leave,
+                                std::uint32_t calls) {
+    if (calls > 1) {
+        *out++ = kWideOp;
+        return put_number(out, static_cast<std::uint16_t>(kAgain | calls));
+    }
+    if (calls == 0) return out;
+    *out++ = static_cast<std::uint8_t>(enter.number);
+    *out++ = static_cast<std::uint8_t>(leave.number);
+    return out;
+}
+
 inline std::uint8_t* Packer::put_word(std::uint8_t* out, std::uint64_t value, std::uint64_t& previous) {
     out = tagged::put(out, varint::zigzag(value - previous));
     previous = value;
@@ -342,10 +355,8 @@ template <unsigned kEnter, unsigned kLeave>
     const std::uint64_t caller = enter.caller;
     const std::uint64_t step = now.step;
     const std::uint64_t reciprocal = now.reciprocal;
-    const auto numbers = static_cast<std::uint16_t>(enter.number | leave.number << 8U);
     std::uint64_t* const enter_words = enter.previous;
     std::uint64_t* const leave_words = leave.previous;
-    std::uint8_t* const ops = now.ops;
     std::uint8_t* const times = now.times;
     std::uint8_t* words = now.words;
     std::uint64_t last = now.last;
@@ -369,13 +380,11 @@ template <unsigned kEnter, unsigned kLeave>
                 words = put_word(words, slot[kToLeave + 2 + i], leave_words[i]);
         }
         put_number(times + done, static_cast<std::uint16_t>(outside_steps | inside_steps << 8U));
-        put_number(ops + done, numbers);
         done += 2;
         last = slot[kToLeave];
         slot += kToNext;
     }
     now.at = slot;
-    now.ops = ops + done;
     now.times = times + done;
     now.words = words;
     now.last = last;
@@ -459,6 +468,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
         now.at += op->slot_words;
         if (op->follower == before && before->straight && before->caller_mask != 0 && op->caller_mask == 0) {
             const std::uint32_t calls = run_usual_calls(now, *before, *op, stop);
+            now.ops = put_again(now.ops, *before, *op, calls);
             before->events += calls;
             op->events += calls;
             events += 2 * calls;

@@ -116,6 +116,8 @@ class Packer {
     Stop take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
     void put_time(std::uint64_t ticks);
     void put_op(std::uint32_t number);
+    static std::uint8_t* put_again(std::uint8_t* out, const Known& enter, const Known& leave,
+                                   std::uint32_t calls);
     static std::uint8_t* put_word(std::uint8_t* out, std::uint64_t value, std::uint64_t& previous);
     static std::uint8_t* put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot);
     void put_count(std::uint64_t count);

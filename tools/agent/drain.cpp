@@ -207,7 +207,7 @@ bool Drain::read_slots(HeldChunk& held, std::uint32_t thread, Holes holes) {
 void Drain::write(std::uint32_t thread) {
     if (packs_.events == 0) return;
     if (budget_) watch_cost(thread);
-    if (!budget_ && !first_moments_.over()) look_at_first_moments();
+    if (!budget_ && first_moments_.wants_next()) look_at_first_moments();
     file_.append(thread, packs_);
     packs_.clear();
 }

@@ -17,9 +17,15 @@ constexpr double kLeastOwn = 0.05;
 
 }  // namespace
 
+bool FirstMoments::wants_next() {
+    if (chunks_ >= kMost) return false;
+    ++chunks_;
+    return chunks_ <= kAll || chunks_ % kEach == 0;
+}
+
 void FirstMoments::see(std::span<const trace::Event> events) {
-    if (over() || events.empty()) return;
-    ++seen_;
+    if (events.empty()) return;
+    const std::uint64_t weight = chunks_ <= kAll ? 1 : kEach;
     if (functions_.size() < info_.functions.size()) functions_.resize(info_.functions.size());
     std::vector<std::uint64_t> calls(functions_.size());
     open_.clear();
@@ -37,8 +43,8 @@ void FirstMoments::see(std::span<const trace::Event> events) {
             continue;
         }
         Function& function = functions_[event.function];
-        ++function.calls;
-        function.ticks += event.tsc - open_.back().tsc;
+        function.calls += weight;
+        function.ticks += weight * (event.tsc - open_.back().tsc);
         open_.pop_back();
     }
     const auto elapsed = static_cast<double>(events.back().tsc - events.front().tsc);

@@ -17,21 +17,24 @@ class FirstMoments {
   public:
     explicit FirstMoments(const trace::TraceInfo& info) : info_(info) {}
 
-    /// Events of one thread, in their order.
-    void see(std::span<const trace::Event> events);
+    /// There is one more chunk. True: see() wants its events. That is so of the first ones, then of some, in
+    /// the end of none: to decode them all would cost as much as to write them.
+    bool wants_next();
 
-    /// Nothing more is to be learned.
-    bool over() const { return seen_ >= kMost; }
+    /// Events of one thread, in their order: of a chunk that was wanted.
+    void see(std::span<const trace::Event> events);
 
     /// What is to be said now, one line for each function, without a newline; empty: nothing. Each function
     /// is named once.
     std::vector<std::string> take_notices();
 
   private:
-    static constexpr std::uint32_t kMost = 256;  ///< chunks
+    static constexpr std::uint32_t kAll = 16;    ///< chunks, from the first
+    static constexpr std::uint32_t kEach = 8;    ///< of those behind
+    static constexpr std::uint32_t kMost = 256;  ///< in all
 
     struct Function {
-        std::uint64_t calls = 0;
+        std::uint64_t calls = 0;  ///< about: those of the chunks that were not wanted are estimated
         std::uint64_t ticks = 0;  ///< their durations
         double per_second = 0;    ///< the most, over the chunks so far, of one thread
         double slowdown = 1;      ///< of that thread in that time, by the probes of all calls
@@ -45,7 +48,7 @@ class FirstMoments {
     const trace::TraceInfo& info_;
     std::vector<Function> functions_;
     std::vector<Open> open_;  ///< of the chunk at hand
-    std::uint32_t seen_ = 0;
+    std::uint32_t chunks_ = 0;
 };
 
 }  // namespace rdam::agent

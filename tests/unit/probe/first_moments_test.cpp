@@ -34,19 +34,24 @@ std::vector<trace::Event> calls(std::uint32_t function, std::uint64_t count, std
     return events;
 }
 
+/// One more chunk, as the drain shows it.
+void show(FirstMoments& first, const std::vector<trace::Event>& events) {
+    if (first.wants_next()) first.see(events);
+}
+
 }  // namespace
 
 TEST_CASE("a function that is called all the time and takes next to nothing is announced, once", "[first]") {
     const trace::TraceInfo info = two_functions();
     FirstMoments first(info);
-    first.see(calls(0, 300'000, 40, 80));
+    show(first, calls(0, 300'000, 40, 80));
     const auto notices = first.take_notices();
     REQUIRE(notices.size() == 1);
     CHECK(notices[0] ==
           "leaf is called 13 million times a second and takes no longer than its probe, 40 ns: recorded "
           "completely, its "
           "threads take about 2.0 × as long; write ~leaf to sample its calls, or take it off the list");
-    first.see(calls(0, 300'000, 40, 80));
+    show(first, calls(0, 300'000, 40, 80));
     CHECK(first.take_notices().empty());
 }
 
@@ -67,18 +72,31 @@ TEST_CASE("nothing is said of functions that are long, rare, sampled, or hardly 
         events = calls(0, 249'000, 40, 80);
     }
     FirstMoments first(info);
-    first.see(events);
+    show(first, events);
     CHECK(first.take_notices().empty());
+}
+
+TEST_CASE("of chunks behind the first some are looked at, and stand for the others", "[first]") {
+    const trace::TraceInfo info = two_functions();
+    FirstMoments first(info);
+    int wanted = 0;
+    for (int i = 0; i < 16; ++i)
+        wanted += first.wants_next() ? 1 : 0;
+    CHECK(wanted == 16);
+    const auto chunk = calls(0, 40'000, 40, 80);
+    for (int i = 0; i < 8; ++i)
+        show(first, chunk);
+    CHECK(first.take_notices().size() == 1);
 }
 
 TEST_CASE("only the first moments are looked at", "[first]") {
     const trace::TraceInfo info = two_functions();
     FirstMoments first(info);
+    int wanted = 0;
     for (int i = 0; i < 300; ++i)
-        first.see(calls(1, 10, 400, 500));
-    CHECK(first.over());
-    first.see(calls(0, 300'000, 40, 80));
-    CHECK(first.take_notices().empty());
+        wanted += first.wants_next() ? 1 : 0;
+    CHECK(wanted == 46);
+    CHECK_FALSE(first.wants_next());
 }
 
 }  // namespace rdam::agent

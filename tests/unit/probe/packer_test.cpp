@@ -321,6 +321,45 @@ TEST_CASE("calls of one function after another, and what comes between them", "[
     }
 }
 
+TEST_CASE("what comes again and again is said once, and only what can be is read again", "[packer]") {
+    constexpr std::uint32_t kCalls = 500;
+    Slots slots;
+    for (std::uint64_t i = 0; i < kCalls; ++i) {
+        slots.add(SlotKind::enter, 0, 1000 + 10 * i);
+        slots.add(SlotKind::leave, 0, 1005 + 10 * i);
+    }
+    const trace::TraceInfo info = functions();
+    const trace::Packs whole = pack_all(slots).packs;
+    const auto layout = trace::pack_layout(whole.payload);
+    REQUIRE(layout);
+    constexpr auto kOps = static_cast<std::size_t>(pack::Column::ops);
+    REQUIRE(layout->header.bytes[kOps] < 64);
+    const std::size_t first = layout->columns[kOps];
+    const std::size_t end = first + layout->header.bytes[kOps];
+    std::size_t at = first;
+    while (at < end && whole.payload[at] != pack::kWideOp)
+        ++at;
+    REQUIRE(at + 3 <= end);
+    std::uint16_t number = 0;
+    std::memcpy(&number, &whole.payload[at + 1], sizeof number);
+    REQUIRE(number > pack::kAgain);
+    REQUIRE(number <= pack::kAgain + kCalls);
+
+    trace::ChunkDecoder decoder;
+    const auto readable = [&](std::size_t place, std::uint16_t again) {
+        trace::Packs changed = whole;
+        changed.payload[place] = pack::kWideOp;
+        std::memcpy(&changed.payload[place + 1], &again, sizeof again);
+        return decoder.decode(changed, info);
+    };
+    CHECK(readable(at, number));
+    CHECK_FALSE(readable(at, pack::kAgain));
+    CHECK_FALSE(readable(at, static_cast<std::uint16_t>(number - 1)));
+    CHECK_FALSE(readable(at, static_cast<std::uint16_t>(number + 1)));
+    CHECK_FALSE(readable(at, 0xffff));
+    CHECK_FALSE(readable(first, number));
+}
+
 TEST_CASE("a pack that is cut, or says what cannot be, is refused", "[packer]") {
     Slots slots;
     for (std::uint64_t i = 0; i < 50; ++i) {

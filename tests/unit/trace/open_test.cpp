@@ -82,8 +82,8 @@ TEST_CASE("a trace that was stopped in its first moments says so") {
 TEST_CASE("a newer format is named, and the remedy") {
     const TemporaryDirectory directory;
     const std::string path = directory.file("trace.bin");
-    set_contents(path, file_header(3) + EventChunk().bytes());
-    CHECK_THAT(refusal(path), Equals(path + " has format 3, this rdam reads up to 2: use a newer rdam"));
+    set_contents(path, file_header(4) + EventChunk().bytes());
+    CHECK_THAT(refusal(path), Equals(path + " has format 4, this rdam reads up to 3: use a newer rdam"));
     set_contents(path, file_header(1, 7) + description(info_of_one_function()) + EventChunk().bytes());
     CHECK(TraceReader::open(path));
 }
