@@ -13,10 +13,17 @@
 namespace rdam::microbench {
 
 /// What threads share. The counter lies beside the lock: who waits for one disturbs who works on the other.
+/// `Lock` has lock() and unlock().
 template <class Lock>
 struct Guarded {
     Lock lock;
     volatile std::uint64_t counters[kWordsOfAThread] = {};
+
+    void increment_locked(std::uint64_t updates) {
+        lock.lock();
+        increment_at_pace(counters, updates);
+        lock.unlock();
+    }
 };
 
 struct GuardedOptions {
@@ -34,7 +41,7 @@ Runner measures_guarded(CLI::App& app, std::string_view operation,
     return measures(operation, [options, increment_locked](const Point& point) {
         Places<Guarded<Lock>> places(point.threads, options->own);
         const Compute pause(point.delay_ns);
-        const std::uint64_t updates = options->work.count();
+        const std::uint64_t updates = options->work.count(increment_at_pace);
         return run_team(point, [&](const Seat& seat) {
             Guarded<Lock>& guarded = places.of(seat.number);
             return repeat(point, seat, pause, [&] { increment_locked(&guarded, updates); });

@@ -19,13 +19,31 @@ inline void increment(volatile std::uint64_t* words, std::uint64_t updates) {
     }
 }
 
+/// The same, with three multiplications for each that take longer than it does, and wait for what it has
+/// read: how long an increment takes alone varies by a tenth, for the processor guesses whether it may read
+/// what it has just written.
+inline void increment_at_pace(volatile std::uint64_t* words, std::uint64_t updates) {
+    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+    std::uint64_t pace = updates | 1;
+    for (std::uint64_t i = 0; i < updates; ++i) {
+        for (int step = 0; step < 3; ++step) {
+            pace *= kOdd;
+            asm volatile("" : "+r"(pace));
+        }
+        volatile std::uint64_t& word = words[i % kWordsOfAThread];
+        const std::uint64_t before = word;
+        word = before + 1;
+        pace += before;
+    }
+}
+
 /// Only writes, to the same words.
 inline void store(volatile std::uint64_t* words, std::uint64_t updates) {
     for (std::uint64_t i = 0; i < updates; ++i)
         words[i % kWordsOfAThread] = i;
 }
 
-/// What a call does so often: increment or store.
+/// What a call does so often.
 using Update = void (*)(volatile std::uint64_t* words, std::uint64_t updates);
 
 /// How many updates one call makes: a number, or what this processor does in a time when nobody

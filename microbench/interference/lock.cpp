@@ -6,17 +6,20 @@
 
 namespace {
 
-struct Mutex {
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+class Mutex {
+  public:
+    void lock() { pthread_mutex_lock(&mutex_); }
+    void unlock() { pthread_mutex_unlock(&mutex_); }
+
+  private:
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 using Guarded = rdam::microbench::Guarded<Mutex>;
 
 }  // namespace
 
 MEASURED void lock_increment(Guarded* guarded, std::uint64_t updates) {
-    pthread_mutex_lock(&guarded->lock.mutex);
-    rdam::microbench::increment(guarded->counters, updates);
-    pthread_mutex_unlock(&guarded->lock.mutex);
+    guarded->increment_locked(updates);
 }
 
 namespace rdam::microbench {

@@ -6,18 +6,21 @@
 
 namespace {
 
-struct Spinlock {
-    Spinlock() { pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE); }
-    pthread_spinlock_t spinlock;
+class Spinlock {
+  public:
+    Spinlock() { pthread_spin_init(&spinlock_, PTHREAD_PROCESS_PRIVATE); }
+    void lock() { pthread_spin_lock(&spinlock_); }
+    void unlock() { pthread_spin_unlock(&spinlock_); }
+
+  private:
+    pthread_spinlock_t spinlock_;
 };
 using Guarded = rdam::microbench::Guarded<Spinlock>;
 
 }  // namespace
 
 MEASURED void spinlock_increment(Guarded* guarded, std::uint64_t updates) {
-    pthread_spin_lock(&guarded->lock.spinlock);
-    rdam::microbench::increment(guarded->counters, updates);
-    pthread_spin_unlock(&guarded->lock.spinlock);
+    guarded->increment_locked(updates);
 }
 
 namespace rdam::microbench {
