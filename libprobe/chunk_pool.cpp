@@ -40,9 +40,10 @@ std::uint32_t take_fresh() {
         if (fresh >= control.chunks) return shm::kNone;
     } while (!control.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
     const long place = sys::word(&header_of(fresh));
-    if (sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE) != 0 ||
-        sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE) != 0) {
-        control.out_of_memory.store(1);
+    long done = sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE);
+    if (done == 0) done = sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE);
+    if (done != 0) {
+        control.out_of_memory.store(static_cast<std::uint32_t>(-done));
         // Not even its header is there to be looked at.
         std::uint32_t next = fresh + 1;
         control.fresh_chunks.compare_exchange_strong(next, fresh);

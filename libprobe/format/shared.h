@@ -214,7 +214,8 @@ struct Control {
     alignas(64) std::atomic<std::uint32_t> work_futex;  ///< counts up with every entry
     std::atomic<std::uint32_t> agent_sleeps;
     std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
-    std::atomic<std::uint32_t> out_of_memory;  ///< no further chunk could be had from the machine
+    std::atomic<std::uint32_t> out_of_memory;  ///< not 0: no further chunk could be had from the machine, by
+                                               ///< this errno
     std::atomic<std::uint32_t> gave_up;        ///< 1: the process no longer records, because it could not
                                                ///< find out whether the agent is alive
     alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in

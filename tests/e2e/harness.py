@@ -1,6 +1,7 @@
 """What the end-to-end tests have in common: running rdam on real programs in a folder of their own."""
 
 import atexit
+import errno
 import json
 import os
 import pathlib
@@ -8,6 +9,8 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+
+from seccomp import forbid
 
 RDAM = os.environ["RDAM"]
 LIBRDAM = os.environ["LIBRDAM"]
@@ -39,6 +42,13 @@ class Case(unittest.TestCase):
 
     def preload(self, functions: str, *command, **variables) -> subprocess.CompletedProcess:
         return self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **variables})
+
+    def forbidding(self, names, *command, error=errno.EPERM, env=None) -> subprocess.CompletedProcess:
+        """Where system calls of these names fail."""
+        try:
+            return self.run_in_folder(*command, env=env, preexec_fn=forbid(names, error))
+        except subprocess.SubprocessError:
+            self.skipTest("no seccomp filter can be set here")
 
     def analyze(self, trace="trace.bin", *options) -> dict:
         done = self.rdam("analyze", "--json", "--top", "0", *options, trace)

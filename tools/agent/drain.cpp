@@ -37,6 +37,26 @@ std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_
                   kWindowSeconds * ticks_per_second);
 }
 
+/// And the remedy. `error`: an errno, for which the machine gave no more buffers; 0: it gave what it was
+/// asked.
+std::string why_dropped(std::uint32_t error) {
+    switch (error) {
+        case 0:
+            return "the buffers were full; give more with RDAM_BUFFER";
+        case EPERM:
+        case EACCES:
+        case EINVAL:
+        case ENOSYS:
+            return fmt::format(
+                "the kernel refused memory for more buffers (mprotect or madvise: {}); allow these calls "
+                "where they "
+                "are forbidden (seccomp)",
+                std::strerror(static_cast<int>(error)));
+        default:
+            return "the machine had no memory for more buffers; free some, or record fewer functions";
+    }
+}
+
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
@@ -368,11 +388,8 @@ std::string Drain::finish(bool clean_end, bool tell_none) {
     add_remarks(clean_end);
     std::string text = file_.finish();
     if (info_.dropped > 0 && writer() != nullptr)
-        text += fmt::format(
-            "rdam: {} events were dropped: {}\n", info_.dropped,
-            shared_.control().out_of_memory.load() != 0
-                ? "the machine had no memory for more buffers; free some, or record fewer functions"
-                : "the buffers were full; give more with RDAM_BUFFER");
+        text += fmt::format("rdam: {} events were dropped: {}\n", info_.dropped,
+                            why_dropped(shared_.control().out_of_memory.load()));
     if (!finisher_.any_calls() && tell_none)
         text += "rdam: no wrapped function was called: no trace was written\n";
     return text;

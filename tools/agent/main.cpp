@@ -53,15 +53,18 @@ class Watch {
         ask_for_short_turns();
         const std::uint32_t pid = control_.pid;
         const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+        const bool wakes = fd >= 0;  // else pidfd_open is forbidden (seccomp)
         const auto first = read_stat(pid);
         // A program that becomes another one soon is likely to be short.
         for (int looks = 0;; ++looks) {
             pollfd wait{fd, POLLIN, 0};
             const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
-            if (fd < 0 || poll(&wait, 1, patience) > 0) return finish(End::exited);
+            if (poll(&wait, wakes ? 1 : 0, patience) > 0) return finish(End::exited);
             const auto now = read_stat(pid);
             // Of a process that has just been killed there is no stack any more.
             const bool lives = now && now->stack_start != 0;
+            if (!wakes && (!lives || (first && now->start_ticks != first->start_ticks)))
+                return finish(End::exited);
             if (first && lives && now->stack_start != first->stack_start) return finish(End::replaced);
         }
     }

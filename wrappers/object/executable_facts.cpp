@@ -1,7 +1,9 @@
 #include "wrappers/object/executable_facts.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -22,6 +24,20 @@ std::string interpreter_of_script(std::string_view text) {
     if (begin == std::string_view::npos) return {};
     text.remove_prefix(begin);
     return std::string{text.substr(0, text.find_first_of(std::string_view{" \t\r\n\0", 5}))};
+}
+
+/// The rights of a process that executes the file become others than its user's: then the dynamic linker
+/// ignores LD_PRELOAD. The kernel pays no heed to the file's bits and capabilities where the process has given
+/// up new privileges or the file system is mounted nosuid, and they give a user nothing that it is already.
+void read_rights(const std::string& path, const struct stat& status, ExecutableFacts& facts) {
+    struct statvfs place {};
+    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return;
+    if (::statvfs(path.c_str(), &place) == 0 && (place.f_flag & ST_NOSUID) != 0) return;
+    facts.set_user_id = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
+    facts.set_group_id = (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 &&
+                         status.st_gid != ::getgid();
+    facts.has_capabilities =
+        ::getuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
 Result<std::string> first_bytes(const std::string& path) {
@@ -68,9 +84,7 @@ Result<ExecutableFacts> inspect_executable(const std::string& path) {
     }
     ExecutableFacts facts;
     facts.path = path;
-    facts.set_user_id = (status.st_mode & S_ISUID) != 0;
-    facts.set_group_id = (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0;
-    facts.has_capabilities = ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+    read_rights(path, status, facts);
     const auto head = first_bytes(path);
     if (!head) return tl::unexpected{head.error()};
     if (head->starts_with("#!")) {

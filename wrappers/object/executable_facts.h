@@ -20,9 +20,9 @@ struct ExecutableFacts {
     bool is_go = false;
     std::string sanitizer;  ///< the runtime of AddressSanitizer it needs ("libasan.so.8"), which wants to be
                             ///< the first of all libraries; empty: none
-    bool set_user_id = false;
-    bool set_group_id = false;
-    bool has_capabilities = false;  ///< file capabilities: the dynamic linker ignores LD_PRELOAD
+    bool set_user_id = false;       ///< it would run with another user's rights: LD_PRELOAD is ignored
+    bool set_group_id = false;      ///< another group's, likewise
+    bool has_capabilities = false;  ///< file capabilities that the user does not have, likewise
     bool is_shared_object = false;  ///< ET_DYN without PT_INTERP: a library, or a static-pie program
 };
 
