@@ -27,15 +27,16 @@ std::string interpreter_of_script(std::string_view text) {
 }
 
 /// The rights of a process that executes the file become others than its user's: then the dynamic linker
-/// ignores LD_PRELOAD. The kernel pays no heed to the file's bits and capabilities where the process has given
-/// up new privileges or the file system is mounted nosuid, and they give a user nothing that it is already.
+/// ignores LD_PRELOAD. The kernel pays no heed to the file's bits and capabilities where the process has
+/// given up new privileges or the file system is mounted nosuid, and they give a user nothing that it is
+/// already.
 void read_rights(const std::string& path, const struct stat& status, ExecutableFacts& facts) {
     struct statvfs place {};
     if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return;
     if (::statvfs(path.c_str(), &place) == 0 && (place.f_flag & ST_NOSUID) != 0) return;
     facts.set_user_id = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
-    facts.set_group_id = (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 &&
-                         status.st_gid != ::getgid();
+    facts.set_group_id =
+        (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getgid();
     facts.has_capabilities =
         ::getuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
