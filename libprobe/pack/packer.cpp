@@ -2,6 +2,7 @@
 
 #include "libprobe/format/tagged.h"
 #include "libprobe/format/varint.h"
+#include "libprobe/pack/packer_parts.h"
 
 namespace rdam::pack {
 namespace {
@@ -12,12 +13,6 @@ constexpr std::uint64_t kOpBits = ~(kProcessorBits | kRateBits);
 constexpr std::uint64_t kTreeBit = std::uint64_t{RDAM_RATE_TREE} << RDAM_HEAD_RATE_SHIFT;
 constexpr std::uint32_t kNoProcessor = 0xfff;
 constexpr std::uint32_t kNothing = 0xffffffff;
-
-template <class Number>
-std::uint8_t* put_number(std::uint8_t* to, Number number) {
-    __builtin_memcpy(to, &number, sizeof number);
-    return to + sizeof number;
-}
 
 /// -ffreestanding has no memcpy that could be called here.
 void copy(std::uint8_t* to, const void* from, std::size_t size) {
@@ -163,53 +158,12 @@ void Packer::put_op(std::uint32_t number) {
     out = put_number(out, static_cast<std::uint16_t>(number));
 }
 
-/// `enter` and `leave`, the ops of the last two events, so many times more: no more bytes than events.
-std::uint8_t* Packer::put_again(std::uint8_t* out, const Known& enter, const Known& leave,
-                                std::uint32_t calls) {
-    if (calls > 1) {
-        *out++ = kWideOp;
-        return put_number(out, static_cast<std::uint16_t>(kAgain | calls));
-    }
-    if (calls == 0) return out;
-    *out++ = static_cast<std::uint8_t>(enter.number);
-    *out++ = static_cast<std::uint8_t>(leave.number);
-    return out;
-}
-
-inline std::uint8_t* Packer::put_word(std::uint8_t* out, std::uint64_t value, std::uint64_t& previous) {
-    out = tagged::put(out, varint::zigzag(value - previous));
-    previous = value;
-    return out;
-}
-
-inline std::uint8_t* Packer::put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot) {
-    std::uint64_t* previous = op.previous;
-    const std::uint64_t* word = slot + op.first_word;
-    const std::uint64_t* const end = word + op.words;
-    while (word != end)
-        out = put_word(out, *word++, *previous++);
-    return out;
-}
-
 void Packer::put_count(std::uint64_t count) {
     std::uint8_t*& out = end_of(Column::instructions);
     const std::uint64_t code = count == 0 ? 0 : 1 + varint::zigzag(count - last_count_);
     out = tagged::put(out, code);
     // The one difference for which there is no room counts as not known.
     if (code != 0) last_count_ = count;
-}
-
-/// The op that has these; null: there is none yet, and `place` is where in the index it belongs.
-inline Packer::Known* Packer::find(std::uint64_t key, std::uint64_t caller, std::uint32_t& place) {
-    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-    const std::uint64_t mixed = (key ^ key >> 40 ^ caller << 16) * kSpread;
-    place = static_cast<std::uint32_t>(mixed >> (64 - kIndexBits));
-    for (;; place = (place + 1) % (1u << kIndexBits)) {
-        const std::uint32_t number = index_[place];
-        if (number == 0) return nullptr;
-        Known& known = ops_[number - 1];
-        if (known.head == key && known.caller == caller) return &known;
-    }
 }
 
 /// The op of the slot, a new one if need be. `stop` says why there is none.
@@ -292,16 +246,6 @@ bool Packer::has_room() const {
            events_for(Column::instructions, tagged::kMaxBytes) > 0;
 }
 
-/// How many events surely find room if run_straight() takes them, their words apart.
-std::uint32_t Packer::straight_room() const {
-    constexpr std::uint32_t kMostOfOp = 1;
-    constexpr std::uint32_t kMostOfTime = 3;
-    const std::uint32_t ops = events_for(Column::ops, kMostOfOp);
-    const std::uint32_t times = events_for(Column::times, kMostOfTime);
-    const std::uint32_t least = ops < times ? ops : times;
-    return least < kMostEvents - events_ ? least : kMostEvents - events_;
-}
-
 /// What few events have. `head` is the slot's.
 void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks& stacks) {
     const std::uint64_t head = slot[1];
@@ -314,174 +258,6 @@ void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks&
     if (op.caller_mask != 0)
         if (const std::uint32_t stack = stacks.take(op.function, op.caller); stack != 0)
             mark(Column::stacks, stack);
-}
-
-/// What run_straight() has in registers: stores of bytes may alias anything that is not local.
-struct Packer::Straight {
-    const std::uint64_t* at;
-    std::uint8_t* ops;
-    std::uint8_t* times;
-    std::uint8_t* words;
-    const std::uint8_t* words_limit;
-    std::uint64_t last;
-    std::uint64_t step;
-    std::uint64_t reciprocal;
-    std::uint64_t usual;  ///< the processor's bits of a head
-
-    /// The differences of a and b to `op` and the processor of now: 0 if the slot is one of the op's.
-    std::uint64_t mismatch(const Known& op, const std::uint64_t* slot) const {
-        return (slot[1] ^ usual ^ op.head) | ((slot[2] & op.caller_mask) ^ op.caller);
-    }
-    /// More than kMost if the ticks are not so many whole steps, or too many.
-    template <std::uint32_t kMost>
-    std::uint64_t steps_of(std::uint64_t ticks) const {
-        // A product that overflows gives a number of steps that does not give the ticks back.
-        const std::uint64_t steps = ticks * reciprocal >> 32;
-        return steps * step == ticks ? steps : kMost + 1;
-    }
-};
-
-/// Calls of one function after another, which is most of what there is where calls are short: two events at a
-/// time, for as long as `enter` and `leave` take turns. Returns how often they did. What the loop compares
-/// with is in registers, and it has two branches a call; `kEnter` and `kLeave` are the numbers of words.
-template <unsigned kEnter, unsigned kLeave>
-[[gnu::noinline]] std::uint32_t Packer::run_calls(Straight& now, const Known& enter, const Known& leave,
-                                                  const std::uint64_t* end) {
-    constexpr std::ptrdiff_t kToLeave = 3 + kEnter;
-    constexpr std::ptrdiff_t kToNext = kToLeave + 2 + kLeave;
-    const std::uint64_t* slot = now.at;
-    const std::uint64_t enter_head = enter.head ^ now.usual;
-    const std::uint64_t leave_head = leave.head ^ now.usual;
-    const std::uint64_t caller = enter.caller;
-    const std::uint64_t step = now.step;
-    const std::uint64_t reciprocal = now.reciprocal;
-    std::uint64_t* const enter_words = enter.previous;
-    std::uint64_t* const leave_words = leave.previous;
-    std::uint8_t* const times = now.times;
-    std::uint8_t* words = now.words;
-    std::uint64_t last = now.last;
-    std::size_t done = 0;
-    // Room for one event takes two words before `end`, and these are two events.
-    while (slot + 2 < end) {
-        const std::uint64_t outside = slot[0] - last;
-        const std::uint64_t inside = slot[kToLeave] - slot[0];
-        const std::uint64_t outside_steps = outside * reciprocal >> 32;
-        const std::uint64_t inside_steps = inside * reciprocal >> 32;
-        const std::uint64_t other = (slot[1] ^ enter_head) | (slot[2] ^ caller) |
-                                    (slot[kToLeave + 1] ^ leave_head) | (outside_steps * step ^ outside) |
-                                    (inside_steps * step ^ inside);
-        if (other != 0) break;
-        if ((outside_steps > kMostSteps) | (inside_steps > kMostSteps)) break;
-        if constexpr (kEnter + kLeave != 0) {
-            if (words > now.words_limit) break;
-            for (unsigned i = 0; i < kEnter; ++i)
-                words = put_word(words, slot[3 + i], enter_words[i]);
-            for (unsigned i = 0; i < kLeave; ++i)
-                words = put_word(words, slot[kToLeave + 2 + i], leave_words[i]);
-        }
-        put_number(times + done, static_cast<std::uint16_t>(outside_steps | inside_steps << 8U));
-        done += 2;
-        last = slot[kToLeave];
-        slot += kToNext;
-    }
-    now.at = slot;
-    now.times = times + done;
-    now.words = words;
-    now.last = last;
-    return static_cast<std::uint32_t>(done / 2);
-}
-
-/// Those numbers of words that most functions have; 0, which is no loss, for others.
-std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const Known& leave,
-                                      const std::uint64_t* end) {
-    if (enter.words > 3 || leave.words > 1) return 0;
-    switch (2 * enter.words + leave.words) {
-        case 0:
-            return run_calls<0, 0>(now, enter, leave, end);
-        case 1:
-            return run_calls<0, 1>(now, enter, leave, end);
-        case 2:
-            return run_calls<1, 0>(now, enter, leave, end);
-        case 3:
-            return run_calls<1, 1>(now, enter, leave, end);
-        case 4:
-            return run_calls<2, 0>(now, enter, leave, end);
-        case 5:
-            return run_calls<2, 1>(now, enter, leave, end);
-        case 6:
-            return run_calls<3, 0>(now, enter, leave, end);
-        default:
-            return run_calls<3, 1>(now, enter, leave, end);
-    }
-}
-
-/// The loop for those events that need no more than an op, a time and words. Goes on while what came behind
-/// an op the last time comes again: no look-up, and the next slot's address does not wait for what this one
-/// says. Returns where it stopped, at an event that is none of these.
-const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
-                                          std::uint32_t most) {
-    if (end - at <= kMostStraight) return at;
-    // No event has fewer than two words, and none is looked at that is not all there.
-    const std::uint64_t* const stop = end - at - kMostStraight < 2 * static_cast<std::ptrdiff_t>(most)
-                                          ? end - kMostStraight
-                                          : at + 2 * static_cast<std::ptrdiff_t>(most);
-    Straight now = {.at = at,
-                    .ops = end_of(Column::ops),
-                    .times = end_of(Column::times),
-                    .words = end_of(Column::words),
-                    .words_limit = begin_of(Column::words) +
-                                   kCapacity[static_cast<std::size_t>(Column::words)] -
-                                   2 * kMostStraightWords * tagged::kMaxBytes,
-                    .last = last_tsc_,
-                    .step = step_,
-                    .reciprocal = reciprocal_,
-                    .usual = std::uint64_t{processor_} << RDAM_HEAD_CPU_SHIFT};
-    Known* before = last_op_;
-    std::uint32_t events = 0;
-    while (now.at < stop) {
-        Known* op = before->follower;
-        if (now.mismatch(*op, now.at) != 0) {
-            // Another op; or another processor, or a rate: then it is not found.
-            const std::uint64_t key = now.at[1] ^ now.usual;
-            const std::uint64_t enter = (key >> RDAM_HEAD_KIND_SHIFT & 0xf) == RDAM_KIND_ENTER ? ~0ull : 0;
-            std::uint32_t place = 0;
-            op = find(key, now.at[2] & enter, place);
-            if (op == nullptr) break;
-            before->follower = op;
-        }
-        const std::uint64_t steps = now.steps_of<0xffff>(now.at[0] - now.last);
-        if (!op->straight || steps > 0xffff) break;
-        if (op->words != 0) {
-            if (now.words > now.words_limit) break;
-            now.words = put_words(now.words, *op, now.at);
-        }
-        if (steps <= kMostSteps) {
-            *now.times++ = static_cast<std::uint8_t>(steps);
-        } else {
-            *now.times++ = kSteps16;
-            now.times = put_number(now.times, static_cast<std::uint16_t>(steps));
-        }
-        *now.ops++ = static_cast<std::uint8_t>(op->number);
-        now.last = now.at[0];
-        ++op->events;
-        ++events;
-        now.at += op->slot_words;
-        if (op->follower == before && before->straight && before->caller_mask != 0 && op->caller_mask == 0) {
-            const std::uint32_t calls = run_usual_calls(now, *before, *op, stop);
-            now.ops = put_again(now.ops, *before, *op, calls);
-            before->events += calls;
-            op->events += calls;
-            events += 2 * calls;
-        }
-        before = op;
-    }
-    end_of(Column::ops) = now.ops;
-    end_of(Column::times) = now.times;
-    end_of(Column::words) = now.words;
-    last_tsc_ = now.last;
-    last_op_ = before;
-    events_ += events;
-    return now.at;
 }
 
 /// One event, whatever it is.
