@@ -45,10 +45,10 @@ class Restricted(Case):
                 functions = self.analyze()["functions"]
                 self.assertEqual({stack["truncated"] for each in functions for stack in each["stacks"]}, cut)
 
-    def test_pidfd_open(self):
-        for error in (errno.EPERM, errno.ENOSYS):
-            with self.subTest(error=error):
-                self.assert_complete(self.record(["pidfd_open"], error=error))
+    def test_what_tells_that_the_program_has_ended(self):
+        for call in ("pidfd_open", "poll"):
+            with self.subTest(call=call):
+                self.assert_complete(self.record([call], "-o", "trace.bin"))
 
     def test_what_only_priorities_need(self):
         self.assert_complete(self.record(["sched_setscheduler", "sched_setattr", "setpriority"]))

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -53,13 +55,19 @@ class Watch {
         ask_for_short_turns();
         const std::uint32_t pid = control_.pid;
         const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-        const bool wakes = fd >= 0;  // else pidfd_open is forbidden (seccomp)
+        bool wakes = fd >= 0;  // pidfd_open or poll may be forbidden (seccomp)
         const auto first = read_stat(pid);
         // A program that becomes another one soon is likely to be short.
         for (int looks = 0;; ++looks) {
-            pollfd wait{fd, POLLIN, 0};
             const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
-            if (poll(&wait, wakes ? 1 : 0, patience) > 0) return finish(End::exited);
+            if (wakes) {
+                pollfd wait{fd, POLLIN, 0};
+                const int ready = poll(&wait, 1, patience);
+                if (ready > 0) return finish(End::exited);
+                wakes = ready == 0 || errno == EINTR;
+            } else {
+                std::this_thread::sleep_for(std::chrono::milliseconds{patience});
+            }
             const auto now = read_stat(pid);
             // Of a process that has just been killed there is no stack any more.
             const bool lives = now && now->stack_start != 0;

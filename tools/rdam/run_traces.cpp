@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/progress_line.h"
@@ -49,15 +53,27 @@ std::uint64_t percent_of_agent(const std::string& pid) {
     return blank == std::string::npos ? 0 : std::strtoull(name.c_str() + blank, nullptr, 10);
 }
 
+/// Whether the process of the descriptor ends in that time; nothing: it does not tell.
+std::optional<bool> ends_in(int fd, int milliseconds) {
+    pollfd wait{fd, POLLIN, 0};
+    const int ready = fd >= 0 ? poll(&wait, 1, milliseconds) : -1;
+    if (ready < 0 && (fd < 0 || errno != EINTR)) return {};
+    return ready > 0;
+}
+
 void await(const std::string& pid) {
     constexpr int kLookMilliseconds = 200;
-    const int fd = static_cast<int>(syscall(SYS_pidfd_open, std::atoi(pid.c_str()), 0));
-    if (fd < 0) return;
-    pollfd wait{fd, POLLIN, 0};
+    const int number = std::atoi(pid.c_str());
+    // It and poll may be forbidden (seccomp).
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
     ProgressLine progress("writing the trace", 100);
-    while (poll(&wait, 1, kLookMilliseconds) <= 0)
+    for (;;) {
+        const auto ended = ends_in(fd, kLookMilliseconds);
+        if (ended.value_or(false) || (!ended && is_gone(number))) break;
+        if (!ended) std::this_thread::sleep_for(std::chrono::milliseconds{kLookMilliseconds});
         progress.update(percent_of_agent(pid));
-    close(fd);
+    }
+    if (fd >= 0) close(fd);
 }
 
 std::string as_glob(const std::string& name) {
