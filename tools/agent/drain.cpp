@@ -22,18 +22,17 @@ namespace {
 constexpr std::chrono::seconds kPatience{1};
 constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for one slot to be written
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
-/// No process has had so many threads; what says more is damaged.
-constexpr std::uint32_t kMostThreads = 1 << 24;
 constexpr std::size_t kMostAtOnce = 16;  ///< entries of the ring, before the caller looks around
 
-std::optional<Budget> make_budget(const shm::Control& control, double ticks_per_second) {
+std::optional<Budget> make_budget(const SharedMemory& shared, double ticks_per_second) {
     constexpr double kWindowSeconds = 2e-3;
-    if (control.max_overhead_ppm == 0) return {};
+    if (shared.start().max_overhead_ppm == 0) return {};
     const auto ticks = [](std::uint64_t x16) { return static_cast<double>(x16) / 16; };
-    return Budget(control.max_overhead_ppm * 1e-6,
-                  {.recorded = ticks(control.probe_ticks_x16),
-                   .unrecorded = ticks(control.unrecorded_ticks_x16),
-                   .inside = ticks(control.inside_ticks_x16)},
+    const shm::Measured& measured = shared.measured();
+    return Budget(shared.start().max_overhead_ppm * 1e-6,
+                  {.recorded = ticks(measured.probe_ticks_x16),
+                   .unrecorded = ticks(measured.unrecorded_ticks_x16),
+                   .inside = ticks(measured.inside_ticks_x16)},
                   kWindowSeconds * ticks_per_second);
 }
 
@@ -45,10 +44,11 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
       process_(process),
       info_(info),
       windows_(windows),
-      finisher_(process, shared.control(), info),
+      finisher_(process, shared.control(), shared.measured().step, info),
       file_(info, rate, std::move(wanted)),
-      budget_(make_budget(shared_.control(), rate.result())),
-      first_moments_(info) {}
+      budget_(make_budget(shared_, rate.result())),
+      first_moments_(info),
+      here_(shared.start().chunks) {}
 
 void Drain::note_events() {
     shm::Control& control = shared_.control();
@@ -58,37 +58,86 @@ void Drain::note_events() {
     futex_wake(&control.file_futex, INT_MAX);
 }
 
+void Drain::tell_again() const {
+    shm::Control& control = shared_.control();
+    control.ring_head.store(head_);
+    control.held.store(held_);
+    control.threads_done.store(threads_done_);
+}
+
+/// The entry at the head of the ring; 0: there is none yet. One that does not come although others do is not
+/// waited for for good: its chunk is found at the end.
+std::uint32_t Drain::next_entry() {
+    shm::Control& control = shared_.control();
+    const auto tail = control.ring_tail.hear();
+    if (tail.whole && tail.value == head_) return 0;
+    const std::uint32_t entry = control.ring[head_ % shm::kRingSize].exchange(0);
+    const auto now = std::chrono::steady_clock::now();
+    if (entry != 0 || !tail.whole || tail.value - head_ > shm::kRingSize || awaited_ != head_) {
+        awaited_ = head_;
+        awaited_since_ = now;
+        return entry;
+    }
+    if (now - awaited_since_ <= kPatience) return 0;
+    skipped_.push_back(head_ % shm::kRingSize);
+    ++head_;
+    control.ring_head.store(head_);
+    return 0;
+}
+
+void Drain::take_entry(std::uint32_t raw) {
+    const auto entry = read_entry(raw, shared_.start().chunks);
+    if (!entry)
+        finisher_.note_damage();
+    else if (entry->ended_thread)
+        take_thread(entry->index);
+    else
+        take_full(entry->index);
+}
+
 bool Drain::take_ring() {
     shm::Control& control = shared_.control();
     bool any = false;
     for (std::size_t i = 0; i < kMostAtOnce; ++i) {
-        const std::uint32_t head = control.ring_head.load(std::memory_order_relaxed);
-        const std::uint32_t entry = control.ring[head % shm::kRingSize].exchange(0);
+        const std::uint32_t entry = next_entry();
         if (entry == 0) break;
         any = true;
-        if ((entry & shm::kEndedThread) != 0)
-            take_thread(entry & ~shm::kEndedThread);
-        else if (entry - 1 < control.chunks)
-            take_chunk(entry - 1);
-        control.ring_head.store(head + 1);
+        take_entry(entry);
+        control.ring_head.store(++head_);
     }
     if (any) file_.describe();
     return any;
 }
 
-/// Those that no thread has handed over: what was packed comes before what was not.
-std::vector<std::uint32_t> Drain::chunks_left() const {
-    const shm::Control& control = shared_.control();
+void Drain::take_told() {
+    const auto tail = shared_.control().ring_tail.hear();
+    while (tail.whole && tail.value - head_ - 1 < shm::kRingSize && take_ring()) {
+    }
+}
+
+/// Those whose entry has come after all.
+void Drain::take_skipped() {
+    for (std::uint32_t& place : skipped_)
+        if (const std::uint32_t entry = shared_.control().ring[place].exchange(0); entry != 0) {
+            place = shm::kNone;
+            take_entry(entry);
+        }
+    std::erase(skipped_, shm::kNone);
+}
+
+/// Those that no thread has handed over: what was packed comes before what was not. `count` as damage what
+/// cannot be told.
+std::vector<std::uint32_t> Drain::chunks_left(bool count) {
     using Key = std::tuple<std::uint32_t, std::uint32_t, bool, std::uint32_t>;
     std::vector<Key> keys;  // a copy: threads that live may change what they are made of
-    const std::uint32_t used = std::min(control.fresh_chunks.load(), control.chunks);
+    const std::uint32_t used = used_chunks(shared_.control(), shared_.start().chunks);
     for (std::uint32_t chunk = 0; chunk < used; ++chunk) {
-        const shm::ChunkHeader& header = shared_.chunk_header(chunk);
-        const auto state = header.state.load();
-        if (state == shm::ChunkState::owned || state == shm::ChunkState::packing ||
-            state == shm::ChunkState::full)
-            keys.emplace_back(header.thread, header.sequence.load(), header.kind != shm::ChunkKind::packed,
-                              chunk);
+        const auto state = shared_.chunk_header(chunk).state.load();
+        if (here_[chunk] || state == shm::ChunkState::free || state == shm::ChunkState::spent) continue;
+        if (const auto facts = look_at_chunk(shared_, chunk); facts && is_possible(facts->thread))
+            keys.emplace_back(facts->thread, facts->sequence, facts->kind != shm::ChunkKind::packed, chunk);
+        else if (count)
+            finisher_.note_damage();
     }
     std::ranges::sort(keys);
     std::vector<std::uint32_t> left;
@@ -97,43 +146,67 @@ std::vector<std::uint32_t> Drain::chunks_left() const {
     return left;
 }
 
-/// A thread that lives finishes what it has begun, if it gets a processor.
-void Drain::await_packing(std::uint32_t chunk) const {
+/// Threads that live finish what they have begun, if they get a processor.
+void Drain::await_packing() {
     constexpr int kMostLooks = 200;
     constexpr std::chrono::milliseconds kBetween{1};
-    const shm::ChunkHeader& header = shared_.chunk_header(chunk);
-    for (int i = 0; i < kMostLooks && header.state.load() == shm::ChunkState::packing; ++i)
-        std::this_thread::sleep_for(kBetween);
+    int looks = 0;
+    for (const std::uint32_t chunk : chunks_left(false))
+        for (; looks < kMostLooks && shared_.chunk_header(chunk).state.load() == shm::ChunkState::packing; ++looks)
+            std::this_thread::sleep_for(kBetween);
+}
+
+void Drain::take_all_held() {
+    for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
+        take_held(thread, Holes::give_up);
 }
 
 void Drain::take_rest(std::uint64_t end, bool lives) {
-    const shm::Control& control = shared_.control();
-    if (lives)
-        for (const std::uint32_t chunk : chunks_left())
-            await_packing(chunk);
+    if (lives) await_packing();
     while (take_ring()) {
     }
-    for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
-        take_held(thread, Holes::give_up);
-    for (const std::uint32_t chunk : chunks_left())
+    take_skipped();
+    take_all_held();
+    for (const std::uint32_t chunk : chunks_left(true))
         take_chunk(chunk);
-    for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
-        take_held(thread, Holes::give_up);
-    for (const shm::ThreadSlot& slot : control.threads) {
+    take_all_held();
+    for (const shm::ThreadSlot& slot : shared_.control().threads) {
         const shm::ThreadState state = slot.state.load();
-        if (state == shm::ThreadState::live || state == shm::ThreadState::ended) note_thread(slot, end);
+        if (state == shm::ThreadState::free || state == shm::ThreadState::claimed) continue;
+        const auto facts = look_at_thread(slot);
+        const bool known = state == shm::ThreadState::live || state == shm::ThreadState::ended;
+        if (!known || !facts || !is_possible(facts->index)) finisher_.note_damage();
+        if (facts && is_possible(facts->index)) note_thread(slot, *facts, end);
     }
+}
+
+/// There are no more threads than slots besides those that have ended.
+bool Drain::is_possible(std::uint32_t thread) const {
+    return thread < threads_done_ + shm::kMaxThreads;
+}
+
+/// An entry may name another chunk than it did.
+void Drain::take_full(std::uint32_t chunk) {
+    const shm::ChunkState state = shared_.chunk_header(chunk).state.load();
+    if (here_[chunk] || (is_state(state) && state != shm::ChunkState::full)) return finisher_.note_damage();
+    take_chunk(chunk);
 }
 
 void Drain::take_chunk(std::uint32_t chunk) {
     finisher_.note_regions();
-    const std::uint32_t thread = shared_.chunk_header(chunk).thread;
-    if (thread >= kMostThreads) return give_back(chunk);
-    thread_info(thread);
-    auto& held = threads_[thread].held;
-    held.push_back({.chunk = chunk, .since = std::chrono::steady_clock::now()});
-    shared_.control().held.fetch_add(1);
-    take_held(thread, patience(held));
+    const auto facts = look_at_chunk(shared_, chunk);
+    if (!facts || !is_possible(facts->thread)) {
+        finisher_.note_damage();
+        return give_back(chunk);
+    }
+    if (!facts->whole) finisher_.note_damage();
+    thread_info(facts->thread);
+    auto& held = threads_[facts->thread].held;
+    here_[chunk] = true;
+    const bool full = shared_.chunk_header(chunk).state.load() == shm::ChunkState::full;
+    held.push_back({.chunk = chunk, .facts = *facts, .full = full, .since = std::chrono::steady_clock::now()});
+    shared_.control().held.store(++held_);
+    take_held(facts->thread, patience(held));
 }
 
 /// A handler that has made so many calls may as well have jumped out of the probe.
@@ -148,49 +221,50 @@ void Drain::take_held(std::uint32_t thread, Holes holes) {
     while (!held.empty()) {
         if (!read_chunk(held.front(), thread, holes)) return;
         held.pop_front();
-        shared_.control().held.fetch_sub(1);
+        shared_.control().held.store(--held_);
     }
 }
 
 /// False: there is a hole that may be filled yet.
 bool Drain::read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes) {
-    if (shared_.chunk_header(held.chunk).kind != shm::ChunkKind::packed)
-        return read_slots(held, thread, holes);
-    read_records(held.chunk, thread);
+    if (held.facts.kind != shm::ChunkKind::packed) return read_slots(held, thread, holes);
+    read_records(held, thread);
     give_back(held.chunk);
     return true;
 }
 
-void Drain::read_records(std::uint32_t chunk, std::uint32_t thread) {
-    const std::uint32_t used = shared_.chunk_header(chunk).used.load();
-    if (used < shm::kChunkHeader || used > shm::kChunkSize) return;
-    const std::span<const std::uint8_t> bytes{shared_.chunk(chunk), used};
-    finisher_.add_records(thread, bytes.subspan(shm::kChunkHeader), packs_);
-    write(thread);
+void Drain::read_records(const HeldChunk& held, std::uint32_t thread) {
+    if (held.facts.used < shm::kChunkHeader) return;
+    const std::span<const std::uint8_t> shared{shared_.chunk(held.chunk), held.facts.used};
+    copy_.assign(shared.begin() + shm::kChunkHeader, shared.end());
+    for (std::span<const std::uint8_t> left(copy_); !left.empty(); write(thread))
+        left = left.subspan(finisher_.add_records(thread, left, packs_));
 }
 
 /// A chunk with a hole that was given up is not used again while its thread lives: what is written there late
 /// must not look like another thread's event.
 bool Drain::read_slots(HeldChunk& held, std::uint32_t thread, Holes holes) {
-    const shm::ChunkHeader& header = shared_.chunk_header(held.chunk);
+    const auto packed = finisher_.last_packed(thread);
     if (held.from == 0) {
-        const auto packed = finisher_.last_packed(thread);
-        held.from = packed.sequence == header.sequence.load() ? packed.end : shm::kChunkHeader;
+        held.from = packed.sequence == held.facts.sequence ? packed.end : shm::kChunkHeader;
+        const bool late = packed.sequence != shm::kNone && held.facts.sequence < packed.sequence;
+        if (late) finisher_.note_damage();
+        if (late || (held.facts.number != 0 && !finisher_.note_number(thread, held.facts.number))) {
+            give_back(held.chunk);
+            return true;
+        }
     }
-    const bool full = header.state.load() == shm::ChunkState::full;
     ChunkParser parser({shared_.chunk(held.chunk), shm::kChunkSize}, finisher_.rules(),
-                       full ? header.used.load() : 0, held.from);
+                       held.full ? held.facts.used : 0, held.from);
     Slot slot;
-    std::size_t at = parser.at();
     auto step = parser.next(slot);
-    for (; step != ChunkParser::Step::end; at = parser.at(), step = parser.next(slot)) {
+    for (; step != ChunkParser::Step::end; step = parser.next(slot)) {
         if (step == ChunkParser::Step::hole) {
             if (holes == Holes::wait) break;
             parser.skip_hole();
             continue;
         }
-        const auto* words = reinterpret_cast<const std::uint64_t*>(shared_.chunk(held.chunk) + at);
-        finisher_.add_slot(thread, {words, (parser.at() - at) / sizeof *words}, packs_);
+        finisher_.add_slot(thread, slot.raw, packs_);
     }
     finisher_.flush(thread, packs_);
     write(thread);
@@ -215,7 +289,7 @@ void Drain::write(std::uint32_t thread) {
 void Drain::spend(std::uint32_t chunk, std::uint32_t thread) {
     shared_.chunk_header(chunk).state.store(shm::ChunkState::spent);
     threads_[thread].spent.push_back(chunk);
-    if (++spent_ <= shared_.control().chunks / kShareSpent) return;
+    if (++spent_ <= shared_.start().chunks / kShareSpent) return;
     for (ThreadData& data : threads_)
         free_spent(data);
 }
@@ -277,30 +351,40 @@ bool Drain::look_again() {
     shm::Control& control = shared_.control();
     // Whoever waits for a chunk cannot wait for a probe that may never go on.
     const Holes holes = control.waiters.load() > 0 ? Holes::give_up : Holes::wait;
-    if (control.held.load() > 0)
+    take_skipped();
+    if (held_ > 0)
         for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
             take_held(thread, holes);
     if (control.reopened.load() > 0) take_gone_threads();
-    return control.held.load() > 0;
+    return held_ > 0;
 }
 
 void Drain::take_gone_threads() {
     shm::Control& control = shared_.control();
     for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
         shm::ThreadSlot& slot = control.threads[i];
-        if (slot.state.load() != shm::ThreadState::live || slot.reopened == 0) continue;
-        if (syscall(SYS_tgkill, process_.pid, slot.tid, 0) == 0 || errno != ESRCH) continue;
+        if (slot.state.load() != shm::ThreadState::live) continue;
+        const auto facts = look_at_thread(slot);
+        if (!facts || !facts->reopened) continue;
+        if (syscall(SYS_tgkill, process_.pid, facts->tid, 0) == 0 || errno != ESRCH) continue;
         for (std::atomic<std::uint32_t>* of_thread : {&slot.packed, &slot.chunk})
-            if (const std::uint32_t chunk = of_thread->exchange(shm::kNone); chunk < control.chunks)
+            if (const std::uint32_t chunk = of_thread->exchange(shm::kNone); is_of(chunk, facts->index))
                 take_chunk(chunk);
         control.reopened.fetch_sub(1);
         take_thread(i);
     }
 }
 
+bool Drain::is_of(std::uint32_t chunk, std::uint32_t thread) const {
+    if (chunk >= shared_.start().chunks || here_[chunk]) return false;
+    const auto facts = look_at_chunk(shared_, chunk);
+    return facts && facts->thread == thread;
+}
+
 /// What it holds is zeroed by the thread that takes it.
 void Drain::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
+    here_[chunk] = false;
     shm::push_free(control, chunk,
                    [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
     control.free_futex.fetch_add(1);
@@ -308,31 +392,37 @@ void Drain::give_back(std::uint32_t chunk) {
 }
 
 void Drain::take_thread(std::uint32_t slot) {
-    if (slot >= shm::kMaxThreads) return;
     shm::ThreadSlot& thread = shared_.control().threads[slot];
-    // Read once: the program can write to it.
-    if (const std::uint32_t index = thread.index; index < threads_.size()) {
+    const auto facts = look_at_thread(thread);
+    const shm::ThreadState state = thread.state.load();
+    const bool gone = state == shm::ThreadState::ended || (facts && facts->reopened);
+    if (!gone || !facts || !is_possible(facts->index)) {
+        finisher_.note_damage();
+        if (state == shm::ThreadState::ended) thread.state.store(shm::ThreadState::free, std::memory_order_release);
+        return;
+    }
+    if (const std::uint32_t index = facts->index; index < threads_.size()) {
         take_held(index, Holes::give_up);
         free_spent(threads_[index]);
         finisher_.forget(index);
         if (budget_) budget_->ended(index);
     }
-    note_thread(thread, thread.end);
-    if (thread.state.load() == shm::ThreadState::ended) shared_.control().threads_done.fetch_add(1);
+    if (facts->end != 0) finisher_.note_end(facts->index, facts->numbers);
+    note_thread(thread, *facts, 0);
+    if (state == shm::ThreadState::ended) shared_.control().threads_done.store(++threads_done_);
     thread.state.store(shm::ThreadState::free, std::memory_order_release);
 }
 
-void Drain::note_thread(const shm::ThreadSlot& slot, std::uint64_t end) {
-    const std::uint32_t index = slot.index;
-    if (index >= kMostThreads) return;
-    trace::ThreadInfo& info = thread_info(index);
-    info.tid = slot.tid;
-    info.start = slot.start;
-    info.end = slot.end != 0 ? slot.end : end;
-    info.dropped += slot.dropped;
-    note_calls(shared_, slot, info_, info);
-    const std::string name = slot.end == 0 ? thread_name(process_.pid, slot.tid) : std::string{};
-    info.name = !name.empty() ? name : std::string{slot.name, strnlen(slot.name, sizeof slot.name)};
+void Drain::note_thread(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end) {
+    trace::ThreadInfo& info = thread_info(facts.index);
+    info.tid = facts.tid;
+    info.start = facts.start;
+    info.end = facts.end != 0 ? facts.end : end;
+    info.dropped += facts.dropped;
+    const bool counted = note_calls(shared_, slot, info_, info);
+    if (!facts.whole || !counted) finisher_.note_damage();
+    const std::string name = facts.end == 0 ? thread_name(process_.pid, facts.tid) : std::string{};
+    info.name = !name.empty() ? name : facts.name;
 }
 
 trace::ThreadInfo& Drain::thread_info(std::uint32_t index) {
@@ -344,20 +434,24 @@ trace::ThreadInfo& Drain::thread_info(std::uint32_t index) {
 void Drain::add_remarks(bool clean_end) {
     const shm::Control& control = shared_.control();
     info_.process.clean_end = clean_end;
-    info_.dropped = control.dropped.load();
+    const auto dropped = control.dropped.hear();
+    const auto lent = control.lent.hear();
+    if (!dropped.whole || !lent.whole) finisher_.note_damage();
+    if (const auto found = control.damaged.hear(); found.value != 0 || !found.whole) finisher_.note_damage();
+    info_.dropped = dropped.value;
     for (const trace::ThreadInfo& thread : info_.threads)
         info_.dropped += thread.dropped;
     if (finisher_.damaged() > 0)
         info_.remarks.push_back(
-            fmt::format("{} of the recorder's buffers made no sense: the program has written into them, and "
-                        "events are missing",
-                        finisher_.damaged()));
-    if (const std::uint64_t lent = control.lent.load(); lent > 0)
+            fmt::format("the trace is damaged: the program has written into the recorder's memory, which made no "
+                        "sense in {} place{}, and events are missing",
+                        finisher_.damaged(), finisher_.damaged() == 1 ? "" : "s"));
+    if (lent.value > 0)
         info_.remarks.push_back(fmt::format(
             "{} events of threads that share their storage with a process they have made (clone) are not in "
             "the trace",
-            lent));
-    if (control.gave_up.load() != 0)
+            lent.value));
+    if (control.gave_up.load() == shm::kGaveUp)
         info_.remarks.emplace_back(
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
             "program; allow "

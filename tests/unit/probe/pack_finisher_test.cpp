@@ -20,8 +20,7 @@ struct Fixture {
         info.objects.push_back({.path = "/nowhere", .build_id = {}, .base = 0, .end = 4096});
         info.functions.resize(2);
         info.functions[1].enter_words = 2;
-        control->step = 1;
-        finisher = std::make_unique<PackFinisher>(process, *control, info);
+        finisher = std::make_unique<PackFinisher>(process, *control, 1, info);
     }
     std::unique_ptr<shm::Control> control = std::make_unique<shm::Control>();
     ProcessDescription process;
@@ -35,7 +34,15 @@ void append(Bytes& bytes, const void* data, std::size_t size) {
     bytes.insert(bytes.end(), from, from + size);
 }
 
-Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0,
+/// As the thread writes it.
+void seal(Bytes& record, std::uint32_t number) {
+    std::memcpy(record.data() + offsetof(shm::Record, number), &number, sizeof number);
+    const auto size = static_cast<std::uint32_t>(record.size());
+    const std::uint64_t check = shm::check_of_record(record.data(), size);
+    std::memcpy(record.data() + offsetof(shm::Record, check), &check, sizeof check);
+}
+
+Bytes record(std::uint32_t number, shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0,
              std::uint32_t end = shm::kChunkHeader) {
     const shm::Record head{.size = static_cast<std::uint32_t>(sizeof(shm::Record) + content.size()),
                            .kind = kind,
@@ -44,6 +51,7 @@ Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence 
     Bytes bytes;
     append(bytes, &head, sizeof head);
     append(bytes, content.data(), content.size());
+    seal(bytes, number);
     return bytes;
 }
 
