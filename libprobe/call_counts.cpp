@@ -77,9 +77,9 @@ std::uint32_t displacement_of(std::uint32_t counter) {
 void tell_call_counters() {
     shm::Control& control = *globals.control;
     const std::uint32_t given = globals.call_counters.load(std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < given; ++i)
+    // Those that are not given stand for nothing.
+    for (std::uint32_t i = 0; i < shm::kCallCounters; ++i)
         control.counted[i] = globals.counted[i];
-    // Those that are not given are 0, there and here.
     control.counted_check.store(shm::check_of(globals.counted, sizeof globals.counted, 0));
     control.call_counters.tell(given);
 }

@@ -178,11 +178,25 @@ void Drain::take_rest(std::uint64_t end, bool lives) {
         if (!known || !facts || !is_possible(facts->index)) finisher_.note_damage();
         if (facts && is_possible(facts->index)) note_thread(slot, *facts, end);
     }
+    // Whose slots could not be read.
+    for (trace::ThreadInfo& info : info_.threads)
+        if (info.tid != 0 && info.end == 0) info.end = end;
 }
 
 /// There are no more threads than slots besides those that have ended.
 bool Drain::is_possible(std::uint32_t thread) const {
     return thread < threads_done_ + shm::kMaxThreads;
+}
+
+/// Of a thread that is heard of for the first time: what it tells may be written over by the time it ends.
+void Drain::note_begin(const ChunkFacts& chunk) {
+    trace::ThreadInfo& info = thread_info(chunk.thread);
+    if (info.tid != 0) return;
+    const auto facts = look_at_thread(shared_.control().threads[chunk.slot]);
+    if (!facts || facts->index != chunk.thread) return;
+    info.tid = facts->tid;
+    info.start = facts->start;
+    info.name = facts->name;
 }
 
 /// An entry may name another chunk than it did.
@@ -200,7 +214,7 @@ void Drain::take_chunk(std::uint32_t chunk) {
         return give_back(chunk);
     }
     if (!facts->whole) finisher_.note_damage();
-    thread_info(facts->thread);
+    note_begin(*facts);
     auto& held = threads_[facts->thread].held;
     here_[chunk] = true;
     const bool full = shared_.chunk_header(chunk).state.load() == shm::ChunkState::full;

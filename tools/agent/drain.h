@@ -83,6 +83,7 @@ class Drain {
     void take_skipped();
     bool is_possible(std::uint32_t thread) const;
     bool is_of(std::uint32_t chunk, std::uint32_t thread) const;
+    void note_begin(const ChunkFacts& chunk);
     void take_full(std::uint32_t chunk);
     void take_chunk(std::uint32_t chunk);
     bool read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes);

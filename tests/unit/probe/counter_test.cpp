@@ -189,7 +189,7 @@ TEST_CASE("a count is known only if the counter was never away", "[counter]") {
 
 TEST_CASE("why there are no counts is said in words", "[counter]") {
     using State = trace::CounterInfo::State;
-    const auto control = std::make_unique<shm::Control>();
+    const auto control = std::make_unique<shm::Measured>();
     CHECK(agent::describe_counters(*control).state == State::off);
     control->counters = shm::Counters::counting;
     control->probe_instructions_x16 = 16 * 90 + 8;
