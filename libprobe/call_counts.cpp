@@ -38,7 +38,8 @@ void publish(shm::ThreadSlot& slot, shm::PublishedCalls& place, const volatile s
     }
     slot.call_counters.tell(count, std::memory_order_relaxed);
     const std::uint64_t now = read_clock();
-    slot.counted_check.store(shm::check_of(numbers, count * sizeof numbers[0], now), std::memory_order_relaxed);
+    slot.counted_check.store(shm::check_of(numbers, count * sizeof numbers[0], now),
+                             std::memory_order_relaxed);
     slot.counted_until.store(now, std::memory_order_release);
 }
 

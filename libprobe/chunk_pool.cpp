@@ -62,8 +62,8 @@ std::uint32_t take_fresh() {
     return fresh;
 }
 
-/// A chunk that the agent has given back. What stands in the list is believed only as far as it leads to one of
-/// those; otherwise the program has written into it, and what is in the list is lost.
+/// A chunk that the agent has given back. What stands in the list is believed only as far as it leads to one
+/// of those; otherwise the program has written into it, and what is in the list is lost.
 std::uint32_t take_free() {
     shm::Control& control = *globals.control;
     const auto may_be_free = [](std::uint32_t chunk) {
@@ -73,7 +73,8 @@ std::uint32_t take_free() {
     const std::uint32_t chunk = shm::pop_free(control, header_of, may_be_free);
     if (chunk == shm::kNone) return chunk;
     std::uint8_t place = kAway;
-    if (chunk != shm::kDamagedList && standing.places[chunk].compare_exchange_strong(place, kTaken)) return chunk;
+    if (chunk != shm::kDamagedList && standing.places[chunk].compare_exchange_strong(place, kTaken))
+        return chunk;
     control.damaged.count_up();
     return shm::kNone;
 }
@@ -130,10 +131,11 @@ std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint6
     const std::uint32_t chunk = take_or_wait(kind, waited);
     if (chunk == shm::kNone) return chunk;
     shm::ChunkHeader& head = header_of(chunk);
-    const shm::ChunkHeader::Owner owner = {.kind = kind,
-                                           .thread = thread.own.index,
-                                           .slot = static_cast<std::uint32_t>(thread.slot - globals.control->threads),
-                                           .chunk = chunk};
+    const shm::ChunkHeader::Owner owner = {
+        .kind = kind,
+        .thread = thread.own.index,
+        .slot = static_cast<std::uint32_t>(thread.slot - globals.control->threads),
+        .chunk = chunk};
     head.owner = owner;
     head.owner_check = shm::check_of(&owner, sizeof owner, 0);
     head.used.tell(shm::kChunkHeader, std::memory_order_relaxed);

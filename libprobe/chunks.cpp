@@ -98,11 +98,12 @@ std::uint32_t new_index(shm::Control& control) {
 
 void tell_begin(ThreadState& thread) {
     shm::ThreadSlot& slot = *thread.slot;
-    shm::ThreadSlot::Begin begin = {.index = thread.own.index,
-                                          .tid = sys::gettid(),
-                                          .start = thread.own.start,
-                                          .counting = thread.ended ? 0 : reinterpret_cast<std::uint64_t>(thread.gate_calls),
-                                          .name = {}};
+    shm::ThreadSlot::Begin begin = {
+        .index = thread.own.index,
+        .tid = sys::gettid(),
+        .start = thread.own.start,
+        .counting = thread.ended ? 0 : reinterpret_cast<std::uint64_t>(thread.gate_calls),
+        .name = {}};
     sys::call(SYS_prctl, PR_GET_NAME, sys::word(begin.name));
     slot.begin = begin;
     slot.begin_check = shm::check_of(&begin, sizeof begin, 0);

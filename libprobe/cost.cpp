@@ -239,8 +239,9 @@ void measure_instructions(const ThreadState& thread, std::uint64_t origin, void 
     const std::uint64_t with = instructions_of_batch(wrapped);
     const std::uint64_t without = instructions_of_batch(rdam_nothing);
     measured.probe_instructions_x16 = with > without ? per_call_x16(with - without) : 0;
-    measured.inner_instructions_x16 = 16 * inner_instructions(reinterpret_cast<std::uint64_t*>(origin),
-                                                             reinterpret_cast<std::uint64_t*>(thread.cursor));
+    measured.inner_instructions_x16 =
+        16 * inner_instructions(reinterpret_cast<std::uint64_t*>(origin),
+                                reinterpret_cast<std::uint64_t*>(thread.cursor));
 }
 
 }  // namespace

@@ -113,8 +113,7 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
     const BorrowedPacker borrowed;
     pack::Packer* const packer = borrowed.get();
     if (packer == nullptr) return false;
-    const auto* const begin = reinterpret_cast<const std::uint64_t*>(
-&header_of(thread.own.chunk));
+    const auto* const begin = reinterpret_cast<const std::uint64_t*>(&header_of(thread.own.chunk));
     const std::uint64_t* const end = begin + used / sizeof *begin;
     const std::uint64_t* at = begin + shm::kChunkHeader / sizeof *begin;
     const auto place = [&] {

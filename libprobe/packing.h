@@ -16,8 +16,8 @@ namespace rdam::probe {
 bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited);
 
 /// Room for a record with at least `least` bytes behind its header, in the thread's packed chunk; null: there
-/// is none. `room`: how many there are. It is there for the agent once publish_record() has been called, with what
-/// is behind the header written: `record` but for its number and check.
+/// is none. `room`: how many there are. It is there for the agent once publish_record() has been called, with
+/// what is behind the header written: `record` but for its number and check.
 shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
                             std::uint64_t& waited);
 void publish_record(ThreadState& thread, shm::Record* place, shm::Record record);

@@ -15,8 +15,8 @@ PlanCopy::PlanCopy(std::uint32_t serial) {
     if (reply.serial != serial || reply.bytes < sizeof reply || reply.bytes > shm::kPlanSize ||
         reply.bytes % sizeof(std::uint64_t) != 0)
         return;
-    const long memory = sys::mmap(0, reply.bytes, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long memory =
+        sys::mmap(0, reply.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys::failed(memory)) return;
     area_ = reinterpret_cast<char*>(memory);
     bytes_ = reply.bytes;

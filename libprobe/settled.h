@@ -1,6 +1,6 @@
-// What is settled before the program runs, and must not change by a stray write of the program's: the table and the
-// addresses that the trampolines jump through (settled.S), and the pages of the shared memory that the agent alone
-// writes. They are read-only in the program.
+// What is settled before the program runs, and must not change by a stray write of the program's: the table
+// and the addresses that the trampolines jump through (settled.S), and the pages of the shared memory that
+// the agent alone writes. They are read-only in the program.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace rdam::probe {
 
-/// While one of these lives its thread may write to the table. One thread at a time: others wait. Signals are blocked.
+/// While one of these lives its thread may write to the table. One thread at a time: others wait. Signals are
+/// blocked.
 class OpenTable {
   public:
     OpenTable();

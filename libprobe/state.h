@@ -34,8 +34,8 @@ struct alignas(64) FunctionEntry {
     std::uint64_t pair_key;  ///< see Pair::key
 };
 
-/// With a budget: of one function, RDAM_ENTRY_RATE behind its FunctionEntry, which may not change. As far from the
-/// next as those are, so that the trampolines need no index.
+/// With a budget: of one function, RDAM_ENTRY_RATE behind its FunctionEntry, which may not change. As far
+/// from the next as those are, so that the trampolines need no index.
 struct alignas(64) Rate {
     std::uint8_t value;  ///< 0…RDAM_MOST_RATE
 };
@@ -72,7 +72,7 @@ struct PairTable;
 
 /// What a thread has told the agent of itself, and goes on with: what stands in shared memory it never reads.
 struct Bookkeeping {
-    std::uint32_t index = 0;  ///< of the thread
+    std::uint32_t index = 0;            ///< of the thread
     std::uint32_t chunk = shm::kNone;   ///< the one that its slots go to
     std::uint32_t packed = shm::kNone;  ///< the one that its packs go to
     std::uint32_t packed_used = 0;      ///< bytes, up to the end of the last record
@@ -109,7 +109,7 @@ struct ThreadState {
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
     std::uint32_t regions = 0;        ///< manual regions that are open
     Bookkeeping own;
-    std::uint64_t dropped = 0;  ///< events, since it has its slot
+    std::uint64_t dropped = 0;       ///< events, since it has its slot
     pack::PendingStacks stacks;      ///< whose enter events are still to come
     std::uint32_t stack_number = 0;  ///< of the last call stack
     /// What a child on this thread's memory must leave as it was (children.h).
@@ -159,7 +159,8 @@ struct Settings {
     char** environment = nullptr;
 };
 
-/// How the recorder and its agent stand: what the recorder goes by, while the shared memory only tells the agent.
+/// How the recorder and its agent stand: what the recorder goes by, while the shared memory only tells the
+/// agent.
 struct Standing {
     std::uint32_t chunks = 0;
     std::atomic<std::uint32_t> agent_pid;
@@ -169,7 +170,7 @@ struct Standing {
     std::atomic<std::uint32_t> out_of_memory;
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;
-    std::uint64_t ended = 0;  ///< ticks
+    std::uint64_t ended = 0;                            ///< ticks
     std::atomic<std::uint8_t> slots[shm::kMaxThreads];  ///< 1: a thread that lives has it
     std::atomic<std::uint8_t> places[shm::kMaxChunks];  ///< ChunkPlace
 };
@@ -190,7 +191,7 @@ struct Globals {
     std::uint64_t shared_size = 0;
     std::uint32_t functions = 0;
     shm::Measured measured = {};
-    std::uint32_t late_asked = 0;  ///< the last late request
+    std::uint32_t late_asked = 0;              ///< the last late request
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
     std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.

@@ -32,7 +32,8 @@ std::uint32_t pop_free(Control& control, HeaderOf header_of, MayBeFree may_be_fr
         const bool good = may_be_free(chunk);
         const std::uint64_t next = good ? header_of(chunk).next_free.load(std::memory_order_relaxed) : 0;
         const std::uint64_t count = (top >> 32) + 1;
-        if (control.free_chunks.compare_exchange_weak(top, count << 32 | next)) return good ? chunk : kDamagedList;
+        if (control.free_chunks.compare_exchange_weak(top, count << 32 | next))
+            return good ? chunk : kDamagedList;
     }
     return kNone;
 }

@@ -6,9 +6,9 @@
 // not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
 // address-free, so they work between processes; 32-bit words named *_futex are slept on.
 //
-// The program can write to all of it, and may be broken. So each side keeps what it needs to go on in memory of
-// its own, and only tells it here; what decides what stands in the trace is told with a check (told.h), and what
-// somebody waits for is told again and again. States are numbers of which several bits differ.
+// The program can write to all of it, and may be broken. So each side keeps what it needs to go on in memory
+// of its own, and only tells it here; what decides what stands in the trace is told with a check (told.h),
+// and what somebody waits for is told again and again. States are numbers of which several bits differ.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ inline constexpr std::uint32_t kVersion = 12;
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
 /// One byte for each function number, whole pages of their own: the process maps them a second time near its
-/// code, to read only. A gated function's calls are recorded while its byte is not 0; an open one has all bits.
-/// Written by the process before the agent starts (all open), then by the agent.
+/// code, to read only. A gated function's calls are recorded while its byte is not 0; an open one has all
+/// bits. Written by the process before the agent starts (all open), then by the agent.
 inline constexpr std::uint64_t kGatesSize = kMaxFunctions;
 inline constexpr std::uint64_t kGatesOffset = kRequestOffset - kGatesSize;
 inline constexpr std::uint8_t kGateOpen = 0xff;
@@ -82,7 +82,12 @@ enum class AgentState : std::uint32_t {
 
 enum class ProcessState : std::uint32_t { starting = 0, running = 0x33333333, ending = 0x5a5a5a5a };
 
-enum class ThreadState : std::uint32_t { free = 0, claimed = 0x11111111, live = 0x22222222, ended = 0x5c5c5c5c };
+enum class ThreadState : std::uint32_t {
+    free = 0,
+    claimed = 0x11111111,
+    live = 0x22222222,
+    ended = 0x5c5c5c5c
+};
 
 /// One live thread. Written by the thread itself, freed by the agent.
 struct alignas(128) ThreadSlot {
@@ -226,7 +231,8 @@ struct Control {
     std::uint32_t verbose;
     Clock clock;
     std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
-    std::uint32_t max_overhead_ppm;  ///< a budget for overhead (docs/design.md); 0: none, everything is recorded
+    std::uint32_t
+        max_overhead_ppm;  ///< a budget for overhead (docs/design.md); 0: none, everything is recorded
     Measured measured;
     std::uint64_t measured_check;
 
@@ -243,8 +249,8 @@ struct Control {
     std::atomic<std::uint32_t> ifunc_asked;  ///< counts the agent's questions
     std::atomic<std::uint32_t> ifunc_answered_futex;
     /// Objects that come and go while the program runs: the process fills the request area anew, counts this
-    /// up and waits for the answer, which is a plan of the new objects alone. Request and answer have this count
-    /// as their `serial`.
+    /// up and waits for the answer, which is a plan of the new objects alone. Request and answer have this
+    /// count as their `serial`.
     std::atomic<std::uint32_t> late_asked;
     std::atomic<std::uint32_t> late_answered_futex;
     std::uint32_t message_size;
@@ -268,8 +274,8 @@ struct Control {
                                                          ///< the high half
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
-    Told fresh_chunks;                        ///< how many have ever been used
-    std::atomic<std::uint32_t> given_back;    ///< counts up with every chunk that becomes free
+    Told fresh_chunks;                      ///< how many have ever been used
+    std::atomic<std::uint32_t> given_back;  ///< counts up with every chunk that becomes free
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;  ///< how often a thread has told its end
     std::atomic<std::uint32_t> threads_done;   ///< how many of these ends the agent has heard of
@@ -324,12 +330,12 @@ struct Request {
     std::uint32_t serial = 0;  ///< late requests: Control::late_asked
     std::uint32_t bytes = 0;   ///< of the area that are in use, this included; a multiple of 8
     std::uint64_t check = 0;   ///< of what is behind it, for `serial`
-    Text own_path;    ///< librdam.so
-    Text executable;  ///< /proc/self/exe
-    Text command;     ///< arguments, each ended by \0
-    Text objects;     ///< RequestedObject[]; of a late request, those that are new
-    Text gone;        ///< late requests: the bases of unloaded objects, std::uint64_t[]
-    Text known;       ///< fork children: the entries that are patched, by function number; 0: no longer there
+    Text own_path;             ///< librdam.so
+    Text executable;           ///< /proc/self/exe
+    Text command;              ///< arguments, each ended by \0
+    Text objects;              ///< RequestedObject[]; of a late request, those that are new
+    Text gone;                 ///< late requests: the bases of unloaded objects, std::uint64_t[]
+    Text known;  ///< fork children: the entries that are patched, by function number; 0: no longer there
 };
 
 /// `area` has `bytes` bytes, as its Request says.
@@ -361,8 +367,8 @@ struct PlannedFunction {
 
 /// At the start of the plan area.
 struct PlanReply {
-    Text functions;  ///< PlannedFunction[]
-    Text message;    ///< for stderr
+    Text functions;            ///< PlannedFunction[]
+    Text message;              ///< for stderr
     std::uint32_t serial = 0;  ///< of the request that it answers
     std::uint32_t bytes = 0;   ///< of the area that are in use, this included; a multiple of 8
     std::uint64_t check = 0;   ///< of all before it here, and of what is behind it

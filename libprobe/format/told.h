@@ -50,7 +50,7 @@ class Told {
 
     struct Heard {
         std::uint32_t value = 0;
-        bool whole = false;  ///< nobody else has written over it
+        bool whole = false;       ///< nobody else has written over it
         std::uint32_t other = 0;  ///< where it is not whole, what was told is most likely one of the two
     };
     Heard hear() const {

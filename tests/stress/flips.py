@@ -134,6 +134,8 @@ def main() -> int:
                 failed += bool(problems)
                 for problem in problems:
                     print(f"FAILED run {seed}: {problem}", flush=True)
+                if "nothing said" in kind:
+                    print(f"run {seed}: {kind}: " + ", ".join(f"{area} {count}" for area, count in hits.items() if count), flush=True)
     print(f"{options.runs} runs, {sum(areas.values())} flips: " + ", ".join(f"{area} {areas[area]}" for area in AREAS))
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")

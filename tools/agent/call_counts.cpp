@@ -30,8 +30,8 @@ std::optional<Published> read_once(const SharedMemory& shared, const shm::Thread
     for (std::size_t i = 0; i < published.counters; ++i)
         published.calls.at(i) = shared.published_calls(index).calls[i].load(std::memory_order_relaxed);
     const std::uint64_t check = slot.counted_check.load(std::memory_order_relaxed);
-    if (shm::check_of(published.calls.data(), published.counters * sizeof published.calls[0], published.until) !=
-        check)
+    if (shm::check_of(published.calls.data(), published.counters * sizeof published.calls[0],
+                      published.until) != check)
         return {};
     return published;
 }

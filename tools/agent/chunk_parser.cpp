@@ -25,12 +25,14 @@ std::size_t ChunkParser::size_of(shm::Head head) const {
         case shm::SlotKind::leave:
             return known(rules_.leave_words) ? 16 + 8 * words : 0;
         case shm::SlotKind::unwound:
-            return head.function() < rules_.leave_words.size() || head.function() == shm::kInnermostFunction ? 16
-                                                                                                       : 0;
+            return head.function() < rules_.leave_words.size() || head.function() == shm::kInnermostFunction
+                       ? 16
+                       : 0;
         case shm::SlotKind::pause:
             return head.function() <= static_cast<std::uint32_t>(shm::Pause::other) ? 24 : 0;
         case shm::SlotKind::stack:
-            return head.function() < rules_.enter_words.size() ? shm::kStackSlotWords * sizeof(std::uint64_t) : 0;
+            return head.function() < rules_.enter_words.size() ? shm::kStackSlotWords * sizeof(std::uint64_t)
+                                                               : 0;
         case shm::SlotKind::none:
             break;
     }

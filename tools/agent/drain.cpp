@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{1};
 constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for one slot to be written
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
-constexpr std::size_t kMostAtOnce = 16;  ///< entries of the ring, before the caller looks around
+constexpr std::size_t kMostAtOnce = 16;   ///< entries of the ring, before the caller looks around
 
 std::optional<Budget> make_budget(const SharedMemory& shared, double ticks_per_second) {
     constexpr double kWindowSeconds = 2e-3;
@@ -152,7 +152,8 @@ void Drain::await_packing() {
     constexpr std::chrono::milliseconds kBetween{1};
     int looks = 0;
     for (const std::uint32_t chunk : chunks_left(false))
-        for (; looks < kMostLooks && shared_.chunk_header(chunk).state.load() == shm::ChunkState::packing; ++looks)
+        for (; looks < kMostLooks && shared_.chunk_header(chunk).state.load() == shm::ChunkState::packing;
+             ++looks)
             std::this_thread::sleep_for(kBetween);
 }
 
@@ -218,7 +219,8 @@ void Drain::take_chunk(std::uint32_t chunk) {
     auto& held = threads_[facts->thread].held;
     here_[chunk] = true;
     const bool full = shared_.chunk_header(chunk).state.load() == shm::ChunkState::full;
-    held.push_back({.chunk = chunk, .facts = *facts, .full = full, .since = std::chrono::steady_clock::now()});
+    held.push_back(
+        {.chunk = chunk, .facts = *facts, .full = full, .since = std::chrono::steady_clock::now()});
     shared_.control().held.store(++held_);
     take_held(facts->thread, patience(held));
 }
@@ -412,7 +414,8 @@ void Drain::take_thread(std::uint32_t slot) {
     const bool gone = state == shm::ThreadState::ended || (facts && facts->reopened);
     if (!gone || !facts || !is_possible(facts->index)) {
         finisher_.note_damage();
-        if (state == shm::ThreadState::ended) thread.state.store(shm::ThreadState::free, std::memory_order_release);
+        if (state == shm::ThreadState::ended)
+            thread.state.store(shm::ThreadState::free, std::memory_order_release);
         return;
     }
     if (const std::uint32_t index = facts->index; index < threads_.size()) {
@@ -456,10 +459,10 @@ void Drain::add_remarks(bool clean_end) {
     for (const trace::ThreadInfo& thread : info_.threads)
         info_.dropped += thread.dropped;
     if (finisher_.damaged() > 0)
-        info_.remarks.push_back(
-            fmt::format("the trace is damaged: the program has written into the recorder's memory, which made no "
-                        "sense in {} place{}, and events are missing",
-                        finisher_.damaged(), finisher_.damaged() == 1 ? "" : "s"));
+        info_.remarks.push_back(fmt::format(
+            "the trace is damaged: the program has written into the recorder's memory, which made no "
+            "sense in {} place{}, and events are missing",
+            finisher_.damaged(), finisher_.damaged() == 1 ? "" : "s"));
     if (lent.value > 0)
         info_.remarks.push_back(fmt::format(
             "{} events of threads that share their storage with a process they have made (clone) are not in "

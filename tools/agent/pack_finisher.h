@@ -36,12 +36,12 @@ class PackFinisher {
     void note_regions();
 
     /// Adds the packs of a packed chunk of `thread` to `packs`. `records` is a copy of what stands behind its
-    /// header. Returns how many bytes were taken: fewer than all if what comes next is behind a gap, for which
-    /// `packs` must be empty.
+    /// header. Returns how many bytes were taken: fewer than all if what comes next is behind a gap, for
+    /// which `packs` must be empty.
     std::size_t add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs);
 
-    /// A full chunk of slots, or a record, comes as number `number` of its thread (shm::Record). False: it has
-    /// been there, or its time is over. What is missing before it is counted as damage.
+    /// A full chunk of slots, or a record, comes as number `number` of its thread (shm::Record). False: it
+    /// has been there, or its time is over. What is missing before it is counted as damage.
     bool note_number(std::uint32_t thread, std::uint32_t number);
     /// The thread has ended, and this was the last one.
     void note_end(std::uint32_t thread, std::uint32_t number);
@@ -65,9 +65,7 @@ class PackFinisher {
     const SlotRules& rules() const { return rules_; }
     void read_rules();
     bool any_calls() const { return any_calls_; }
-    std::uint64_t damaged() const {
-        return damaged_;
-    }  ///< places of the shared memory that made no sense
+    std::uint64_t damaged() const { return damaged_; }  ///< places of the shared memory that made no sense
 
   private:
     struct Thread {

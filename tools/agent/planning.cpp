@@ -309,8 +309,10 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
 }
 
 void Planning::refuse_change(std::uint32_t serial) {
-    write_plan(shared_, process_, {}, "rdam: libraries that have just been loaded are not recorded: the program has "
-                                      "written into the recorder's memory\n", serial);
+    write_plan(shared_, process_, {},
+               "rdam: libraries that have just been loaded are not recorded: the program has "
+               "written into the recorder's memory\n",
+               serial);
 }
 
 }  // namespace rdam::agent

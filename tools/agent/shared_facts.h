@@ -1,6 +1,6 @@
-// What the agent takes from the memory that the program can write to, and may have written over: each thing is
-// copied once, and what does not agree with its check, or cannot be, is nothing. Whoever needs a thing twice keeps
-// the copy.
+// What the agent takes from the memory that the program can write to, and may have written over: each thing
+// is copied once, and what does not agree with its check, or cannot be, is nothing. Whoever needs a thing
+// twice keeps the copy.
 #pragma once
 
 #include <cstdint>

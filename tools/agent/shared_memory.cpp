@@ -29,7 +29,8 @@ Result<SharedMemory> SharedMemory::map(int fd) {
                      .clock = control.clock,
                      .max_overhead_ppm = control.max_overhead_ppm};
     if (control.magic != shm::kMagic || control.version != shm::kVersion || control.size != size ||
-        shared.start_.chunks > shm::kMaxChunks || static_cast<std::uint32_t>(shared.start_.clock) >= shm::kClocks ||
+        shared.start_.chunks > shm::kMaxChunks ||
+        static_cast<std::uint32_t>(shared.start_.clock) >= shm::kClocks ||
         shm::kChunksOffset + std::uint64_t{shared.start_.chunks} * shm::kChunkSize > size)
         return fail("librdam.so and rdam-agent are not of the same version: install rdam again");
     return shared;

@@ -1,5 +1,5 @@
-// What a trace of `flips` says, as JSON: of each thread how many calls of counted() there are, how many of them from
-// the first on are just what they should be, and what is wrong with the others.
+// What a trace of `flips` says, as JSON: of each thread how many calls of counted() there are, how many of
+// them from the first on are just what they should be, and what is wrong with the others.
 //
 //   check_flips TRACE
 #include <cstdio>
@@ -58,14 +58,10 @@ Result<Json> describe(const trace::TraceReader& reader, std::uint32_t thread) {
                 sequence.see(event);
     };
     if (auto read = reader.read_thread(thread, sink, [] {}); !read) return tl::unexpected{read.error()};
-    return Json{{"tid", info.threads[thread].tid},
-                {"calls", sequence.calls},
-                {"exact", sequence.exact},
-                {"gaps", sequence.gaps},
-                {"wrong", sequence.wrong},
-                {"unmatched", sequence.unmatched},
-                {"backwards", sequence.backwards},
-                {"holes", info.threads[thread].holes}};
+    return Json{{"tid", info.threads[thread].tid}, {"calls", sequence.calls},
+                {"exact", sequence.exact},         {"gaps", sequence.gaps},
+                {"wrong", sequence.wrong},         {"unmatched", sequence.unmatched},
+                {"backwards", sequence.backwards}, {"holes", info.threads[thread].holes}};
 }
 
 int fail(const std::string& message) {

@@ -1,12 +1,12 @@
-// A program that is recorded and writes into the recorder's memory: two threads call a function with 0, 1, 2, …,
-// more begin and end, a library is loaded, and meanwhile bits of the memory that the recorder shares with its agent
-// flip, wherever that has pages, in those too that the program may not write to.
+// A program that is recorded and writes into the recorder's memory: two threads call a function with 0, 1, 2,
+// …, more begin and end, a library is loaded, and meanwhile bits of the memory that the recorder shares with
+// its agent flip, wherever that has pages, in those too that the program may not write to.
 //
 //   flips SEED CALLS FLIPS COUNTS END [LIBRARY]
 //
-// Before the first flip each of the two makes CALLS calls, and waits. COUNTS becomes a file of pairs of 64-bit
-// numbers, the tid of a thread and how many calls it has begun, and then, behind a pair of zeros, how often which
-// area was hit (kAreas). END is `return`, `kill`: by SIGKILL, in the middle of it.
+// Before the first flip each of the two makes CALLS calls, and waits. COUNTS becomes a file of pairs of
+// 64-bit numbers, the tid of a thread and how many calls it has begun, and then, behind a pair of zeros, how
+// often which area was hit (kAreas). END is `return`, `kill`: by SIGKILL, in the middle of it.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -45,7 +45,8 @@ struct Count {
 };
 
 /// By area: how often it was hit.
-constexpr std::array kAreas{"control", "ring", "threads", "gates", "request", "plan", "calls", "headers", "chunks"};
+constexpr std::array kAreas{"control", "ring",  "threads", "gates", "request",
+                            "plan",    "calls", "headers", "chunks"};
 
 struct Counts {
     Count threads[kMostThreads];
@@ -59,7 +60,8 @@ std::atomic<bool> stop{false};
 std::atomic<int> waiting{0};
 
 std::size_t area_of(std::uint64_t offset) {
-    if (offset >= shm::kChunksOffset) return (offset - shm::kChunksOffset) % shm::kChunkSize < shm::kChunkHeader ? 7 : 8;
+    if (offset >= shm::kChunksOffset)
+        return (offset - shm::kChunksOffset) % shm::kChunkSize < shm::kChunkHeader ? 7 : 8;
     if (offset >= shm::kCallsOffset) return 6;
     if (offset >= shm::kPlanOffset) return 5;
     if (offset >= shm::kRequestOffset) return 4;
@@ -102,7 +104,8 @@ class Pages {
             std::vector<unsigned char> there(alias.size / kPage);
             if (mincore(alias.memory, alias.size, there.data()) != 0) continue;
             for (std::size_t i = 0; i < there.size(); ++i)
-                if ((there[i] & 1U) != 0) pages_.push_back({alias.memory + i * kPage, alias.offset + i * kPage});
+                if ((there[i] & 1U) != 0)
+                    pages_.push_back({alias.memory + i * kPage, alias.offset + i * kPage});
         }
     }
 
@@ -118,7 +121,8 @@ class Pages {
             const std::size_t area = area_of(page.offset + at);
             if (by_area && area != wanted && i + 1 < kTries) continue;
             counts->hits[area].fetch_add(1);
-            __atomic_fetch_xor(page.memory + at, static_cast<std::uint8_t>(1U << random() % 8), __ATOMIC_SEQ_CST);
+            __atomic_fetch_xor(page.memory + at, static_cast<std::uint8_t>(1U << random() % 8),
+                               __ATOMIC_SEQ_CST);
             return;
         }
     }
@@ -180,22 +184,22 @@ Counts* map_counts(const char* path) {
     return memory == MAP_FAILED ? nullptr : static_cast<Counts*>(memory);
 }
 
-/// The agent has taken all that has been handed over.
-void wait_for_agent(const std::vector<Alias>& aliases) {
-    constexpr int kMostLooks = 10000;
+/// Until the agent has taken all that has been handed over, which may take it long where processors are busy.
+bool wait_for_agent(const std::vector<Alias>& aliases) {
+    constexpr int kMostLooks = 60000;
     for (const Alias& alias : aliases) {
         if (alias.offset != 0) continue;
         const auto& control = *reinterpret_cast<const shm::Control*>(alias.memory);
-        for (int i = 0; i < kMostLooks && control.ring_head.load() != control.ring_tail.hear().value; ++i)
+        for (int i = 0; i < kMostLooks; ++i) {
+            if (control.ring_head.load() == control.ring_tail.hear().value) return true;
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        return;
+        }
     }
+    return false;
 }
 
-void flip_all(std::mt19937_64& random, std::uint64_t flips, const char* library, std::vector<std::thread>& threads) {
-    const std::vector<Alias> aliases = open_aliases();
-    wait_for_agent(aliases);
-    go.store(true);
+void flip_all(std::mt19937_64& random, std::uint64_t flips, const std::vector<Alias>& aliases,
+              const char* library, std::vector<std::thread>& threads) {
     const bool by_area = random() % 2 == 0;
     const std::uint64_t load_at = random() % flips;
     constexpr std::uint64_t kLongest = 400;
@@ -222,12 +226,16 @@ int run(int argc, char** argv) {
         threads.emplace_back(work, calls);
     while (waiting.load() < 2)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    flip_all(random, flips, argc > 6 ? argv[6] : nullptr, threads);
+    const std::vector<Alias> aliases = open_aliases();
+    const bool taken = wait_for_agent(aliases);
+    go.store(true);
+    if (taken) flip_all(random, flips, aliases, argc > 6 ? argv[6] : nullptr, threads);
     if (std::string_view{argv[5]} == "kill") raise(SIGKILL);
     stop.store(true);
     for (std::thread& thread : threads)
         thread.join();
-    return 0;
+    if (!taken) std::fputs("flips: the agent does not take what is handed over\n", stderr);
+    return taken ? 0 : 3;
 }
 
 }  // namespace

@@ -209,14 +209,17 @@ TEST_CASE("what other threads have counted is published for them, while they liv
     tell_call_counters();
     standing.threads_started.store(5);
     ThreadState lives, ended, gone, reopened, damaged;
-    const auto begin = [&](ThreadState& thread, std::uint32_t slot, std::uint32_t tid, std::uint64_t counting) {
+    const auto begin = [&](ThreadState& thread, std::uint32_t slot, std::uint32_t tid,
+                           std::uint64_t counting) {
         thread.slot = &process.slot(slot);
         tell_begin(*thread.slot, tid, counting);
         thread.slot->state.store(shm::ThreadState::live);
         begin_publishing(thread, *thread.slot);
         thread.gate_calls[0] = 10 + slot;
     };
-    const auto own = [](const ThreadState& thread) { return reinterpret_cast<std::uint64_t>(thread.gate_calls); };
+    const auto own = [](const ThreadState& thread) {
+        return reinterpret_cast<std::uint64_t>(thread.gate_calls);
+    };
     begin(lives, 0, sys::gettid(), own(lives));
     begin(ended, 1, sys::gettid(), own(ended));
     ended.slot->state.store(shm::ThreadState::ended);

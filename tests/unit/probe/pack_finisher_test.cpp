@@ -170,7 +170,8 @@ TEST_CASE("what was packed before the damage is kept, and the damage is counted"
         std::memset(bad.data(), 0x70, 4);
     }
     SECTION("a bit that is not as it was") {
-        bad[GENERATE(sizeof(shm::Record) + 3, offsetof(shm::Record, sequence), offsetof(shm::Record, check))] ^= 4;
+        bad[GENERATE(sizeof(shm::Record) + 3, offsetof(shm::Record, sequence),
+                     offsetof(shm::Record, check))] ^= 4;
     }
     SECTION("a kind that does not exist") {
         bad[4] = 9;
