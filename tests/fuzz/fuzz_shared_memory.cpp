@@ -1,8 +1,8 @@
-// Any bytes anywhere in the memory that the profiled program shares with its agent, between what the agent does with
-// it: it ends, reads nothing that is not there, and what it has written is a trace.
+// Any bytes anywhere in the memory that the profiled program shares with its agent, between what the agent
+// does with it: it ends, reads nothing that is not there, and what it has written is a trace.
 //
-// An input is a list of steps of six bytes: what is done, which of it, where, the value. With as many checks set right
-// again as there are steps that say so, or nothing behind a check would ever be reached.
+// An input is a list of steps of six bytes: what is done, which of it, where, the value. With as many checks
+// set right again as there are steps that say so, or nothing behind a check would ever be reached.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -47,10 +47,18 @@ std::vector<std::uint64_t> make_pack() {
     const auto head = [](shm::SlotKind kind, std::uint32_t words, std::uint32_t function) {
         return shm::make_head(kind, words, function);
     };
-    const std::vector<std::uint64_t> slots{100, head(shm::SlotKind::enter, 2, 1), 0x401000, 5, 6,
-                                           110, head(shm::SlotKind::leave, 0, 1),
-                                           120, head(shm::SlotKind::enter, 0, 0), 0x401010,
-                                           130, head(shm::SlotKind::leave, 0, 0)};
+    const std::vector<std::uint64_t> slots{100,
+                                           head(shm::SlotKind::enter, 2, 1),
+                                           0x401000,
+                                           5,
+                                           6,
+                                           110,
+                                           head(shm::SlotKind::leave, 0, 1),
+                                           120,
+                                           head(shm::SlotKind::enter, 0, 0),
+                                           0x401010,
+                                           130,
+                                           head(shm::SlotKind::leave, 0, 0)};
     const auto packer = std::make_unique<pack::Packer>();
     packer->prepare(1);
     pack::PendingStacks pending;
@@ -115,7 +123,8 @@ class Memory {
         for (std::size_t at = shm::kChunkHeader; at + sizeof(shm::Record) <= shm::kChunkSize;) {
             shm::Record record;
             std::memcpy(&record, bytes + at, sizeof record);
-            if (record.size < sizeof record || record.size % 8 != 0 || record.size > shm::kChunkSize - at) break;
+            if (record.size < sizeof record || record.size % 8 != 0 || record.size > shm::kChunkSize - at)
+                break;
             if (record.number == 0) record.number = ++number;
             std::memcpy(bytes + at, &record, sizeof record);
             record.check = shm::check_of_record(bytes + at, record.size);
@@ -141,7 +150,9 @@ class Memory {
     std::uint8_t* place(std::uint32_t chunk) {
         return memory_ + shm::kChunksOffset + std::uint64_t{chunk} * shm::kChunkSize;
     }
-    shm::ChunkHeader& header(std::uint32_t chunk) { return *reinterpret_cast<shm::ChunkHeader*>(place(chunk)); }
+    shm::ChunkHeader& header(std::uint32_t chunk) {
+        return *reinterpret_cast<shm::ChunkHeader*>(place(chunk));
+    }
     shm::Control& control() { return *reinterpret_cast<shm::Control*>(memory_); }
     std::uint8_t* bytes() { return memory_; }
     int fd() const { return fd_; }
@@ -197,13 +208,16 @@ std::uint8_t& byte_at(Memory& memory, const Step& step) {
         case 2:
             return memory.place(chunk)[where];
         case 3:
-            return memory.bytes()[offsetof(shm::Control, threads) + where % (kThreads * sizeof(shm::ThreadSlot))];
+            return memory
+                .bytes()[offsetof(shm::Control, threads) + where % (kThreads * sizeof(shm::ThreadSlot))];
         case 4:
-            return memory.bytes()[offsetof(shm::Control, agent_futex) +
-                                  where % (offsetof(shm::Control, calls) - offsetof(shm::Control, agent_futex))];
+            return memory
+                .bytes()[offsetof(shm::Control, agent_futex) +
+                         where % (offsetof(shm::Control, calls) - offsetof(shm::Control, agent_futex))];
         default:
-            return memory.bytes()[offsetof(shm::Control, call_counters) +
-                                  where % (offsetof(shm::Control, ring) - offsetof(shm::Control, call_counters))];
+            return memory
+                .bytes()[offsetof(shm::Control, call_counters) +
+                         where % (offsetof(shm::Control, ring) - offsetof(shm::Control, call_counters))];
     }
 }
 
@@ -213,7 +227,8 @@ void read_back(const std::string& path) {
     const auto reader = trace::TraceReader::open(path);
     require(reader.has_value());
     for (std::uint32_t thread = 0; thread < reader->info().threads.size(); ++thread)
-        static_cast<void>(reader->read_thread(thread, [](std::span<const trace::Event>) {}, [] {}));
+        static_cast<void>(reader->read_thread(
+            thread, [](std::span<const trace::Event>) {}, [] {}));
     const trace::Damage damage = reader->damage();
     require(!damage.bad_header && !damage.no_index && damage.missing_chunks == 0);
 }
@@ -300,7 +315,8 @@ void take(Memory& memory, Agent& agent, const Step& step) {
             (step.value % 2 == 0) ? memory.seal_thread(thread) : memory.seal_end(thread);
             break;
         case 6:
-            memory.push(step.value % 4 == 0 ? shm::kEndedThread | step.where : 1 + step.where % (2 * kChunks));
+            memory.push(step.value % 4 == 0 ? shm::kEndedThread | step.where
+                                            : 1 + step.where % (2 * kChunks));
             break;
         case 7:
             memory.tell(chunk, step.where, step.value);
@@ -316,7 +332,8 @@ void take(Memory& memory, Agent& agent, const Step& step) {
 /// A folder for the traces, in memory where that is possible.
 const std::string& folder() {
     static const std::string made = [] {
-        std::string name = std::filesystem::is_directory("/dev/shm") ? "/dev/shm/rdam-fuzz-XXXXXX" : "/tmp/rdam-fuzz-XXXXXX";
+        std::string name =
+            std::filesystem::is_directory("/dev/shm") ? "/dev/shm/rdam-fuzz-XXXXXX" : "/tmp/rdam-fuzz-XXXXXX";
         require(mkdtemp(name.data()) != nullptr);
         std::atexit([] { std::filesystem::remove_all(folder()); });
         return name;

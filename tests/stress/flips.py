@@ -102,7 +102,8 @@ def one_run(folder: pathlib.Path, seed: int) -> tuple[list[str], str, dict[str, 
         problems.append("the agent does not end")
     if done.returncode != (137 if killed else 0):
         problems.append(f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}")
-    checked = subprocess.run([os.environ["CHECK_FLIPS"], "trace.bin"], cwd=folder, env=environment(), capture_output=True, timeout=TIMEOUT, check=False)
+    checked = subprocess.run([os.environ["CHECK_FLIPS"], "trace.bin"], cwd=folder, env=environment(), capture_output=True,
+                             timeout=TIMEOUT, check=False)
     if checked.returncode != 0:
         return [*problems, f"the trace cannot be read: {checked.stderr.decode()}"], "unreadable", hits
     if "--max-overhead" in options:  # its calls are sampled

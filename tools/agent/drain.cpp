@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -14,7 +13,7 @@
 #include "libprobe/format/free_list.h"
 #include "tools/agent/call_counts.h"
 #include "tools/agent/chunk_parser.h"
-#include "tools/agent/regions.h"
+#include "tools/agent/remarks.h"
 
 namespace rdam::agent {
 namespace {
@@ -44,6 +43,7 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
       process_(process),
       info_(info),
       windows_(windows),
+      ring_(shared.control()),
       finisher_(process, shared.control(), shared.measured().step, info),
       file_(info, rate, std::move(wanted)),
       budget_(make_budget(shared_, rate.result())),
@@ -59,30 +59,9 @@ void Drain::note_events() {
 }
 
 void Drain::tell_again() const {
-    shm::Control& control = shared_.control();
-    control.ring_head.store(head_);
-    control.held.store(held_);
-    control.threads_done.store(threads_done_);
-}
-
-/// The entry at the head of the ring; 0: there is none yet. One that does not come although others do is not
-/// waited for for good: its chunk is found at the end.
-std::uint32_t Drain::next_entry() {
-    shm::Control& control = shared_.control();
-    const auto tail = control.ring_tail.hear();
-    if (tail.whole && tail.value == head_) return 0;
-    const std::uint32_t entry = control.ring[head_ % shm::kRingSize].exchange(0);
-    const auto now = std::chrono::steady_clock::now();
-    if (entry != 0 || !tail.whole || tail.value - head_ > shm::kRingSize || awaited_ != head_) {
-        awaited_ = head_;
-        awaited_since_ = now;
-        return entry;
-    }
-    if (now - awaited_since_ <= kPatience) return 0;
-    skipped_.push_back(head_ % shm::kRingSize);
-    ++head_;
-    control.ring_head.store(head_);
-    return 0;
+    ring_.tell_again();
+    shared_.control().held.store(held_);
+    shared_.control().threads_done.store(threads_done_);
 }
 
 void Drain::take_entry(std::uint32_t raw) {
@@ -96,33 +75,27 @@ void Drain::take_entry(std::uint32_t raw) {
 }
 
 bool Drain::take_ring() {
-    shm::Control& control = shared_.control();
     bool any = false;
     for (std::size_t i = 0; i < kMostAtOnce; ++i) {
-        const std::uint32_t entry = next_entry();
+        const std::uint32_t entry = ring_.next();
         if (entry == 0) break;
         any = true;
         take_entry(entry);
-        control.ring_head.store(++head_);
+        ring_.done();
     }
     if (any) file_.describe();
     return any;
 }
 
 void Drain::take_told() {
-    const auto tail = shared_.control().ring_tail.hear();
-    while (tail.whole && tail.value - head_ - 1 < shm::kRingSize && take_ring()) {
-    }
+    for (std::uint32_t left = ring_.announced(); left > 0 && ring_.announced() > 0 && take_ring();)
+        left -= std::min<std::uint32_t>(left, kMostAtOnce);
 }
 
 /// Those whose entry has come after all.
-void Drain::take_skipped() {
-    for (std::uint32_t& place : skipped_)
-        if (const std::uint32_t entry = shared_.control().ring[place].exchange(0); entry != 0) {
-            place = shm::kNone;
-            take_entry(entry);
-        }
-    std::erase(skipped_, shm::kNone);
+void Drain::take_late() {
+    for (const std::uint32_t entry : ring_.take_late())
+        take_entry(entry);
 }
 
 /// Those that no thread has handed over: what was packed comes before what was not. `count` as damage what
@@ -166,7 +139,7 @@ void Drain::take_rest(std::uint64_t end, bool lives) {
     if (lives) await_packing();
     while (take_ring()) {
     }
-    take_skipped();
+    take_late();
     take_all_held();
     for (const std::uint32_t chunk : chunks_left(true))
         take_chunk(chunk);
@@ -317,57 +290,11 @@ void Drain::free_spent(ThreadData& data) {
     data.spent.clear();
 }
 
-/// Under a budget nothing needs to be said: what is too hot is sampled.
-void Drain::look_at_first_moments() {
-    if (!decoder_.decode(packs_, info_)) return;
-    first_moments_.see(std::as_const(decoder_).events());
-    shm::Control& control = shared_.control();
-    if (control.notice_size.load() != 0) return;  // the last one is not printed yet
-    std::string text;
-    for (const std::string& notice : first_moments_.take_notices())
-        text += "rdam: " + notice + "\n";
-    control.notice_size.store(static_cast<std::uint32_t>(text.copy(control.notice, sizeof control.notice)),
-                              std::memory_order_release);
-}
-
-/// Regions have no rate: the program's author has chosen how often they are.
-void Drain::watch_cost(std::uint32_t thread) {
-    if (!decoder_.decode(packs_, info_)) return;
-    std::uint64_t last = 0;
-    for (const trace::Event& event : std::as_const(decoder_).events()) {
-        last = std::max(last, event.tsc);
-        if (event.kind == trace::EventKind::pause) {
-            budget_->paused(thread, event.until - event.tsc);
-        } else if (event.kind != trace::EventKind::leave) {
-            const bool region = info_.functions[event.function].module == kRegionModule;
-            if (region)
-                budget_->region(thread, event.function);
-            else
-                budget_->call(thread, event.function, event.sampling != 0,
-                              event.sampling != 0 ? event.sampling - 1 : 0);
-        }
-    }
-    if (last != 0 && budget_->seen(thread, last)) set_rates();
-}
-
-void Drain::set_rates() {
-    shm::Control& control = shared_.control();
-    const std::size_t functions = std::min<std::size_t>(info_.functions.size(), shm::kFirstRegion);
-    for (std::uint32_t i = 0; i < functions; ++i) {
-        const std::uint8_t rate = budget_->rate(i);
-        control.rates[i].store(rate, std::memory_order_relaxed);
-        trace::FunctionInfo& function = info_.functions[i];
-        function.most_rate = std::max(function.most_rate, rate);
-        if (budget_->windowed(i) && function.windowed_since == 0) function.windowed_since = windows_.add(i);
-    }
-    control.rates_changed.fetch_add(1);
-}
-
 bool Drain::look_again() {
     shm::Control& control = shared_.control();
     // Whoever waits for a chunk cannot wait for a probe that may never go on.
     const Holes holes = control.waiters.load() > 0 ? Holes::give_up : Holes::wait;
-    take_skipped();
+    take_late();
     if (held_ > 0)
         for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
             take_held(thread, holes);
@@ -448,35 +375,9 @@ trace::ThreadInfo& Drain::thread_info(std::uint32_t index) {
     return info_.threads[index];
 }
 
-void Drain::add_remarks(bool clean_end) {
-    const shm::Control& control = shared_.control();
-    info_.process.clean_end = clean_end;
-    const auto dropped = control.dropped.hear();
-    const auto lent = control.lent.hear();
-    if (!dropped.whole || !lent.whole) finisher_.note_damage();
-    if (const auto found = control.damaged.hear(); found.value != 0 || !found.whole) finisher_.note_damage();
-    info_.dropped = dropped.value;
-    for (const trace::ThreadInfo& thread : info_.threads)
-        info_.dropped += thread.dropped;
-    if (finisher_.damaged() > 0)
-        info_.remarks.push_back(fmt::format(
-            "the trace is damaged: the program has written into the recorder's memory, which made no "
-            "sense in {} place{}, and events are missing",
-            finisher_.damaged(), finisher_.damaged() == 1 ? "" : "s"));
-    if (lent.value > 0)
-        info_.remarks.push_back(fmt::format(
-            "{} events of threads that share their storage with a process they have made (clone) are not in "
-            "the trace",
-            lent.value));
-    if (control.gave_up.load() == shm::kGaveUp)
-        info_.remarks.emplace_back(
-            "the end of the run is not in the trace: system calls that the recorder needs fail in the "
-            "program; allow "
-            "pidfd_open, poll and futex where they are forbidden (seccomp), or give more with RDAM_BUFFER");
-}
-
 std::string Drain::finish(bool clean_end, bool tell_none) {
-    add_remarks(clean_end);
+    info_.process.clean_end = clean_end;
+    add_remarks(shared_.control(), finisher_.damaged(), info_);
     std::string text = file_.finish();
     if (info_.dropped > 0 && writer() != nullptr)
         text += fmt::format(

@@ -14,6 +14,7 @@
 #include "tools/agent/first_moments.h"
 #include "tools/agent/pack_finisher.h"
 #include "tools/agent/process_facts.h"
+#include "tools/agent/ring_reader.h"
 #include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/trace_file.h"
@@ -78,9 +79,8 @@ class Drain {
     enum class Holes : std::uint8_t { wait, give_up };
     static Holes patience(const std::deque<HeldChunk>& held);
 
-    std::uint32_t next_entry();
     void take_entry(std::uint32_t raw);
-    void take_skipped();
+    void take_late();
     bool is_possible(std::uint32_t thread) const;
     bool is_of(std::uint32_t chunk, std::uint32_t thread) const;
     void note_begin(const ChunkFacts& chunk);
@@ -104,12 +104,12 @@ class Drain {
     void take_thread(std::uint32_t slot);
     void note_thread(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end);
     trace::ThreadInfo& thread_info(std::uint32_t index);
-    void add_remarks(bool clean_end);
 
     const SharedMemory& shared_;
     const ProcessDescription& process_;
     trace::TraceInfo& info_;
     WindowSampler& windows_;
+    RingReader ring_;
     PackFinisher finisher_;
     TraceFile file_;
     trace::Packs packs_;  ///< of the chunk at hand
@@ -120,13 +120,8 @@ class Drain {
     std::uint32_t spent_ = 0;         ///< chunks, of all threads
     std::vector<bool> here_;          ///< by chunk: we hold it
     std::vector<std::uint8_t> copy_;  ///< of a chunk of records
-    // What the shared memory tells the process of us.
-    std::uint32_t head_ = 0;  ///< of the ring
-    std::uint32_t held_ = 0;
-    std::uint32_t threads_done_ = 0;
-    std::uint32_t awaited_ = ~0u;  ///< the place in the ring that was found empty last, and since when
-    std::chrono::steady_clock::time_point awaited_since_;
-    std::vector<std::uint32_t> skipped_;  ///< places in the ring that stayed empty
+    std::uint32_t held_ = 0;          ///< chunks
+    std::uint32_t threads_done_ = 0;  ///< whose end we have heard of
 };
 
 }  // namespace rdam::agent
