@@ -13,6 +13,7 @@
 #include "libprobe/chunk_pool.h"
 #include "libprobe/gates.h"
 #include "libprobe/memory_limit.h"
+#include "libprobe/plan_copy.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
 #include "libprobe/sys.h"
@@ -47,6 +48,8 @@ bool set_size(int fd, std::uint64_t size) {
     const bool too_low = limit.rlim_cur < size;
     if (too_low) sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, sys::word(&raised), 0);
     const bool done = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0;
+    // Nobody can take pages away under the agent.
+    sys::call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     if (too_low) sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, sys::word(&limit), 0);
     return done;
 }
@@ -214,7 +217,7 @@ bool wait_for_plan() {
 /// A memfd that is none of the standard descriptors: a program may run with those closed.
 long make_memory() {
     constexpr long kFirstOther = 3;
-    const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC);
+    const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (sys::failed(fd) || fd >= kFirstOther) return fd;
     const long other = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kFirstOther);
     sys::call(SYS_close, fd);
@@ -237,28 +240,41 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);
 }
 
-void print_reply(shm::Control& control) {
-    const char* area = reinterpret_cast<const char*>(&control) + shm::kPlanOffset;
-    const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
-    say(area + reply.message.offset, reply.message.size);
+/// What the agent has written for stderr, or nothing.
+void print_reply(std::uint32_t serial) {
+    if (const PlanCopy plan(serial); plan.whole()) plan.print();
+}
+
+/// The process has a new agent, and new memory to share with it.
+void begin_standing(std::uint32_t chunks) {
+    for (std::uint32_t i = 0; i < shm::kMaxChunks && i < standing.fresh_chunks.load(); ++i)
+        standing.places[i].store(kNotThere);
+    for (std::atomic<std::uint8_t>& taken : standing.slots)
+        taken.store(0);
+    for (auto* const count : {&standing.fresh_chunks, &standing.ring_tail, &standing.waiters,
+                              &standing.out_of_memory, &standing.threads_started, &standing.threads_ended})
+        count->store(0);
+    standing.ended = 0;
+    standing.chunks = chunks;
+    globals.late_asked = 0;
 }
 
 /// Says how far the agent is, to those who wait longer than two seconds, and every two seconds. A clock would
 /// be one more system call, which the program may have forbidden.
 class Progress {
   public:
-    explicit Progress(const shm::Control& control) : control_(control), from_(control.ring_head.load()) {}
+    explicit Progress(const shm::Control& control)
+        : control_(control), from_(control.ring_head.load()), all_(standing.ring_tail.load() - from_) {}
 
     /// After kPollMilliseconds of waiting.
     void waited() {
         if (++rounds_ % kRoundsBetween != 0) return;
-        const std::uint32_t all = control_.ring_tail.load() - from_;
         const std::uint32_t done = control_.ring_head.load() - from_;
-        if (done >= all) return;
+        if (done >= all_ || all_ > shm::kRingSize) return;
         constexpr std::uint64_t kMega = 1000000;
         Line line;
-        (line << "writing the trace: " << std::uint64_t{done} * 100 / all << " % of "
-              << std::uint64_t{all} * shm::kChunkSize / kMega << " MB")
+        (line << "writing the trace: " << std::uint64_t{done} * 100 / all_ << " % of "
+              << std::uint64_t{all_} * shm::kChunkSize / kMega << " MB")
             .print();
     }
 
@@ -267,6 +283,7 @@ class Progress {
 
     const shm::Control& control_;
     std::uint32_t from_;
+    std::uint32_t all_;
     std::uint32_t rounds_ = 0;
 };
 
@@ -294,34 +311,36 @@ bool connect_agent(bool fork_child) {
     }
     globals.control = static_cast<shm::Control*>(memory);
     globals.shared_size = size;
+    begin_standing(chunks);
     set_up_control(*globals.control, size, chunks, fork_child);
     const bool started = spawn(path, static_cast<int>(fd));
     sys::call(SYS_close, fd);
     sys::call(SYS_madvise, sys::word(memory), static_cast<long>(size), MADV_DONTFORK);
     if (!started) return give_up("cannot start rdam-agent: no process can be made here");
+    standing.agent_pid.store(globals.control->agent_pid.load());
     if (!wait_for_plan()) {
         if (globals.control->agent_futex.load() == shm::AgentState::refused) {
-            print_reply(*globals.control);
+            print_reply(0);
             return false;
         }
         return give_up("rdam-agent ended unexpectedly");
     }
-    print_reply(*globals.control);
+    print_reply(0);
     return true;
 }
 
-bool ask_for_late_plan() {
+bool ask_for_late_plan(std::uint32_t serial) {
     shm::Control& control = *globals.control;
-    const std::uint32_t asked = control.late_asked.load() + 1;
-    control.late_asked.store(asked);
+    control.late_asked.store(serial);
     call_agent();
     for (;;) {
         const std::uint32_t answered = control.late_answered_futex.load();
-        if (answered == asked) break;
+        if (answered == serial) break;
         const long result = sys::futex_wait(&control.late_answered_futex, answered, kPollMilliseconds);
         if (result < 0 && !agent_alive()) return false;
+        control.late_asked.store(serial);
     }
-    print_reply(control);
+    print_reply(serial);
     return true;
 }
 
@@ -337,8 +356,10 @@ void wait_for_agent_end() {
             sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
         if (result < 0 && !agent_alive()) break;
         if (result < 0) progress.waited();
+        control.ended.tell(standing.ended);
+        control.process_state.store(shm::ProcessState::ending);
     }
-    if (control.message_size <= sizeof control.message) say(control.message, control.message_size);
+    if (control.message_size <= sizeof control.message) say_lines(control.message, control.message_size);
 }
 
 }  // namespace rdam::probe

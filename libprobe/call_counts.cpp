@@ -31,16 +31,23 @@ void publish(shm::ThreadSlot& slot, shm::PublishedCalls& place, const volatile s
              std::uint32_t count) {
     slot.counted_until.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    for (std::uint32_t i = 0; i < count; ++i)
-        place.calls[i].store(calls[i], std::memory_order_relaxed);
-    slot.call_counters.store(count, std::memory_order_relaxed);
-    slot.counted_until.store(read_clock(), std::memory_order_release);
+    std::uint64_t numbers[shm::kCallCounters];
+    for (std::uint32_t i = 0; i < count; ++i) {
+        numbers[i] = calls[i];
+        place.calls[i].store(numbers[i], std::memory_order_relaxed);
+    }
+    slot.call_counters.tell(count, std::memory_order_relaxed);
+    const std::uint64_t now = read_clock();
+    slot.counted_check.store(shm::check_of(numbers, count * sizeof numbers[0], now),
+                             std::memory_order_relaxed);
+    slot.counted_until.store(now, std::memory_order_release);
 }
 
 /// Of a thread that nobody has seen end its storage may be another one's by now.
-bool lives(const shm::ThreadSlot& slot) {
-    return slot.state.load() == shm::ThreadState::live && slot.reopened == 0 && slot.counting != 0 &&
-           sys::call(SYS_tgkill, sys::getpid(), slot.tid, 0) == 0;
+bool lives(const shm::ThreadSlot& slot, const shm::ThreadSlot::Begin& begin) {
+    return slot.state.load() == shm::ThreadState::live &&
+           shm::check_of(&begin, sizeof begin, 0) == slot.begin_check && !begin.reopened() &&
+           sys::call(SYS_tgkill, sys::getpid(), begin.tid, 0) == 0;
 }
 
 }  // namespace
@@ -71,16 +78,17 @@ std::uint32_t displacement_of(std::uint32_t counter) {
 void tell_call_counters() {
     shm::Control& control = *globals.control;
     const std::uint32_t given = globals.call_counters.load(std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < given; ++i)
+    // Those that are not given stand for nothing.
+    for (std::uint32_t i = 0; i < shm::kCallCounters; ++i)
         control.counted[i] = globals.counted[i];
-    control.call_counters.store(given, std::memory_order_release);
+    control.counted_check.store(shm::check_of(globals.counted, sizeof globals.counted, 0));
+    control.call_counters.tell(given);
 }
 
 void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot) {
     thread.published = nullptr;
-    slot.call_counters.store(0, std::memory_order_relaxed);
+    slot.call_counters.tell(0, std::memory_order_relaxed);
     slot.counted_until.store(0, std::memory_order_relaxed);
-    slot.counting = reinterpret_cast<std::uint64_t>(thread.gate_calls);
     publish_calls(thread, slot);
 }
 
@@ -96,14 +104,15 @@ void publish_others() {
     const std::uint32_t given = globals.call_counters.load(std::memory_order_acquire);
     if (given == 0) return;
     // No slot behind these has been used, unless threads were reopened all the time.
-    const std::uint32_t started = control.threads_started.load();
+    const std::uint32_t started = standing.threads_started.load();
     const std::uint32_t slots = started < shm::kMaxThreads / 2 ? 2 * started : shm::kMaxThreads;
     for (std::uint32_t i = 0; i < slots; ++i) {
         shm::ThreadSlot& slot = control.threads[i];
-        if (!lives(slot)) continue;
+        const shm::ThreadSlot::Begin begin = slot.begin;
+        if (!lives(slot, begin)) continue;
         std::uint64_t calls[shm::kCallCounters];
         const std::uint32_t size = given * sizeof calls[0];
-        if (read_memory(calls, slot.counting, size) != size) continue;
+        if (read_memory(calls, begin.counting, size) != size) continue;
         if (shm::PublishedCalls* place = place_of(slot); place != nullptr)
             publish(slot, *place, calls, given);
     }
@@ -111,7 +120,7 @@ void publish_others() {
 
 void take_back_calls(ThreadState& thread) {
     if (thread.slot == nullptr || thread.published == nullptr) return;
-    const std::uint32_t known = thread.slot->call_counters.load(std::memory_order_relaxed);
+    const std::uint32_t known = thread.slot->call_counters.hear().value;
     for (std::uint32_t i = 0; i < known && i < shm::kCallCounters; ++i)
         thread.gate_calls[i] = thread.published->calls[i].load(std::memory_order_relaxed);
 }

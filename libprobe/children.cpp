@@ -20,10 +20,10 @@ void rdam_clone_site();
 void rdam_clone3_site();
 void rdam_vfork_site();
 void rdam_syscall_site();
-__attribute__((visibility("hidden"))) std::uint64_t rdam_clone_back;
-__attribute__((visibility("hidden"))) std::uint64_t rdam_clone3_back;
-__attribute__((visibility("hidden"))) std::uint64_t rdam_vfork_back;
-__attribute__((visibility("hidden"))) std::uint64_t rdam_syscall_back;
+extern std::uint64_t rdam_clone_back;
+extern std::uint64_t rdam_clone3_back;
+extern std::uint64_t rdam_vfork_back;
+extern std::uint64_t rdam_syscall_back;
 
 // Called by children.S: around the system call `number`. `before` says whether the maker's thread has been
 // parked.

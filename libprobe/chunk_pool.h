@@ -5,15 +5,15 @@
 
 #include <cstdint>
 
-#include "libprobe/format/shared.h"
+#include "libprobe/state.h"
 
 namespace rdam::probe {
 
 shm::ChunkHeader& header_of(std::uint32_t chunk);
 
-/// A chunk for `slot`'s thread, waiting or not as the user chose; its header is set up, and one of slots is
-/// all zeros. shm::kNone: there is none. `waited` becomes 1 if there was a wait.
-std::uint32_t acquire(shm::ThreadSlot& slot, shm::ChunkKind kind, std::uint64_t& waited);
+/// A chunk for the thread, which has a slot, waiting or not as the user chose; its header is set up, and one
+/// of slots is all zeros. shm::kNone: there is none. `waited` becomes 1 if there was a wait.
+std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint64_t& waited);
 
 /// Gives a chunk back that the agent has not seen.
 void release(std::uint32_t chunk);

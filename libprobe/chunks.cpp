@@ -22,30 +22,36 @@ std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
     return used <= shm::kChunkSize ? static_cast<std::uint32_t>(used) : 0;
 }
 
+void set_chunk(ThreadState& thread, std::uint32_t chunk) {
+    thread.own.chunk = chunk;
+    thread.slot->chunk.store(chunk, std::memory_order_release);
+}
+
 /// The thread's slots become packs. Where they cannot, the chunk goes to the agent as it is, behind what is
 /// packed: it can wait for a slot that is not written yet.
 void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     publish_calls(thread, *thread.slot);
-    const std::uint32_t chunk = thread.slot->chunk.load(std::memory_order_relaxed);
+    const std::uint32_t chunk = thread.own.chunk;
     if (chunk == shm::kNone) return;
     shm::ChunkHeader& head = header_of(chunk);
     const std::uint32_t used = used_of(thread, head);
     head.state.store(shm::ChunkState::packing);
     const bool packed = used != 0 && pack_slots(thread, used, waited);
-    ++thread.slot->next_sequence;
+    ++thread.own.sequence;
     if (packed) {
         zero_bytes(reinterpret_cast<char*>(&head) + shm::kChunkHeader, used - shm::kChunkHeader);
-        head.sequence.store(thread.slot->next_sequence, std::memory_order_release);
+        head.sequence.tell(thread.own.sequence);
         head.state.store(shm::ChunkState::owned);
         // The agent sets the rates by what it has seen.
-        if (globals.settings.max_overhead_ppm != 0) hand_over_packed(*thread.slot);
+        if (globals.settings.max_overhead_ppm != 0) hand_over_packed(thread);
         return;
     }
     // Their enter events are in this chunk, if anywhere.
     thread.stacks.clear();
-    head.used.store(used, std::memory_order_relaxed);
-    thread.slot->chunk.store(shm::kNone, std::memory_order_relaxed);
-    hand_over_packed(*thread.slot);
+    head.used.tell(used, std::memory_order_relaxed);
+    set_chunk(thread, shm::kNone);
+    hand_over_packed(thread);
+    head.number.tell(++thread.own.number);
     hand_over_chunk(chunk);
 }
 
@@ -56,24 +62,52 @@ void print_notice() {
     if (size == 0 || size == kBeingPrinted ||
         !control.notice_size.compare_exchange_strong(size, kBeingPrinted))
         return;
-    if (size <= sizeof control.notice) say(control.notice, size);
+    if (size <= sizeof control.notice) say_lines(control.notice, size);
     control.notice_size.store(0);
 }
 
 /// The thread's own, or another. Where there is none left, what the thread has packed makes room.
-std::uint32_t chunk_for_slots(shm::ThreadSlot& slot, std::uint64_t& waited) {
-    std::uint32_t chunk = slot.chunk.load(std::memory_order_relaxed);
-    if (chunk != shm::kNone) return chunk;
-    chunk = acquire(slot, shm::ChunkKind::slots, waited);
-    if (chunk == shm::kNone && slot.packed.load(std::memory_order_relaxed) != shm::kNone) {
-        hand_over_packed(slot);
-        chunk = acquire(slot, shm::ChunkKind::slots, waited);
+std::uint32_t chunk_for_slots(ThreadState& thread, std::uint64_t& waited) {
+    if (thread.own.chunk != shm::kNone) return thread.own.chunk;
+    std::uint32_t chunk = acquire(thread, shm::ChunkKind::slots, waited);
+    if (chunk == shm::kNone && thread.own.packed != shm::kNone) {
+        hand_over_packed(thread);
+        chunk = acquire(thread, shm::ChunkKind::slots, waited);
     }
-    if (chunk != shm::kNone) slot.chunk.store(chunk, std::memory_order_release);
+    if (chunk != shm::kNone) set_chunk(thread, chunk);
     return chunk;
 }
 
+/// The state alone may be damaged: another thread that lives may have the slot.
+bool claim(shm::ThreadSlot& slot, std::atomic<std::uint8_t>& taken) {
+    shm::ThreadState expected = shm::ThreadState::free;
+    if (taken.load() != 0 || !slot.state.compare_exchange_strong(expected, shm::ThreadState::claimed))
+        return false;
+    if (taken.exchange(1) == 0) return true;
+    slot.state.store(shm::ThreadState::live);
+    return false;
+}
+
+std::uint32_t new_index(shm::Control& control) {
+    const std::uint32_t index = standing.threads_started.fetch_add(1);
+    control.threads_started.store(standing.threads_started.load());
+    return index;
+}
+
 }  // namespace
+
+void tell_begin(ThreadState& thread) {
+    shm::ThreadSlot& slot = *thread.slot;
+    shm::ThreadSlot::Begin begin = {
+        .index = thread.own.index,
+        .tid = sys::gettid(),
+        .start = thread.own.start,
+        .counting = thread.ended ? 0 : reinterpret_cast<std::uint64_t>(thread.gate_calls),
+        .name = {}};
+    sys::call(SYS_prctl, PR_GET_NAME, sys::word(begin.name));
+    slot.begin = begin;
+    slot.begin_check = shm::check_of(&begin, sizeof begin, 0);
+}
 
 bool begin_thread(ThreadState& thread, std::uint64_t start) {
     shm::Control& control = *globals.control;
@@ -81,24 +115,20 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
     for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
         const std::uint32_t at = (hint + i) % shm::kMaxThreads;
         shm::ThreadSlot& slot = control.threads[at];
-        shm::ThreadState expected = shm::ThreadState::free;
-        if (!slot.state.compare_exchange_strong(expected, shm::ThreadState::claimed)) continue;
+        if (!claim(slot, standing.slots[at])) continue;
         control.thread_hint.store(at + 1, std::memory_order_relaxed);
-        slot.reopened = thread.ended ? 1 : 0;
-        slot.index = thread.ended ? thread.before.index : control.threads_started.fetch_add(1);
-        slot.tid = sys::gettid();
+        if (!thread.ended) thread.own = {.index = new_index(control), .start = start};
+        thread.slot = &slot;
+        thread.dropped = 0;
         slot.chunk.store(shm::kNone, std::memory_order_relaxed);
         slot.packed.store(shm::kNone, std::memory_order_relaxed);
-        slot.start = thread.ended ? thread.before.start : start;
-        slot.end = 0;
-        slot.dropped = 0;
-        slot.next_sequence = thread.ended ? thread.before.next_sequence : 0;
-        sys::call(SYS_prctl, PR_GET_NAME, sys::word(slot.name));
+        slot.end_check = 0;
+        slot.dropped.tell(0);
+        tell_begin(thread);
         constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-        thread.random = (read_clock() ^ std::uint64_t{slot.tid} << 32) * kSpread;
+        thread.random = (read_clock() ^ std::uint64_t{slot.begin.tid} << 32) * kSpread;
         begin_publishing(thread, slot);
         slot.state.store(shm::ThreadState::live, std::memory_order_release);
-        thread.slot = &slot;
         park(thread);
         if (!thread.ended) begin_counter(thread);
         // Behind the last destructor libc's memory for thread-specific data is gone.
@@ -114,30 +144,39 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
 void end_thread(ThreadState& thread) {
     if (thread.slot == nullptr) return;
     shm::ThreadSlot& slot = *thread.slot;
-    slot.end = read_clock();
-    sys::call(SYS_prctl, PR_GET_NAME, sys::word(slot.name));
+    shm::ThreadSlot::End end = {.end = read_clock(), .numbers = 0};
+    tell_begin(thread);
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
     park(thread);
-    if (const std::uint32_t chunk = slot.chunk.exchange(shm::kNone); chunk != shm::kNone) release(chunk);
-    hand_over_packed(*thread.slot);
+    if (const std::uint32_t chunk = thread.own.chunk; chunk != shm::kNone) {
+        set_chunk(thread, shm::kNone);
+        release(chunk);
+    }
+    hand_over_packed(thread);
     end_counter(thread);
+    end.numbers = thread.own.number;
+    slot.end = end;
+    slot.end_check = shm::check_of(&end, sizeof end, thread.own.index);
     thread.slot = nullptr;
-    thread.ended = true;
-    thread.before = {slot.index, slot.next_sequence, slot.start};
-    if (slot.reopened != 0) globals.control->reopened.fetch_sub(1);
-    slot.state.store(shm::ThreadState::ended, std::memory_order_release);
     shm::Control& control = *globals.control;
-    const std::uint32_t waiting = control.threads_ended.fetch_add(1) + 1 - control.threads_done.load();
+    if (thread.ended) control.reopened.fetch_sub(1);
+    thread.ended = true;
+    const auto at = static_cast<std::uint32_t>(&slot - control.threads);
+    slot.state.store(shm::ThreadState::ended, std::memory_order_release);
+    standing.slots[at].store(0);
+    const std::uint32_t ended = standing.threads_ended.fetch_add(1) + 1;
+    control.threads_ended.store(standing.threads_ended.load());
     hand_over_thread(slot);
-    if (waiting % shm::kManyEnded == 0) call_agent();
+    if ((ended - control.threads_done.load()) % shm::kManyEnded == 0) call_agent();
 }
 
 void take_all_rates() {
     const shm::Control& control = *globals.control;
+    if (globals.settings.max_overhead_ppm == 0) return;
     globals.rates_seen.store(control.rates_changed.load());
     for (std::uint32_t i = 0; i < globals.functions; ++i)
-        rdam_functions[i].rate = control.rates[i].load(std::memory_order_relaxed);
+        rdam_rates[i].value = control.rates[i].load(std::memory_order_relaxed) & RDAM_MOST_RATE;
 }
 
 bool change_chunk(ThreadState& thread) {
@@ -147,7 +186,7 @@ bool change_chunk(ThreadState& thread) {
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
     park(thread);
-    const std::uint32_t chunk = chunk_for_slots(*thread.slot, waited);
+    const std::uint32_t chunk = chunk_for_slots(thread, waited);
     if (chunk == shm::kNone) return false;
     shm::ChunkHeader& head = header_of(chunk);
     auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
@@ -174,16 +213,18 @@ void announce_events() {
     if (control.has_events.exchange(1) == 0) wake_agent();
     // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program
     // is killed in a moment.
-    while (control.file_futex.load() == 0)
+    while (control.file_futex.load() == 0) {
         if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
+        control.has_events.store(1);
+    }
 }
 
 void count_dropped(ThreadState& thread) {
     thread.stacks.clear();
     if (thread.slot != nullptr)
-        ++thread.slot->dropped;
+        thread.slot->dropped.tell(++thread.dropped);
     else if (globals.control != nullptr)
-        (thread.lent ? globals.control->lent : globals.control->dropped).fetch_add(1);
+        (thread.lent ? globals.control->lent : globals.control->dropped).add(1);
 }
 
 void park(ThreadState& thread) {

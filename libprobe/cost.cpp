@@ -139,7 +139,7 @@ struct Durations {
 
     std::uint64_t error_x16() const {
         const std::uint64_t mean = count > 0 ? sum * 16 / count : 0;
-        const std::uint64_t base = fastest.x16(globals.control->step);
+        const std::uint64_t base = fastest.x16(globals.measured.step);
         return mean > base ? mean - base : 0;
     }
 };
@@ -223,31 +223,32 @@ std::uint64_t least_batch(void (*function)(), std::uint64_t plain) {
 /// With a budget: what calls cost that are not recorded. `plain` is a batch of calls of the empty function.
 void measure_unrecorded(ThreadState& thread, void (*wrapped)(), std::uint64_t plain) {
     constexpr std::uint64_t kUnrecordedTree = ~std::uint64_t{0};
-    shm::Control& control = *globals.control;
-    FunctionEntry& entry = rdam_functions[shm::kEmptyFunction];
-    entry.rate = RDAM_MOST_RATE;
-    control.unrecorded_ticks_x16 = least_batch(wrapped, plain);
-    entry.rate = 0;
+    shm::Measured& measured = globals.measured;
+    std::uint8_t& rate = rdam_rates[shm::kEmptyFunction].value;
+    rate = RDAM_MOST_RATE;
+    measured.unrecorded_ticks_x16 = least_batch(wrapped, plain);
+    rate = 0;
     thread.tree = kUnrecordedTree;
-    control.inside_ticks_x16 = least_batch(wrapped, plain);
+    measured.inside_ticks_x16 = least_batch(wrapped, plain);
     thread.tree = 0;
 }
 
 /// What a wrapped call executes besides the function. The last batch is in the chunk, behind `origin`.
 void measure_instructions(const ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
-    shm::Control& control = *globals.control;
+    shm::Measured& measured = globals.measured;
     const std::uint64_t with = instructions_of_batch(wrapped);
     const std::uint64_t without = instructions_of_batch(rdam_nothing);
-    control.probe_instructions_x16 = with > without ? per_call_x16(with - without) : 0;
-    control.inner_instructions_x16 = 16 * inner_instructions(reinterpret_cast<std::uint64_t*>(origin),
-                                                             reinterpret_cast<std::uint64_t*>(thread.cursor));
+    measured.probe_instructions_x16 = with > without ? per_call_x16(with - without) : 0;
+    measured.inner_instructions_x16 =
+        16 * inner_instructions(reinterpret_cast<std::uint64_t*>(origin),
+                                reinterpret_cast<std::uint64_t*>(thread.cursor));
 }
 
 }  // namespace
 
 void measure_cost(ThreadState& thread) {
-    shm::Control& control = *globals.control;
-    control.step = measure_step();
+    shm::Measured& measured = globals.measured;
+    measured.step = measure_step();
     prepare_empty_function(shm::kEmptyFunction);
     const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
                                                       std::uint64_t{shm::kEmptyFunction} * RDAM_STUB_SIZE);
@@ -269,14 +270,14 @@ void measure_cost(ThreadState& thread) {
                                  reinterpret_cast<std::uint64_t*>(thread.cursor)));
         take_back(thread, origin);
     }
-    control.flow_ticks_x16 = measure_flow_x16(thread, origin, wrapped);
-    control.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
+    measured.flow_ticks_x16 = measure_flow_x16(thread, origin, wrapped);
+    measured.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
     if (globals.counting) measure_instructions(thread, origin, wrapped);
     take_back(thread, origin);
     if (globals.settings.max_overhead_ppm != 0) measure_unrecorded(thread, wrapped, plain);
-    control.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
-    control.inner_ticks_x16 = per_call_x16(inner);
-    control.floor_ticks_x16 = per_call_x16(floor);
+    measured.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
+    measured.inner_ticks_x16 = per_call_x16(inner);
+    measured.floor_ticks_x16 = per_call_x16(floor);
     // The first two calls and what came before them go too: the trace begins with the program.
     const std::uint64_t begin = (origin & ~std::uint64_t{shm::kChunkSize - 1}) + shm::kChunkHeader;
     zero_bytes(reinterpret_cast<void*>(begin), origin - begin);

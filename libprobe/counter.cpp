@@ -61,8 +61,8 @@ void choose_counting(ThreadState& thread) {
 
 void tell_counting() {
     if (!globals.settings.counters) return;
-    globals.control->counters = first_page.why;
-    globals.control->counters_error = first_page.error;
+    globals.measured.counters = first_page.why;
+    globals.measured.counters_error = first_page.error;
 }
 
 void begin_counter(ThreadState& thread) {

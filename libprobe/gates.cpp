@@ -46,7 +46,7 @@ void put32(std::uint8_t* at, std::uint64_t value) {
 void open_all_gates(void* gates) {
     auto* bytes = static_cast<volatile std::uint8_t*>(gates);
     for (std::uint64_t i = 0; i < shm::kGatesSize; ++i)
-        bytes[i] = 1;
+        bytes[i] = shm::kGateOpen;
 }
 
 std::uint64_t gates_within_reach(std::uint64_t begin, std::uint64_t end) {

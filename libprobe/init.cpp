@@ -15,9 +15,11 @@
 #include "libprobe/late_objects.h"
 #include "libprobe/packing.h"
 #include "libprobe/patch.h"
+#include "libprobe/plan_copy.h"
 #include "libprobe/regions.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
+#include "libprobe/settled.h"
 #include "libprobe/sys.h"
 #include "libprobe/threads.h"
 
@@ -26,19 +28,18 @@ extern "C" {
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): glibc's name.
 int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* object);
 
-constinit __attribute__((visibility("hidden")))
-rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions] = {};
 constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
 constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadState rdam_thread;
-__attribute__((visibility("hidden"))) void* rdam_target_real;
-__attribute__((visibility("hidden"))) void* rdam_target_side;
 }
 
 namespace rdam::probe {
 
 constinit Globals globals;
+constinit Standing standing;
 
 namespace {
+
+constexpr std::uint32_t kFirstPlan = 0;
 
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
@@ -149,6 +150,7 @@ void past_wrapper(Function*& function) {
 void forget_parent(ThreadState& thread) {
     park(thread);
     thread.slot = nullptr;
+    thread.own = {};
     thread.ended = false;
     thread.end_rounds = 0;
     thread.tree = 0;
@@ -165,8 +167,10 @@ void forget_parent(ThreadState& thread) {
 void begin_child() {
     const sys::BlockSignals blocked;
     forget_parent(rdam_thread);
-    for (std::uint32_t i = 0; i < globals.functions; ++i)
-        rdam_functions[i].rate = 0;
+    if (globals.settings.max_overhead_ppm != 0)
+        for (std::uint32_t i = 0; i < globals.functions; ++i)
+            rdam_rates[i].value = 0;
+    forget_open_table();
     forget_parents_gates();
     forget_calls(rdam_thread);
 }
@@ -178,21 +182,29 @@ void past_wrappers() {
     past_wrapper(globals.set_stack_size);
 }
 
+void tell_measured() {
+    globals.control->measured = globals.measured;
+    globals.control->measured_check = shm::check_of(&globals.measured, sizeof globals.measured, 0);
+}
+
 /// With the agent connected: patches (the first time), measures and begins to record.
 void begin_recording() {
     ThreadState& thread = rdam_thread;
-    const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
-    const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
+    const OpenTable table;
+    if (!table.writable()) return;
     const bool first = !globals.patched;
     if (first) {
+        const PlanCopy plan(kFirstPlan);
+        if (!plan.whole()) return;
         choose_counting(thread);
-        report(apply_plan(area, reply));
+        report(apply_plan(plan.area(), plan.reply()));
         past_wrappers();
         watch_libraries();
         watch_children();
         __register_atfork(nullptr, nullptr, begin_child, nullptr);
         globals.patched = true;
     }
+    close_shared_areas(*globals.control);
     sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
     tell_call_counters();
     if (!begin_thread(thread, read_clock())) return;
@@ -200,18 +212,23 @@ void begin_recording() {
     thread.tree = 0;
     take_all_rates();
     measure_cost(thread);
-    thread.slot->dropped = 0;
+    thread.dropped = 0;
+    thread.slot->dropped.tell(0);
     // What has been called since the gates are there is not of the recording; a fork child's first call is.
     if (first) forget_calls(thread);
-    thread.slot->start = read_clock();
+    thread.own.start = read_clock();
+    tell_begin(thread);
+    tell_measured();
     globals.control->process_state.store(shm::ProcessState::running);
     rdam_guard.activate();
 }
 
 bool same_plan() {
-    const char* area = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
-    const auto& reply = *reinterpret_cast<const shm::PlanReply*>(area);
-    const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(area + reply.functions.offset);
+    const PlanCopy plan(kFirstPlan);
+    if (!plan.whole()) return false;
+    const shm::PlanReply& reply = plan.reply();
+    const auto* functions =
+        reinterpret_cast<const shm::PlannedFunction*>(plan.area() + reply.functions.offset);
     if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
     for (std::uint32_t i = 0; i < globals.functions; ++i) {
         if (globals.addresses[i] == 0) continue;
@@ -248,7 +265,8 @@ __attribute__((destructor)) void end() {
     {
         const sys::BlockSignals blocked;
         rdam_guard.deactivate();
-        globals.control->ended = read_clock();
+        standing.ended = read_clock();
+        globals.control->ended.tell(standing.ended);
         end_thread(rdam_thread);
         publish_others();
     }
@@ -264,6 +282,7 @@ bool start_as_first() {
     if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan() ||
         !adopt_gates())
         return false;
+    forget_open_table();
     forget_region_lock();
     forget_packers();
     copy_regions();

@@ -7,8 +7,10 @@
 #include "libprobe/code_memory.h"
 #include "libprobe/init.h"
 #include "libprobe/patch.h"
+#include "libprobe/plan_copy.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
+#include "libprobe/settled.h"
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
 
@@ -94,14 +96,17 @@ void note_new() {
 }
 
 void ask_and_apply() {
-    char* area = reinterpret_cast<char*>(globals.control) + shm::kRequestOffset;
+    const std::uint32_t serial = ++globals.late_asked;
     shm::Request request;
     request.objects = change.arena.add(change.added, change.added_count * sizeof change.added[0]);
     request.gone = change.arena.add(change.gone, change.gone_count * sizeof change.gone[0]);
-    copy_bytes(area, &request, sizeof request);
-    if (!ask_for_late_plan()) return;
-    const char* plan = reinterpret_cast<const char*>(globals.control) + shm::kPlanOffset;
-    report(apply_plan(plan, *reinterpret_cast<const shm::PlanReply*>(plan)));
+    publish_request(change.arena, request, serial);
+    if (!ask_for_late_plan(serial)) return;
+    const PlanCopy plan(serial);
+    const OpenTable table;
+    if (plan.whole() && table.writable()) return report(apply_plan(plan.area(), plan.reply()));
+    Line line;
+    (line << "libraries that have just been loaded are not recorded: their plan was written over").print();
 }
 
 }  // namespace
@@ -140,6 +145,7 @@ void rdam_link_map_changed() {
     // A fork child that has called nothing yet: its libraries are as much its own as those of its parent
     // were.
     if (!rdam_guard.active() && !start_in_fork_child()) return;
+    if (!open_request_area(*globals.control, true)) return;
     change.arena = {reinterpret_cast<char*>(globals.control) + rdam::shm::kRequestOffset,
                     sizeof(rdam::shm::Request)};
     change.added_count = 0;
@@ -147,4 +153,5 @@ void rdam_link_map_changed() {
     note_unloaded(still_there, note_gone);
     note_new();
     if (change.added_count + change.gone_count > 0) ask_and_apply();
+    open_request_area(*globals.control, false);
 }

@@ -23,7 +23,7 @@ static_assert(offsetof(FunctionEntry, stack_words) == RDAM_ENTRY_STACK_WORDS);
 static_assert(offsetof(FunctionEntry, return_value) == RDAM_ENTRY_RETURN_VALUE);
 static_assert(offsetof(FunctionEntry, store_integers) == RDAM_ENTRY_STORE_INTEGERS);
 static_assert(offsetof(FunctionEntry, store_vectors) == RDAM_ENTRY_STORE_VECTORS);
-static_assert(offsetof(FunctionEntry, rate) == RDAM_ENTRY_RATE);
+static_assert(sizeof(Rate) == sizeof(FunctionEntry));
 static_assert(offsetof(FunctionEntry, last_begin) == RDAM_ENTRY_LAST_BEGIN);
 static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 

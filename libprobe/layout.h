@@ -11,7 +11,6 @@
 #define RDAM_ENTRY_ENTER_SIZE 24
 #define RDAM_ENTRY_LEAVE_SIZE 26
 #define RDAM_ENTRY_RETURN_VALUE 28
-#define RDAM_ENTRY_RATE 29
 #define RDAM_ENTRY_LAST_BEGIN 30
 #define RDAM_ENTRY_STACK_BYTES 32
 #define RDAM_ENTRY_INTEGERS 36
@@ -20,6 +19,10 @@
 #define RDAM_ENTRY_STORE_INTEGERS 40
 #define RDAM_ENTRY_STORE_VECTORS 48
 #define RDAM_ENTRY_PAIR_KEY 56
+
+// Of a function's Rate, from its FunctionEntry: behind all that is read-only (settled.S)
+#define RDAM_PAGE 4096
+#define RDAM_ENTRY_RATE ((RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE)
 
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0

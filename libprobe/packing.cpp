@@ -26,7 +26,7 @@ pack::Packer* make_packer() {
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys::failed(memory)) return nullptr;
     auto* packer = reinterpret_cast<pack::Packer*>(memory);
-    packer->prepare(globals.control->step);
+    packer->prepare(globals.measured.step);
     return packer;
 }
 
@@ -65,12 +65,11 @@ bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t e
     shm::Record* record = reserve_record(thread, packer.size(), room, waited);
     if (record == nullptr) return false;
     packer.write(record + 1);
-    const shm::ChunkHeader& head = header_of(thread.slot->chunk.load(std::memory_order_relaxed));
-    record->size = static_cast<std::uint32_t>(sizeof *record) + packer.size();
-    record->kind = shm::RecordKind::pack;
-    record->sequence = head.sequence.load(std::memory_order_relaxed);
-    record->end = end;
-    publish_record(thread, record);
+    publish_record(thread, record,
+                   {.size = static_cast<std::uint32_t>(sizeof *record) + packer.size(),
+                    .kind = shm::RecordKind::pack,
+                    .sequence = thread.own.sequence,
+                    .end = end});
     count_calls(packer);
     return true;
 }
@@ -80,32 +79,33 @@ bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t e
 shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
                             std::uint64_t& waited) {
     const std::uint32_t wanted = static_cast<std::uint32_t>(sizeof(shm::Record)) + least;
-    std::uint32_t chunk = thread.slot->packed.load(std::memory_order_relaxed);
-    if (chunk != shm::kNone &&
-        header_of(chunk).used.load(std::memory_order_relaxed) + wanted > shm::kChunkSize) {
-        hand_over_packed(*thread.slot);
-        chunk = shm::kNone;
-    }
-    if (chunk == shm::kNone) {
-        chunk = acquire(*thread.slot, shm::ChunkKind::packed, waited);
+    Bookkeeping& own = thread.own;
+    if (own.packed != shm::kNone && own.packed_used + wanted > shm::kChunkSize) hand_over_packed(thread);
+    if (own.packed == shm::kNone) {
+        const std::uint32_t chunk = acquire(thread, shm::ChunkKind::packed, waited);
         if (chunk == shm::kNone) return nullptr;
+        own.packed = chunk;
+        own.packed_used = shm::kChunkHeader;
         thread.slot->packed.store(chunk, std::memory_order_release);
     }
-    shm::ChunkHeader& head = header_of(chunk);
-    const std::uint32_t used = head.used.load(std::memory_order_relaxed);
-    room = shm::kChunkSize - used - static_cast<std::uint32_t>(sizeof(shm::Record));
-    return reinterpret_cast<shm::Record*>(reinterpret_cast<char*>(&head) + used);
+    room = shm::kChunkSize - own.packed_used - static_cast<std::uint32_t>(sizeof(shm::Record));
+    return reinterpret_cast<shm::Record*>(reinterpret_cast<char*>(&header_of(own.packed)) + own.packed_used);
 }
 
-void publish_record(ThreadState& thread, shm::Record* record) {
-    shm::ChunkHeader& head = header_of(thread.slot->packed.load(std::memory_order_relaxed));
-    head.used.store(head.used.load(std::memory_order_relaxed) + record->size, std::memory_order_release);
+void publish_record(ThreadState& thread, shm::Record* place, shm::Record record) {
+    Bookkeeping& own = thread.own;
+    record.number = ++own.number;
+    *place = record;
+    place->check = shm::check_of_record(place, record.size);
+    own.packed_used += record.size;
+    header_of(own.packed).used.tell(own.packed_used);
 }
 
-void hand_over_packed(shm::ThreadSlot& slot) {
-    const std::uint32_t chunk = slot.packed.load(std::memory_order_relaxed);
+void hand_over_packed(ThreadState& thread) {
+    const std::uint32_t chunk = thread.own.packed;
     if (chunk == shm::kNone) return;
-    slot.packed.store(shm::kNone, std::memory_order_relaxed);
+    thread.own.packed = shm::kNone;
+    thread.slot->packed.store(shm::kNone, std::memory_order_relaxed);
     hand_over_chunk(chunk);
 }
 
@@ -113,8 +113,7 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
     const BorrowedPacker borrowed;
     pack::Packer* const packer = borrowed.get();
     if (packer == nullptr) return false;
-    const auto* const begin = reinterpret_cast<const std::uint64_t*>(
-        &header_of(thread.slot->chunk.load(std::memory_order_relaxed)));
+    const auto* const begin = reinterpret_cast<const std::uint64_t*>(&header_of(thread.own.chunk));
     const std::uint64_t* const end = begin + used / sizeof *begin;
     const std::uint64_t* at = begin + shm::kChunkHeader / sizeof *begin;
     const auto place = [&] {

@@ -16,13 +16,14 @@ namespace rdam::probe {
 bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited);
 
 /// Room for a record with at least `least` bytes behind its header, in the thread's packed chunk; null: there
-/// is none. `room`: how many there are. It is there for the agent once publish_record() has been called.
+/// is none. `room`: how many there are. It is there for the agent once publish_record() has been called, with
+/// what is behind the header written: `record` but for its number and check.
 shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
                             std::uint64_t& waited);
-void publish_record(ThreadState& thread, shm::Record* record);
+void publish_record(ThreadState& thread, shm::Record* place, shm::Record record);
 
 /// Hands the thread's packed chunk over, if it has one.
-void hand_over_packed(shm::ThreadSlot& slot);
+void hand_over_packed(ThreadState& thread);
 
 /// In a fork child: those of its threads that packed are not there.
 void forget_packers();

@@ -49,6 +49,7 @@ std::uint32_t number_of(const rdam_region& place) {
         put_text(region.value_names, place.value_names);
         region.line = place.line;
         region.values = place.values <= plan::kMaxIntegerRegisters ? place.values : 0;
+        region.check = shm::check_of(&region, offsetof(shm::Region, check), number);
         region_count.store(count + 1);
         copy_regions();
     }
@@ -136,7 +137,7 @@ void copy_regions() {
     if (globals.control == nullptr) return;
     const std::uint32_t count = region_count.load();
     copy_bytes(globals.control->regions, regions, count * sizeof regions[0]);
-    globals.control->region_count.store(count);
+    globals.control->region_count.tell(count);
 }
 
 }  // namespace rdam::probe

@@ -190,13 +190,23 @@ bool gather_request(int argc, char** argv) {
     return request.objects.size != 0 && request.own_path.size != 0;
 }
 
+void publish_request(const Arena& area, shm::Request request, std::uint32_t serial) {
+    request.serial = serial;
+    request.bytes = (area.used + 7u) & ~7u;
+    copy_bytes(area.base, &request, sizeof request);
+    request.check = shm::check_of_request(area.base, request.bytes, serial);
+    copy_bytes(area.base, &request, sizeof request);
+}
+
 void hand_over_request(void* area, bool fork_child) {
     copy_bytes(area, arena.base, arena.used);
-    if (!fork_child) return;
     Arena shared{static_cast<char*>(area), arena.used};
-    auto& request = *static_cast<shm::Request*>(area);
-    request.objects = shared.add(objects, object_count * sizeof objects[0]);
-    request.known = shared.add(globals.addresses, globals.functions * sizeof globals.addresses[0]);
+    shm::Request request = *reinterpret_cast<const shm::Request*>(arena.base);
+    if (fork_child) {
+        request.objects = shared.add(objects, object_count * sizeof objects[0]);
+        request.known = shared.add(globals.addresses, globals.functions * sizeof globals.addresses[0]);
+    }
+    publish_request(shared, request, 0);
 }
 
 const char* own_path() {

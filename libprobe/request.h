@@ -28,6 +28,9 @@ bool gather_request(int argc, char** argv);
 /// Copies the request to the area of the shared memory; a fork child adds what has changed since the start.
 void hand_over_request(void* area, bool fork_child);
 
+/// Writes `request`, whose texts are in the area, to the area's begin, with its check.
+void publish_request(const Arena& area, shm::Request request, std::uint32_t serial);
+
 /// The path that librdam.so was loaded from.
 const char* own_path();
 

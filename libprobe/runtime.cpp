@@ -74,6 +74,15 @@ void say(const char* text, std::size_t size) {
     if (globals.settings.has_stderr && size > 0) sys::write(2, text, size);
 }
 
+void say_lines(const char* text, std::size_t size) {
+    constexpr unsigned char kDelete = 0x7f;
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if ((byte < ' ' && byte != '\n') || byte == kDelete) return;
+    }
+    say(text, size);
+}
+
 void put_number(char (&text)[21], std::uint64_t number) {
     std::size_t count = 1;
     for (std::uint64_t rest = number; rest >= 10; rest /= 10)

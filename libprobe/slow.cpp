@@ -147,9 +147,9 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
     copy->side_bytes = side_bytes;
     copy_bytes(bytes, thread.side, side_bytes);
     copy->stack_bytes = stack_bytes & ~7u;
-    record->kind = shm::RecordKind::stack;
-    record->size = static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + side_bytes + copy->stack_bytes;
-    publish_record(thread, record);
+    const std::uint32_t size =
+        static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + side_bytes + (stack_bytes & ~7u);
+    publish_record(thread, record, {.size = size, .kind = shm::RecordKind::stack});
     std::uint64_t* slot = take_slot(thread, shm::kStackSlotWords * sizeof(std::uint64_t));
     if (slot == nullptr) return;
     slot[0] = begin;

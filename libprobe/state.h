@@ -11,7 +11,8 @@
 
 namespace rdam::probe {
 
-/// One wrapped function. The trampolines read it; it is written before the function's entry is patched.
+/// One wrapped function. The trampolines read it; it is written before the function's entry is patched, and
+/// read-only from then on (settled.h).
 struct alignas(64) FunctionEntry {
     void* resume;  ///< the moved prologue: continues as if the function had been called without rdam
     std::uint64_t enter_head;
@@ -19,8 +20,8 @@ struct alignas(64) FunctionEntry {
     std::uint16_t enter_size;  ///< bytes of the slot
     std::uint16_t leave_size;
     std::uint8_t return_value;  ///< plan::ReturnValue
-    std::uint8_t rate;          ///< with a budget: 0…RDAM_MOST_RATE
-    std::uint16_t last_begin;   ///< of the chunk: up to there a call may take its first slot
+    std::uint8_t reserved;
+    std::uint16_t last_begin;  ///< of the chunk: up to there a call may take its first slot
     // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
     // or copy.
     std::uint32_t stack_bytes;  ///< to copy, a multiple of 64
@@ -31,6 +32,12 @@ struct alignas(64) FunctionEntry {
     void* store_integers;
     void* store_vectors;
     std::uint64_t pair_key;  ///< see Pair::key
+};
+
+/// With a budget: of one function, RDAM_ENTRY_RATE behind its FunctionEntry, which may not change. As far
+/// from the next as those are, so that the trampolines need no index.
+struct alignas(64) Rate {
+    std::uint8_t value;  ///< 0…RDAM_MOST_RATE
 };
 
 /// How often a function was called from one place, in one thread.
@@ -63,10 +70,14 @@ inline constexpr std::uint32_t kMostSideBlocks = 32;
 
 struct PairTable;
 
-/// Of a thread's slot, for events that come behind its end.
-struct EndedThread {
-    std::uint32_t index = 0;
-    std::uint32_t next_sequence = 0;
+/// What a thread has told the agent of itself, and goes on with: what stands in shared memory it never reads.
+struct Bookkeeping {
+    std::uint32_t index = 0;            ///< of the thread
+    std::uint32_t chunk = shm::kNone;   ///< the one that its slots go to
+    std::uint32_t packed = shm::kNone;  ///< the one that its packs go to
+    std::uint32_t packed_used = 0;      ///< bytes, up to the end of the last record
+    std::uint32_t sequence = 0;         ///< of the filling of its chunk of slots
+    std::uint32_t number = 0;           ///< of its last record, or full chunk of slots
     std::uint64_t start = 0;
 };
 
@@ -90,14 +101,15 @@ struct ThreadState {
     SideFrame side[kSideFrames] = {};
     shm::ThreadSlot* slot = nullptr;
     std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
-    bool ended = false;            ///< its end has been told; `before` is what it was
+    bool ended = false;            ///< its end has been told
     bool side_ready = false;
     SideFrame* side_blocks[kMostSideBlocks] = {};
     std::uint32_t side_block_count = 0;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
     std::uint32_t regions = 0;        ///< manual regions that are open
-    EndedThread before;
+    Bookkeeping own;
+    std::uint64_t dropped = 0;       ///< events, since it has its slot
     pack::PendingStacks stacks;      ///< whose enter events are still to come
     std::uint32_t stack_number = 0;  ///< of the last call stack
     /// What a child on this thread's memory must leave as it was (children.h).
@@ -147,6 +159,28 @@ struct Settings {
     char** environment = nullptr;
 };
 
+/// How the recorder and its agent stand: what the recorder goes by, while the shared memory only tells the
+/// agent.
+struct Standing {
+    std::uint32_t chunks = 0;
+    std::atomic<std::uint32_t> agent_pid;
+    std::atomic<std::uint32_t> fresh_chunks;
+    std::atomic<std::uint32_t> ring_tail;
+    std::atomic<std::uint32_t> waiters;
+    std::atomic<std::uint32_t> out_of_memory;
+    std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> threads_ended;
+    std::uint64_t ended = 0;                            ///< ticks
+    std::atomic<std::uint8_t> slots[shm::kMaxThreads];  ///< 1: a thread that lives has it
+    std::atomic<std::uint8_t> places[shm::kMaxChunks];  ///< ChunkPlace
+};
+
+enum ChunkPlace : std::uint8_t {
+    kNotThere = 0,  ///< its pages are not accessible
+    kTaken,         ///< a thread has it
+    kAway,          ///< the agent has it, or it is on its way there or back
+};
+
 /// Within ±2 GiB of any code there is one of them after another: more would be needed by no process that fits
 /// into its address space.
 inline constexpr std::uint32_t kMostGateCopies = 64;
@@ -156,6 +190,8 @@ struct Globals {
     shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
     std::uint64_t shared_size = 0;
     std::uint32_t functions = 0;
+    shm::Measured measured = {};
+    std::uint32_t late_asked = 0;              ///< the last late request
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
     std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
@@ -178,11 +214,13 @@ struct Globals {
 };
 
 extern Globals globals;
+extern Standing standing;
 
 }  // namespace rdam::probe
 
 extern "C" {
 extern rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions];
+extern rdam::probe::Rate rdam_rates[rdam::shm::kMaxFunctions];
 extern rdam::probe::Guard rdam_guard;
 extern __thread rdam::probe::ThreadState rdam_thread;
 extern void* rdam_target_real;

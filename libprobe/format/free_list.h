@@ -20,15 +20,20 @@ void push_free(Control& control, std::uint32_t chunk, HeaderOf header_of) {
     control.given_back.fetch_add(1);
 }
 
-/// kNone: there is none.
-template <class HeaderOf>
-std::uint32_t pop_free(Control& control, HeaderOf header_of) {
+/// What the list leads to is none of the free chunks: it has been emptied.
+inline constexpr std::uint32_t kDamagedList = kNone - 1;
+
+/// kNone: there is none. `may_be_free(chunk)` is asked before anything is read at a chunk.
+template <class HeaderOf, class MayBeFree>
+std::uint32_t pop_free(Control& control, HeaderOf header_of, MayBeFree may_be_free) {
     std::uint64_t top = control.free_chunks.load();
     while (static_cast<std::uint32_t>(top) != 0) {
         const std::uint32_t chunk = static_cast<std::uint32_t>(top) - 1;
-        const std::uint64_t next = header_of(chunk).next_free.load(std::memory_order_relaxed);
+        const bool good = may_be_free(chunk);
+        const std::uint64_t next = good ? header_of(chunk).next_free.load(std::memory_order_relaxed) : 0;
         const std::uint64_t count = (top >> 32) + 1;
-        if (control.free_chunks.compare_exchange_weak(top, count << 32 | next)) return chunk;
+        if (control.free_chunks.compare_exchange_weak(top, count << 32 | next))
+            return good ? chunk : kDamagedList;
     }
     return kNone;
 }

@@ -5,6 +5,10 @@
 // Both ends are built from the same sources; kVersion guards against a librdam.so and an rdam-agent that are
 // not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
 // address-free, so they work between processes; 32-bit words named *_futex are slept on.
+//
+// The program can write to all of it, and may be broken. So each side keeps what it needs to go on in memory
+// of its own, and only tells it here; what decides what stands in the trace is told with a check (told.h),
+// and what somebody waits for is told again and again. States are numbers of which several bits differ.
 #pragma once
 
 #include <atomic>
@@ -12,6 +16,7 @@
 
 #include "libprobe/format/events.h"
 #include "libprobe/format/plan.h"
+#include "libprobe/format/told.h"
 
 namespace rdam::shm {
 
@@ -21,10 +26,11 @@ inline constexpr std::uint32_t kVersion = 12;
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
 /// One byte for each function number, whole pages of their own: the process maps them a second time near its
-/// code, to read only. A gated function's calls are recorded while its byte is not 0. Written by the process
-/// before the agent starts (all open), then by the agent.
+/// code, to read only. A gated function's calls are recorded while its byte is not 0; an open one has all
+/// bits. Written by the process before the agent starts (all open), then by the agent.
 inline constexpr std::uint64_t kGatesSize = kMaxFunctions;
 inline constexpr std::uint64_t kGatesOffset = kRequestOffset - kGatesSize;
+inline constexpr std::uint8_t kGateOpen = 0xff;
 inline constexpr std::uint64_t kRequestSize = 3 << 20;
 inline constexpr std::uint64_t kPlanOffset = 4 << 20;
 inline constexpr std::uint64_t kPlanSize = 28 << 20;
@@ -67,35 +73,56 @@ enum class Counters : std::uint32_t {
 /// What the agent is doing, in this order.
 enum class AgentState : std::uint32_t {
     starting = 0,
-    ask_ifunc,  ///< wants Control::ifunc_resolver run; the process sets ifunc_target, then
-                ///< ifunc_answered_futex = ifunc_asked
-    planned,    ///< the plan area holds the plan
-    refused,    ///< nothing is to be recorded; the plan area holds the reason as text
-    finished,   ///< the trace is closed; the message area holds what is to be said
+    ask_ifunc = 0x11111111,  ///< wants Control::ifunc_resolver run; the process sets ifunc_target, then
+                             ///< ifunc_answered_futex = ifunc_asked
+    planned = 0x22222222,    ///< the plan area holds the plan
+    refused = 0x44444444,    ///< nothing is to be recorded; the plan area holds the reason as text
+    finished = 0x78787878,   ///< the trace is closed; the message area holds what is to be said
 };
 
-enum class ProcessState : std::uint32_t { starting = 0, running, ending };
+enum class ProcessState : std::uint32_t { starting = 0, running = 0x33333333, ending = 0x5a5a5a5a };
 
-enum class ThreadState : std::uint32_t { free = 0, claimed, live, ended };
+enum class ThreadState : std::uint32_t {
+    free = 0,
+    claimed = 0x11111111,
+    live = 0x22222222,
+    ended = 0x5c5c5c5c
+};
 
 /// One live thread. Written by the thread itself, freed by the agent.
 struct alignas(128) ThreadSlot {
+    /// Told when the thread begins, and again when it ends: its name may have changed.
+    struct Begin {
+        std::uint32_t index;  ///< unique in the process: the thread's number in the trace
+        std::uint32_t tid;
+        std::uint64_t start;
+        /// The address of the thread's own counters, for the process alone. 0: the slot is `reopened`, for
+        /// events behind the thread's last destructor, and nobody will tell its end.
+        std::uint64_t counting;
+        char name[16];
+
+        bool reopened() const { return counting == 0; }
+    };
+    /// Told when it ends.
+    struct End {
+        std::uint64_t end;
+        std::uint64_t numbers;  ///< Record::number of the last one; 0: there is none
+    };
+
     std::atomic<ThreadState> state;
-    std::uint32_t index;  ///< unique in the process: the thread's number in the trace
-    std::uint32_t tid;
     std::atomic<std::uint32_t> chunk;   ///< the one that its slots go to; kNone: none
     std::atomic<std::uint32_t> packed;  ///< the one that its packs go to; kNone: none
-    std::uint64_t start;
-    std::uint64_t end;
-    std::uint64_t dropped;
-    std::uint32_t next_sequence;
-    std::uint32_t reopened;  ///< for events behind the thread's last destructor: nobody will tell its end
-    std::atomic<std::uint32_t> call_counters;  ///< how many of its PublishedCalls are there
+    Begin begin;
+    std::uint64_t begin_check;
+    End end;
+    std::uint64_t end_check;
+    ToldCount dropped;
+    Told call_counters;  ///< how many of its PublishedCalls are there
     std::atomic<std::uint64_t>
-        counted_until;       ///< ticks: what they were then; 0: they are not there, or being written
-    std::uint64_t counting;  ///< the address of the thread's own; for the process alone
-    char name[16];
+        counted_until;  ///< ticks: what they were then; 0: they are not there, or being written
+    std::atomic<std::uint64_t> counted_check;  ///< of them, for counted_until
 };
+static_assert(sizeof(ThreadSlot) == 128);
 
 /// The calls area has one for each thread slot: how often its thread has called what Control::counted says.
 /// Written by the thread itself, together with ThreadSlot::counted_until.
@@ -106,10 +133,10 @@ static_assert(sizeof(PublishedCalls) * kMaxThreads <= kCallsSize);
 
 enum class ChunkState : std::uint32_t {
     free = 0,
-    owned,
-    packing,  ///< owned, and its thread packs its slots
-    full,
-    spent,  ///< taken by the agent, which keeps it: a slot in it may still be written
+    owned = 0x11111111,
+    packing = 0x22222222,  ///< owned, and its thread packs its slots
+    full = 0x44444444,
+    spent = 0x78787878,  ///< taken by the agent, which keeps it: a slot in it may still be written
 };
 
 /// What stands behind the header of a chunk.
@@ -123,15 +150,22 @@ enum class ChunkKind : std::uint32_t {
 /// not written yet (a thread that packs in a signal handler may have interrupted a probe), there is no room,
 /// or the program was killed.
 struct ChunkHeader {
+    /// Told when a thread takes the chunk.
+    struct Owner {
+        ChunkKind kind;
+        std::uint32_t thread;  ///< ThreadSlot::Begin::index
+        std::uint32_t slot;    ///< position in Control::threads
+        std::uint32_t chunk;   ///< this one
+    };
+
     std::atomic<ChunkState> state;
-    ChunkKind kind;
-    std::uint32_t thread;                 ///< ThreadSlot::index
-    std::uint32_t slot;                   ///< position in Control::threads
-    std::atomic<std::uint32_t> sequence;  ///< slots: counts the thread's fillings; packed: that of the
-                                          ///< filling when it was taken
-    std::atomic<std::uint32_t> used;      ///< slots: of a full chunk, where the next slot would have begun;
-                                          ///< packed: behind the last record; from the chunk's start
     std::atomic<std::uint32_t> next_free;
+    Owner owner;
+    std::uint64_t owner_check;
+    Told sequence;  ///< slots: counts the thread's fillings; packed: that of the filling when it was taken
+    Told used;      ///< slots: of a full chunk, where the next slot would have begun; packed: behind the last
+                    ///< record; from the chunk's start
+    Told number;    ///< slots: of a full chunk, as Record::number
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 
@@ -145,8 +179,18 @@ struct Record {
     std::uint32_t sequence =
         0;  ///< pack: the filling of the chunk of slots that it was made of, and the place in that
     std::uint32_t end = 0;  ///< chunk up to which it goes: what a killed thread had packed is not taken twice
+    std::uint32_t number = 0;  ///< counts what the thread has left, from 1: records, and full chunks of slots
+    std::uint32_t reserved = 0;
+    std::uint64_t check = 0;  ///< of the record up to here and of what is behind it
 };
-static_assert(sizeof(Record) == 16);
+static_assert(sizeof(Record) == 32);
+
+/// `record` has its content behind it, up to `size`, which the caller has checked.
+inline std::uint64_t check_of_record(const void* record, std::uint32_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(record);
+    const std::uint64_t head = check_of(bytes, offsetof(Record, check), 0);
+    return check_of(bytes + sizeof(Record), size - sizeof(Record), head);
+}
 
 /// A region that the program itself begins and ends (include/rdam/rdam.h). Texts end with a zero.
 struct Region {
@@ -155,6 +199,25 @@ struct Region {
     char value_names[192];  ///< as in the source, separated by commas
     std::uint32_t line;
     std::uint32_t values;
+    std::uint64_t check;  ///< of all before it, for the region's number
+};
+
+/// Measured by the process before it records: DESIGN §5.6. A number called _x16 is sixteenths.
+struct Measured {
+    std::uint32_t step;  ///< the ticks by which the clock advances at a time
+    Counters counters;
+    std::uint32_t counters_error;
+    std::uint32_t reserved;
+    std::uint64_t probe_ticks_x16;
+    std::uint64_t inner_ticks_x16;
+    std::uint64_t floor_ticks_x16;
+    std::uint64_t flow_ticks_x16;  ///< of a call whose work would have overlapped with that of its neighbours
+    std::uint64_t error_ticks_x16;  ///< by which equal work seems to differ, on average above its fastest
+    std::uint64_t
+        probe_instructions_x16;  ///< of one wrapped call; the part of them between its two readings:
+    std::uint64_t inner_instructions_x16;
+    std::uint64_t unrecorded_ticks_x16;  ///< with a budget: of an outermost call that is not recorded
+    std::uint64_t inside_ticks_x16;      ///< … of a call inside such a one
 };
 
 struct Control {
@@ -167,37 +230,27 @@ struct Control {
     std::uint32_t drop_when_full;
     std::uint32_t verbose;
     Clock clock;
-    std::uint32_t step;    ///< the ticks by which the clock advances at a time
     std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
-    std::uint64_t probe_ticks_x16;  ///< measured by the process before it starts: DESIGN §5.6
-    std::uint64_t inner_ticks_x16;
-    std::uint64_t floor_ticks_x16;
-    std::uint64_t flow_ticks_x16;  ///< of a call whose work would have overlapped with that of its neighbours
-    std::uint64_t error_ticks_x16;  ///< by which equal work seems to differ, on average above its fastest
-    Counters counters;
-    std::uint32_t counters_error;
-    std::uint64_t
-        probe_instructions_x16;  ///< of one wrapped call; the part of them between its two readings:
-    std::uint64_t inner_instructions_x16;
+    std::uint32_t
+        max_overhead_ppm;  ///< a budget for overhead (docs/design.md); 0: none, everything is recorded
+    Measured measured;
+    std::uint64_t measured_check;
 
-    // A budget for overhead (docs/design.md, "A budget for overhead").
-    std::uint32_t max_overhead_ppm;      ///< 0: none, everything is recorded
-    std::uint64_t unrecorded_ticks_x16;  ///< of an outermost call that is not recorded
-    std::uint64_t inside_ticks_x16;      ///< of a call inside such a one
     std::atomic<std::uint32_t> rates_changed;
     std::atomic<std::uint8_t> rates[kMaxFunctions];  ///< written by the agent: 0…RDAM_MOST_RATE
 
     // Start-up, and the end.
     std::atomic<AgentState> agent_futex;
     std::atomic<ProcessState> process_state;
-    std::uint64_t ended;  ///< ticks: nothing is recorded from then on; 0: the process has not said when
+    ToldCount ended;  ///< ticks: nothing is recorded from then on; 0: the process has not said when
     std::atomic<std::uint32_t> agent_pid;
     std::uint64_t ifunc_resolver;            ///< run-time address; written by the agent
     std::uint64_t ifunc_target;              ///< written by the process
     std::atomic<std::uint32_t> ifunc_asked;  ///< counts the agent's questions
     std::atomic<std::uint32_t> ifunc_answered_futex;
     /// Objects that come and go while the program runs: the process fills the request area anew, counts this
-    /// up and waits for the answer, which is a plan of the new objects alone.
+    /// up and waits for the answer, which is a plan of the new objects alone. Request and answer have this
+    /// count as their `serial`.
     std::atomic<std::uint32_t> late_asked;
     std::atomic<std::uint32_t> late_answered_futex;
     std::uint32_t message_size;
@@ -210,20 +263,20 @@ struct Control {
 
     // Full chunks and ended threads on their way to the agent. An entry is 1 + chunk index, or kEndedThread |
     // slot.
-    alignas(64) std::atomic<std::uint32_t> ring_tail;
+    alignas(64) Told ring_tail;
     alignas(64) std::atomic<std::uint32_t> work_futex;  ///< counts up with every entry
     std::atomic<std::uint32_t> agent_sleeps;
     std::atomic<std::uint32_t> ring_head;      ///< written by the agent: entries before it are done with
     std::atomic<std::uint32_t> out_of_memory;  ///< not 0: no further chunk could be had from the machine, by
                                                ///< this errno
-    std::atomic<std::uint32_t> gave_up;        ///< 1: the process no longer records, because it could not
-                                               ///< find out whether the agent is alive
+    std::atomic<std::uint32_t> gave_up;        ///< kGaveUp: the process no longer records, because it could
+                                               ///< not find out whether the agent is alive
     alignas(64) std::atomic<std::uint64_t> free_chunks;  ///< a stack: index + 1 in the low, a change count in
                                                          ///< the high half
     std::atomic<std::uint32_t> free_futex;  ///< counts up with every chunk given back while someone waits
     std::atomic<std::uint32_t> waiters;
-    std::atomic<std::uint32_t> fresh_chunks;  ///< how many have ever been used
-    std::atomic<std::uint32_t> given_back;    ///< counts up with every chunk that becomes free
+    Told fresh_chunks;                      ///< how many have ever been used
+    std::atomic<std::uint32_t> given_back;  ///< counts up with every chunk that becomes free
     std::atomic<std::uint32_t> threads_started;
     std::atomic<std::uint32_t> threads_ended;  ///< how often a thread has told its end
     std::atomic<std::uint32_t> threads_done;   ///< how many of these ends the agent has heard of
@@ -233,8 +286,9 @@ struct Control {
     std::atomic<std::uint32_t>
         has_events;  ///< set before the first event: the first process with events gets the name
     std::atomic<std::uint32_t> thread_hint;
-    std::atomic<std::uint64_t> dropped;   ///< events of threads for which there was no slot
-    std::atomic<std::uint64_t> lent;      ///< events of threads whose memory another task uses (children.h)
+    ToldCount dropped;                    ///< events of threads for which there was no slot
+    ToldCount lent;                       ///< events of threads whose memory another task uses (children.h)
+    Told damaged;                         ///< how much the process has found to be written over
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
     std::atomic<std::uint32_t> held;      ///< chunks that the agent keeps for a slot that is not written yet
 
@@ -242,16 +296,18 @@ struct Control {
     std::atomic<std::uint64_t> calls[kMaxFunctions];
 
     /// The function number of each counter of calls; the process only adds to them.
-    std::atomic<std::uint32_t> call_counters;
+    Told call_counters;
     std::uint32_t counted[kCallCounters];
+    std::atomic<std::uint64_t> counted_check;  ///< of all of them
 
-    std::atomic<std::uint32_t> region_count;
+    Told region_count;
     Region regions[kMaxRegions];
 
     alignas(64) std::atomic<std::uint32_t> ring[kRingSize];
     ThreadSlot threads[kMaxThreads];
 };
 inline constexpr std::uint32_t kEndedThread = 0x80000000;
+inline constexpr std::uint32_t kGaveUp = 0x6c6f7374;
 static_assert(sizeof(Control) <= kGatesOffset);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -272,13 +328,22 @@ struct RequestedObject {
 };
 
 struct Request {
-    Text own_path;    ///< librdam.so
-    Text executable;  ///< /proc/self/exe
-    Text command;     ///< arguments, each ended by \0
-    Text objects;     ///< RequestedObject[]; of a late request, those that are new
-    Text gone;        ///< late requests: the bases of unloaded objects, std::uint64_t[]
-    Text known;       ///< fork children: the entries that are patched, by function number; 0: no longer there
+    std::uint32_t serial = 0;  ///< late requests: Control::late_asked
+    std::uint32_t bytes = 0;   ///< of the area that are in use, this included; a multiple of 8
+    std::uint64_t check = 0;   ///< of what is behind it, for `serial`
+    Text own_path;             ///< librdam.so
+    Text executable;           ///< /proc/self/exe
+    Text command;              ///< arguments, each ended by \0
+    Text objects;              ///< RequestedObject[]; of a late request, those that are new
+    Text gone;                 ///< late requests: the bases of unloaded objects, std::uint64_t[]
+    Text known;  ///< fork children: the entries that are patched, by function number; 0: no longer there
 };
+
+/// `area` has `bytes` bytes, as its Request says.
+inline std::uint64_t check_of_request(const void* area, std::uint32_t bytes, std::uint32_t serial) {
+    constexpr std::size_t kBehind = offsetof(Request, check) + sizeof(std::uint64_t);
+    return check_of(static_cast<const unsigned char*>(area) + kBehind, bytes - kBehind, serial);
+}
 
 // --- The plan: what the process is told to do
 // ----------------------------------------------------------------------
@@ -303,10 +368,18 @@ struct PlannedFunction {
 
 /// At the start of the plan area.
 struct PlanReply {
-    Text functions;  ///< PlannedFunction[]
-    Text message;    ///< for stderr
-    std::uint32_t none_wrapped = 0;
-    std::uint32_t stack_period = 0;
+    Text functions;            ///< PlannedFunction[]
+    Text message;              ///< for stderr
+    std::uint32_t serial = 0;  ///< of the request that it answers
+    std::uint32_t bytes = 0;   ///< of the area that are in use, this included; a multiple of 8
+    std::uint64_t check = 0;   ///< of all before it here, and of what is behind it
 };
+
+/// `area` has `bytes` bytes, as its PlanReply says.
+inline std::uint64_t check_of_plan(const void* area, std::uint32_t bytes) {
+    const auto* from = static_cast<const unsigned char*>(area);
+    const std::uint64_t head = check_of(from, offsetof(PlanReply, check), 0);
+    return check_of(from + sizeof(PlanReply), bytes - sizeof(PlanReply), head);
+}
 
 }  // namespace rdam::shm

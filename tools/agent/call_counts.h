@@ -7,8 +7,8 @@
 namespace rdam::agent {
 
 /// Takes what the thread of `slot` has published last into `thread`, and tells `info` which functions are
-/// counted. What the slot does not tell stays as it is.
-void note_calls(const SharedMemory& shared, const shm::ThreadSlot& slot, trace::TraceInfo& info,
+/// counted. What the slot does not tell stays as it is. False: somebody has written over it.
+bool note_calls(const SharedMemory& shared, const shm::ThreadSlot& slot, trace::TraceInfo& info,
                 trace::ThreadInfo& thread);
 
 }  // namespace rdam::agent

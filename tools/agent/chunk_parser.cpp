@@ -11,60 +11,62 @@ std::uint64_t ChunkParser::word(std::size_t at) const {
     return std::atomic_ref<std::uint64_t>{*memory}.load(std::memory_order_acquire);
 }
 
-bool ChunkParser::read(std::size_t at, Slot& slot, std::size_t& size) const {
+/// The size of a slot with this head; 0: there is none.
+std::size_t ChunkParser::size_of(shm::Head head) const {
+    const auto known = [&](const std::vector<std::uint16_t>& counts) {
+        return head.function() < counts.size() && counts[head.function()] == head.words();
+    };
+    if ((head.rate() & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return 0;
+    const std::size_t words = head.words() + (head.counted() ? std::size_t{1} : std::size_t{0});
+    switch (head.kind()) {
+        case shm::SlotKind::enter:
+        case shm::SlotKind::tail_enter:
+            return known(rules_.enter_words) ? 24 + 8 * words : 0;
+        case shm::SlotKind::leave:
+            return known(rules_.leave_words) ? 16 + 8 * words : 0;
+        case shm::SlotKind::unwound:
+            return head.function() < rules_.leave_words.size() || head.function() == shm::kInnermostFunction
+                       ? 16
+                       : 0;
+        case shm::SlotKind::pause:
+            return head.function() <= static_cast<std::uint32_t>(shm::Pause::other) ? 24 : 0;
+        case shm::SlotKind::stack:
+            return head.function() < rules_.enter_words.size() ? shm::kStackSlotWords * sizeof(std::uint64_t)
+                                                               : 0;
+        case shm::SlotKind::none:
+            break;
+    }
+    return 0;
+}
+
+/// The head is read before what it is the head of, and nothing twice.
+bool ChunkParser::read(std::size_t at, Slot& slot) const {
     if (bytes_.size() < at + 16) return false;
     const shm::Head head{word(at + 8)};
+    const std::size_t size = size_of(head);
+    if (size == 0 || bytes_.size() < at + size) return false;
+    std::vector<std::uint64_t>& raw = slot.raw;
+    raw.resize(size / sizeof raw[0]);
+    for (std::size_t i = 0; i < raw.size(); ++i)
+        raw[i] = i == 1 ? head.bits : word(at + i * sizeof raw[0]);
+    const bool enters = head.kind() == shm::SlotKind::enter || head.kind() == shm::SlotKind::tail_enter;
+    const bool waits = head.kind() == shm::SlotKind::pause || head.kind() == shm::SlotKind::stack;
+    const bool calls = enters || head.kind() == shm::SlotKind::leave;
     slot.kind = head.kind();
     slot.function = head.function();
     slot.cpu = head.cpu();
     slot.rate = head.rate();
-    slot.tsc = word(at);
-    slot.instructions = 0;
-    const auto* words = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at);
-    if ((slot.rate & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return false;
-    const std::size_t count_bytes = head.counted() ? sizeof(std::uint64_t) : 0;
-    const auto known = [&](const std::vector<std::uint16_t>& counts) {
-        return slot.function < counts.size() && counts[slot.function] == head.words();
-    };
-    switch (slot.kind) {
-        case shm::SlotKind::enter:
-        case shm::SlotKind::tail_enter:
-            size = 24 + 8 * std::size_t{head.words()} + count_bytes;
-            if (!known(rules_.enter_words) || bytes_.size() < at + size) return false;
-            slot.caller = words[2];
-            slot.words = {words + 3, head.words()};
-            if (head.counted()) slot.instructions = words[3 + head.words()];
-            return true;
-        case shm::SlotKind::leave:
-            size = 16 + 8 * std::size_t{head.words()} + count_bytes;
-            if (!known(rules_.leave_words) || bytes_.size() < at + size) return false;
-            slot.words = {words + 2, head.words()};
-            if (head.counted()) slot.instructions = words[2 + head.words()];
-            return true;
-        case shm::SlotKind::unwound:
-            size = 16;
-            slot.words = {};
-            return slot.function < rules_.leave_words.size() || slot.function == shm::kInnermostFunction;
-        case shm::SlotKind::pause:
-            size = 24;
-            if (bytes_.size() < at + size) return false;
-            slot.until = words[2];
-            return slot.function <= static_cast<std::uint32_t>(shm::Pause::other);
-        case shm::SlotKind::stack:
-            size = shm::kStackSlotWords * sizeof(std::uint64_t);
-            if (bytes_.size() < at + size) return false;
-            slot.until = words[2];
-            return slot.function < rules_.enter_words.size();
-        case shm::SlotKind::none:
-            break;
-    }
-    return false;
+    slot.tsc = raw[0];
+    slot.caller = enters ? raw[2] : 0;
+    slot.until = waits ? raw[2] : 0;
+    slot.instructions = calls && head.counted() ? raw.back() : 0;
+    slot.words = {};
+    if (calls) slot.words = std::span<const std::uint64_t>(raw).subspan(enters ? 3 : 2, head.words());
+    return true;
 }
 
 /// Where the next slot begins behind a hole; the end of the chunk: there is none.
 std::size_t ChunkParser::find_next() const {
-    Slot slot;
-    std::size_t size = 0;
     const auto* begin = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at_);
     const auto* end = reinterpret_cast<const std::uint64_t*>(bytes_.data() + bytes_.size());
     for (const auto* from = begin; from < end;) {
@@ -74,7 +76,9 @@ std::size_t ChunkParser::find_next() const {
         for (const auto* start : {nonzero - 1, nonzero}) {
             const auto at =
                 static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(start) - bytes_.data());
-            if (at > at_ && at <= shm::kChunkLimit && read(at, slot, size)) return at;
+            if (at <= at_ || at > shm::kChunkLimit || bytes_.size() < at + 16) continue;
+            const std::size_t size = size_of(shm::Head{word(at + 8)});
+            if (size != 0 && bytes_.size() >= at + size) return at;
         }
         from = nonzero + 1;
     }
@@ -84,9 +88,8 @@ std::size_t ChunkParser::find_next() const {
 ChunkParser::Step ChunkParser::next(Slot& slot) {
     // A slot that begins behind the limit was given up by its probe, which took one in the next chunk.
     if (at_ > shm::kChunkLimit || (used_ != 0 && at_ >= used_)) return Step::end;
-    std::size_t size = 0;
-    if (read(at_, slot, size)) {
-        at_ += size;
+    if (read(at_, slot)) {
+        at_ += slot.raw.size() * sizeof slot.raw[0];
         return Step::slot;
     }
     return used_ != 0 || find_next() < bytes_.size() ? Step::hole : Step::end;

@@ -15,6 +15,7 @@ struct SlotRules {
     std::vector<std::uint16_t> leave_words;
 };
 
+/// A copy: what it is made of may change in the chunk.
 struct Slot {
     shm::SlotKind kind = shm::SlotKind::none;
     std::uint32_t function = 0;  ///< pause: the shm::Pause
@@ -24,7 +25,8 @@ struct Slot {
     std::uint64_t caller = 0;              ///< enter, tail_enter
     std::uint64_t until = 0;               ///< pause, stack
     std::uint64_t instructions = 0;        ///< enter, tail_enter, leave: the thread's; 0: not known
-    std::span<const std::uint64_t> words;  ///< enter: parameters; leave: the result
+    std::vector<std::uint64_t> raw;        ///< all of it, as it lies in the chunk
+    std::span<const std::uint64_t> words;  ///< of `raw`; enter: parameters; leave: the result
 };
 
 /// Walks the slots of a chunk. A slot may be reserved and not written: by a probe that a signal handler has
@@ -50,7 +52,8 @@ class ChunkParser {
     std::size_t at() const { return at_; }  ///< bytes up to the end of the last slot
 
   private:
-    bool read(std::size_t at, Slot& slot, std::size_t& size) const;
+    std::size_t size_of(shm::Head head) const;
+    bool read(std::size_t at, Slot& slot) const;
     std::size_t find_next() const;
     std::uint64_t word(std::size_t at) const;
 

@@ -30,9 +30,9 @@ std::string why_refused(int error) {
     }
 }
 
-std::string why_not(const shm::Control& control) {
-    const auto error = static_cast<int>(control.counters_error);
-    switch (control.counters) {
+std::string why_not(const shm::Measured& measured) {
+    const auto error = static_cast<int>(measured.counters_error);
+    switch (measured.counters) {
         case shm::Counters::refused:
             return why_refused(error);
         case shm::Counters::unmappable:
@@ -53,19 +53,19 @@ std::string why_not(const shm::Control& control) {
 
 }  // namespace
 
-trace::CounterInfo describe_counters(const shm::Control& control) {
+trace::CounterInfo describe_counters(const shm::Measured& measured) {
     using State = trace::CounterInfo::State;
     constexpr double kScale = 1.0 / 16;
-    switch (control.counters) {
+    switch (measured.counters) {
         case shm::Counters::off:
             return {.state = State::off, .reason = {}};
         case shm::Counters::counting:
             return {.state = State::counted,
                     .reason = {},
-                    .probe = static_cast<double>(control.probe_instructions_x16) * kScale,
-                    .probe_inner = static_cast<double>(control.inner_instructions_x16) * kScale};
+                    .probe = static_cast<double>(measured.probe_instructions_x16) * kScale,
+                    .probe_inner = static_cast<double>(measured.inner_instructions_x16) * kScale};
         default:
-            return {.state = State::unavailable, .reason = why_not(control)};
+            return {.state = State::unavailable, .reason = why_not(measured)};
     }
 }
 

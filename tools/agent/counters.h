@@ -6,7 +6,7 @@
 
 namespace rdam::agent {
 
-/// Once the process records: it is the one that tries (libprobe/counter.h).
-trace::CounterInfo describe_counters(const shm::Control& control);
+/// It is the process that tries (libprobe/counter.h).
+trace::CounterInfo describe_counters(const shm::Measured& measured);
 
 }  // namespace rdam::agent

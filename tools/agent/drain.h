@@ -14,6 +14,8 @@
 #include "tools/agent/first_moments.h"
 #include "tools/agent/pack_finisher.h"
 #include "tools/agent/process_facts.h"
+#include "tools/agent/ring_reader.h"
+#include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/trace_file.h"
 #include "tools/agent/window_sampler.h"
@@ -30,11 +32,20 @@ class Drain {
     /// `info` knows more functions, and the process has these objects besides.
     void note_objects(const std::vector<ProcessObject>& added) { finisher_.add_objects(added); }
 
+    /// Something in the shared memory made no sense.
+    void note_damage() { finisher_.note_damage(); }
+
+    /// What only the agent writes, and the process goes by, is as it should be again.
+    void tell_again() const;
+
     /// Opens the file if the first event is near: the first process with events gets the name.
     void note_events();
 
     /// Takes some of what is in the ring; false when there was nothing.
     bool take_ring();
+
+    /// Takes what is in the ring by now.
+    void take_told();
 
     /// For when the ring is empty: looks again at the chunks in which a slot was not written yet, and for
     /// reopened threads that have gone. True while there is something to look at again soon.
@@ -56,6 +67,8 @@ class Drain {
     /// written.
     struct HeldChunk {
         std::uint32_t chunk = 0;
+        ChunkFacts facts;
+        bool full = false;
         std::size_t from = 0;  ///< of slots: where to go on; 0: not begun
         std::chrono::steady_clock::time_point since;
     };
@@ -66,13 +79,20 @@ class Drain {
     enum class Holes : std::uint8_t { wait, give_up };
     static Holes patience(const std::deque<HeldChunk>& held);
 
+    void take_entry(std::uint32_t raw);
+    void take_late();
+    bool is_possible(std::uint32_t thread) const;
+    bool is_of(std::uint32_t chunk, std::uint32_t thread) const;
+    void note_begin(const ChunkFacts& chunk);
+    void take_full(std::uint32_t chunk);
     void take_chunk(std::uint32_t chunk);
     bool read_chunk(HeldChunk& held, std::uint32_t thread, Holes holes);
-    void read_records(std::uint32_t chunk, std::uint32_t thread);
+    void read_records(const HeldChunk& held, std::uint32_t thread);
     bool read_slots(HeldChunk& held, std::uint32_t thread, Holes holes);
     void take_held(std::uint32_t thread, Holes holes);
-    std::vector<std::uint32_t> chunks_left() const;
-    void await_packing(std::uint32_t chunk) const;
+    void take_all_held();
+    std::vector<std::uint32_t> chunks_left(bool count);
+    void await_packing();
     void write(std::uint32_t thread);
     void spend(std::uint32_t chunk, std::uint32_t thread);
     void free_spent(ThreadData& data);
@@ -82,14 +102,14 @@ class Drain {
     void set_rates();
     void give_back(std::uint32_t chunk);
     void take_thread(std::uint32_t slot);
-    void note_thread(const shm::ThreadSlot& slot, std::uint64_t end);
+    void note_thread(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end);
     trace::ThreadInfo& thread_info(std::uint32_t index);
-    void add_remarks(bool clean_end);
 
     const SharedMemory& shared_;
     const ProcessDescription& process_;
     trace::TraceInfo& info_;
     WindowSampler& windows_;
+    RingReader ring_;
     PackFinisher finisher_;
     TraceFile file_;
     trace::Packs packs_;  ///< of the chunk at hand
@@ -97,7 +117,11 @@ class Drain {
     FirstMoments first_moments_;
     trace::ChunkDecoder decoder_;  ///< for those two
     std::vector<ThreadData> threads_;
-    std::uint32_t spent_ = 0;  ///< chunks, of all threads
+    std::uint32_t spent_ = 0;         ///< chunks, of all threads
+    std::vector<bool> here_;          ///< by chunk: we hold it
+    std::vector<std::uint8_t> copy_;  ///< of a chunk of records
+    std::uint32_t held_ = 0;          ///< chunks
+    std::uint32_t threads_done_ = 0;  ///< whose end we have heard of
 };
 
 }  // namespace rdam::agent

@@ -8,7 +8,7 @@
 namespace rdam::agent {
 
 EndProgress::EndProgress(const shm::Control& control)
-    : control_(control), from_(control.ring_head.load()), all_(control.ring_tail.load() - from_) {}
+    : control_(control), from_(control.ring_head.load()), all_(control.ring_tail.hear().value - from_) {}
 
 void EndProgress::show() {
     if (all_ == 0) return;

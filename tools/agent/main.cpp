@@ -29,6 +29,7 @@
 #include "tools/agent/planning.h"
 #include "tools/agent/priorities.h"
 #include "tools/agent/process_facts.h"
+#include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/window_sampler.h"
 
@@ -45,7 +46,8 @@ enum class End : std::uint32_t { none, exited, replaced };
 /// Watches the process from outside: it may die without a word, or become another program.
 class Watch {
   public:
-    explicit Watch(shm::Control& control) : control_(control), thread_([this] { run(); }) {
+    explicit Watch(const SharedMemory& shared)
+        : control_(shared.control()), pid_(shared.start().pid), thread_([this] { run(); }) {
         thread_.detach();
     }
     End end() const { return end_.load(); }
@@ -53,10 +55,9 @@ class Watch {
   private:
     void run() {
         ask_for_short_turns();
-        const std::uint32_t pid = control_.pid;
-        const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+        const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
         bool wakes = fd >= 0;  // pidfd_open or poll may be forbidden (seccomp)
-        const auto first = read_stat(pid);
+        const auto first = read_stat(pid_);
         // A program that becomes another one soon is likely to be short.
         for (int looks = 0;; ++looks) {
             const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
@@ -68,7 +69,7 @@ class Watch {
             } else {
                 std::this_thread::sleep_for(std::chrono::milliseconds{patience});
             }
-            const auto now = read_stat(pid);
+            const auto now = read_stat(pid_);
             // Of a process that has just been killed there is no stack any more.
             const bool lives = now && now->stack_start != 0;
             if (!wakes && (!lives || (first && now->start_ticks != first->start_ticks)))
@@ -86,6 +87,7 @@ class Watch {
     }
 
     shm::Control& control_;
+    const std::uint32_t pid_;
     std::atomic<End> end_{End::none};
     std::thread thread_;
 };
@@ -108,19 +110,19 @@ void detach_from_program(int memory_fd) {
     sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void describe_clock(const shm::Control& control, const TickRate& rate, trace::ClockInfo& clock) {
+void describe_clock(const SharedMemory& shared, const TickRate& rate, trace::ClockInfo& clock) {
     constexpr double kScale = 1.0 / 16;
-    clock.source =
-        shm::kClockNames[std::min<std::size_t>(static_cast<std::size_t>(control.clock), shm::kClocks - 1)];
+    const shm::Measured& measured = shared.measured();
+    clock.source = shm::kClockNames[static_cast<std::size_t>(shared.start().clock)];
     clock.ticks_per_second = rate.result();
     clock.start_tsc = rate.start_tsc();
     clock.start_unix_ns = rate.start_unix_ns();
-    clock.probe_ticks = static_cast<double>(control.probe_ticks_x16) * kScale;
-    clock.probe_inner_ticks = static_cast<double>(control.inner_ticks_x16) * kScale;
-    clock.floor_ticks = static_cast<double>(control.floor_ticks_x16) * kScale;
-    clock.step_ticks = control.step;
-    clock.flow_ticks = static_cast<double>(control.flow_ticks_x16) * kScale;
-    clock.error_ticks = static_cast<double>(control.error_ticks_x16) * kScale;
+    clock.probe_ticks = static_cast<double>(measured.probe_ticks_x16) * kScale;
+    clock.probe_inner_ticks = static_cast<double>(measured.inner_ticks_x16) * kScale;
+    clock.floor_ticks = static_cast<double>(measured.floor_ticks_x16) * kScale;
+    clock.step_ticks = measured.step;
+    clock.flow_ticks = static_cast<double>(measured.flow_ticks_x16) * kScale;
+    clock.error_ticks = static_cast<double>(measured.error_ticks_x16) * kScale;
 }
 
 void put_message(shm::Control& control, const std::string& text) {
@@ -134,10 +136,10 @@ std::string no_counters(const trace::CounterInfo& counters) {
 }
 
 /// The share of a thread's time that the recording of functions in windows may take.
-double share_of_windows(const shm::Control& control) {
+double share_of_windows(const StartFacts& start) {
     constexpr double kOfMarked = 0.02;
-    if (control.max_overhead_ppm == 0) return kOfMarked;
-    return Budget::share_of_windows(control.max_overhead_ppm * 1e-6);
+    if (start.max_overhead_ppm == 0) return kOfMarked;
+    return Budget::share_of_windows(start.max_overhead_ppm * 1e-6);
 }
 
 /// What the draining thread works with, besides the drain.
@@ -155,26 +157,30 @@ struct Work {
     bool rationed = false;  ///< our processor time is taken from the program's
 };
 
-/// A thread waits, inside dlopen, and others may have all processors.
-void answer_late_request(const Work& work, Drain& drain) {
+/// A thread waits, inside dlopen, and others may have all processors. `answered` is the last late request.
+void answer_late_request(const Work& work, Drain& drain, std::uint32_t& answered) {
     shm::Control& control = work.shared.control();
-    const std::uint32_t asked = control.late_asked.load();
-    if (asked == control.late_answered_futex.load()) return;
+    if (control.late_asked.load() != answered + 1) return;
+    const std::uint32_t serial = answered + 1;
+    auto change = work.shared.describe_change(serial);
     // What was recorded before is about the objects that were there then.
-    if (work.planning.replaces_objects()) {
-        const std::uint32_t tail = control.ring_tail.load();
-        while (static_cast<std::int32_t>(tail - control.ring_head.load()) > 0 && drain.take_ring()) {
-        }
-    }
+    if (change && work.planning.replaces_objects(*change)) drain.take_told();
     std::vector<ProcessObject> added;
-    const auto plan = [&] { added = work.planning.change(); };
+    const auto plan = [&] {
+        if (change)
+            added = work.planning.change(std::move(*change), serial);
+        else
+            work.planning.refuse_change(serial);
+    };
     if (work.priority_comes_back)
         plan();
     else
         work.attendant.run(plan);
+    if (!change) drain.note_damage();
     drain.note_objects(added);
     work.windows.add_marked(work.info);
-    control.late_answered_futex.store(asked);
+    answered = serial;
+    control.late_answered_futex.store(answered);
     futex_wake(&control.late_answered_futex, INT_MAX);
 }
 
@@ -188,13 +194,17 @@ void sleep(shm::Control& control, std::uint32_t seen, int milliseconds, bool to_
 /// Looks at what the program has handed over, until it ends.
 void drain_while_running(const Work& work, Drain& drain) {
     shm::Control& control = work.shared.control();
+    std::uint32_t answered = 0;
     const auto ending = [&] {
-        return work.watch.end() != End::none || control.process_state.load() == shm::ProcessState::ending;
+        return work.watch.end() != End::none ||
+               (control.process_state.load() == shm::ProcessState::ending && told_end(control) != 0);
     };
     for (;;) {
         const std::uint32_t seen = control.work_futex.load();
+        drain.tell_again();
+        control.late_answered_futex.store(answered);
         drain.note_events();
-        answer_late_request(work, drain);
+        answer_late_request(work, drain, answered);
         work.switches.write(drain.writer());
         work.windows.write(drain.writer());
         work.usage.note();
@@ -209,7 +219,7 @@ void drain_while_running(const Work& work, Drain& drain) {
 /// Ticks; 0: not known.
 std::uint64_t end_of_recording(const Work& work) {
     if (work.watch.end() == End::replaced) return 0;
-    const std::uint64_t told = work.shared.control().ended;
+    const std::uint64_t told = told_end(work.shared.control());
     return told != 0 ? std::min(told, work.rate.now()) : work.rate.now();
 }
 
@@ -231,8 +241,13 @@ int run(int fd) {
     if (!shared) return 1;
     shm::Control& control = shared->control();
     control.agent_pid.store(static_cast<std::uint32_t>(getpid()));
-    TickRate rate(control.clock);
-    ProcessDescription process = shared->describe_process();
+    TickRate rate(shared->start().clock);
+    auto described = shared->describe_process();
+    if (!described) {
+        refuse(*shared, "rdam: " + described.error().message + "\n");
+        return 0;
+    }
+    ProcessDescription& process = *described;
     const Wishes wishes = read_wishes(process.pid);
     const auto processors = read_agent_cpus(wishes.agent_cpus);
     if (!processors) {
@@ -243,7 +258,7 @@ int run(int fd) {
     if (const auto placed = place_agent(*processors, process.pid); !placed)
         info.remarks.push_back(placed.error().message);
     // Behind the placement, which threads inherit.
-    const Watch watch(control);
+    const Watch watch(*shared);
     ThreadPriorities priorities(static_cast<pid_t>(process.pid));
     priorities.enlist();
     Attendant attendant(control, priorities, [&] { return watch.end() != End::none; });
@@ -252,7 +267,7 @@ int run(int fd) {
     info.process.executable = process.executable;
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
-    info.process.max_overhead = control.max_overhead_ppm * 1e-6;
+    info.process.max_overhead = shared->start().max_overhead_ppm * 1e-6;
     if (const auto writable = check_writable(wishes.output); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;
@@ -270,18 +285,20 @@ int run(int fd) {
         return 0;
     }
     // While the process waits, so that no thread it makes is missed.
-    SwitchRecorder switches(process.pid, control.clock, wishes.switches, info.switches);
+    SwitchRecorder switches(process.pid, shared->start().clock, wishes.switches, info.switches);
     info.process.machine_share = machine.result();
     const StolenShare stolen;
     shared->announce(shm::AgentState::planned);
     while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
         futex_wait(control.work_futex, control.work_futex.load(), 1);
-    describe_clock(control, rate, info.clock);
-    info.counters = describe_counters(control);
+    const bool measured = shared->read_measured();
+    describe_clock(*shared, rate, info.clock);
+    info.counters = describe_counters(shared->measured());
     AgentUsage usage(info.agent);
-    WindowSampler windows(*shared, rate, share_of_windows(control));
+    WindowSampler windows(*shared, rate, share_of_windows(shared->start()));
     windows.add_marked(info);
     Drain drain(*shared, process, info, rate, windows, wishes.output);
+    if (!measured) drain.note_damage();
     drain_until_end({.shared = *shared,
                      .planning = planning,
                      .info = info,

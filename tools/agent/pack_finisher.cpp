@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/agent/regions.h"
+#include "tools/agent/shared_facts.h"
 
 namespace rdam::agent {
 namespace {
@@ -31,11 +32,19 @@ bool is_place(std::uint32_t offset) {
     return offset % sizeof(std::uint64_t) == 0 && offset >= shm::kChunkHeader && offset <= shm::kChunkSize;
 }
 
+/// In the place of one whose description is damaged; its events, if it has values, cannot be told.
+shm::Region unknown_region(std::uint32_t number) {
+    shm::Region region{};
+    fmt::format_to_n(region.name, sizeof region.name - 1, "region {}", number + 1);
+    return region;
+}
+
 }  // namespace
 
-PackFinisher::PackFinisher(const ProcessDescription& process, shm::Control& control, trace::TraceInfo& info)
+PackFinisher::PackFinisher(const ProcessDescription& process, shm::Control& control, std::uint32_t step,
+                           trace::TraceInfo& info)
     : control_(control), info_(info), unwinder_(process), packer_(std::make_unique<pack::Packer>()) {
-    packer_->prepare(control.step);
+    packer_->prepare(step);
     read_rules();
 }
 
@@ -56,13 +65,20 @@ void PackFinisher::read_rules() {
 }
 
 void PackFinisher::note_regions() {
-    const std::uint32_t count = std::min(control_.region_count.load(), shm::kMaxRegions);
-    if (count == regions_.size()) return;
-    for (std::size_t i = regions_.size(); i < count; ++i) {
+    const auto told = control_.region_count.hear();
+    if (told.whole && told.value == regions_.size()) return;
+    const std::size_t before = regions_.size();
+    // Of a damaged count the regions themselves tell how many there are.
+    const std::uint32_t count = told.whole ? std::min(told.value, shm::kMaxRegions) : shm::kMaxRegions;
+    while (regions_.size() < count) {
+        const auto number = static_cast<std::uint32_t>(regions_.size());
+        const auto region = look_at_region(control_, number);
+        if (!region && !told.whole) break;
+        if (!region) ++damaged_;
         regions_.push_back(static_cast<std::uint32_t>(info_.functions.size()));
-        info_.functions.push_back(describe_region(control_.regions[i]));
+        info_.functions.push_back(describe_region(region ? *region : unknown_region(number)));
     }
-    read_rules();
+    if (regions_.size() != before) read_rules();
 }
 
 std::uint32_t PackFinisher::index_of(std::uint32_t function) const {
@@ -81,28 +97,60 @@ PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
     return found != threads_.end() ? found->second.packed : Packed{};
 }
 
-void PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
-                               trace::Packs& packs) {
-    Thread& data = threads_[thread];
-    packs.gap = packs.gap || std::exchange(data.gap, false);
-    while (records.size() >= sizeof(shm::Record)) {
-        const auto record = load<shm::Record>(records, 0);
-        if (record.size < sizeof record || record.size > records.size() || record.size % 8 != 0) break;
-        const auto content = records.subspan(sizeof record, record.size - sizeof record);
-        bool good = false;
-        if (record.kind == shm::RecordKind::stack) good = add_stack(data, content);
-        if (record.kind == shm::RecordKind::pack && is_place(record.end))
-            good = add_pack(data, content, packs);
-        if (!good) break;
-        if (record.kind == shm::RecordKind::pack) data.packed = {record.sequence, record.end};
-        records = records.subspan(record.size);
+bool PackFinisher::note_number(std::uint32_t thread, std::uint32_t number) {
+    std::uint32_t& last = numbers_[thread];
+    if (number <= last) {
+        ++damaged_;
+        return false;
     }
-    if (records.empty()) return;
-    ++damaged_;
-    data.gap = true;
+    if (number != last + 1) {
+        ++damaged_;
+        threads_[thread].gap = true;
+    }
+    last = number;
+    return true;
 }
 
-/// What is looked at is the copy.
+void PackFinisher::note_end(std::uint32_t thread, std::uint32_t number) {
+    if (numbers_[thread] != number) ++damaged_;
+}
+
+std::optional<shm::Record> PackFinisher::next_record(std::span<const std::uint8_t> records) {
+    if (records.size() < sizeof(shm::Record)) return {};
+    const auto record = load<shm::Record>(records, 0);
+    if (record.size < sizeof record || record.size > records.size() || record.size % 8 != 0 ||
+        shm::check_of_record(records.data(), record.size) != record.check)
+        return {};
+    return record;
+}
+
+std::size_t PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
+                                      trace::Packs& packs) {
+    Thread& data = threads_[thread];
+    const std::size_t all = records.size();
+    while (!records.empty()) {
+        const auto record = next_record(records);
+        if (!record) break;
+        // A gap is before the first of a chunk's events.
+        if (packs.events > 0 && record->number > numbers_[thread] + 1) return all - records.size();
+        if (note_number(thread, record->number)) {
+            packs.gap = packs.gap || std::exchange(data.gap, false);
+            const auto content = records.subspan(sizeof *record, record->size - sizeof *record);
+            bool good = false;
+            if (record->kind == shm::RecordKind::stack) good = add_stack(data, content);
+            if (record->kind == shm::RecordKind::pack && is_place(record->end))
+                good = add_pack(data, content, packs);
+            if (!good) break;
+            if (record->kind == shm::RecordKind::pack) data.packed = {record->sequence, record->end};
+        }
+        records = records.subspan(record->size);
+    }
+    if (records.empty()) return all;
+    ++damaged_;
+    data.gap = true;
+    return all;
+}
+
 bool PackFinisher::add_pack(Thread& thread, std::span<const std::uint8_t> bytes, trace::Packs& packs) {
     std::vector<std::uint8_t>& payload = packs.payload;
     const std::size_t before = payload.size();
@@ -160,8 +208,6 @@ void PackFinisher::finish_stacks(Thread& thread, std::span<std::uint8_t> bytes,
 
 bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes) {
     if (bytes.size() < sizeof(shm::StackCopy)) return false;
-    copy_.assign(bytes.begin(), bytes.end());
-    bytes = copy_;
     const auto copy = load<shm::StackCopy>(bytes, 0);
     bytes = bytes.subspan(sizeof copy);
     if (copy.function >= info_.functions.size() || copy.side_bytes > bytes.size() ||

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -23,7 +24,9 @@ namespace rdam::agent {
 /// Not thread-safe.
 class PackFinisher {
   public:
-    PackFinisher(const ProcessDescription& process, shm::Control& control, trace::TraceInfo& info);
+    /// `step`: the ticks by which the clock moves at a time.
+    PackFinisher(const ProcessDescription& process, shm::Control& control, std::uint32_t step,
+                 trace::TraceInfo& info);
 
     /// The process has these objects besides.
     void add_objects(const std::vector<ProcessObject>& added);
@@ -32,10 +35,20 @@ class PackFinisher {
     /// event, and to us before we read it.
     void note_regions();
 
-    /// Adds the packs of a packed chunk of `thread` to `packs`. `records` is what stands behind its header.
-    void add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs);
+    /// Adds the packs of a packed chunk of `thread` to `packs`. `records` is a copy of what stands behind its
+    /// header. Returns how many bytes were taken: fewer than all if what comes next is behind a gap, for
+    /// which `packs` must be empty.
+    std::size_t add_records(std::uint32_t thread, std::span<const std::uint8_t> records, trace::Packs& packs);
 
-    /// Adds a slot of a chunk that its thread has not packed. The words of `slot` are all there.
+    /// A full chunk of slots, or a record, comes as number `number` of its thread (shm::Record). False: it
+    /// has been there, or its time is over. What is missing before it is counted as damage.
+    bool note_number(std::uint32_t thread, std::uint32_t number);
+    /// The thread has ended, and this was the last one.
+    void note_end(std::uint32_t thread, std::uint32_t number);
+    /// Something else of the program's memory made no sense.
+    void note_damage() { ++damaged_; }
+
+    /// Adds a slot of a chunk that its thread has not packed. The words of `slot` are all there, and a copy.
     void add_slot(std::uint32_t thread, std::span<const std::uint64_t> slot, trace::Packs& packs);
     /// What add_slot() has kept so far.
     void flush(std::uint32_t thread, trace::Packs& packs);
@@ -52,9 +65,7 @@ class PackFinisher {
     const SlotRules& rules() const { return rules_; }
     void read_rules();
     bool any_calls() const { return any_calls_; }
-    std::uint64_t damaged() const {
-        return damaged_;
-    }  ///< packed chunks that made no sense from some place on
+    std::uint64_t damaged() const { return damaged_; }  ///< places of the shared memory that made no sense
 
   private:
     struct Thread {
@@ -64,6 +75,7 @@ class PackFinisher {
         pack::PendingStacks pending;
     };
 
+    static std::optional<shm::Record> next_record(std::span<const std::uint8_t> records);
     bool add_pack(Thread& thread, std::span<const std::uint8_t> bytes, trace::Packs& packs);
     bool finish_ops(std::span<std::uint8_t> bytes, const trace::PackLayout& layout, trace::Packs& packs);
     void finish_stacks(Thread& thread, std::span<std::uint8_t> bytes, const trace::PackLayout& layout);
@@ -76,9 +88,9 @@ class PackFinisher {
     Unwinder unwinder_;
     std::unique_ptr<pack::Packer> packer_;  ///< of slots that their thread has not packed
     std::unordered_map<std::uint32_t, Thread> threads_;
+    std::unordered_map<std::uint32_t, std::uint32_t> numbers_;    ///< by thread: of what came last, for good
     std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;  ///< function, caller, frames → 1 + index
     std::vector<std::uint32_t> regions_;                          ///< by region: index in info_.functions
-    std::vector<std::uint8_t> copy_;                              ///< of a stack record
     std::uint64_t damaged_ = 0;
     bool any_calls_ = false;
 };

@@ -22,7 +22,14 @@ class Area {
         return {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size)};
     }
     bool full() const { return full_; }
-    shm::PlanReply& reply() { return *reinterpret_cast<shm::PlanReply*>(bytes_.data()); }
+
+    /// Writes the reply to the area's begin, with its check.
+    void publish(shm::PlanReply reply) {
+        reply.bytes = static_cast<std::uint32_t>((used_ + 7) & ~std::size_t{7});
+        std::memcpy(bytes_.data(), &reply, sizeof reply);
+        reply.check = shm::check_of_plan(bytes_.data(), reply.bytes);
+        std::memcpy(bytes_.data(), &reply, sizeof reply);
+    }
 
   private:
     std::span<std::uint8_t> bytes_;
@@ -55,7 +62,7 @@ shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescr
 }  // namespace
 
 bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
-                const std::vector<NumberedFunction>& plan, const std::string& message) {
+                const std::vector<NumberedFunction>& plan, const std::string& message, std::uint32_t serial) {
     Area area(shared.plan_area());
     std::vector<shm::PlannedFunction> functions;
     functions.reserve(plan.size());
@@ -64,7 +71,8 @@ bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
     shm::PlanReply reply;
     reply.functions = area.add(functions.data(), functions.size() * sizeof(shm::PlannedFunction));
     reply.message = area.add(message.data(), message.size());
-    area.reply() = reply;
+    reply.serial = serial;
+    area.publish(reply);
     return !area.full();
 }
 
@@ -72,7 +80,7 @@ void refuse(const SharedMemory& shared, const std::string& text) {
     Area area(shared.plan_area());
     shm::PlanReply reply;
     reply.message = area.add(text.data(), text.size());
-    area.reply() = reply;
+    area.publish(reply);
     shared.announce(shm::AgentState::refused);
 }
 

@@ -15,9 +15,9 @@ struct NumberedFunction {
     const PlannedFunction* function = nullptr;  ///< its object is an index into ProcessDescription::objects
 };
 
-/// Announces nothing. False when it does not fit.
+/// The answer to the request `serial`. Announces nothing. False when it does not fit.
 bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
-                const std::vector<NumberedFunction>& plan, const std::string& message);
+                const std::vector<NumberedFunction>& plan, const std::string& message, std::uint32_t serial);
 
 /// Announces that nothing is recorded, and why.
 void refuse(const SharedMemory& shared, const std::string& text);

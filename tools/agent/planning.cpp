@@ -242,7 +242,7 @@ Result<void> Planning::start() {
     std::vector<NumberedFunction> numbered;
     for (const PlannedFunction& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
-    if (!write_plan(shared_, process_, numbered, message))
+    if (!write_plan(shared_, process_, numbered, message, 0))
         return fail("rdam: the plan for {} functions is too large: shorten the list\n",
                     plan.functions.size());
     return {};
@@ -282,12 +282,11 @@ void Planning::unload(const std::vector<std::uint64_t>& bases) {
         if (std::ranges::find(bases, process_.objects[i].base) != bases.end()) loaded_[i] = false;
 }
 
-bool Planning::replaces_objects() const {
-    return !shared_.describe_change().gone.empty() || !std::ranges::all_of(loaded_, std::identity{});
+bool Planning::replaces_objects(const ObjectChange& change) const {
+    return !change.gone.empty() || !std::ranges::all_of(loaded_, std::identity{});
 }
 
-std::vector<ProcessObject> Planning::change() {
-    ObjectChange change = shared_.describe_change();
+std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t serial) {
     unload(change.gone);
     const std::size_t first = process_.objects.size();
     for (ProcessObject& object : change.added) {
@@ -305,8 +304,15 @@ std::vector<ProcessObject> Planning::change() {
     note_answers(plan);
     // A library that comes back is no news.
     const bool news = wishes_.verbose || plan.functions.empty() || info_.functions.size() > known;
-    write_plan(shared_, process_, numbered, news ? late_answer_text(plan, process_, wishes_) : "");
+    write_plan(shared_, process_, numbered, news ? late_answer_text(plan, process_, wishes_) : "", serial);
     return std::move(change.added);
+}
+
+void Planning::refuse_change(std::uint32_t serial) {
+    write_plan(shared_, process_, {},
+               "rdam: libraries that have just been loaded are not recorded: the program has "
+               "written into the recorder's memory\n",
+               serial);
 }
 
 }  // namespace rdam::agent

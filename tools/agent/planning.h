@@ -42,13 +42,15 @@ class Planning {
     /// for stderr. On success `info` knows the objects, functions and answers.
     Result<void> start();
 
-    /// The late request, or one before it, tells of objects that have gone: what has been recorded until now
-    /// must be read before change().
-    bool replaces_objects() const;
+    /// `change`, or one before it, tells of objects that have gone: what has been recorded until now must be
+    /// read before change().
+    bool replaces_objects(const ObjectChange& change) const;
 
-    /// Takes the late request and writes the plan of the new objects, which are returned. `info` and
+    /// Answers the late request `serial` with the plan of the new objects, which are returned. `info` and
     /// `process` know them; an object that comes back gets the numbers that its functions had.
-    std::vector<ProcessObject> change();
+    std::vector<ProcessObject> change(ObjectChange change, std::uint32_t serial);
+    /// … and where it makes no sense, with none.
+    void refuse_change(std::uint32_t serial);
 
   private:
     Plan plan_objects(std::size_t first, bool late);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "libprobe/format/shared.h"
@@ -36,9 +36,17 @@ struct ObjectChange {
     std::vector<std::uint64_t> gone;  ///< bases
 };
 
+/// What the process has said before the program ran, when nobody could have written over it.
+struct StartFacts {
+    std::uint32_t pid = 0;
+    std::uint32_t chunks = 0;
+    shm::Clock clock = shm::Clock::rdtscp;
+    std::uint32_t max_overhead_ppm = 0;
+};
+
 class SharedMemory {
   public:
-    /// Maps the memfd. Its size is not trusted to change: the process must not shrink it.
+    /// Maps the memfd. Its size cannot change: it is sealed, where the kernel can do that.
     static Result<SharedMemory> map(int fd);
     SharedMemory(SharedMemory&& other) noexcept;
     SharedMemory& operator=(SharedMemory&&) = delete;
@@ -46,7 +54,14 @@ class SharedMemory {
     SharedMemory& operator=(const SharedMemory&) = delete;
     ~SharedMemory();
 
+    /// For what is told to the program, and slept on. What is read there may be anything: shared_facts.h.
     shm::Control& control() const { return *static_cast<shm::Control*>(memory_); }
+    /// As it was before the program ran: the process, its clock and its budget.
+    const StartFacts& start() const { return start_; }
+    /// What the process has measured before it records, once it has. False: nothing has been found that makes
+    /// sense, and the clock's step is taken for 1.
+    bool read_measured();
+    const shm::Measured& measured() const { return measured_; }
     std::uint8_t* chunk(std::uint32_t index) const;
     /// One for each function number (shm::kGatesOffset).
     std::atomic<std::uint8_t>& gate(std::uint32_t function) const;
@@ -54,20 +69,20 @@ class SharedMemory {
     const shm::PublishedCalls& published_calls(std::uint32_t slot) const;
     shm::ChunkHeader& chunk_header(std::uint32_t index) const;
     std::span<std::uint8_t> plan_area() const;
-    ProcessDescription describe_process() const;
-    ObjectChange describe_change() const;
+    Result<ProcessDescription> describe_process() const;
+    /// Nothing: what stands there is not request `serial`, or not as it was written.
+    std::optional<ObjectChange> describe_change(std::uint32_t serial) const;
 
     /// Sets the state and wakes the process.
     void announce(shm::AgentState state) const;
 
   private:
     SharedMemory(void* memory, std::uint64_t size) : memory_(memory), size_(size) {}
-    std::string_view request_text(shm::Text text) const;
-    std::vector<ProcessObject> requested_objects(shm::Text text) const;
-    std::vector<std::uint64_t> requested_numbers(shm::Text text) const;
 
     void* memory_;
     std::uint64_t size_;
+    StartFacts start_;
+    shm::Measured measured_{};
 };
 
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, int milliseconds);

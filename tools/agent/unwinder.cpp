@@ -16,6 +16,8 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::size_t kMostFrames = 256;
+/// The recorder's own frames included: those of a stack that makes no sense may go round in circles.
+constexpr std::size_t kMostSteps = 4 * kMostFrames;
 
 }  // namespace
 
@@ -31,6 +33,7 @@ struct UnwindState {
     std::span<const std::uint8_t> side;
     std::span<const std::uint8_t> stack;
     bool ran_out = false;
+    std::size_t steps = 0;
 
     const Image* find(std::uint64_t address) const {
         for (auto image = images.rbegin(); image != images.rend(); ++image)
@@ -120,7 +123,7 @@ bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
 bool UnwindState::walk(std::vector<std::uint64_t>& frames) {
     unw_cursor_t cursor;
     if (space == nullptr || unw_init_remote(&cursor, space, this) != 0) return false;
-    while (frames.size() < kMostFrames && unw_step(&cursor) > 0) {
+    for (; steps < kMostSteps && frames.size() < kMostFrames && unw_step(&cursor) > 0; ++steps) {
         unw_word_t ip = 0;
         if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) return false;
         if (!is_recorder(ip)) {
@@ -206,6 +209,7 @@ UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy,
     state.side = side;
     state.stack = stack;
     state.ran_out = false;
+    state.steps = 0;
     state.start = copy.registers;
     state.start_ip = entry;
     while (result.frames.size() < kMostFrames && state.walk(result.frames)) {

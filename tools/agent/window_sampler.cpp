@@ -21,10 +21,10 @@ WindowSampler::WindowSampler(const SharedMemory& shared, const TickRate& rate, d
     : shared_(shared),
       rate_(rate),
       ticks_per_ns_(rate.result() * 1e-9),
-      schedule_(share, rate.start_tsc() ^ shared.control().pid),
+      schedule_(share, rate.start_tsc() ^ shared.start().pid),
       opened_(rate.start_tsc()) {
     // The thread has the priority of the one that makes it: now an ordinary one.
-    if (shared.control().max_overhead_ppm != 0) start();
+    if (shared.start().max_overhead_ppm != 0) start();
 }
 
 WindowSampler::~WindowSampler() {
@@ -62,7 +62,7 @@ std::uint64_t WindowSampler::add(std::uint32_t function) {
 
 void WindowSampler::add_function(std::uint32_t number) {
     functions_.push_back({number, shared_.control().calls[number].load(std::memory_order_relaxed)});
-    shared_.gate(number).store(open_ ? 1 : 0);
+    shared_.gate(number).store(open_ ? shm::kGateOpen : 0);
 }
 
 void WindowSampler::start() {
@@ -116,7 +116,7 @@ void WindowSampler::set_gates(std::uint8_t open) const {
 
 /// What is known to lie in the window was called when all gates were open.
 void WindowSampler::open_window() {
-    set_gates(1);
+    set_gates(shm::kGateOpen);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     opened_ = rate_.now();
     open_ = true;
@@ -136,7 +136,7 @@ double WindowSampler::cost_ns() const {
         calls +=
             shared_.control().calls[function.number].load(std::memory_order_relaxed) - function.calls_before;
     constexpr double kScale = 1.0 / 16;
-    return static_cast<double>(calls) * static_cast<double>(shared_.control().probe_ticks_x16) * kScale /
+    return static_cast<double>(calls) * static_cast<double>(shared_.measured().probe_ticks_x16) * kScale /
            ticks_per_ns_;
 }
 

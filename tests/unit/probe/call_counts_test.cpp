@@ -22,6 +22,7 @@ constinit __thread rdam::probe::ThreadState rdam_thread;
 namespace rdam::probe {
 
 constinit Globals globals;
+constinit Standing standing;
 
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
     iovec local{to, size};
@@ -46,6 +47,7 @@ class Process {
         globals.call_counters.store(0);
     }
     shm::ThreadSlot& slot(std::uint32_t index) const { return shared_.control().threads[index]; }
+    const agent::SharedMemory& memory() const { return shared_; }
     trace::ThreadInfo seen(const shm::ThreadSlot& slot) {
         trace::ThreadInfo thread;
         agent::note_calls(shared_, slot, info, thread);
@@ -76,6 +78,12 @@ class Process {
 };
 
 using Calls = std::vector<trace::CallCount>;
+
+void tell_begin(shm::ThreadSlot& slot, std::uint32_t tid, std::uint64_t counting) {
+    slot.begin.tid = tid;
+    slot.begin.counting = counting;
+    slot.begin_check = shm::check_of(&slot.begin, sizeof slot.begin, 0);
+}
 
 }  // namespace
 
@@ -132,8 +140,28 @@ TEST_CASE("the agent sees what a thread has published last", "[calls]") {
     CHECK_FALSE(process.info.functions[4].counted);
 
     // While it writes there is nothing to see.
-    slot.counted_until.store(0);
+    const std::uint64_t until = slot.counted_until.exchange(0);
     CHECK(process.seen(slot).calls_until == 0);
+    slot.counted_until.store(until);
+
+    // Nor where somebody has written over it.
+    trace::ThreadInfo info;
+    REQUIRE(agent::note_calls(process.memory(), slot, process.info, info));
+    SECTION("the numbers") {
+        thread.published->calls[1].fetch_xor(2);
+    }
+    SECTION("how many there are") {
+        reinterpret_cast<std::uint8_t&>(slot.call_counters) ^= 1;
+    }
+    SECTION("what they are of") {
+        process.memory().control().counted[0] ^= 1;
+    }
+    SECTION("until when they go") {
+        slot.counted_until.fetch_xor(1);
+    }
+    info = {};
+    CHECK_FALSE(agent::note_calls(process.memory(), slot, process.info, info));
+    CHECK(info.calls.empty());
 }
 
 TEST_CASE("a slot that is used again shows nothing of the thread before", "[calls]") {
@@ -179,30 +207,36 @@ TEST_CASE("what other threads have counted is published for them, while they liv
     Process process{10};
     give_call_counter(5);
     tell_call_counters();
-    globals.control->threads_started.store(4);
-    ThreadState lives, ended, gone, reopened;
-    const auto begin = [&](ThreadState& thread, std::uint32_t slot, std::uint32_t tid) {
+    standing.threads_started.store(5);
+    ThreadState lives, ended, gone, reopened, damaged;
+    const auto begin = [&](ThreadState& thread, std::uint32_t slot, std::uint32_t tid,
+                           std::uint64_t counting) {
         thread.slot = &process.slot(slot);
-        thread.slot->tid = tid;
+        tell_begin(*thread.slot, tid, counting);
         thread.slot->state.store(shm::ThreadState::live);
         begin_publishing(thread, *thread.slot);
         thread.gate_calls[0] = 10 + slot;
     };
-    begin(lives, 0, sys::gettid());
-    begin(ended, 1, sys::gettid());
+    const auto own = [](const ThreadState& thread) {
+        return reinterpret_cast<std::uint64_t>(thread.gate_calls);
+    };
+    begin(lives, 0, sys::gettid(), own(lives));
+    begin(ended, 1, sys::gettid(), own(ended));
     ended.slot->state.store(shm::ThreadState::ended);
     constexpr std::uint32_t kNobody = 0x3fffffff;
-    begin(gone, 2, kNobody);
-    begin(reopened, 3, sys::gettid());
-    reopened.slot->reopened = 1;
+    begin(gone, 2, kNobody, own(gone));
+    begin(reopened, 3, sys::gettid(), 0);
+    begin(damaged, 4, sys::gettid(), own(damaged));
+    damaged.slot->begin.counting ^= 64;
     publish_others();
     CHECK(process.seen(*lives.slot).calls == Calls{{5, 10}});
     CHECK(process.seen(*ended.slot).calls.empty());
     CHECK(process.seen(*gone.slot).calls.empty());
     CHECK(process.seen(*reopened.slot).calls.empty());
+    CHECK(process.seen(*damaged.slot).calls.empty());
     // Its memory is not there any more.
     lives.gate_calls[0] = 20;
-    lives.slot->counting = 8;
+    tell_begin(*lives.slot, sys::gettid(), 8);
     publish_others();
     CHECK(process.seen(*lives.slot).calls == Calls{{5, 10}});
 }

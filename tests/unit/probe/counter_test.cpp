@@ -189,20 +189,20 @@ TEST_CASE("a count is known only if the counter was never away", "[counter]") {
 
 TEST_CASE("why there are no counts is said in words", "[counter]") {
     using State = trace::CounterInfo::State;
-    const auto control = std::make_unique<shm::Control>();
-    CHECK(agent::describe_counters(*control).state == State::off);
-    control->counters = shm::Counters::counting;
-    control->probe_instructions_x16 = 16 * 90 + 8;
-    control->inner_instructions_x16 = std::uint64_t{16} * 31;
-    const trace::CounterInfo counted = agent::describe_counters(*control);
+    const auto measured = std::make_unique<shm::Measured>();
+    CHECK(agent::describe_counters(*measured).state == State::off);
+    measured->counters = shm::Counters::counting;
+    measured->probe_instructions_x16 = 16 * 90 + 8;
+    measured->inner_instructions_x16 = std::uint64_t{16} * 31;
+    const trace::CounterInfo counted = agent::describe_counters(*measured);
     CHECK(counted.state == State::counted);
     CHECK(counted.reason.empty());
     CHECK(counted.probe == 90.5);
     CHECK(counted.probe_inner == 31);
     const auto why = [&](shm::Counters counters, int error = 0) {
-        control->counters = counters;
-        control->counters_error = static_cast<std::uint32_t>(error);
-        const trace::CounterInfo info = agent::describe_counters(*control);
+        measured->counters = counters;
+        measured->counters_error = static_cast<std::uint32_t>(error);
+        const trace::CounterInfo info = agent::describe_counters(*measured);
         CHECK(info.state == State::unavailable);
         return info.reason;
     };

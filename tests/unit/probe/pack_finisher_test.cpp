@@ -20,9 +20,17 @@ struct Fixture {
         info.objects.push_back({.path = "/nowhere", .build_id = {}, .base = 0, .end = 4096});
         info.functions.resize(2);
         info.functions[1].enter_words = 2;
-        control->step = 1;
-        finisher = std::make_unique<PackFinisher>(process, *control, info);
+        finisher = std::make_unique<PackFinisher>(process, *control, 1, info);
     }
+    /// As the process does it.
+    void add_region(const char* name) {
+        const std::uint32_t number = control->region_count.hear().value;
+        shm::Region& region = control->regions[number];
+        std::strcpy(region.name, name);
+        region.check = shm::check_of(&region, offsetof(shm::Region, check), number);
+        control->region_count.tell(number + 1);
+    }
+
     std::unique_ptr<shm::Control> control = std::make_unique<shm::Control>();
     ProcessDescription process;
     trace::TraceInfo info;
@@ -35,7 +43,15 @@ void append(Bytes& bytes, const void* data, std::size_t size) {
     bytes.insert(bytes.end(), from, from + size);
 }
 
-Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0,
+/// As the thread writes it.
+void seal(Bytes& record, std::uint32_t number) {
+    std::memcpy(record.data() + offsetof(shm::Record, number), &number, sizeof number);
+    const auto size = static_cast<std::uint32_t>(record.size());
+    const std::uint64_t check = shm::check_of_record(record.data(), size);
+    std::memcpy(record.data() + offsetof(shm::Record, check), &check, sizeof check);
+}
+
+Bytes record(std::uint32_t number, shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0,
              std::uint32_t end = shm::kChunkHeader) {
     const shm::Record head{.size = static_cast<std::uint32_t>(sizeof(shm::Record) + content.size()),
                            .kind = kind,
@@ -44,6 +60,7 @@ Bytes record(shm::RecordKind kind, const Bytes& content, std::uint32_t sequence 
     Bytes bytes;
     append(bytes, &head, sizeof head);
     append(bytes, content.data(), content.size());
+    seal(bytes, number);
     return bytes;
 }
 
@@ -96,14 +113,13 @@ Bytes stack_copy(std::uint32_t number) {
 
 TEST_CASE("packs become what a trace can hold: with the numbers of stacks and regions", "[packs]") {
     Fixture f;
-    std::strcpy(f.control->regions[0].name, "row");
-    f.control->region_count = 1;
+    f.add_region("row");
     f.finisher->note_regions();
     std::vector<std::uint64_t> slots{90, head(shm::SlotKind::stack, 0, 1), 95, 0x401000, 7};
     const auto calls = two_calls(shm::kFirstRegion);
     slots.insert(slots.end(), calls.begin(), calls.end());
-    Bytes records = record(shm::RecordKind::stack, stack_copy(7));
-    const Bytes pack = record(shm::RecordKind::pack, pack_of(slots), 3, 400);
+    Bytes records = record(1, shm::RecordKind::stack, stack_copy(7));
+    const Bytes pack = record(2, shm::RecordKind::pack, pack_of(slots), 3, 400);
     records.insert(records.end(), pack.begin(), pack.end());
     f.finisher->add_records(0, records, f.packs);
     CHECK(f.finisher->damaged() == 0);
@@ -142,10 +158,10 @@ TEST_CASE("slots that their thread has not packed become packs as well", "[packs
 
 TEST_CASE("what was packed before the damage is kept, and the damage is counted", "[packs]") {
     Fixture f;
-    Bytes records = record(shm::RecordKind::pack, pack_of(two_calls(0)));
-    Bytes bad = records;
+    Bytes records = record(1, shm::RecordKind::pack, pack_of(two_calls(0)));
+    Bytes bad = record(2, shm::RecordKind::pack, pack_of(two_calls(0)));
     SECTION("a function that does not exist") {
-        bad = record(shm::RecordKind::pack, pack_of(two_calls(5)));
+        bad = record(2, shm::RecordKind::pack, pack_of(two_calls(5)));
     }
     SECTION("a record of no size") {
         std::memset(bad.data(), 0, 4);
@@ -153,39 +169,94 @@ TEST_CASE("what was packed before the damage is kept, and the damage is counted"
     SECTION("a record that is longer than the chunk") {
         std::memset(bad.data(), 0x70, 4);
     }
+    SECTION("a bit that is not as it was") {
+        bad[GENERATE(sizeof(shm::Record) + 3, offsetof(shm::Record, sequence),
+                     offsetof(shm::Record, check))] ^= 4;
+    }
     SECTION("a kind that does not exist") {
         bad[4] = 9;
+        seal(bad, 2);
     }
     SECTION("a pack that says more than there is") {
         bad[sizeof(shm::Record) + 32] ^= 0xff;
+        seal(bad, 2);
     }
     SECTION("a call stack that is larger than its record") {
-        bad = record(shm::RecordKind::stack, stack_copy(1));
+        bad = record(2, shm::RecordKind::stack, stack_copy(1));
         const std::uint32_t huge = 0xfffffff8;
         std::memcpy(bad.data() + sizeof(shm::Record) + offsetof(shm::StackCopy, stack_bytes), &huge,
                     sizeof huge);
+        seal(bad, 2);
     }
-    records.insert(records.end(), bad.begin(), bad.end());
-    f.finisher->add_records(0, records, f.packs);
+    SECTION("a record that has been there") {
+        bad = records;
+    }
+    append(records, bad.data(), bad.size());
+    CHECK(f.finisher->add_records(0, records, f.packs) == records.size());
     CHECK(f.finisher->damaged() == 1);
     CHECK(f.packs.events == 4);
     trace::ChunkDecoder decoder;
     CHECK(decoder.decode(f.packs, f.info));
 }
 
+TEST_CASE("what is missing between two records is a gap before the second", "[packs]") {
+    Fixture f;
+    Bytes records = record(1, shm::RecordKind::pack, pack_of(two_calls(0)));
+    const std::size_t first = records.size();
+    const Bytes third = record(3, shm::RecordKind::pack, pack_of(two_calls(0)));
+    append(records, third.data(), third.size());
+    REQUIRE(f.finisher->add_records(0, records, f.packs) == first);
+    CHECK_FALSE(f.packs.gap);
+    CHECK(f.finisher->damaged() == 0);
+    f.packs.clear();
+    const std::span<const std::uint8_t> rest = std::span<const std::uint8_t>(records).subspan(first);
+    REQUIRE(f.finisher->add_records(0, rest, f.packs) == rest.size());
+    CHECK(f.packs.gap);
+    CHECK(f.packs.events == 4);
+    CHECK(f.finisher->damaged() == 1);
+    // A thread that comes back goes on counting.
+    f.finisher->note_end(0, 3);
+    f.finisher->forget(0);
+    CHECK(f.finisher->note_number(0, 4));
+    CHECK(f.finisher->damaged() == 1);
+    f.finisher->note_end(0, 7);
+    CHECK(f.finisher->damaged() == 2);
+}
+
+TEST_CASE("a region whose description is damaged has a number for a name", "[packs]") {
+    Fixture f;
+    f.add_region("row");
+    f.add_region("column");
+    f.control->regions[0].name[1] ^= 1;
+    f.finisher->note_regions();
+    REQUIRE(f.info.functions.size() == 4);
+    CHECK(f.info.functions[2].name == "region 1");
+    CHECK(f.info.functions[3].name == "column");
+    CHECK(f.finisher->damaged() == 1);
+}
+
 TEST_CASE("whatever bytes a packed chunk holds, finishing ends, and the reader is given nothing impossible",
           "[packs]") {
-    Bytes good = record(shm::RecordKind::stack, stack_copy(1));
-    const Bytes pack = record(shm::RecordKind::pack, pack_of(two_calls(0)));
-    for (int i = 0; i < 4; ++i)
-        good.insert(good.end(), pack.begin(), pack.end());
+    std::vector<Bytes> good;
+    good.push_back(record(1, shm::RecordKind::stack, stack_copy(1)));
+    for (std::uint32_t number = 2; number < 6; ++number)
+        good.push_back(record(number, shm::RecordKind::pack, pack_of(two_calls(0))));
     std::mt19937_64 random(42);
     for (int round = 0; round < 3000; ++round) {
         Fixture f;
-        Bytes bytes = good;
-        for (std::uint64_t flips = 1 + random() % 20; flips > 0; --flips)
-            bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-        f.finisher->add_records(0, bytes, f.packs);
+        Bytes bytes;
+        std::uint32_t number = 0;
+        for (Bytes each : good) {
+            for (std::uint64_t flips = random() % 8; flips > 0; --flips)
+                each[random() % each.size()] = static_cast<std::uint8_t>(random());
+            // Else the check would hide the rest.
+            std::uint32_t size = 0;
+            std::memcpy(&size, each.data(), sizeof size);
+            if (size == each.size() && random() % 8 != 0) seal(each, ++number);
+            append(bytes, each.data(), each.size());
+        }
+        for (std::span<const std::uint8_t> left(bytes); !left.empty();)
+            left = left.subspan(f.finisher->add_records(0, left, f.packs));
         trace::ChunkDecoder decoder;
         if (f.packs.events == 0 || !decoder.decode(f.packs, f.info)) continue;
         for (const trace::Event& event : std::as_const(decoder).events())

@@ -97,7 +97,7 @@ TEST_CASE("the shared memory tells who waits") {
 
 TEST_CASE("chunks are used from their first use on, unless they are free again") {
     const auto control = running(100);
-    control->fresh_chunks = 80;
+    control->fresh_chunks.tell(80);
     CHECK(look_at(*control, false).used == Approx(0.8));
     // Thirty came back, of which ten were taken again: forty changes of the list.
     control->given_back = 30;

@@ -1,0 +1,15 @@
+// What a trace says of the recording as a whole, once that is over.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/trace/event.h"
+#include "libprobe/format/shared.h"
+
+namespace rdam::agent {
+
+/// Adds to `info` what was lost and why. `damaged`: in how many places the process's memory made no sense so
+/// far.
+void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::TraceInfo& info);
+
+}  // namespace rdam::agent
