@@ -313,6 +313,9 @@ void Drain::take_gone_threads() {
         const auto facts = look_at_thread(slot);
         if (!facts || !facts->reopened) continue;
         if (syscall(SYS_tgkill, process_.pid, facts->tid, 0) == 0 || errno != ESRCH) continue;
+        // What it has handed over comes before what it was at.
+        take_told();
+        if (ring_.announced() > 0) continue;
         for (std::atomic<std::uint32_t>* of_thread : {&slot.packed, &slot.chunk})
             if (const std::uint32_t chunk = of_thread->exchange(shm::kNone); is_of(chunk, facts->index)) {
                 left_[chunk] = true;
