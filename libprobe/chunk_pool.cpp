@@ -63,19 +63,28 @@ std::uint32_t take_fresh() {
     return fresh;
 }
 
-/// A chunk that the agent has given back. What stands in the list is believed only as far as it leads to one
-/// of those; otherwise the program has written into it, and what is in the list is lost.
+/// What the place of a chunk is that the agent has given back; kNotThere: it has not. Of one whose thread was
+/// gone it says so: nobody could tell us.
+ChunkPlace place_if_free(std::uint32_t chunk) {
+    if (chunk >= standing.chunks) return kNotThere;
+    const std::uint8_t place = standing.places[chunk].load();
+    if (place == kNotThere) return kNotThere;
+    const shm::ChunkState state = header_of(chunk).state.load();
+    if (place == kAway && state == shm::ChunkState::free) return kAway;
+    return place == kTaken && state == shm::ChunkState::left ? kTaken : kNotThere;
+}
+
+/// What stands in the list is believed only as far as it leads to free chunks; otherwise the program has
+/// written into it, and what is in the list is lost.
 std::uint32_t take_free() {
     shm::Control& control = *globals.control;
-    const auto may_be_free = [](std::uint32_t chunk) {
-        return chunk < standing.chunks && standing.places[chunk].load() == kAway &&
-               header_of(chunk).state.load() == shm::ChunkState::free;
-    };
-    const std::uint32_t chunk = shm::pop_free(control, header_of, may_be_free);
+    const std::uint32_t chunk = shm::pop_free(
+        control, header_of, [](std::uint32_t each) { return place_if_free(each) != kNotThere; });
     if (chunk == shm::kNone) return chunk;
-    std::uint8_t place = kAway;
-    if (chunk != shm::kDamagedList && standing.places[chunk].compare_exchange_strong(place, kTaken))
-        return chunk;
+    if (chunk != shm::kDamagedList) {
+        std::uint8_t place = place_if_free(chunk);
+        if (place != kNotThere && standing.places[chunk].compare_exchange_strong(place, kTaken)) return chunk;
+    }
     control.damaged.count_up();
     return shm::kNone;
 }

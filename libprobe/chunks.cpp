@@ -78,14 +78,15 @@ std::uint32_t chunk_for_slots(ThreadState& thread, std::uint64_t& waited) {
     return chunk;
 }
 
-/// The state alone may be damaged: another thread that lives may have the slot.
+/// The state alone may be damaged: another thread that lives may have the slot. Of one that is gone without a
+/// word only the agent knows.
 bool claim(shm::ThreadSlot& slot, std::atomic<std::uint8_t>& taken) {
-    shm::ThreadState expected = shm::ThreadState::free;
-    if (taken.load() != 0 || !slot.state.compare_exchange_strong(expected, shm::ThreadState::claimed))
-        return false;
-    if (taken.exchange(1) == 0) return true;
-    slot.state.store(shm::ThreadState::live);
-    return false;
+    shm::ThreadState state = slot.state.load();
+    const bool left = state == shm::ThreadState::left;
+    if (!left && (state != shm::ThreadState::free || taken.load() != 0)) return false;
+    if (!slot.state.compare_exchange_strong(state, shm::ThreadState::claimed)) return false;
+    taken.store(1);
+    return true;
 }
 
 std::uint32_t new_index(shm::Control& control) {

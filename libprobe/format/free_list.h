@@ -6,11 +6,12 @@
 
 namespace rdam::shm {
 
-/// `header_of(chunk)` is the chunk's ChunkHeader.
+/// `header_of(chunk)` is the chunk's ChunkHeader. `state`: free, or left.
 template <class HeaderOf>
-void push_free(Control& control, std::uint32_t chunk, HeaderOf header_of) {
+void push_free(Control& control, std::uint32_t chunk, HeaderOf header_of,
+               ChunkState state = ChunkState::free) {
     ChunkHeader& header = header_of(chunk);
-    header.state.store(ChunkState::free, std::memory_order_release);
+    header.state.store(state, std::memory_order_release);
     std::uint64_t top = control.free_chunks.load();
     std::uint64_t next = 0;
     do {

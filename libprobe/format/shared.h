@@ -86,7 +86,8 @@ enum class ThreadState : std::uint32_t {
     free = 0,
     claimed = 0x11111111,
     live = 0x22222222,
-    ended = 0x5c5c5c5c
+    ended = 0x5c5c5c5c,
+    left = 0x1e1e1e1e,  ///< free: the thread that had the slot is gone without a word
 };
 
 /// One live thread. Written by the thread itself, freed by the agent.
@@ -136,6 +137,7 @@ enum class ChunkState : std::uint32_t {
     owned = 0x11111111,
     packing = 0x22222222,  ///< owned, and its thread packs its slots
     full = 0x44444444,
+    left = 0x1e1e1e1e,   ///< free: the thread that had it is gone without a word
     spent = 0x78787878,  ///< taken by the agent, which keeps it: a slot in it may still be written
 };
 

@@ -329,17 +329,26 @@ void take(Memory& memory, Agent& agent, const Step& step) {
     }
 }
 
-/// A folder for the traces, in memory where that is possible.
-const std::string& folder() {
-    static const std::string made = [] {
-        std::string name =
-            std::filesystem::is_directory("/dev/shm") ? "/dev/shm/rdam-fuzz-XXXXXX" : "/tmp/rdam-fuzz-XXXXXX";
-        require(mkdtemp(name.data()) != nullptr);
-        std::atexit([] { std::filesystem::remove_all(folder()); });
-        return name;
-    }();
-    return made;
-}
+/// A folder for the traces, in memory where that is possible. It goes with the process.
+class Folder {
+  public:
+    Folder()
+        : path_(std::string(std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp") +
+                "/rdam-fuzz-XXXXXX") {
+        require(mkdtemp(path_.data()) != nullptr);
+    }
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
 
 }  // namespace
 
@@ -347,8 +356,9 @@ const std::string& folder() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     constexpr std::size_t kMostSteps = 500;
     static Memory memory;
+    static const Folder folder;
     if (size == 0 || size > kMostSteps * sizeof(Step)) return 0;
-    const std::string path = folder() + "/trace.bin";
+    const std::string path = folder.path() + "/trace.bin";
     std::filesystem::remove(path);
     memory.restart_ring();
     memory.begin((data[0] & 1U) != 0);

@@ -68,7 +68,8 @@ Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trac
       file_(info, rate, std::move(wanted)),
       budget_(make_budget(shared_, rate.result())),
       first_moments_(info),
-      here_(shared.start().chunks) {}
+      here_(shared.start().chunks),
+      left_(shared.start().chunks) {}
 
 void Drain::note_events() {
     shm::Control& control = shared_.control();
@@ -126,7 +127,7 @@ std::vector<std::uint32_t> Drain::chunks_left(bool count) {
     const std::uint32_t used = used_chunks(shared_.control(), shared_.start().chunks);
     for (std::uint32_t chunk = 0; chunk < used; ++chunk) {
         const auto state = shared_.chunk_header(chunk).state.load();
-        if (here_[chunk] || state == shm::ChunkState::free || state == shm::ChunkState::spent) continue;
+        if (here_[chunk] || is_free(state) || state == shm::ChunkState::spent) continue;
         if (const auto facts = look_at_chunk(shared_, chunk); facts && is_possible(facts->thread))
             keys.emplace_back(facts->thread, facts->sequence, facts->kind != shm::ChunkKind::packed, chunk);
         else if (count)
@@ -166,7 +167,9 @@ void Drain::take_rest(std::uint64_t end, bool lives) {
     take_all_held();
     for (const shm::ThreadSlot& slot : shared_.control().threads) {
         const shm::ThreadState state = slot.state.load();
-        if (state == shm::ThreadState::free || state == shm::ThreadState::claimed) continue;
+        if (state == shm::ThreadState::free || state == shm::ThreadState::left ||
+            state == shm::ThreadState::claimed)
+            continue;
         const auto facts = look_at_thread(slot);
         const bool known = state == shm::ThreadState::live || state == shm::ThreadState::ended;
         if (!known || !facts || !is_possible(facts->index)) finisher_.note_damage();
@@ -330,9 +333,14 @@ void Drain::take_gone_threads() {
         const auto facts = look_at_thread(slot);
         if (!facts || !facts->reopened) continue;
         if (syscall(SYS_tgkill, process_.pid, facts->tid, 0) == 0 || errno != ESRCH) continue;
+        // What it has handed over comes before what it was at.
+        take_told();
+        if (ring_.announced() > 0) continue;
         for (std::atomic<std::uint32_t>* of_thread : {&slot.packed, &slot.chunk})
-            if (const std::uint32_t chunk = of_thread->exchange(shm::kNone); is_of(chunk, facts->index))
+            if (const std::uint32_t chunk = of_thread->exchange(shm::kNone); is_of(chunk, facts->index)) {
+                left_[chunk] = true;
                 take_chunk(chunk);
+            }
         control.reopened.fetch_sub(1);
         take_thread(i);
     }
@@ -348,8 +356,11 @@ bool Drain::is_of(std::uint32_t chunk, std::uint32_t thread) const {
 void Drain::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
     here_[chunk] = false;
-    shm::push_free(control, chunk,
-                   [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); });
+    const auto state = left_[chunk] ? shm::ChunkState::left : shm::ChunkState::free;
+    left_[chunk] = false;
+    shm::push_free(
+        control, chunk, [&](std::uint32_t each) -> shm::ChunkHeader& { return shared_.chunk_header(each); },
+        state);
     control.free_futex.fetch_add(1);
     if (control.waiters.load() > 0) futex_wake(&control.free_futex, INT_MAX);
 }
@@ -374,7 +385,8 @@ void Drain::take_thread(std::uint32_t slot) {
     if (facts->end != 0) finisher_.note_end(facts->index, facts->numbers);
     note_thread(thread, *facts, 0);
     if (state == shm::ThreadState::ended) shared_.control().threads_done.store(++threads_done_);
-    thread.state.store(shm::ThreadState::free, std::memory_order_release);
+    thread.state.store(state == shm::ThreadState::ended ? shm::ThreadState::free : shm::ThreadState::left,
+                       std::memory_order_release);
 }
 
 void Drain::note_thread(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end) {

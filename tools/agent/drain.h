@@ -119,6 +119,7 @@ class Drain {
     std::vector<ThreadData> threads_;
     std::uint32_t spent_ = 0;         ///< chunks, of all threads
     std::vector<bool> here_;          ///< by chunk: we hold it
+    std::vector<bool> left_;          ///< … of a thread that is gone without a word
     std::vector<std::uint8_t> copy_;  ///< of a chunk of records
     std::uint32_t held_ = 0;          ///< chunks
     std::uint32_t threads_done_ = 0;  ///< whose end we have heard of

@@ -72,8 +72,12 @@ std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_
 
 bool is_state(shm::ChunkState state) {
     using shm::ChunkState;
-    return state == ChunkState::free || state == ChunkState::owned || state == ChunkState::packing ||
+    return is_free(state) || state == ChunkState::owned || state == ChunkState::packing ||
            state == ChunkState::full || state == ChunkState::spent;
+}
+
+bool is_free(shm::ChunkState state) {
+    return state == shm::ChunkState::free || state == shm::ChunkState::left;
 }
 
 std::optional<ThreadFacts> look_at_thread(const shm::ThreadSlot& slot) {

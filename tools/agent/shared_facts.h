@@ -33,8 +33,9 @@ struct ChunkFacts {
 /// Nothing: it is not known whose it is. `chunk` is one of the memory's.
 std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_t chunk);
 
-/// Whether a state is one of those that there are.
+/// Whether a state is one of those that there are, or that of a chunk that nobody has.
 bool is_state(shm::ChunkState state);
+bool is_free(shm::ChunkState state);
 
 /// A thread, as its slot tells.
 struct ThreadFacts {

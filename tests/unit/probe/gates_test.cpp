@@ -133,11 +133,11 @@ TEST_CASE("a copy shows the gates as they are, and only to look at", "[gates]") 
     const Shared shared;
     open_all_gates(shared.gates());
     const Copy copy{shared};
-    CHECK(copy.place[0] == 1);
-    CHECK(copy.place[shm::kGatesSize - 1] == 1);
+    CHECK(copy.place[0] == shm::kGateOpen);
+    CHECK(copy.place[shm::kGatesSize - 1] == shm::kGateOpen);
     shared.gates()[5] = 0;
     CHECK(copy.place[5] == 0);
-    CHECK(copy.place[6] == 1);
+    CHECK(copy.place[6] == shm::kGateOpen);
     CHECK(in_child([&] {
               // Writing to it would be a signal; the kernel is asked instead.
               int ends[2];
@@ -162,17 +162,17 @@ TEST_CASE("a fork child has its parent's gates until it has its own, at the same
     open_all_gates(shared.gates());
     const Copy copy{shared};
     shared.gates()[7] = 0;
-    CHECK(in_child([&] { return copy.place[7] == 0 && copy.place[8] == 1 ? 0 : 1; }) == 0);
+    CHECK(in_child([&] { return copy.place[7] == 0 && copy.place[8] == shm::kGateOpen ? 0 : 1; }) == 0);
     CHECK(in_child([&] {
               forget_parents_gates();
-              if (copy.place[7] != 1) return 1;  // its next call must be seen
+              if (copy.place[7] != shm::kGateOpen) return 1;  // its next call must be seen
               const Shared own;
               open_all_gates(own.gates());
               own.gates()[9] = 0;
               globals.control = own.control();
-              if (!adopt_gates() || copy.place[9] != 0 || copy.place[7] != 1) return 2;
-              own.gates()[9] = 1;
-              return copy.place[9] == 1 ? 0 : 3;
+              if (!adopt_gates() || copy.place[9] != 0 || copy.place[7] != shm::kGateOpen) return 2;
+              own.gates()[9] = shm::kGateOpen;
+              return copy.place[9] == shm::kGateOpen ? 0 : 3;
           }) == 0);
     CHECK(copy.place[7] == 0);
 }
