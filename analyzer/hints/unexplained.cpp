@@ -39,7 +39,9 @@ std::string waits_text(const Suspicion& suspicion, const std::vector<std::string
         "it is a function that waits{}{}: look for who makes it wait",
         suspicion.function.busy_waits ? " (busily, so that its time on the processor may be waiting as well)"
                                       : "",
-        asked.empty() ? "" : fmt::format(", and none of {} explains half of it", together(asked)));
+        asked.empty()
+            ? ""
+            : fmt::format(", and what was asked explains less than half of it ({})", together(asked)));
 }
 
 }  // namespace
@@ -49,18 +51,18 @@ score::Hint unexplained(const Suspicion& suspicion, const Hints& hints) {
     if (suspicion.function.waits || suspicion.function.busy_waits)
         return {.kind = "waits", .text = waits_text(suspicion, asked)};
     if (!hints.empty())
-        return {
-            .kind = "no_parameter",
-            .text = fmt::format("none of {} explains half of it; work that depends on other data would not "
-                                "be seen",
-                                together(asked))};
+        return {.kind = "no_parameter",
+                .text = fmt::format("what was asked explains less than half of it ({}); work that depends on "
+                                    "other data would not be seen",
+                                    together(asked))};
     if (processors_known(suspicion)) asked.emplace_back("processor");
     asked.emplace_back("time of the run");
-    return {.kind = "no_parameter",
-            .text = fmt::format("none of what was asked explains half of it ({}): interference, or work that "
-                                "depends on data that the call reaches in other ways; a recording with one "
-                                "thread tells them apart (--alone)",
-                                together(asked))};
+    return {
+        .kind = "no_parameter",
+        .text = fmt::format("what was asked explains less than half of it ({}): interference, or work that "
+                            "depends on data that the call reaches in other ways; a recording with one "
+                            "thread tells them apart (--alone)",
+                            together(asked))};
 }
 
 }  // namespace rdam::hints
