@@ -1,38 +1,41 @@
 #include "analyzer/score/dependence.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 namespace rdam::score {
 namespace {
 
-/// The 97.5 % quantile of Student's distribution with a degree of freedom for each pair of neighbours,
-/// against that of the normal one: squares.
-struct Scale {
-    std::size_t blocks = 0;
-    double factor = 1;
-};
-constexpr std::array<Scale, 3> kScales{{{16, 1.182}, {32, 1.083}, {64, 1.040}}};
+constexpr std::size_t kBlocks = 16;
+constexpr std::size_t kOffsets = 8;  ///< at which they begin: parts of a block
+/// The 97.5 % quantile of Student's distribution with ten degrees of freedom against that of the normal one,
+/// squared. Sixteen blocks are worth ten as neighbours, and some more at all offsets.
+constexpr double kFewBlocks = 1.292;
 
-std::vector<double> in_blocks(std::span<const LossAt> calls, const TickRange& life, std::size_t blocks) {
-    std::vector<double> sums(blocks);
+std::vector<double> in_parts(std::span<const LossAt> calls, const TickRange& life) {
+    std::vector<double> sums(kBlocks * kOffsets);
+    const auto parts = static_cast<double>(sums.size());
     const auto length = static_cast<double>(life.end - life.begin);
     for (const LossAt& call : calls) {
         const std::uint64_t since = std::max(call.begin, life.begin) - life.begin;
-        const auto block =
-            static_cast<std::size_t>(static_cast<double>(since) / length * static_cast<double>(blocks));
-        sums[std::min(block, blocks - 1)] += call.lost * call.weight;
+        const auto part = static_cast<std::size_t>(static_cast<double>(since) / length * parts);
+        sums[std::min(part, sums.size() - 1)] += call.lost * call.weight;
     }
     return sums;
 }
 
-double of_neighbours(std::span<const double> sums) {
+/// Half of the mean square of what neighbouring blocks differ by.
+double of_neighbours(std::span<const double> parts) {
+    std::vector<double> until{0};
+    for (const double part : parts)
+        until.push_back(until.back() + part);
     double squares = 0;
-    for (std::size_t i = 1; i < sums.size(); ++i)
-        squares += (sums[i] - sums[i - 1]) * (sums[i] - sums[i - 1]);
-    const auto n = static_cast<double>(sums.size());
-    return n * squares / (2 * (n - 1));
+    const std::size_t pairs = parts.size() + 1 - 2 * kOffsets;
+    for (std::size_t i = 0; i < pairs; ++i) {
+        const double difference = until[i + 2 * kOffsets] - 2 * until[i + kOffsets] + until[i];
+        squares += difference * difference;
+    }
+    return squares / static_cast<double>(2 * pairs);
 }
 
 /// Of the estimate of their sum (call_sample.h): a call that was sure to be drawn adds nothing.
@@ -48,9 +51,7 @@ double sampling_variance(std::span<const LossAt> calls) {
 std::optional<double> variance_over_time(std::span<const LossAt> calls, const TickRange& life,
                                          double independent) {
     if (calls.size() < kFewestOverTime || life.end <= life.begin) return {};
-    double most = 0;
-    for (const Scale& scale : kScales)
-        most = std::max(most, scale.factor * of_neighbours(in_blocks(calls, life, scale.blocks)));
+    const double most = kFewBlocks * kBlocks * of_neighbours(in_parts(calls, life));
     return std::max(most - sampling_variance(calls), std::min(most, independent));
 }
 

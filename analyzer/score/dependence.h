@@ -21,10 +21,11 @@ struct LossAt {
     double weight = 1;
 };
 
-/// The variance of Σ weight × lost over lives like this one, from what it came to in blocks of time: half of
-/// the mean square of the differences between neighbouring blocks, times their number (J. von Neumann et al.,
-/// The mean square successive difference, Ann. Math. Statist. 12, 1941), with 16, 32 and 64 blocks, of which
-/// the largest counts. Bursts that are shorter than a block or two are seen by that. What lasts longer, a
+/// The variance of Σ weight × lost over lives like this one, from what it came to in sixteenths of the time:
+/// half of the mean square of the differences between neighbouring ones, times their number (J. von Neumann
+/// et al., The mean square successive difference, Ann. Math. Statist. 12, 1941), at all offsets of an eighth
+/// of them (D. Howe, D. Allan, J. Barnes, Properties of signal sources and measurement methods, 1981: the
+/// overlapping Allan variance). Bursts that are shorter than a block are seen by that. What lasts longer, a
 /// phase or a trend, counts as the program's own, which other runs have as well.
 ///
 /// What the sample of calls leaves to chance is taken out of it, as far as `independent` at the lowest: the
