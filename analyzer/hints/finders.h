@@ -64,7 +64,7 @@ void find_pairs(const Suspicion& suspicion, Hints& hints);
 void find_first_touch(const Suspicion& suspicion, Hints& hints);
 /// `trend`: the loss grows, or falls, all through the run. Not where a parameter that goes with time says so.
 void find_trend(const Suspicion& suspicion, Hints& hints);
-/// `two_times`: the calls take one of two times. Only where `hints` is empty.
+/// `two_times`: the calls take one of two times. For where nothing but time off the processor was found.
 void find_two_times(const Suspicion& suspicion, Hints& hints);
 
 /// Whether it is known how long the thread was off the processors during a call that ended then (ticks).

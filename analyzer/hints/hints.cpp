@@ -70,9 +70,20 @@ bool is_about_result(const score::Hint& hint) {
     return hint.parameter == kReturnValue;
 }
 
+bool is_off_processor(const score::Hint& hint) {
+    return hint.kind == "blocked" || hint.kind == "preempted";
+}
+
 bool is_about_others(const score::Hint& hint) {
-    return hint.kind == "suspect" || hint.kind == "blocked" || hint.kind == "preempted" ||
-           hint.kind == "busy_wait";
+    return hint.kind == "suspect" || is_off_processor(hint) || hint.kind == "busy_wait";
+}
+
+/// What a parameter says of one part of the loss the trend of the other says as well.
+void drop_trend_beside_parameter(Hints& hints) {
+    const bool told = std::ranges::any_of(hints, [](const score::Hint& hint) {
+        return hint.kind == kParameter || hint.kind == kParameterOrTime;
+    });
+    if (told) std::erase_if(hints, [](const score::Hint& hint) { return hint.kind == kTrend; });
 }
 
 bool is_explained_by_work(const Hints& hints) {
@@ -110,11 +121,16 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     on.share = on.lost_ns / whole.lost_ns;
     if (on.share < 1 && on.share >= kFewestOnProcessor && mostly_known(whole))
         add(hints, scaled(find_all(on), on.share));
+    drop_trend_beside_parameter(hints);
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
     if (std::ranges::any_of(hints, is_about_others))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
     std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_general));
-    if (on.share >= kWorthTelling) find_two_times(on, hints);
+    if (std::ranges::all_of(hints, is_off_processor) && on.share >= kFewestOnProcessor) {
+        Hints times;
+        find_two_times(on, times);
+        add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));
+    }
     if (!is_explained_by_work(hints)) hints.push_back(unexplained(whole, hints));
     return hints;
 }

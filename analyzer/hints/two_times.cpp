@@ -83,7 +83,6 @@ std::optional<double> only_time(std::span<const Timed> calls) {
 
 void find_two_times(const Suspicion& suspicion, Hints& hints) {
     constexpr double kApart = 2, kFewest = 0.05;
-    if (!hints.empty()) return;
     const std::vector<Timed> calls = in_order(suspicion);
     if (calls.size() < kFewestCalls) return;
     const std::size_t at = split(calls);

@@ -87,4 +87,4 @@ def judge(cause: Cause, report: dict) -> tuple[bool, list[str]]:
 
 
 def expected(cause: Cause) -> str:
-    return " or ".join(filter(None, (f"{cause.first} {cause.parameter}".strip(), cause.or_first)))
+    return " or ".join(filter(None, (cause.first, cause.or_first))) + (f" {cause.parameter}" if cause.parameter else "")

@@ -182,3 +182,17 @@ TEST_CASE("Of an object that takes longer it is not said that there is more to d
     REQUIRE(made.kinds() == Kinds{"parameter"});
     CHECK_THAT(made.row().hints[0].text, Catch::Contains("it waits longer with some values"));
 }
+
+TEST_CASE("A trend is not said beside the parameter that explains it on the processor") {
+    Made made;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::uint64_t key = made.below(1'000'000);
+        const double work = static_cast<double>(i) * static_cast<double>(key) * 1e-6;
+        // In longer calls others take the processor more often.
+        const double preempted = made.noise() * 3000 < work ? 4 * work : 0;
+        made.call(work + preempted + made.noise(), key).preempted_ns = preempted;
+    }
+    const Kinds kinds = made.kinds();
+    CHECK(!has(kinds, "trend"));
+    CHECK(has(kinds, "parameter"));
+}
