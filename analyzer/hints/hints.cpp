@@ -119,14 +119,14 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     find_suspects(whole, hints);
     Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
     on.share = on.lost_ns / whole.lost_ns;
-    if (on.share < 1 && on.share >= kFewestOnProcessor && mostly_known(whole))
-        add(hints, scaled(find_all(on), on.share));
+    const bool on_is_known = on.share == 1 || (on.share >= kFewestOnProcessor && mostly_known(whole));
+    if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
     drop_trend_beside_parameter(hints);
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
     if (std::ranges::any_of(hints, is_about_others))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
     std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_general));
-    if (std::ranges::all_of(hints, is_off_processor) && on.share >= kFewestOnProcessor) {
+    if (std::ranges::all_of(hints, is_off_processor) && on_is_known) {
         Hints times;
         find_two_times(on, times);
         add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));
