@@ -15,16 +15,30 @@ double calls_of(const score::FunctionRow& row) {
     return static_cast<double>(row.outermost);
 }
 
-/// What is lost for each nanosecond that is not; 0 where nothing is known.
+/// By a call, in ns. What others had the processor for, as far as that is known, is no matter of threads.
+struct Call {
+    double lost = 0;
+    double rest = 0;  ///< not lost
+};
+
+Call call_of(const score::FunctionRow& row) {
+    const double lost = row.lost_ns / calls_of(row);
+    const double preempted = row.off_share ? row.off_share->preempted : 0;
+    return {.lost = lost * (1 - preempted), .rest = std::max(row.mean_ns - lost, 0.0)};
+}
+
+/// 0 where nothing is known.
 double relative_loss(const score::FunctionRow& row) {
-    const double rest = calls_of(row) * row.mean_ns - row.lost_ns;
-    return rest > 0 ? row.lost_ns / rest : 0;
+    const Call call = call_of(row);
+    return call.rest > 0 ? call.lost / call.rest : 0;
 }
 
 std::string lost_by(const score::FunctionRow& row) {
+    const Call call = call_of(row);
     const std::size_t threads = row.threads.size();
-    return fmt::format("{} of {} a call with {} {}", output::human_time(row.lost_ns / calls_of(row)),
-                       output::human_time(row.mean_ns), threads, threads == 1 ? "thread" : "threads");
+    return fmt::format("{} of {} a call with {} {}", output::human_time(call.lost),
+                       output::human_time(call.lost + call.rest), threads,
+                       threads == 1 ? "thread" : "threads");
 }
 
 bool comparable(const score::FunctionRow& one, const score::FunctionRow& many) {
@@ -40,10 +54,13 @@ constexpr double kAsMuch = 0.67, kHardly = 0.33;
 
 score::Hint compare(const score::FunctionRow& one, const score::FunctionRow& many) {
     const double share = std::min(relative_loss(one) / relative_loss(many), 1.0);
-    const std::string figures = fmt::format("{} are lost, and {}", lost_by(one), lost_by(many));
+    const bool preempted =
+        (one.off_share && one.off_share->preempted > 0) || (many.off_share && many.off_share->preempted > 0);
+    const std::string figures = fmt::format("{}{} are lost, and {}", preempted ? "but for preemption, " : "",
+                                            lost_by(one), lost_by(many));
     if (share < kHardly)
         return {.kind = "with_threads",
-                .text = fmt::format("{}: what is lost here comes with the other threads", figures),
+                .text = fmt::format("{}: there is hardly any of it without the others", figures),
                 .share = 1 - share};
     return {.kind = "varies_alone",
             .text = share >= kAsMuch

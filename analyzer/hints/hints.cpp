@@ -74,8 +74,9 @@ bool is_off_processor(const score::Hint& hint) {
     return hint.kind == "blocked" || hint.kind == "preempted";
 }
 
+/// What a call may have waited for, and return that it did. Who is preempted does not know it.
 bool is_about_others(const score::Hint& hint) {
-    return hint.kind == "suspect" || is_off_processor(hint) || hint.kind == "busy_wait";
+    return hint.kind == "suspect" || hint.kind == "blocked" || hint.kind == "busy_wait";
 }
 
 /// What a parameter says of one part of the loss the trend of the other says as well.

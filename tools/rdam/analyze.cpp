@@ -80,8 +80,9 @@ std::string report_text(const score::Report& report, output::Symbols& symbols,
 Result<void> compare_alone(const AnalyzeArguments& arguments, score::Report& report) {
     const auto reader = open_trace(arguments.alone);
     if (!reader) return tl::unexpected{reader.error()};
-    const auto alone =
-        report_on(*reader, seen_by(arguments.settings, reader->info()).for_trace(reader->info()), arguments);
+    score::Settings settings = seen_by(arguments.settings, reader->info()).for_trace(reader->info());
+    settings.threshold = 0;  // how much of a small loss is preemption matters, too
+    const auto alone = report_on(*reader, settings, arguments);
     if (!alone) return tl::unexpected{alone.error()};
     hints::add_alone_hints(*alone, report);
     return {};

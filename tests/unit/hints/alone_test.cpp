@@ -45,6 +45,16 @@ TEST_CASE("What varies alone varies by itself") {
     CHECK_THAT(part.text, Catch::Contains("about 50 % of it is there without the others"));
 }
 
+TEST_CASE("Preemption is no matter of threads") {
+    score::Report many = report_of(9000, 8500, 4);
+    many.functions[0].off_share = {.blocked = 0, .preempted = 0.9};
+    const score::Hint hint = first(report_of(1200, 700, 1), many);
+    CHECK(hint.kind == "varies_alone");
+    CHECK_THAT(hint.text,
+               Catch::StartsWith("but for preemption, 700 ns of 1.20 µs a call with 1 thread are lost, "
+                                 "and 850 ns of 1.35 µs a call with 4 threads"));
+}
+
 TEST_CASE("What is known by a second recording is not asked for") {
     score::Report many = report_of(2000, 1500, 4);
     hints::add_alone_hints(report_of(2000, 1500, 1), many);
