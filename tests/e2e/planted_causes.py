@@ -2,8 +2,9 @@
 
 import dataclasses
 
-# Another program may take the processor at any time: true of every program, and no rival of the planted cause.
-ALWAYS = frozenset({"preempted"})
+# Another program may take the processor at any time, and that calls take two times is what was measured of them: true of every program
+# of which it is said, and no rival of the planted cause.
+ALWAYS = frozenset({"preempted", "two_times"})
 KEYS = ("first", "second", "third")
 
 
