@@ -20,6 +20,10 @@ struct Classes {
         by_interval;  ///< classes of about the same size; equal values are in the same one
 };
 
+std::size_t begin_of_last(std::span<const std::size_t> ends) {
+    return ends.size() > 1 ? ends[ends.size() - 2] : 0;
+}
+
 Classes classify(std::vector<Loss> calls) {
     std::ranges::stable_sort(calls, {}, &Loss::value);
     const std::size_t wanted = std::clamp<std::size_t>(calls.size() / kInClass, 2, kMostClasses);
@@ -33,11 +37,14 @@ Classes classify(std::vector<Loss> calls) {
         classes.by_interval.push_back(i);
         begin = i;
     }
+    const std::size_t last = calls.size() - begin_of_last(classes.by_interval);
+    if (classes.by_interval.size() > 1 && 2 * last < in_class)
+        classes.by_interval.erase(classes.by_interval.end() - 2);
     classes.calls = std::move(calls);
     return classes;
 }
 
-/// What is lost against the fastest of each class.
+/// What is lost against the fastest of each class, all of it where a class is too small.
 double loss_within(std::span<const Loss> calls, std::span<const std::size_t> ends) {
     double lost = 0;
     std::size_t begin = 0;
@@ -49,7 +56,7 @@ double loss_within(std::span<const Loss> calls, std::span<const std::size_t> end
             sum += calls[i].lost * calls[i].weight;
             weight += calls[i].weight;
         }
-        lost += std::max(sum - least * weight, 0.0);
+        lost += end - begin < kFewestInClass ? sum : std::max(sum - least * weight, 0.0);
         begin = end;
     }
     return lost;

@@ -7,7 +7,10 @@
 // and non-monotone dependence are all seen by that. Smaller classes have higher minima by chance alone, so
 // the same is done with the variable shuffled among the calls: with e₀ the mean share of those, (e − e₀)/(1 −
 // e₀) is what the variable explains. It is 0 on average for one that has nothing to do with the loss, however
-// many values it has (the correction of Cohen's κ, Educ. Psychol. Meas. 20, 1960).
+// many values it has (the correction of Cohen's κ, Educ. Psychol. Meas. 20, 1960). The correction is one of
+// means: with a value for nearly every call there is hardly anything left to compare, and the few pairs that
+// are decide. So the calls of a class are compared if they are kFewestInClass at least; what others lost
+// stays unexplained.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +30,9 @@ struct Loss {
 
 /// Strata with fewer calls tell nothing: their loss stays unexplained.
 inline constexpr std::size_t kFewestInStratum = 20;
+
+/// A class of fewer calls has a minimum that says nothing of the rest of them.
+inline constexpr std::size_t kFewestInClass = 5;
 
 /// 0…1. The result depends on the calls alone: the shuffling is the same each time.
 double explained(std::span<const Loss> calls);

@@ -15,8 +15,8 @@ namespace {
 
 using Finder = void (*)(const Suspicion&, Hints&);
 
-constexpr std::array<Finder, 5> kFinders{find_parameters, find_pairs, find_processors, find_times,
-                                         find_instructions};
+constexpr std::array<Finder, 7> kFinders{find_parameters, find_pairs, find_first_touch, find_processors,
+                                         find_trend,      find_times, find_instructions};
 
 /// With so little lost on the processor, nothing said of it is worth telling.
 constexpr double kFewestOnProcessor = 0.1;
@@ -70,16 +70,29 @@ bool is_about_result(const score::Hint& hint) {
     return hint.parameter == kReturnValue;
 }
 
+bool is_off_processor(const score::Hint& hint) {
+    return hint.kind == "blocked" || hint.kind == "preempted";
+}
+
+/// What a call may have waited for, and return that it did. Who is preempted does not know it.
 bool is_about_others(const score::Hint& hint) {
-    return hint.kind == "suspect" || hint.kind == "blocked" || hint.kind == "preempted" ||
-           hint.kind == "busy_wait";
+    return hint.kind == "suspect" || hint.kind == "blocked" || hint.kind == "busy_wait";
+}
+
+/// What a parameter says of one part of the loss the trend of the other says as well.
+void drop_trend_beside_parameter(Hints& hints) {
+    const bool told = std::ranges::any_of(hints, [](const score::Hint& hint) {
+        return hint.kind == kParameter || hint.kind == kParameterOrTime;
+    });
+    if (told) std::erase_if(hints, [](const score::Hint& hint) { return hint.kind == kTrend; });
 }
 
 bool is_explained_by_work(const Hints& hints) {
     const bool others = std::ranges::any_of(hints, is_about_others);
     return std::ranges::any_of(hints, [&](const score::Hint& hint) {
         if (is_about_result(hint)) return !others;
-        return hint.kind == "parameter" || hint.kind == "more_work";
+        return hint.kind == kParameter || hint.kind == kParameterOrTime || hint.kind == "first_touch" ||
+               hint.kind == "more_work";
     });
 }
 
@@ -98,37 +111,28 @@ bool is_general(const score::Hint& hint) {
     return hint.kind == "more_work" || hint.kind == "slower_work" || hint.kind == "busy_wait";
 }
 
-score::Hint unexplained(const trace::FunctionInfo& function, bool nothing_else) {
-    if (function.waits || function.busy_waits)
-        return {.kind = "waits",
-                .text = fmt::format(
-                    "no parameter explains it, and waiting is what it does{}: who makes it wait is the cause",
-                    function.busy_waits ? " (busily, so that its time on the processor is waiting as well)"
-                                        : "")};
-    return {.kind = "no_parameter",
-            .text = nothing_else
-                        ? "no parameter, return value, caller, processor or time of the run explains it: "
-                          "interference is "
-                          "likely, or the work depends on data that the call reaches in other ways"
-                        : "no parameter explains it: it is not that some calls are asked to do more"};
-}
-
-Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score::Explained>* explained) {
+Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score::Explained>& explained) {
     Suspicion whole = suspicion_of(run.info, run.report, run.activities, row, false);
-    whole.explained = explained;
+    whole.explained = &explained;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
     find_suspects(whole, hints);
     Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
     on.share = on.lost_ns / whole.lost_ns;
-    if (on.share < 1 && on.share >= kFewestOnProcessor && mostly_known(whole))
-        add(hints, scaled(find_all(on), on.share));
+    const bool on_is_known = on.share == 1 || (on.share >= kFewestOnProcessor && mostly_known(whole));
+    if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
+    drop_trend_beside_parameter(hints);
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
     if (std::ranges::any_of(hints, is_about_others))
         std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_about_result));
     std::stable_partition(hints.begin(), hints.end(), std::not_fn(is_general));
-    if (!is_explained_by_work(hints)) hints.push_back(unexplained(whole.function, hints.empty()));
+    if (std::ranges::all_of(hints, is_off_processor) && on_is_known) {
+        Hints times;
+        find_two_times(on, times);
+        add(hints, on.share < 1 ? scaled(std::move(times), on.share) : std::move(times));
+    }
+    if (!is_explained_by_work(hints)) hints.push_back(unexplained(whole, hints));
     return hints;
 }
 
@@ -158,7 +162,8 @@ void add_sequence_hints(const Run& run, score::FunctionRow& row) {
     for (score::SequenceRow& sequence : row.sequences) {
         if (sequence.rdam < run.report.threshold) continue;
         const score::FunctionRow part = alone(row, sequence);
-        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(run, part, nullptr);
+        std::vector<score::Explained> explained;
+        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(run, part, explained);
     }
 }
 
@@ -193,7 +198,7 @@ void add_hints(const trace::TraceInfo& info, score::Report& report) {
         if (row.sample.calls.size() < kFewestCalls) continue;
         row.off_share = off_share(suspicion_of(info, report, run.activities, row, false));
         row.explained.clear();
-        row.hints = hints_of(run, row, &row.explained);
+        row.hints = hints_of(run, row, row.explained);
         add_sequence_hints(run, row);
     }
 }

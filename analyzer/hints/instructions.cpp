@@ -151,16 +151,16 @@ void add_more(const Suspicion& suspicion, const Findings& found, double share, H
     if (suspicion.function.busy_waits || suspicion.function.waits) {
         hints.push_back({.kind = "busy_wait",
                          .text = fmt::format(
-                             "calls that lose time execute more instructions ({}), which in this function "
-                             "are rounds of waiting, not work: who makes it wait is the cause",
+                             "calls that lose time execute more instructions ({}): in a function that waits "
+                             "these may be rounds of waiting; look for who makes it wait",
                              against(found)),
                          .share = share});
         return;
     }
     hints.push_back(
         {.kind = "more_work",
-         .text = fmt::format("calls that lose time execute more instructions ({}): more work, probably no "
-                             "interference (unless they wait in a loop)",
+         .text = fmt::format("calls that lose time execute more instructions ({}): more work, or rounds of "
+                             "a loop that waits",
                              against(found)),
          .share = share});
 }
@@ -184,7 +184,7 @@ void find_instructions(const Suspicion& suspicion, Hints& hints) {
     hints.push_back({.kind = "slower_work",
                      .text = fmt::format(
                          "the same instructions take longer ({:.2g} ns each against {:.2g}, at about {} a "
-                         "call): interference is likely",
+                         "call): caches, memory, the processor's pace, or others that disturb it",
                          found.slow_pace, found.fast_pace, output::human_count(found.slow_instructions)),
                      .share = slower});
 }

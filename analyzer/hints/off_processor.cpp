@@ -53,8 +53,8 @@ void find_off_processor(const Suspicion& suspicion, Hints& hints) {
                                                 output::human_time(report.switches_until_ns))
                                   : "",
                              100 * shares.blocked, 100 * shares.preempted,
-                             waits ? "it waits, for a lock, a file or another thread"
-                                   : "other processes compute in its place"),
+                             waits ? "it waits, for a lock, a file, memory or another thread"
+                                   : "others have its processor meanwhile"),
          .share = off});
 }
 

@@ -20,11 +20,6 @@ constexpr double kSlower = 1.5;
 /// Where more of the calls run, they are as calls are, and the few elsewhere are the odd ones.
 constexpr double kMostThere = 0.6;
 
-/// The calls have at least half of what they could have more of the loss than is their share.
-bool stands_out(const Shares& shares) {
-    return shares.calls < 1 && (shares.lost - shares.calls) / (1 - shares.calls) >= kWorthTelling;
-}
-
 bool stayed(const score::SampledCall& call) {
     return call.enter_cpu != trace::kNoCpu && call.enter_cpu == call.leave_cpu;
 }
@@ -142,7 +137,7 @@ void find_migrations(const Suspicion& suspicion, Hints& hints) {
     const bool others = all.calls > far.calls;
     if (stands_out(far) && far.lost >= kNearlyAll * all.lost && !(others && others_lose_as_much)) {
         hints.push_back(migration(far, "NUMA node"));
-        hints.back().text += ", away from the memory it had used (bind the thread to a node)";
+        hints.back().text += ", perhaps away from the memory they use (bind the thread to a node)";
     } else if (stands_out(all)) {
         hints.push_back(migration(all, "processor"));
     }

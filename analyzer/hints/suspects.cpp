@@ -67,7 +67,7 @@ class Search {
                                 "% of the other time)",
                                 100 * share, suspicion_.row.name, loser ? " of " + described(*loser) : "",
                                 other ? described(*other) : "another thread", suspect,
-                                100 * overlap.expected / overlaps_.lost()),
+                                100 * std::max(overlap.expected, 0.0) / overlaps_.lost()),
             .share = share,
             .suspect = suspect};
         if (other) hint.suspect_thread = suspicion_.report.threads[*other].tid;

@@ -88,7 +88,7 @@ bool find_warm_up(const Suspicion& suspicion, const std::vector<Point>& points, 
     hints.push_back(
         {.kind = "warm_up",
          .text = fmt::format(
-             "{:.0f} % of the lost time is in the first {} of {} calls of their threads: they pay "
+             "{:.0f} % of the lost time is in the first {} of {} calls of their threads, as where they pay "
              "for what comes first (memory that is put in place, caches, lazy initialization)",
              100 * lost / suspicion.lost_ns, output::human_count(std::max(calls, 1.0)),
              output::human_count(suspicion.calls)),
@@ -154,7 +154,7 @@ void find_phase(const Suspicion& suspicion, const std::vector<Point>& points, Hi
     hints.push_back({.kind = "phase",
                      .text = fmt::format(
                          "{:.0f} % of the lost time is between {} and {} of the run, with {:.0f} % of the "
-                         "calls: something else was going on then (look at it with --since and --until)",
+                         "calls: look at it with --since and --until",
                          100 * interval.lost / suspicion.lost_ns, since_start(inside.front().begin),
                          since_start(inside.back().begin), 100 * interval.calls / suspicion.calls),
                      .share = interval.lost / suspicion.lost_ns});
@@ -164,7 +164,9 @@ void find_phase(const Suspicion& suspicion, const std::vector<Point>& points, Hi
 
 void find_times(const Suspicion& suspicion, Hints& hints) {
     const std::vector<Point> points = in_time(suspicion);
-    if (!find_warm_up(suspicion, points, hints)) find_phase(suspicion, points, hints);
+    if (find_warm_up(suspicion, points, hints)) return;
+    const bool all_through = std::ranges::any_of(hints, [](const auto& hint) { return hint.kind == kTrend; });
+    if (!all_through) find_phase(suspicion, points, hints);
 }
 
 }  // namespace rdam::hints

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/hints/confounding.h"
 #include "analyzer/hints/explain.h"
 
 namespace rdam::hints {
@@ -28,6 +29,15 @@ std::vector<TimedLoss> losses_of(const Suspicion& suspicion, const Variable& var
         losses.push_back({{suspicion.lost[i], calls[i].weight, stratum, *value}, calls[i].begin});
     }
     return losses;
+}
+
+std::vector<Moment> moments_of(std::span<const TimedLoss> calls) {
+    std::vector<Moment> moments;
+    moments.reserve(calls.size());
+    for (const TimedLoss& call : calls)
+        moments.push_back(
+            {call.loss.stratum, call.begin, call.loss.value, call.loss.lost * call.loss.weight});
+    return moments;
 }
 
 double lost_in(std::span<const Loss> calls) {
@@ -76,21 +86,31 @@ std::vector<Loss> slices_of(std::vector<TimedLoss> calls) {
 
 }  // namespace
 
-double explained_by(const Suspicion& suspicion, const Variable& variable) {
+Explanation explanation_by(const Suspicion& suspicion, const Variable& variable) {
     constexpr double kHardly = 0.2;
+    constexpr double kPartly = 0.25, kWholly = 0.75;  // goes_with_time
     const std::vector<TimedLoss> timed = losses_of(suspicion, variable);
     std::vector<Loss> losses;
     losses.reserve(timed.size());
     for (const TimedLoss& call : timed)
         losses.push_back(call.loss);
     const double told = lost_in(losses);
-    if (!(told > 0)) return 0;
+    if (!(told > 0)) return {};
     const double known = told / suspicion.lost_ns;
     const double whole = explained(losses);
+    // Among calls of the same time there are few, and what disturbs them is more of what they differ in: they
+    // are asked only where that is needed, and can tell.
+    const double with_time = whole > 0 ? goes_with_time(moments_of(timed)) : 0;
+    if (with_time < kPartly) return {.share = whole * known};
     const std::vector<Loss> slices = slices_of(timed);
-    if (lost_in(slices) < kHardly * told) return whole * known;
+    if (with_time >= kWholly || lost_in(slices) < kHardly * told)
+        return {.share = whole * known, .or_time = true};
     const double within = explained(slices);
-    return (within < whole / 2 ? within : whole) * known;
+    return {.share = (within < whole / 2 ? within : whole) * known};
+}
+
+double explained_by(const Suspicion& suspicion, const Variable& variable) {
+    return explanation_by(suspicion, variable).share;
 }
 
 double median_ns(const Suspicion& suspicion, const std::function<bool(std::size_t)>& chosen) {
@@ -119,6 +139,10 @@ Shares shares_of(const Suspicion& suspicion, const std::function<bool(std::size_
         shares.calls += calls[i].weight / suspicion.calls;
     }
     return shares;
+}
+
+bool stands_out(const Shares& shares) {
+    return shares.calls < 1 && (shares.lost - shares.calls) / (1 - shares.calls) >= kWorthTelling;
 }
 
 }  // namespace rdam::hints

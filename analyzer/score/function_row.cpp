@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "analyzer/score/dependence.h"
 #include "analyzer/score/floor.h"
 #include "analyzer/score/windowed_part.h"
 #include "wrappers/catalogue/catalogue.h"
@@ -25,6 +26,8 @@ struct Sums {
     std::vector<double> lost_in_clusters;
     ClusterSums clusters;          ///< of the outermost calls in windows
     double sampling_variance = 0;  ///< of the loss
+    GroupBases bases;              ///< where it is not sampled in windows
+    double dependence = 1;         ///< the variance of the loss as a multiple of that of independent calls
 
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
 };
@@ -62,10 +65,27 @@ void add_group(const Baseline& baseline, const ProcessLeast& process, const Thre
     const double variance = calls.tree_variance(base);
     sums.sampling_variance += variance;
     sums.loss.add_variance(variance);
-    if (sums.estimate == nullptr) return;
+    if (sums.estimate == nullptr) {
+        sums.bases.emplace_back(group.times, base.ticks);
+        return;
+    }
     sums.lost_in_clusters.resize(sums.estimate->clusters());
     calls.add_clusters(base, sums.lost_in_clusters);
     if (group.times->windowed) sums.clusters.add(group.times->windowed->clusters);
+}
+
+/// Samples of trees and of windows know their variance.
+void add_dependence(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
+    const ThreadTimes& times = *context.threads[thread];
+    const double independent = sums.loss.variance();
+    if (sums.estimate != nullptr || sums.sampling_variance > 0 || times.samples.empty() || !(independent > 0))
+        return;
+    const auto found =
+        variance_over_time(losses_of(times.samples[function], times.groups, std::move(sums.bases)),
+                           context.spans[thread], independent);
+    if (found) sums.dependence = *found / independent;
+    sums.loss.scale_variance(sums.dependence);
+    sums.self.scale_variance(sums.dependence);
 }
 
 /// The windows are the same for all groups.
@@ -104,6 +124,7 @@ void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process,
     loss.add(sums.flat_in_windows, base);
     loss.multiply(sums.expansion());
     loss.add(sums.flat, base);
+    loss.scale_variance(sums.dependence);
     loss.add_variance(cluster_variance(sums, base.ticks));
     if (share(loss.lost(), life) < row.rdam_flat) return;
     row.rdam_flat = share(loss.lost(), life);
@@ -274,7 +295,11 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         for (const ThreadGroup& part : context.merged.threads[group])
             add_group(context.settings.baseline, process, part, threads[part.thread]);
     }
-    for (Sums& sums : threads) {
+    std::vector<double> dependence;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        Sums& sums = threads[t];
+        add_dependence(context, function, t, sums);
+        dependence.push_back(sums.dependence);
         add_window_variance(sums);
         all.merge(sums.flat);
         all.merge(sums.flat_in_windows);
@@ -311,7 +336,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });
-    add_sequence_rows(context, row);
+    add_sequence_rows(context, dependence, row);
     add_stack_rows(context, row);
     return row;
 }

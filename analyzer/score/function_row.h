@@ -21,6 +21,7 @@ struct RowContext {
     const MergedGroups& merged;
     const std::vector<std::uint64_t>& ids;    ///< mining::lasting_ids of the merged groups
     const std::vector<std::uint64_t>& lives;  ///< T of each thread, ticks
+    const std::vector<TickRange>& spans;      ///< from its begin to its end
     const std::vector<bool>& short_lived;     ///< by thread
     /// By function and thread; of a function that is not sampled in windows there are none.
     const std::vector<std::vector<WindowEstimate>>& estimates;
@@ -42,8 +43,9 @@ void count_stacks(RowContext& context);
 
 FunctionRow make_function_row(const RowContext& context, std::uint32_t function);
 
-/// Fills the sequences of `row`.
-void add_sequence_rows(const RowContext& context, FunctionRow& row);
+/// Fills the sequences of `row`. `dependence`: by thread, the variance of its loss as a multiple of that of
+/// independent calls.
+void add_sequence_rows(const RowContext& context, std::span<const double> dependence, FunctionRow& row);
 /// Fills its sample and its slow calls, if samples were kept.
 void add_sample(const RowContext& context, FunctionRow& row);
 /// Fills the timelines of `report`, if a row has a sample.

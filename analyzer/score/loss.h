@@ -42,13 +42,15 @@ double lost(const Distribution& calls, const Base& base);
 
 /// Σ over groups, in ticks.
 ///
-/// The interval is about other runs of as many calls, taken to be independent: 95 % of them would come to
-/// something within it. Two things vary. The sum: each group of n calls adds n times the variance of a call
-/// (the normal approximation of a sum). And the baseline, if it is a minimum: that of n calls lies above what
-/// is possible, by an amount that is distributed like the gap between the two fastest calls, exponentially
-/// (Rényi, On the theory of order statistics, 1953: the spacings at the end of any density that is positive
-/// there); so nothing is taken off below, and above the gap is added ln 20 times to each call, as long as a
-/// baseline is not below 0. The lone call of its group is taken to have lost anything up to its whole time.
+/// The interval is about other stretches of the same run, as long as it: 95 % of them would come to something
+/// within it. What else is different from run to run, where threads are placed and what else the machine
+/// does, is not in it. Two things vary. The sum: each group of n calls adds n times the variance of a call
+/// (the normal approximation of a sum), as if they were independent; dependence.h tells by how much they are
+/// not (scale_variance). And the baseline, if it is a minimum: that of n calls lies above what is possible,
+/// by an amount that is distributed like the gap between the two fastest calls, exponentially (Rényi, On the
+/// theory of order statistics, 1953: the spacings at the end of any density that is positive there); so
+/// nothing is taken off below, and above the gap is added ln 20 times to each call, as long as a baseline is
+/// not below 0. The lone call of its group is taken to have lost anything up to its whole time.
 class Loss {
   public:
     /// Of a group, where its distribution is not kept.
@@ -65,6 +67,9 @@ class Loss {
     void add(const Distribution& calls, const Base& base);
     /// Of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
+    double variance() const { return variance_; }
+    /// Of calls that are not independent.
+    void scale_variance(double factor) { variance_ *= factor; }
     /// Of as many times the calls.
     void multiply(double factor);
 

@@ -45,7 +45,7 @@ Candidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t 
 
 /// The interval of the thread that has set the score.
 void fill_interval(const RowContext& context, const Candidate& candidate, std::uint32_t function,
-                   SequenceRow& row) {
+                   std::span<const double> dependence, SequenceRow& row) {
     const Baseline& baseline = context.settings.baseline;
     const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
@@ -53,6 +53,7 @@ void fill_interval(const RowContext& context, const Candidate& candidate, std::u
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
         const Base base = calls.base(baseline, process);
         Loss loss = calls.loss(base);
+        loss.scale_variance(dependence[part.thread]);
         loss.add_variance(calls.variance(base));
         const auto life = static_cast<double>(context.lives[part.thread]);
         row.rdam_low = std::min(share(loss.low(), life), row.rdam);
@@ -71,7 +72,8 @@ std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
     return values.back();
 }
 
-SequenceRow describe(const RowContext& context, const Candidate& candidate, std::uint32_t function) {
+SequenceRow describe(const RowContext& context, const Candidate& candidate, std::uint32_t function,
+                     std::span<const double> dependence) {
     Distribution all;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
@@ -92,13 +94,13 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate, std:
                     .lost_ns = candidate.lost * context.ns_per_tick,
                     .group = candidate.group,
                     .hints = {}};
-    fill_interval(context, candidate, function, row);
+    fill_interval(context, candidate, function, dependence, row);
     return row;
 }
 
 }  // namespace
 
-void add_sequence_rows(const RowContext& context, FunctionRow& row) {
+void add_sequence_rows(const RowContext& context, std::span<const double> dependence, FunctionRow& row) {
     std::vector<Candidate> scored;
     for (const mining::GroupId group : context.merged.of_function[row.function]) {
         const Candidate candidate = weigh(context, group, row.function);
@@ -115,7 +117,7 @@ void add_sequence_rows(const RowContext& context, FunctionRow& row) {
     });
     scored.resize(std::min(scored.size(), context.most_sequences));
     for (const Candidate& candidate : scored)
-        row.sequences.push_back(describe(context, candidate, row.function));
+        row.sequences.push_back(describe(context, candidate, row.function, dependence));
 }
 
 }  // namespace rdam::score

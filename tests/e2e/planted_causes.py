@@ -2,8 +2,9 @@
 
 import dataclasses
 
-# Another program may take the processor at any time: true of every program, and no rival of the planted cause.
-ALWAYS = frozenset({"preempted"})
+# Another program may take the processor at any time, and that calls take two times is what was measured of them: true of every program
+# of which it is said, and no rival of the planted cause.
+ALWAYS = frozenset({"preempted", "two_times"})
 KEYS = ("first", "second", "third")
 
 
@@ -47,6 +48,19 @@ CAUSES = (
     Cause("warm_up", 10000, "warm_up"),
     # As sharing, but nothing of the other thread is recorded.
     Cause("phase", 10000, "phase"),
+    # The row explains it all, and so does the time; more threads than processors may be at work.
+    Cause("triangle", 1500, "parameter_or_time", parameter="second", functions="work,~element", unexplained=False, interference=False),
+    # How far it walks depends on the key and on how many there are already.
+    Cause("insert", 4000, "parameter", parameter="second, calls so far", unexplained=False, interference=False),
+    # Likewise, and the key is not known.
+    Cause("insert_hidden", 4000, "trend"),
+    # The counter goes with the phase as well.
+    Cause("counter", 10000, "phase", or_first="parameter_or_time", parameter="second", interference=False),
+    # What is known of the memory is its address.
+    Cause("first_touch", 4000, "first_touch", parameter="third", interference=False),
+    # What it depends on is none of what is recorded.
+    Cause("addresses", 10000, "no_parameter", interference=False),
+    Cause("two_times", 10000, "two_times"),
 )
 
 
@@ -58,7 +72,7 @@ def is_about(cause: Cause, hint: dict) -> bool:
     """What the hint names is what was planted."""
     if hint["kind"] == "suspect":
         return hint["suspect"] == cause.suspect
-    return hint["kind"] != "parameter" or hint["parameter"] == cause.parameter
+    return hint["kind"] not in ("parameter", "parameter_or_time") or hint["parameter"] == cause.parameter
 
 
 def judge(cause: Cause, report: dict) -> tuple[bool, list[str]]:
@@ -74,4 +88,4 @@ def judge(cause: Cause, report: dict) -> tuple[bool, list[str]]:
 
 
 def expected(cause: Cause) -> str:
-    return " or ".join(filter(None, (f"{cause.first} {cause.parameter}".strip(), cause.or_first)))
+    return " or ".join(filter(None, (cause.first, cause.or_first))) + (f" {cause.parameter}" if cause.parameter else "")

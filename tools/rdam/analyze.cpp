@@ -22,6 +22,7 @@
 #include "analyzer/causes/cross_check.h"
 #include "analyzer/causes/formats.h"
 #include "analyzer/causes/hot_lines.h"
+#include "analyzer/hints/alone.h"
 #include "analyzer/hints/hints.h"
 #include "analyzer/hints/off_times.h"
 #include "analyzer/output/causes.h"
@@ -75,6 +76,18 @@ std::string report_text(const score::Report& report, output::Symbols& symbols,
     return output::to_text(report, symbols, options) + "\n" + output::causes_text(check, options);
 }
 
+/// What the other trace says of the functions of `report`.
+Result<void> compare_alone(const AnalyzeArguments& arguments, score::Report& report) {
+    const auto reader = open_trace(arguments.alone);
+    if (!reader) return tl::unexpected{reader.error()};
+    score::Settings settings = seen_by(arguments.settings, reader->info()).for_trace(reader->info());
+    settings.threshold = 0;  // how much of a small loss is preemption matters, too
+    const auto alone = report_on(*reader, settings, arguments);
+    if (!alone) return tl::unexpected{alone.error()};
+    hints::add_alone_hints(*alone, report);
+    return {};
+}
+
 Result<int> analyze_one(const AnalyzeArguments& arguments) {
     // First, for it takes no time: who mistyped a name is not to wait for the trace.
     auto other_tools = read_all_causes(arguments.causes);
@@ -88,6 +101,10 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
     ahead.reset();
+    if (!arguments.alone.empty()) {
+        if (auto compared = compare_alone(arguments, *report); !compared)
+            return tl::unexpected{compared.error()};
+    }
     causes::add_hot_lines(*other_tools, reader->info(), *report);
     causes::ObjectLines lines{reader->info()};
     const std::string text =
@@ -128,6 +145,7 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
     if (arguments.json) return "--json";
     if (arguments.diff) return "--diff";
     if (!arguments.causes.empty()) return "--causes";
+    if (!arguments.alone.empty()) return "--alone";
     if (arguments.settings.patterns) return "--patterns";
     if (arguments.threads) return "--threads";
     if (arguments.sequences) return "--sequences";
@@ -145,6 +163,8 @@ void check_usage(const AnalyzeArguments& arguments) {
         throw CLI::ValidationError("--diff", "compares functions: no --patterns, --sequences or --threads");
     if (!arguments.causes.empty() && (arguments.diff || arguments.traces.size() > 1))
         throw CLI::ValidationError("--causes", "cross-checks one trace: no --diff, and no second trace");
+    if (!arguments.alone.empty() && (arguments.diff || arguments.traces.size() > 1))
+        throw CLI::ValidationError("--alone", "is held against one trace: no --diff, and no second trace");
     const char* unwanted = arguments.interactive ? not_on_screen(arguments) : nullptr;
     if (unwanted != nullptr)
         throw CLI::ValidationError("--interactive",
@@ -228,6 +248,9 @@ Run add_analyze(CLI::App& app) {
     add_selection_options(app, settings.selection);
     app.add_flag("--diff", options->diff,
                  "Say what is better or worse in the second trace than in the first");
+    app.add_option("--alone", options->alone,
+                   "Say what varies as much in this trace, of the same program with one thread, or fewer")
+        ->option_text("TRACE");
     app.add_option("--causes", options->causes,
                    "Cross-check the scores with what another tool printed: perf report, perf c2c, perf lock, "
                    "Coz, callgrind, "

@@ -30,6 +30,7 @@ struct AnalyzeArguments {
     bool diff = false;
     bool interactive = false;
     std::vector<std::string> causes;  ///< files of other tools
+    std::string alone;                ///< a trace of the program with fewer threads; empty: none
     std::size_t top = 0;
     const CLI::Option* top_given = nullptr;
     std::string color = "auto";

@@ -167,8 +167,10 @@ Prose analyze_prose() {
              "lower bound: more than 10 % of the function's time is in sequences that were seen fewer than "
              "30 times, so that their minimum may hide interference. Record a function of an inner loop "
              "then.",
-             "95 %: the interval in which the score would lie in 95 of 100 runs with as many calls, if calls "
-             "are independent of each other. It reaches up further than down where the two fastest calls lie "
+             "95 %: where the score of 95 of 100 other stretches of the run would lie, as long as it. What "
+             "is "
+             "different from run to run, such as where threads are placed and what else the machine does, is "
+             "not in it. It reaches up further than down where the two fastest calls lie "
              "apart, because the fastest possible one may not have been seen. ! marks a score that rests on "
              "a few calls far below the rest.",
              "Functions may have been sampled: with rdam record --max-overhead, or marked with ~ in the "
@@ -199,6 +201,8 @@ Prose analyze_prose() {
              "calls (rdam record --max-overhead) has none.",
              "With --diff two traces are compared: a function got better or worse if the 95 % intervals of "
              "its two scores do not overlap.",
+             "With --alone a second trace of the same program, recorded with one thread, tells what varies "
+             "by itself: functions that lose about as much there do so without the others.",
              "With --causes the scores are put beside what other tools printed about the same program: perf "
              "report --stdio of any event, perf c2c report --stdio, perf lock, Coz's profile.coz, "
              "callgrind.out, messages or XML of DRD and Helgrind. A function with a score of 0.20 or more "
@@ -222,7 +226,10 @@ Prose analyze_prose() {
              {"valgrind --tool=drd -s --exclusive-threshold=1 ./app 2> drd.txt\nrdam analyze --causes "
               "drd.txt trace.bin",
               "Which of the functions that lose time hold locks for long:"},
-             {"rdam analyze --diff before.bin after.bin", "What a change of the program has changed:"}},
+             {"rdam analyze --diff before.bin after.bin", "What a change of the program has changed:"},
+             {"OMP_NUM_THREADS=1 rdam record -o one.bin -- ./app\nrdam record -o many.bin -- ./app\n"
+              "rdam analyze --alone one.bin many.bin",
+              "What varies without other threads, too:"}},
     };
 }
 

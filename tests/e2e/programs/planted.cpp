@@ -13,10 +13,13 @@
 // processor   the work is more on one processor
 // warm_up     the first calls put memory in place
 // phase       for a third of the run another thread writes to the same cache line
+// and those of planted_shapes.cpp
 //
 // Where nobody has to wait for another thread, the calls stay on one processor: nothing is moved.
 //
 // The other parameters are drawn at random and have nothing to do with it.
+#include "planted.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -36,11 +39,12 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace planted {
 
-volatile std::uint64_t sink;
+std::function<int(unsigned)> task;
 
 void compute(std::uint64_t rounds) {
+    static volatile std::uint64_t sink;
     std::uint64_t x = rounds;
     for (std::uint64_t i = 0; i < rounds; ++i) {
         x = x * 6364136223846793005 + 1442695040888963407;
@@ -60,17 +64,38 @@ void stay_here() {
     stay_on(sched_getcpu());
 }
 
-constexpr std::uint64_t kRounds = 3000;
-constexpr std::uint64_t kSome = 8;
+void add(std::atomic<std::uint64_t>& word, int times) {
+    for (int i = 0; i < times; ++i)
+        word.fetch_add(1, std::memory_order_relaxed);
+}
 
-std::function<int(unsigned)> task;
+void share(Line& line, std::atomic<std::uint64_t>& done, const std::function<void()>& calls,
+           const std::function<void()>& other) {
+    std::atomic<bool> end = false;
+    std::thread writer([&] {
+        stay_on(1);
+        while (!end)
+            other();
+    });
+    stay_on(0);
+    task = [&](unsigned) {
+        add(line.mine, 2000);
+        done.fetch_add(1, std::memory_order_relaxed);
+        return 0;
+    };
+    calls();
+    end = true;
+    writer.join();
+}
 
-}  // namespace
+}  // namespace planted
 
 extern "C" __attribute__((noinline)) int work(int first, unsigned second, const void* third) {
     asm volatile("" ::"r"(first), "r"(third));
-    return task(second);
+    return planted::task(second);
 }
+
+using namespace planted;
 
 namespace {
 
@@ -160,36 +185,6 @@ void holder(std::uint64_t calls) {
     other.join();
 }
 
-struct alignas(64) Line {
-    std::atomic<std::uint64_t> mine{0};
-    std::atomic<std::uint64_t> other{0};
-};
-
-void add(std::atomic<std::uint64_t>& word, int times) {
-    for (int i = 0; i < times; ++i)
-        word.fetch_add(1, std::memory_order_relaxed);
-}
-
-/// Calls that write to a line, on one processor, while another thread does what `other` says on another.
-void share(std::uint64_t calls, Line& line, std::atomic<std::uint64_t>& done,
-           const std::function<void()>& other) {
-    std::atomic<bool> end = false;
-    std::thread writer([&] {
-        stay_on(1);
-        while (!end)
-            other();
-    });
-    stay_on(0);
-    task = [&](unsigned) {
-        add(line.mine, 2000);
-        done.fetch_add(1, std::memory_order_relaxed);
-        return 0;
-    };
-    call(calls, 1);
-    end = true;
-    writer.join();
-}
-
 }  // namespace
 
 extern "C" __attribute__((noinline)) void scribble(std::atomic<std::uint64_t>* word) {
@@ -203,20 +198,24 @@ namespace {
 void sharing(std::uint64_t calls) {
     static Line line;
     static std::atomic<std::uint64_t> done;
-    share(calls, line, done, [] {
-        scribble(&line.other);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    });
+    share(
+        line, done, [calls] { call(calls, 1); },
+        [] {
+            scribble(&line.other);
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        });
 }
 
 void phase(std::uint64_t calls) {
     static Line line;
     static Line elsewhere;
     static std::atomic<std::uint64_t> done;
-    share(calls, line, done, [calls] {
-        const double share = static_cast<double>(done.load()) / static_cast<double>(calls);
-        add(share > 0.4 && share < 0.7 ? line.other : elsewhere.other, 1000);
-    });
+    share(
+        line, done, [calls] { call(calls, 1); },
+        [calls] {
+            const double share = static_cast<double>(done.load()) / static_cast<double>(calls);
+            add(share > 0.4 && share < 0.7 ? line.other : elsewhere.other, 1000);
+        });
 }
 
 void blocking_read(std::uint64_t calls) {
@@ -286,11 +285,12 @@ void warm_up(std::uint64_t calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::map<std::string, void (*)(std::uint64_t)> causes{
+    std::map<std::string, Program> causes{
         {"parameter", proportional}, {"global", global},   {"early", early},        {"lock", lock},
         {"holder", holder},          {"sharing", sharing}, {"read", blocking_read}, {"preempted", preempted},
         {"processor", processor},    {"warm_up", warm_up}, {"phase", phase},
     };
+    causes.insert(kShapes.begin(), kShapes.end());
     if (argc != 3 || !causes.contains(argv[1])) return 2;
     causes.at(argv[1])(std::strtoull(argv[2], nullptr, 10));
     return 0;

@@ -55,7 +55,8 @@ struct Made {
 
     std::uint64_t below(std::uint64_t limit) { return random() % limit; }
     double noise() { return static_cast<double>(below(100)) / 100; }
-    double waiting() { return below(4) == 0 ? 1000 + 100 * noise() : noise(); }
+    /// Most do not wait at all, the others short or long.
+    double waiting() { return below(4) == 0 ? 300 + 2700 * noise() : noise(); }
 
     static constexpr auto kInteger = static_cast<std::uint8_t>(ValueKind::signed_integer);
     trace::TraceInfo info;

@@ -1,0 +1,97 @@
+#include "analyzer/hints/alone.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/hints/finders.h"
+#include "analyzer/output/units.h"
+#include "analyzer/score/function_identity.h"
+
+namespace rdam::hints {
+namespace {
+
+double calls_of(const score::FunctionRow& row) {
+    return static_cast<double>(row.outermost);
+}
+
+/// By a call, in ns. What others had the processor for, as far as that is known, is no matter of threads.
+struct Call {
+    double lost = 0;
+    double rest = 0;  ///< not lost
+};
+
+Call call_of(const score::FunctionRow& row) {
+    const double lost = row.lost_ns / calls_of(row);
+    const double preempted = row.off_share ? row.off_share->preempted : 0;
+    return {.lost = lost * (1 - preempted), .rest = std::max(row.mean_ns - lost, 0.0)};
+}
+
+/// 0 where nothing is known.
+double relative_loss(const score::FunctionRow& row) {
+    const Call call = call_of(row);
+    return call.rest > 0 ? call.lost / call.rest : 0;
+}
+
+std::string lost_by(const score::FunctionRow& row) {
+    const Call call = call_of(row);
+    const std::size_t threads = row.threads.size();
+    return fmt::format("{} of {} a call with {} {}", output::human_time(call.lost),
+                       output::human_time(call.lost + call.rest), threads,
+                       threads == 1 ? "thread" : "threads");
+}
+
+bool comparable(const score::FunctionRow& one, const score::FunctionRow& many) {
+    const auto has_enough = [](const score::FunctionRow& row) {
+        return row.outermost >= kFewestCalls && !row.few_windows;
+    };
+    return has_enough(one) && has_enough(many) && one.threads.size() < many.threads.size() &&
+           relative_loss(many) > 0;
+}
+
+/// Recordings of equal programs differ; between these it is said how much of it there is.
+constexpr double kAsMuch = 0.67, kHardly = 0.33;
+
+score::Hint compare(const score::FunctionRow& one, const score::FunctionRow& many) {
+    const double share = std::min(relative_loss(one) / relative_loss(many), 1.0);
+    const bool preempted =
+        (one.off_share && one.off_share->preempted > 0) || (many.off_share && many.off_share->preempted > 0);
+    const std::string figures = fmt::format("{}{} are lost, and {}", preempted ? "but for preemption, " : "",
+                                            lost_by(one), lost_by(many));
+    if (share < kHardly)
+        return {.kind = "with_threads",
+                .text = fmt::format("{}: there is hardly any of it without the others", figures),
+                .share = 1 - share};
+    return {.kind = "varies_alone",
+            .text = share >= kAsMuch
+                        ? fmt::format("{}: it varies as much without the others, by itself", figures)
+                        : fmt::format("{}: about {:.0f} % of it is there without the others", figures,
+                                      100 * share),
+            .share = share};
+}
+
+const score::FunctionRow* find(const score::Report& report, const score::FunctionIdentities& identities,
+                               const score::FunctionRow& like) {
+    const auto found = std::ranges::find_if(report.functions, [&](const score::FunctionRow& row) {
+        return identities.of(row) == identities.of(like);
+    });
+    return found != report.functions.end() ? &*found : nullptr;
+}
+
+}  // namespace
+
+void add_alone_hints(const score::Report& alone, score::Report& report) {
+    score::FunctionIdentities identities;
+    identities.look_at(alone);
+    identities.look_at(report);
+    for (score::FunctionRow& row : report.functions) {
+        if (row.rdam < report.threshold) continue;
+        const score::FunctionRow* one = find(alone, identities, row);
+        if (one == nullptr || !comparable(*one, row)) continue;
+        // It asks for what is now known.
+        std::erase_if(row.hints, [](const score::Hint& hint) { return hint.kind == "no_parameter"; });
+        row.hints.insert(row.hints.begin(), compare(*one, row));
+    }
+}
+
+}  // namespace rdam::hints

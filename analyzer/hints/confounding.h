@@ -1,0 +1,24 @@
+// Whether a variable of the calls can be told from the time of the run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace rdam::hints {
+
+/// A call, as far as this is concerned.
+struct Moment {
+    std::uint32_t stratum = 0;  ///< only calls of one stratum are compared with one another
+    std::uint64_t begin = 0;
+    std::uint64_t value = 0;  ///< of the variable; order means something
+    double weight = 1;        ///< how much the call matters
+};
+
+/// How well the variable tells when a call was made, 0…1: 1 if its values, or about equal ones, are each
+/// there at one time only, as those of a counter; about 0 if each is there at all times.
+///
+/// A correlation ratio (K. Pearson, On the general theory of skew correlation, 1905) of the order in time by
+/// classes of the value, less what chance makes of it, as a share of what classes of these sizes can reach.
+double goes_with_time(std::vector<Moment> calls);
+
+}  // namespace rdam::hints
