@@ -38,14 +38,16 @@ bool is_minimum(const Baseline& baseline) {
 }
 
 void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
-    Least thread = times.self.least;
-    if (times.windowed) thread.merge(times.windowed->before.self.least);
+    const SelfTimes in_windows = times.self();
+    const WindowedTimes* const windowed = times.windowed();
+    Least thread = in_windows.least;
+    if (windowed != nullptr) thread.merge(windowed->before.self().least);
     Loss self;
-    self.add(times.self.loss(baseline, thread, process.self), is_minimum(baseline));
+    self.add(in_windows.loss(baseline, thread, process.self), is_minimum(baseline));
     self.multiply(sums.expansion());
     sums.self.add(self);
-    if (times.windowed)
-        sums.self.add(times.windowed->before.self.loss(baseline, thread, process.self), is_minimum(baseline));
+    if (windowed != nullptr)
+        sums.self.add(windowed->before.self().loss(baseline, thread, process.self), is_minimum(baseline));
 }
 
 void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
@@ -65,7 +67,7 @@ void add_group(const Baseline& baseline, const ProcessLeast& process, const Thre
     if (sums.estimate == nullptr) return;
     sums.lost_in_clusters.resize(sums.estimate->clusters());
     calls.add_clusters(base, sums.lost_in_clusters);
-    if (group.times->windowed) sums.clusters.add(group.times->windowed->clusters);
+    if (group.times->windowed() != nullptr) sums.clusters.add(group.times->windowed()->clusters);
 }
 
 /// The windows are the same for all groups.
@@ -237,8 +239,8 @@ std::string waits_by_design(const trace::FunctionInfo& info) {
 ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
     ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
     for (const ThreadGroup& part : parts) {
-        least.self.merge(part.times->self.least);
-        if (part.times->windowed) least.self.merge(part.times->windowed->before.self.least);
+        least.self.merge(part.times->self().least);
+        if (part.times->windowed() != nullptr) least.self.merge(part.times->windowed()->before.self().least);
     }
     return least;
 }

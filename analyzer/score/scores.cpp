@@ -302,8 +302,8 @@ Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
     for (const mining::GroupId group : merged_->of_function[function])
         for (const ThreadGroup& part : merged_->threads[group]) {
-            all.merge(part.times->outermost);
-            if (part.times->windowed) all.merge(part.times->windowed->before.outermost);
+            all.merge(part.times->outermost());
+            if (part.times->windowed() != nullptr) all.merge(part.times->windowed()->before.outermost());
         }
     return all;
 }
