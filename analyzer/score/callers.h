@@ -50,8 +50,8 @@ struct CallerEntry {
     std::uint64_t sum = 0;        ///< of their durations, in ticks
 };
 
-/// Not thread-safe; const methods may be called by several threads at once. 16 bytes for each address, and a
-/// byte or four of an index beyond a few.
+/// 16 bytes for each address, and of an index nothing up to 4 addresses, 2 bytes up to 128, then 8; room for
+/// up to twice as many. Not thread-safe; const methods may be called by several threads at once.
 class CallerTable {
   public:
     CallerTable() = default;

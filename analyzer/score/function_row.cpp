@@ -271,11 +271,11 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     for (std::size_t t = 0; t < threads.size(); ++t)
         threads[t].estimate = context.estimate(function, t);
     Distribution all, in_windows;
-    for (const mining::GroupId group : context.merged.of_function[function]) {
+    context.merged.for_each_group(function, [&](mining::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group])
             add_group(context.settings.baseline, process, part, threads[part.thread]);
-    }
+    });
     for (Sums& sums : threads) {
         add_window_variance(sums);
         all.merge(sums.flat);

@@ -43,25 +43,29 @@ void add_calls(const GroupTimes& times, const CallerNumbers& numbers, double exp
     });
 }
 
+void add_part(const RowContext& context, std::uint32_t function, const ThreadGroup& part,
+              const Least& process, CallerMap& callers) {
+    const WindowEstimate* estimate = context.estimate(function, part.thread);
+    const PartCalls calls{part, estimate, PartCalls::Which::outermost};
+    const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
+    const double expansion = estimate != nullptr ? estimate->expansion() : 1;
+    const CallerNumbers& numbers = context.threads[part.thread]->callers;
+    add_calls(*part.times, numbers, expansion, callers);
+    add_lost(*part.times, numbers, base, expansion, callers);
+    const WindowedTimes* const windowed = part.times->windowed();
+    if (windowed == nullptr) return;
+    add_calls(windowed->before, numbers, 1, callers);
+    add_lost(windowed->before, numbers, base, 1, callers);
+}
+
 std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
     CallerMap callers;
-    for (const mining::GroupId group : context.merged.of_function[row.function]) {
+    context.merged.for_each_group(row.function, [&](mining::GroupId group) {
         const std::vector<ThreadGroup>& parts = context.merged.threads[group];
         const Least process = process_least(parts).outermost;
-        for (const ThreadGroup& part : parts) {
-            const WindowEstimate* estimate = context.estimate(row.function, part.thread);
-            const PartCalls calls{part, estimate, PartCalls::Which::outermost};
-            const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
-            const double expansion = estimate != nullptr ? estimate->expansion() : 1;
-            const CallerNumbers& numbers = context.threads[part.thread]->callers;
-            add_calls(*part.times, numbers, expansion, callers);
-            add_lost(*part.times, numbers, base, expansion, callers);
-            const WindowedTimes* const windowed = part.times->windowed();
-            if (windowed == nullptr) continue;
-            add_calls(windowed->before, numbers, 1, callers);
-            add_lost(windowed->before, numbers, base, 1, callers);
-        }
-    }
+        for (const ThreadGroup& part : parts)
+            add_part(context, row.function, part, process, callers);
+    });
     for (const auto& thread : context.threads) {
         thread->untimed_callers[row.function].for_each([&](const CallerEntry& entry) {
             callers[thread->callers.address(entry.caller)].calls += static_cast<double>(entry.calls);
