@@ -12,7 +12,7 @@ void SequenceBuilder::open(std::uint32_t function, std::span<const std::uint64_t
     keys_.insert(keys_.end(), keys.begin(), keys.end());
 }
 
-GroupId SequenceBuilder::close() {
+SequenceBuilder::Closed SequenceBuilder::close_shape() {
     const Open call = open_.back();
     open_.pop_back();
     const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
@@ -20,18 +20,18 @@ GroupId SequenceBuilder::close() {
     if (transparent)
         abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(call.first_run), runs_.end());
     const ShapeId shape = finish_shape(call, keys);
-    const GroupId group = store_.group(shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys);
+    const Closed closed{shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys};
     runs_.resize(call.first_run);
     keys_.resize(call.first_key);
-    if (open_.empty()) return group;
+    if (open_.empty()) return closed;
     if (!transparent) {
         append({shape, 1});
-        return group;
+        return closed;
     }
     for (const Run& run : abandoned_runs_)
         append(run);
     open_.back().too_long = open_.back().too_long || call.too_long;
-    return group;
+    return closed;
 }
 
 ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uint64_t> keys) {

@@ -32,7 +32,17 @@ class SequenceBuilder {
     void open(std::uint32_t function, std::span<const std::uint64_t> keys);
 
     /// The innermost open call has ended: its group, and it becomes the last child of the call around it.
-    GroupId close();
+    GroupId close() {
+        const Closed call = close_shape();
+        return store_.group(call.shape, call.keys);
+    }
+
+    struct Closed {
+        ShapeId shape = 0;
+        std::span<const std::uint64_t> keys;  ///< of its group; valid until the next call of a function
+    };
+    /// The same, and what its group is, for who asks the store for it later.
+    Closed close_shape();
 
     /// The children of the innermost open call so far, counted even where loops are folded. Valid until the
     /// next call of a function that changes something.

@@ -16,21 +16,13 @@ std::uint64_t mix_all(std::uint64_t hash, std::span<const std::uint64_t> words) 
 }  // namespace
 
 SequenceStore::SequenceStore(std::size_t functions)
-    : leaves_(functions, kNone),
-      abandoned_(functions, kNone),
-      shape_index_(0, Hash{this}, Equal{this}),
-      group_index_(0, GroupHash{this}, GroupEqual{this}) {}
+    : leaves_(functions, kNone), abandoned_(functions, kNone), shape_index_(0, Hash{this}, Equal{this}) {}
 
 bool SequenceStore::Equal::operator()(ShapeId id, const ShapeProbe& probe) const {
     const Shape& shape = store->shapes_[id];
     return shape.hash == probe.hash && shape.function == probe.function &&
            std::ranges::equal(store->runs(shape), probe.runs) &&
            std::ranges::equal(store->keys(shape), probe.keys);
-}
-
-bool SequenceStore::GroupEqual::operator()(GroupId id, const GroupProbe& probe) const {
-    const Group& group = store->groups_[id];
-    return group.shape == probe.shape && std::ranges::equal(store->keys(group), probe.keys);
 }
 
 ShapeId SequenceStore::add_shape(Shape shape, std::span<const std::uint64_t> keys,
@@ -84,7 +76,7 @@ ShapeId SequenceStore::intern(std::uint32_t function, std::span<const std::uint6
     return id;
 }
 
-GroupId SequenceStore::group(ShapeId shape, std::span<const std::uint64_t> keys) {
+GroupId SequenceStore::group(ShapeId shape, std::span<const std::uint64_t> keys, std::uint64_t hash) {
     if (keys.empty()) {
         GroupId id = shapes_[shape].plain_group;
         if (id == kNone) {
@@ -93,11 +85,17 @@ GroupId SequenceStore::group(ShapeId shape, std::span<const std::uint64_t> keys)
         }
         return id;
     }
-    const GroupProbe probe{mix_all(hash_mix(kHashSeed, shape), keys), shape, keys};
-    const auto found = group_index_.find(probe, probe.hash);
-    if (found != group_index_.end()) return *found;
-    const GroupId id = add_group({.hash = probe.hash, .shape = shape}, keys);
-    group_index_.insert(id);
+    // The hash of a shape with one key is different for each value of the key: mixing is invertible.
+    const auto same = [&](GroupId id) {
+        const Group& group = groups_[id];
+        return group.shape == shape && std::ranges::equal(this->keys(group), keys);
+    };
+    const auto same_of_one_key = [&](GroupId) { return true; };
+    GroupId id = keys.size() == 1 ? group_index_.find(hash, shape, same_of_one_key)
+                                  : group_index_.find(hash, shape, same);
+    if (id != kNone) return id;
+    id = add_group({.shape = shape}, keys);
+    group_index_.add(hash, shape, id);
     return id;
 }
 

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/mining/group_index.h"
+
 namespace rdam::mining {
 
 using ShapeId = std::uint32_t;
@@ -55,9 +57,7 @@ struct Shape {
 };
 
 struct Group {
-    std::uint64_t hash = 0;
-    std::uint64_t key =
-        0;  ///< the only key, or where the keys begin: a look-up then needs no third cache line
+    std::uint64_t key = 0;  ///< the only key, or where the keys begin
     ShapeId shape = 0;
     std::uint16_t keys = 0;  ///< beside those of a deep-keyed shape
 };
@@ -79,7 +79,19 @@ class SequenceStore {
     ShapeId abandoned(std::uint32_t function);
     ShapeId unique(std::uint32_t function);  ///< a new one each time
 
-    GroupId group(ShapeId shape, std::span<const std::uint64_t> keys);
+    /// All groups of a shape have equally many keys.
+    GroupId group(ShapeId shape, std::span<const std::uint64_t> keys) {
+        return group(shape, keys, group_hash(shape, keys));
+    }
+    /// The same in two steps, for who has something else to do while memory is fetched.
+    static std::uint64_t group_hash(ShapeId shape, std::span<const std::uint64_t> keys) {
+        std::uint64_t hash = hash_mix(kHashSeed, shape);
+        for (const std::uint64_t key : keys)
+            hash = hash_mix(hash, key);
+        return hash;
+    }
+    void prefetch_group(std::uint64_t hash) const { group_index_.prefetch(hash); }
+    GroupId group(ShapeId shape, std::span<const std::uint64_t> keys, std::uint64_t hash);
 
     std::size_t shapes() const { return shapes_.size(); }
     std::size_t groups() const { return groups_.size(); }
@@ -103,11 +115,6 @@ class SequenceStore {
         std::span<const std::uint64_t> keys;
         std::span<const Run> runs;
     };
-    struct GroupProbe {
-        std::uint64_t hash;
-        ShapeId shape;
-        std::span<const std::uint64_t> keys;
-    };
     struct Hash {
         const SequenceStore* store;
         std::size_t operator()(ShapeId id) const { return store->shapes_[id].hash; }
@@ -120,19 +127,6 @@ class SequenceStore {
         bool operator()(ShapeId id, const ShapeProbe& probe) const;
         bool operator()(const ShapeProbe& probe, ShapeId id) const { return (*this)(id, probe); }
     };
-    struct GroupHash {
-        const SequenceStore* store;
-        std::size_t operator()(GroupId id) const { return store->groups_[id].hash; }
-        std::size_t operator()(const GroupProbe& probe) const { return probe.hash; }
-    };
-    struct GroupEqual {
-        using is_transparent = void;
-        const SequenceStore* store;
-        bool operator()(GroupId a, GroupId b) const { return a == b; }
-        bool operator()(GroupId id, const GroupProbe& probe) const;
-        bool operator()(const GroupProbe& probe, GroupId id) const { return (*this)(id, probe); }
-    };
-
     ShapeId add_shape(Shape shape, std::span<const std::uint64_t> keys, std::span<const Run> runs);
     GroupId add_group(Group group, std::span<const std::uint64_t> keys);
 
@@ -143,7 +137,7 @@ class SequenceStore {
     std::vector<ShapeId> leaves_;     // by function; UINT32_MAX: not seen yet
     std::vector<ShapeId> abandoned_;  // likewise
     tsl::robin_set<ShapeId, Hash, Equal, std::allocator<ShapeId>, true> shape_index_;
-    tsl::robin_set<GroupId, GroupHash, GroupEqual, std::allocator<GroupId>, true> group_index_;
+    GroupIndex group_index_;
 };
 
 }  // namespace rdam::mining

@@ -5,8 +5,8 @@
 
 namespace rdam::samples {
 
-void CallSample::take(SampledCall call, std::span<const std::uint64_t> words,
-                      std::span<const Repeats> repeats) {
+std::uint32_t CallSample::take(SampledCall call, std::span<const std::uint64_t> words,
+                               std::span<const Repeats> repeats) {
     const double priority = size_ / uniform_;
     auto place = static_cast<std::uint32_t>(taken_.size());
     if (places_.size() == most_) {
@@ -25,6 +25,7 @@ void CallSample::take(SampledCall call, std::span<const std::uint64_t> words,
     places_.push_back({priority, size_, place});
     std::ranges::push_heap(places_, std::ranges::greater{}, &Place::priority);
     if (places_.size() == most_) threshold_ = places_.front().priority;
+    return place;
 }
 
 void CallSample::note_repeats(std::size_t call, std::span<const Repeats> repeats) {

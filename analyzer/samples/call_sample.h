@@ -60,8 +60,12 @@ class CallSample {
         return size_ > threshold_ * uniform_;
     }
     /// The call that wants() was last asked about; its weight is that of the call itself. `repeats` has each
-    /// function once.
-    void take(SampledCall call, std::span<const std::uint64_t> words, std::span<const Repeats> repeats = {});
+    /// function once. Its place, for set_group().
+    std::uint32_t take(SampledCall call, std::span<const std::uint64_t> words,
+                       std::span<const Repeats> repeats = {});
+
+    /// Of the call that was taken there last.
+    void set_group(std::uint32_t place, std::uint32_t group) { taken_[place].group = group; }
 
     /// Afterwards the calls have their weights, and nothing more can be taken.
     void finish();

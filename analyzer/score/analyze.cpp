@@ -13,6 +13,7 @@
 
 #include "analyzer/calls/crowding.h"
 #include "analyzer/calls/off_cpu_pauses.h"
+#include "analyzer/score/in_parallel.h"
 #include "analyzer/score/named_rules.h"
 #include "analyzer/score/thread_analysis.h"
 
@@ -229,12 +230,14 @@ Result<Report> analyze(const trace::TraceReader& reader, const calls::Absences& 
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     if (options.samples) *resolved = with_samples(reader.info(), std::move(*resolved));
-    const auto trace =
-        read_trace(reader, off_cpu, *resolved, settings.selection, settings.jobs, options.progress);
+    const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
+    auto trace = read_trace(reader, off_cpu, *resolved, settings.selection, jobs, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
-    Report report =
-        make_report(trace->facts(), *resolved, trace->threads, options.most_sequences, options.most_patterns);
+    Report report = make_report(trace->facts(), *resolved, trace->threads, options.most_sequences,
+                                options.most_patterns, jobs);
     leave_out(*trace, report);
+    // Hundreds of thousands of groups take a while to be given back.
+    in_parallel(trace->threads.size(), jobs, [&](std::size_t t) { trace->threads[t].reset(); });
     return report;
 }
 

@@ -1,28 +1,11 @@
 #include "analyzer/score/distribution.h"
 
-#include <bit>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 namespace rdam::score {
-
-std::uint64_t Distribution::saturating_sum(std::uint64_t a, std::uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-std::uint64_t Distribution::saturating_product(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-// Values of the same power of two share 64 buckets; those below 64 have one each.
-std::size_t Distribution::bucket_of(std::uint64_t value) {
-    constexpr std::uint64_t kLinear = std::uint64_t{1} << kBucketBits;
-    if (value < kLinear) return value;
-    const unsigned power = static_cast<unsigned>(std::bit_width(value)) - 1;
-    const unsigned shift = power - kBucketBits;
-    return (std::size_t{shift} << kBucketBits) + (value >> shift);
-}
 
 std::uint64_t Distribution::middle_of(std::size_t bucket) {
     constexpr std::size_t kLinear = std::size_t{1} << kBucketBits;
@@ -32,45 +15,121 @@ std::uint64_t Distribution::middle_of(std::size_t bucket) {
     return low + ((std::uint64_t{1} << shift) - 1) / 2;
 }
 
-inline void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t times) {
-    if (values_.empty()) first_bucket_ = bucket;
-    if (bucket < first_bucket_) {
-        values_.insert(values_.begin(), first_bucket_ - bucket, 0);
-        first_bucket_ = bucket;
-    } else if (bucket - first_bucket_ >= values_.size()) {
-        values_.resize(bucket - first_bucket_ + 1);
+template <class Use>
+void Distribution::for_each_exact(const Use& use) const {
+    if (form_ == Form::exact) {
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            use(values_[i]);
+        return;
     }
-    values_[bucket - first_bucket_] += times;
+    if (count_ > 0) use(form_ == Form::turned ? max_ : least_.min());
+    if (count_ > 1) use(form_ == Form::turned ? least_.min() : max_);
+}
+
+template <class Use>
+void Distribution::for_each_bucket(const Use& use) const {
+    if (form_ == Form::dense) {
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            if (const std::uint64_t times = values_[i]; times > 0) use(first_bucket_ + i, times);
+        return;
+    }
+    const auto use_runs = [&](const std::uint16_t* at, const std::uint16_t* end) {
+        for (const std::uint16_t* run = at; run != end; run = at) {
+            at = std::find_if(run, end, [&](std::uint16_t each) { return each != *run; });
+            use(std::size_t{*run}, static_cast<std::uint64_t>(at - run));
+        }
+    };
+    if (form_ == Form::sorted) return use_runs(values_.begin(), values_.end());
+    std::array<std::uint16_t, kMostInLog> sorted;
+    const auto end = std::ranges::copy(values_, sorted.begin()).out;
+    std::sort(sorted.begin(), end);
+    use_runs(sorted.data(), sorted.data() + values_.size());
+}
+
+void Distribution::keep(std::uint64_t value, std::uint64_t times) {
+    if (!counts_in_buckets()) {
+        if (count_ + times <= kExact) return keep_exact(value, times);
+        spill();
+    }
+    keep_in_bucket(bucket_of(value), times);
+}
+
+void Distribution::keep_exact(std::uint64_t value, std::uint64_t times) {
+    if (count_ + times <= 2) {
+        form_ = count_ > 0 && value < max_ ? Form::turned : Form::few;
+        return;
+    }
+    if (form_ != Form::exact) {
+        PackedValues values;
+        values.reset(std::max(value, max_) > UINT32_MAX ? 8 : 4, kExact / 4);
+        for_each_exact([&](std::uint64_t each) { values.push_back(each); });
+        values_ = std::move(values);
+        form_ = Form::exact;
+    }
+    if (value > UINT32_MAX && values_.bytes() == 4) values_.widen(8);
+    for (; times > 0; --times)
+        values_.push_back(value);
 }
 
 void Distribution::spill() {
-    const std::vector<std::uint64_t> exact = std::exchange(values_, {});
-    if (exact.empty()) return;
-    const auto [low, high] = std::ranges::minmax(exact);
-    first_bucket_ = bucket_of(low);
-    values_.assign(bucket_of(high) - first_bucket_ + 1, 0);
-    for (const std::uint64_t value : exact)
-        count_in_bucket(bucket_of(value), 1);
+    PackedValues buckets;
+    buckets.reset(2, 2 * kExact);
+    for_each_exact([&](std::uint64_t value) { buckets.push_back(bucket_of(value)); });
+    values_ = std::move(buckets);
+    form_ = Form::log;
 }
 
-void Distribution::add(std::uint64_t value, std::uint64_t times) {
-    if (!counts_in_buckets() && count_ + times > kExact) spill();
-    count_ += times;
-    sum_ = saturating_sum(sum_, times == 1 ? value : saturating_product(value, times));
-    least_.add(value, times);
-    max_ = std::max(max_, value);
-    if (counts_in_buckets()) {
-        count_in_bucket(bucket_of(value), times);
-    } else {
-        for (; times > 0; --times)
-            values_.push_back(value);
+inline void Distribution::keep_in_bucket(std::size_t bucket, std::uint64_t times) {
+    if (form_ != Form::dense && times > values_.capacity() - values_.size()) make_room(times);
+    if (form_ == Form::dense) return count_in_bucket(bucket, times);
+    form_ = Form::log;
+    for (; times > 0; --times)
+        values_.push_back(bucket);
+}
+
+/// The log is full.
+void Distribution::make_room(std::uint64_t times) {
+    const auto [low, high] = std::minmax_element(values_.begin(), values_.end());
+    const std::size_t buckets = values_.size() > 0 ? *high - *low + std::size_t{1} : 0;
+    const bool dense_is_smaller =
+        2 * sizeof(std::uint16_t) * values_.capacity() >= sizeof(std::uint32_t) * buckets;
+    if (dense_is_smaller || times > kMostInLog - values_.size()) make_dense();
+}
+
+void Distribution::make_dense() {
+    const PackedValues buckets = std::exchange(values_, {});
+    const auto [low, high] = std::minmax_element(buckets.begin(), buckets.end());
+    first_bucket_ = buckets.size() > 0 ? *low : std::uint16_t{0};
+    values_.reset(4, 1);
+    if (buckets.size() > 0) values_.resize(*high - *low + std::size_t{1});
+    form_ = Form::dense;
+    for (const std::uint16_t bucket : buckets)
+        count_in_bucket(bucket, 1);
+}
+
+inline void Distribution::count_in_bucket(std::size_t bucket, std::uint64_t times) {
+    if (values_.size() == 0) first_bucket_ = static_cast<std::uint16_t>(bucket);
+    if (bucket < first_bucket_) {
+        values_.grow_front(first_bucket_ - bucket);
+        first_bucket_ = static_cast<std::uint16_t>(bucket);
+    } else if (bucket - first_bucket_ >= values_.size()) {
+        values_.resize(bucket - first_bucket_ + 1);
     }
+    const std::size_t at = bucket - first_bucket_;
+    const std::uint64_t sum = values_[at] + times;
+    if (sum > UINT32_MAX && values_.bytes() == 4) values_.widen(8);
+    values_.set(at, sum);
+}
+
+void Distribution::seal() {
+    if (form_ != Form::log) return;
+    std::sort(values_.begin(), values_.end());
+    form_ = Form::sorted;
 }
 
 void Distribution::merge(const Distribution& other) {
     if (!other.counts_in_buckets()) {
-        for (const std::uint64_t value : other.values_)
-            add(value);
+        other.for_each_exact([this](std::uint64_t value) { add(value); });
         return;
     }
     if (!counts_in_buckets()) spill();
@@ -78,20 +137,16 @@ void Distribution::merge(const Distribution& other) {
     sum_ = saturating_sum(sum_, other.sum_);
     least_.merge(other.least_);
     max_ = std::max(max_, other.max_);
-    for (std::size_t i = 0; i < other.values_.size(); ++i) {
-        if (other.values_[i] > 0) count_in_bucket(other.first_bucket_ + i, other.values_[i]);
-    }
+    other.for_each_bucket([this](std::size_t bucket, std::uint64_t times) { keep_in_bucket(bucket, times); });
 }
 
 template <class Use>
 void Distribution::for_each(const Use& use) const {
-    if (!counts_in_buckets()) {
-        for (const std::uint64_t value : values_)
-            use(value, std::uint64_t{1});
-        return;
-    }
-    for (std::size_t i = 0; i < values_.size(); ++i)
-        if (values_[i] > 0) use(std::clamp(middle_of(first_bucket_ + i), min(), max_), values_[i]);
+    if (!counts_in_buckets())
+        return for_each_exact([&](std::uint64_t value) { use(value, std::uint64_t{1}); });
+    for_each_bucket([&](std::size_t bucket, std::uint64_t times) {
+        use(std::clamp(middle_of(bucket), min(), max_), times);
+    });
 }
 
 double Distribution::lost_from(std::uint64_t sum, std::uint64_t count, double base) {
@@ -136,16 +191,20 @@ std::uint64_t Distribution::percentile(double fraction) const {
     const double wanted = std::ceil(fraction * static_cast<double>(count_));
     const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1.0)), 1, count_);
     if (!counts_in_buckets()) {
-        std::vector<std::uint64_t> sorted = values_;
-        std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(rank - 1));
+        std::array<std::uint64_t, kExact> sorted;
+        std::size_t size = 0;
+        for_each_exact([&](std::uint64_t value) { sorted[size++] = value; });
+        std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(rank - 1),
+                         sorted.begin() + static_cast<std::ptrdiff_t>(size));
         return sorted[rank - 1];
     }
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-        seen += values_[i];
-        if (seen >= rank) return std::clamp(middle_of(first_bucket_ + i), min(), max_);
-    }
-    return max_;
+    std::uint64_t found = max_;
+    for_each_bucket([&](std::size_t bucket, std::uint64_t times) {
+        if (seen < rank && seen + times >= rank) found = std::clamp(middle_of(bucket), min(), max_);
+        seen += times;
+    });
+    return found;
 }
 
 }  // namespace rdam::score

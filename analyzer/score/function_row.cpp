@@ -41,14 +41,16 @@ bool is_minimum(const Baseline& baseline) {
 }
 
 void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
-    Least thread = times.self.least;
-    if (times.windowed) thread.merge(times.windowed->before.self.least);
+    const SelfTimes in_windows = times.self();
+    const WindowedTimes* const windowed = times.windowed();
+    Least thread = in_windows.least;
+    if (windowed != nullptr) thread.merge(windowed->before.self().least);
     Loss self;
-    self.add(times.self.loss(baseline, thread, process.self), is_minimum(baseline));
+    self.add(in_windows.loss(baseline, thread, process.self), is_minimum(baseline));
     self.multiply(sums.expansion());
     sums.self.add(self);
-    if (times.windowed)
-        sums.self.add(times.windowed->before.self.loss(baseline, thread, process.self), is_minimum(baseline));
+    if (windowed != nullptr)
+        sums.self.add(windowed->before.self().loss(baseline, thread, process.self), is_minimum(baseline));
 }
 
 void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
@@ -71,7 +73,7 @@ void add_group(const Baseline& baseline, const ProcessLeast& process, const Thre
     }
     sums.lost_in_clusters.resize(sums.estimate->clusters());
     calls.add_clusters(base, sums.lost_in_clusters);
-    if (group.times->windowed) sums.clusters.add(group.times->windowed->clusters);
+    if (group.times->windowed() != nullptr) sums.clusters.add(group.times->windowed()->clusters);
 }
 
 /// Samples of trees and of windows know their variance.
@@ -258,8 +260,8 @@ std::string waits_by_design(const trace::FunctionInfo& info) {
 ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
     ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
     for (const ThreadGroup& part : parts) {
-        least.self.merge(part.times->self.least);
-        if (part.times->windowed) least.self.merge(part.times->windowed->before.self.least);
+        least.self.merge(part.times->self().least);
+        if (part.times->windowed() != nullptr) least.self.merge(part.times->windowed()->before.self().least);
     }
     return least;
 }
@@ -290,11 +292,11 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     for (std::size_t t = 0; t < threads.size(); ++t)
         threads[t].estimate = context.estimate(function, t);
     Distribution all, in_windows;
-    for (const mining::GroupId group : context.merged.of_function[function]) {
+    context.merged.for_each_group(function, [&](mining::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group])
             add_group(context.settings.baseline, process, part, threads[part.thread]);
-    }
+    });
     std::vector<double> dependence;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         Sums& sums = threads[t];

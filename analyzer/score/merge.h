@@ -23,6 +23,21 @@ struct MergedGroups {
     mining::SequenceStore store;
     std::vector<std::vector<ThreadGroup>> threads;  ///< by group; in the order of the threads
     std::vector<std::vector<mining::GroupId>> of_function;
+
+    /// Group by group of a function, in the order of their numbers. What is known of them is rather in no
+    /// cache: it is asked for some groups ahead.
+    template <class Use>
+    void for_each_group(std::uint32_t function, const Use& use) const {
+        constexpr std::size_t kAhead = 8;
+        const std::vector<mining::GroupId>& groups = of_function[function];
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            if (i + kAhead < groups.size())
+                for (const ThreadGroup& part : threads[groups[i + kAhead]])
+                    part.times->prefetch();
+            use(groups[i]);
+        }
+    }
+
     std::vector<std::vector<mining::ShapeId>> shape_numbers;  ///< by thread and its own number
 };
 

@@ -135,6 +135,7 @@ class Regrouping {
     }
 
     void copy_callers_and_stacks() {
+        out_->callers = from_.callers;
         for (std::size_t f = 0; f < wanted_.ignored.size(); ++f)
             if (!wanted_.ignored[f]) out_->untimed_callers[f].add(from_.untimed_callers[f]);
         for (const auto& [stack, count] : from_.stack_samples)

@@ -15,7 +15,7 @@ struct GroupBase {
 /// By thread and its own number of the group.
 std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uint32_t function) {
     std::vector<std::vector<GroupBase>> bases(context.threads.size());
-    for (const mining::GroupId group : context.merged.of_function[function]) {
+    context.merged.for_each_group(function, [&](mining::GroupId group) {
         const ProcessLeast process = process_least(context.merged.threads[group]);
         for (const ThreadGroup& part : context.merged.threads[group]) {
             const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::outermost};
@@ -26,7 +26,7 @@ std::vector<std::vector<GroupBase>> bases_of(const RowContext& context, std::uin
             bases[part.thread][static_cast<std::size_t>(part.times - groups.data())] = {rounded(base.ticks),
                                                                                         group};
         }
-    }
+    });
     return bases;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/mining/sequence_names.h"
+#include "analyzer/score/in_parallel.h"
 #include "analyzer/score/ranking.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
@@ -259,13 +261,24 @@ Report Scores::without_rows() const {
     return report;
 }
 
-Report Scores::report(std::size_t most_patterns, bool samples) const {
+/// By function.
+std::vector<FunctionRow> Scores::make_rows(bool samples, unsigned jobs) const {
+    std::vector<FunctionRow> rows(facts_.info.functions.size());
+    in_parallel(rows.size(), jobs, [&](std::size_t f) {
+        rows[f] = make_function_row(context_, static_cast<std::uint32_t>(f));
+        if (samples && rows[f].occurrences > 0 && rows[f].rdam >= settings_.threshold)
+            add_sample(context_, rows[f]);
+    });
+    return rows;
+}
+
+Report Scores::report(std::size_t most_patterns, bool samples, unsigned jobs) const {
     Report report = without_rows();
-    for (std::uint32_t f = 0; f < facts_.info.functions.size(); ++f) {
-        FunctionRow row = make_function_row(context_, f);
+    std::vector<FunctionRow> rows = make_rows(samples, jobs);
+    for (std::uint32_t f = 0; f < rows.size(); ++f) {
+        FunctionRow& row = rows[f];
         doubt(report, row);
         if (row.occurrences > 0) {
-            if (samples && row.rdam >= settings_.threshold) add_sample(context_, row);
             report.functions.push_back(std::move(row));
         } else if (!settings_.ignored[f]) {
             const trace::FunctionInfo& function = facts_.info.functions[f];
@@ -303,16 +316,16 @@ Distribution Scores::durations(std::uint32_t function) const {
     Distribution all;
     for (const mining::GroupId group : merged_->of_function[function])
         for (const ThreadGroup& part : merged_->threads[group]) {
-            all.merge(part.times->outermost);
-            if (part.times->windowed) all.merge(part.times->windowed->before.outermost);
+            all.merge(part.times->outermost());
+            if (part.times->windowed() != nullptr) all.merge(part.times->windowed()->before.outermost());
         }
     return all;
 }
 
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
-                   std::size_t most_patterns) {
-    return Scores{facts, settings, threads, most_sequences}.report(most_patterns);
+                   std::size_t most_patterns, unsigned jobs) {
+    return Scores{facts, settings, threads, most_sequences}.report(most_patterns, true, jobs);
 }
 
 }  // namespace rdam::score

@@ -48,8 +48,8 @@ class Scores {
     Scores& operator=(Scores&&) = delete;
 
     /// Of all functions. Rows with a score from the threshold on have a sample, if `samples` and if samples
-    /// were kept.
-    Report report(std::size_t most_patterns, bool samples = true) const;
+    /// were kept. `jobs` threads make them.
+    Report report(std::size_t most_patterns, bool samples = true, unsigned jobs = 1) const;
     /// With the row of this function alone, and its sample whatever its score.
     Report report_on(std::uint32_t function) const;
     /// Of its scored outermost calls, in ticks.
@@ -57,6 +57,7 @@ class Scores {
 
   private:
     Report without_rows() const;
+    std::vector<FunctionRow> make_rows(bool samples, unsigned jobs) const;
 
     TraceFacts facts_;
     const ResolvedSettings& settings_;
@@ -72,6 +73,6 @@ class Scores {
 /// Scores, asked for the one report.
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
-                   std::size_t most_patterns = 0);
+                   std::size_t most_patterns = 0, unsigned jobs = 1);
 
 }  // namespace rdam::score

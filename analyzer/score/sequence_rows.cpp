@@ -102,14 +102,14 @@ SequenceRow describe(const RowContext& context, const Candidate& candidate, std:
 
 void add_sequence_rows(const RowContext& context, std::span<const double> dependence, FunctionRow& row) {
     std::vector<Candidate> scored;
-    for (const mining::GroupId group : context.merged.of_function[row.function]) {
+    context.merged.for_each_group(row.function, [&](mining::GroupId group) {
         const Candidate candidate = weigh(context, group, row.function);
         if (candidate.scored) {
             scored.push_back(candidate);
         } else if (candidate.occurrences > 0) {
             ++row.single_sequences;
         }
-    }
+    });
     row.scored_sequences = scored.size();
     std::ranges::sort(scored, [](const Candidate& a, const Candidate& b) {
         return std::tie(b.lost, b.occurrences, a.id, a.group) <

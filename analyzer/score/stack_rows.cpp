@@ -18,56 +18,57 @@ using CallerMap = std::map<std::uint64_t, CallerSums>;  // by address
 /// Of one group in one thread. Against the plain minimum each caller's part is exact. Against other baselines
 /// it is not known which of its calls were below: the callers share what the group lost by what each exceeds
 /// the baseline in sum, if it does. Each call stands for `expansion` calls.
-void add_lost(const GroupTimes& times, const Base& base, double expansion, CallerMap& callers) {
-    if (times.outermost.count() == 0) return;
-    const double lost = expansion * score::lost(times.outermost, base);
-    if (!times.callers) {
-        callers[times.caller].lost += lost;
-        return;
-    }
+void add_lost(const GroupTimes& times, const CallerNumbers& numbers, const Base& base, double expansion,
+              CallerMap& callers) {
+    if (times.outermost().count() == 0) return;
+    const double lost = expansion * score::lost(times.outermost(), base);
+    const auto lost_of = [&](const CallerEntry& entry) -> double& {
+        return callers[numbers.address(entry.caller)].lost;
+    };
+    if (!times.has_callers())
+        return times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost; });
     const auto above = [&](const CallerEntry& entry) {
         return std::max(static_cast<double>(entry.sum) - static_cast<double>(entry.outermost) * base.ticks,
                         0.0);
     };
     double all = 0;
-    times.callers->for_each([&](const CallerEntry& entry) { all += above(entry); });
+    times.for_each_caller([&](const CallerEntry& entry) { all += above(entry); });
     if (!(all > 0)) return;
-    times.callers->for_each(
-        [&](const CallerEntry& entry) { callers[entry.caller].lost += lost * (above(entry) / all); });
+    times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost * (above(entry) / all); });
 }
 
-void add_calls(const GroupTimes& times, double expansion, CallerMap& callers) {
-    if (!times.callers) {
-        callers[times.caller].calls +=
-            expansion *
-            static_cast<double>(times.outermost.count() + (times.inner ? times.inner->count() : 0));
-        return;
-    }
-    times.callers->for_each([&](const CallerEntry& entry) {
-        callers[entry.caller].calls += expansion * static_cast<double>(entry.calls);
+void add_calls(const GroupTimes& times, const CallerNumbers& numbers, double expansion, CallerMap& callers) {
+    times.for_each_caller([&](const CallerEntry& entry) {
+        callers[numbers.address(entry.caller)].calls += expansion * static_cast<double>(entry.calls);
     });
+}
+
+void add_part(const RowContext& context, std::uint32_t function, const ThreadGroup& part,
+              const Least& process, CallerMap& callers) {
+    const WindowEstimate* estimate = context.estimate(function, part.thread);
+    const PartCalls calls{part, estimate, PartCalls::Which::outermost};
+    const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
+    const double expansion = estimate != nullptr ? estimate->expansion() : 1;
+    const CallerNumbers& numbers = context.threads[part.thread]->callers;
+    add_calls(*part.times, numbers, expansion, callers);
+    add_lost(*part.times, numbers, base, expansion, callers);
+    const WindowedTimes* const windowed = part.times->windowed();
+    if (windowed == nullptr) return;
+    add_calls(windowed->before, numbers, 1, callers);
+    add_lost(windowed->before, numbers, base, 1, callers);
 }
 
 std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
     CallerMap callers;
-    for (const mining::GroupId group : context.merged.of_function[row.function]) {
+    context.merged.for_each_group(row.function, [&](mining::GroupId group) {
         const std::vector<ThreadGroup>& parts = context.merged.threads[group];
         const Least process = process_least(parts).outermost;
-        for (const ThreadGroup& part : parts) {
-            const WindowEstimate* estimate = context.estimate(row.function, part.thread);
-            const PartCalls calls{part, estimate, PartCalls::Which::outermost};
-            const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
-            const double expansion = estimate != nullptr ? estimate->expansion() : 1;
-            add_calls(*part.times, expansion, callers);
-            add_lost(*part.times, base, expansion, callers);
-            if (!part.times->windowed) continue;
-            add_calls(part.times->windowed->before, 1, callers);
-            add_lost(part.times->windowed->before, base, 1, callers);
-        }
-    }
+        for (const ThreadGroup& part : parts)
+            add_part(context, row.function, part, process, callers);
+    });
     for (const auto& thread : context.threads) {
         thread->untimed_callers[row.function].for_each([&](const CallerEntry& entry) {
-            callers[entry.caller].calls += static_cast<double>(entry.calls);
+            callers[thread->callers.address(entry.caller)].calls += static_cast<double>(entry.calls);
         });
     }
     callers.erase(0);

@@ -6,6 +6,12 @@
 #include "analyzer/calls/matcher_impl.h"
 
 namespace rdam::score {
+namespace {
+
+/// They fit into a cache.
+constexpr std::size_t kFewGroups = 4096;
+
+}  // namespace
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
     : info_(info),
@@ -33,6 +39,9 @@ void ThreadAnalysis::gap() {
 
 std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
     matcher_.finish();
+    flush();
+    for (GroupTimes& group : out_->groups)
+        group.seal();
     if (out_->patterns) out_->patterns->miner().finish();
     for (samples::CallSample& sample : out_->samples)
         sample.finish();
@@ -102,32 +111,15 @@ std::uint32_t ThreadAnalysis::cluster_of(const trace::Event& enter, std::uint64_
     return cluster;
 }
 
-GroupTimes& ThreadAnalysis::times_of(mining::GroupId group, std::uint32_t function) {
-    if (group >= out_->groups.size()) {
-        out_->groups.resize(group + std::size_t{1});
-        keep_for_other_baselines(out_->groups.back());
-        if (candidates_.wanted()) candidates_.added(function, group, out_->sequences);
-    }
-    return out_->groups[group];
-}
-
-void ThreadAnalysis::keep_for_other_baselines(GroupTimes& times) const {
-    if (settings_.baseline.kind == Baseline::Kind::percentile || settings_.any_baseline)
-        times.self.all = std::make_unique<Distribution>();
-}
-
 /// Where the times of the call belong.
-GroupTimes& ThreadAnalysis::windowed_times(GroupTimes& times, const calls::Call& call,
-                                           std::uint32_t cluster) const {
+GroupTimes& ThreadAnalysis::windowed_times(GroupTimes& times, const QueuedCall& queued) const {
+    const calls::Call& call = queued.call;
     if (!is_windowed(call.function)) return times;
-    if (!times.windowed) {
-        times.windowed = std::make_unique<WindowedTimes>();
-        keep_for_other_baselines(times.windowed->before);
-    }
-    if (cluster == kComplete) return times.windowed->before;
+    WindowedTimes& windowed = times.make_windowed();
+    if (queued.cluster == kComplete) return windowed.before;
     if (call.timed && call.outermost)
-        times.windowed->clusters.add(cluster, static_cast<double>(call.weight),
-                                     static_cast<double>(call.weight) * static_cast<double>(call.duration));
+        windowed.clusters.add(queued.cluster, static_cast<double>(call.weight),
+                              static_cast<double>(call.weight) * static_cast<double>(call.duration));
     return times;
 }
 
@@ -158,42 +150,72 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     const bool sampled = counts && call.timed && call.outermost && samples_wanted() &&
                          out_->samples[call.function].wants(call.duration);
     if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
-    const mining::GroupId group = builder_.close();
+    const mining::SequenceBuilder::Closed closed = builder_.close_shape();
     const OpenCall open = open_.back();
-    const std::uint64_t caller = open.caller;
     open_.pop_back();
     if (out_->patterns && !is_windowed(call.function))
-        out_->patterns->miner().close(out_->sequences.group(group).shape, matcher_.net_end(), call.duration,
-                                      call.timed);
-    GroupTimes& of_group = times_of(group, call.function);
-    if (!counts) {
-        open_words_.resize(open.first_word);
-        return;
+        out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
+    enqueue(call, open, sampled ? 1 + sample(call, open) : 0, closed);
+    if (counts && !call.timed)
+        out_->untimed_callers[call.function].add(
+            {.caller = out_->callers.of(open.caller), .calls = call.weight});
+    open_words_.resize(open.first_word);
+}
+
+void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
+                             const mining::SequenceBuilder::Closed& closed) {
+    QueuedCall& queued = queue_.push();
+    queued.call = call;
+    queued.end = call.last->tsc;
+    queued.group_hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
+    queued.shape = closed.shape;
+    queued.caller = out_->callers.of(open.caller);
+    queued.cluster = open.cluster;
+    queued.sampled = sampled;
+    queued.keys.assign(closed.keys.begin(), closed.keys.end());
+    const bool wait = out_->groups.size() > kFewGroups;
+    if (wait && !queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
+    queue_.advance(wait, [this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+void ThreadAnalysis::flush() {
+    queue_.flush([this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
+    if (number == 0) return find_group(queued);
+    const GroupTimes& times = out_->groups[queued.group];
+    if (number == 1) return times.prefetch_tables(queued.call.duration);
+    if (number == 2) return times.prefetch_caller(queued.caller);
+    add(queued);
+}
+
+void ThreadAnalysis::find_group(QueuedCall& queued) {
+    queued.group = out_->sequences.group(queued.shape, queued.keys, queued.group_hash);
+    if (queued.group >= out_->groups.size()) {
+        out_->groups.resize(queued.group + std::size_t{1});
+        if (settings_.baseline.kind == Baseline::Kind::percentile || settings_.any_baseline)
+            out_->groups.back().keep_all_self_times();
+        if (candidates_.wanted()) candidates_.added(queued.call.function, queued.group, out_->sequences);
     }
-    GroupTimes& times = windowed_times(of_group, call, open.cluster);
-    if (call.self_timed) times.self.add(call.self, call.weight);
-    if (!call.timed) {
-        out_->untimed_callers[call.function].of(caller).calls += call.weight;
-        open_words_.resize(open.first_word);
-        return;
-    }
-    times.add_caller(caller, call);
-    if (sampled) sample(call, open, group);
+    out_->groups[queued.group].prefetch();
+    if (queued.sampled > 0) out_->samples[queued.call.function].set_group(queued.sampled - 1, queued.group);
+}
+
+void ThreadAnalysis::add(const QueuedCall& queued) {
+    if (queued.cluster == ThreadWindows::kOutside) return;
+    const calls::Call& call = queued.call;
+    GroupTimes& times = windowed_times(out_->groups[queued.group], queued);
+    if (!call.timed) return;
+    times.add(call, queued.caller);
     out_->windows.offer({.begin = call.begin,
-                         .end = call.last->tsc,
+                         .end = queued.end,
                          .duration = call.duration,
                          .function = call.function,
-                         .group = group,
+                         .group = queued.group,
                          .outermost = call.outermost});
-    open_words_.resize(open.first_word);
-    if (call.weight > 1 && open.cluster == kComplete)
-        out_->sampling.time(call.function, group, call.duration, call.outermost);
-    if (call.outermost) {
-        times.outermost.add(call.duration, call.weight);
-        return;
-    }
-    if (!times.inner) times.inner = std::make_unique<Distribution>();
-    times.inner->add(call.duration, call.weight);
+    if (call.weight > 1 && queued.cluster == kComplete)
+        out_->sampling.time(call.function, queued.group, call.duration, call.outermost);
 }
 
 void ThreadAnalysis::note_repeats() {
@@ -209,9 +231,10 @@ void ThreadAnalysis::note_repeats() {
     }
 }
 
-void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, mining::GroupId group) {
+/// Its place in the sample.
+std::uint32_t ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open) {
     const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
-    out_->samples[call.function].take(
+    return out_->samples[call.function].take(
         {.begin = call.begin,
          .end = call.last->tsc,
          .duration = call.duration,
@@ -220,7 +243,6 @@ void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, minin
          .weight = static_cast<double>(call.weight),
          .inside_keys = open.inside_keys,
          .inside = open.inside,
-         .group = group,
          .enter_cpu = open.cpu,
          .leave_cpu = call.last->cpu,
          .returned = returned,
@@ -230,6 +252,7 @@ void ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open, minin
 }
 
 void ThreadAnalysis::tree_ended(std::uint64_t weight) {
+    flush();
     out_->sampling.end(weight);
 }
 
@@ -242,7 +265,8 @@ void ThreadAnalysis::abandoned(std::size_t count) {
     for (; count > 0; --count) {
         const OpenCall& call = open_.back();
         if (call.cluster != ThreadWindows::kOutside)
-            out_->untimed_callers[call.function].of(call.caller).calls += call.weight;
+            out_->untimed_callers[call.function].add(
+                {.caller = out_->callers.of(call.caller), .calls = call.weight});
         open_words_.resize(call.first_word);
         open_.pop_back();
     }

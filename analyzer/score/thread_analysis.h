@@ -9,6 +9,7 @@
 #include "analyzer/calls/instructions.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/call_queue.h"
 #include "analyzer/score/candidate_keys.h"
 #include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/thread_times.h"
@@ -61,9 +62,13 @@ class ThreadAnalysis final : private calls::CallSink {
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
-    GroupTimes& times_of(mining::GroupId group, std::uint32_t function);
-    void keep_for_other_baselines(GroupTimes& times) const;
-    GroupTimes& windowed_times(GroupTimes& times, const calls::Call& call, std::uint32_t cluster) const;
+    void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
+                 const mining::SequenceBuilder::Closed& closed);
+    void step(std::size_t number, QueuedCall& queued);
+    void find_group(QueuedCall& queued);
+    void add(const QueuedCall& queued);
+    void flush();
+    GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;
     std::uint32_t cluster_of(const trace::Event& enter, std::uint64_t weight);
     bool is_windowed(std::uint32_t function) const {
         return function < settings_.windowed.size() && settings_.windowed[function];
@@ -72,7 +77,7 @@ class ThreadAnalysis final : private calls::CallSink {
     void note_inside(std::uint32_t function);
     void note_inside(OpenCall& parent) const;
     void note_repeats();
-    void sample(const calls::Call& call, const OpenCall& open, mining::GroupId group);
+    std::uint32_t sample(const calls::Call& call, const OpenCall& open);
 
     bool samples_wanted() const { return settings_.most_sampled > 0; }
 
@@ -82,6 +87,7 @@ class ThreadAnalysis final : private calls::CallSink {
     mining::SequenceBuilder builder_;
     calls::BasicMatcher<ThreadAnalysis> matcher_;
     CandidateKeys candidates_;
+    CallQueue queue_;
     std::vector<OpenCall> open_;
     std::vector<std::uint64_t> open_words_;
     std::vector<std::uint64_t> key_values_;    // scratch

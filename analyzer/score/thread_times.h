@@ -30,11 +30,8 @@ struct SelfTimes {
     std::uint64_t sum = 0;
     Least least;
     double squares = 0;
-    std::unique_ptr<Distribution> all;
+    const Distribution* all = nullptr;
 
-    void add(std::uint64_t value, std::uint64_t times);
-    /// Afterwards as if every value of `other` had been added here.
-    void merge(const SelfTimes& other);
     /// What they lost against `baseline`, and what that says of it. `thread` and `process` as for base_of().
     Loss::Group loss(const Baseline& baseline, const Least& thread, const Least& process) const;
 };
@@ -42,15 +39,10 @@ struct SelfTimes {
 struct WindowedTimes;
 
 /// The scored calls of one sequence in one thread, durations in ticks. Of a function that is sampled in
-/// windows, those that began in one.
-struct GroupTimes {
-    Distribution outermost;
-    std::unique_ptr<Distribution> inner;  ///< within another call of the same function; null: there were none
-    SelfTimes self;                       ///< of all of them
-    std::uint64_t caller = 0;             ///< where they return to; meaningless if there are `callers`
-    std::unique_ptr<CallerTable> callers;          ///< null: they all return to the same address
-    std::unique_ptr<WindowedTimes> windowed = {};  ///< null: the function is not sampled in windows
-
+/// windows, those that began in one. Two lines of a cache: of some programs there are hundreds of thousands,
+/// and each call adds to another one.
+class alignas(64) GroupTimes {
+  public:
     GroupTimes();
     ~GroupTimes();
     GroupTimes(GroupTimes&&) noexcept;
@@ -58,15 +50,64 @@ struct GroupTimes {
     GroupTimes(const GroupTimes&) = delete;
     GroupTimes& operator=(const GroupTimes&) = delete;
 
-    /// Before the call's times are added.
-    void add_caller(std::uint64_t address, const calls::Call& call);
-    /// Afterwards as if every call of `other` had been added here.
+    /// Keeps what another baseline than the minimum needs of self times. Before anything is added.
+    void keep_all_self_times() { keeps_all_self_ = true; }
+
+    /// A timed call, by CallerNumbers.
+    void add(const calls::Call& call, std::uint32_t caller);
+    /// Made at the first time.
+    WindowedTimes& make_windowed();
+    /// Afterwards as if every call of `other` had been added here; its caller numbers mean the same.
     void add(const GroupTimes& other);
+    /// No call will be added for some time.
+    void seal();
+
+    // add(call, caller) is about to be called, and the group is rather in no cache: these in turn, each when
+    // what the one before asked for has come.
+    void prefetch() const {
+        const auto* const line = reinterpret_cast<const char*>(this);
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(line + 64, 1);
+    }
+    void prefetch_tables(std::uint64_t duration) const {
+        outermost_.prefetch(duration);
+        callers_.prefetch();
+    }
+    void prefetch_caller(std::uint32_t caller) const { callers_.prefetch(caller); }
+
+    const Distribution& outermost() const { return outermost_; }
+    /// Within another call of the same function; null: there were none.
+    const Distribution* inner() const;
+    const WindowedTimes* windowed() const;  ///< null: the function is not sampled in windows
+    SelfTimes self() const;                 ///< of all of them; refers to the group
+
+    /// CallerEntry by CallerEntry, in the order of first use.
+    template <class Use>
+    void for_each_caller(const Use& use) const {
+        if (!callers_.empty()) return callers_.for_each(use);
+        if (const CallerEntry only = only_caller(); only.calls > 0) use(only);
+    }
+    bool has_callers() const { return !callers_.empty(); }  ///< several
 
   private:
+    struct OwnSelf;
+    struct Rare;
+
     CallerEntry only_caller() const;  ///< of a group without a table
     CallerTable& caller_table();
+    void add_caller(std::uint32_t caller, const calls::Call& call);
     void add_callers(const GroupTimes& other);
+    void add_self_times(const GroupTimes& other);
+    OwnSelf& own_self();
+    Rare& rare();
+
+    Distribution outermost_;
+    double self_squares_ = 0;
+    CallerTable callers_;                // none: they all return to the same address
+    std::unique_ptr<OwnSelf> own_self_;  // null: the self times are the durations of outermost_
+    std::unique_ptr<Rare> rare_;
+    std::uint32_t caller_ = 0;  // meaningless if there are callers_
+    bool keeps_all_self_ = false;
 };
 
 /// … and what else is known of it.
@@ -83,6 +124,7 @@ struct ThreadTimes {
     calls::MatchCounts counts;
     std::vector<calls::FunctionCounts> per_function;
     mining::SequenceStore sequences;
+    CallerNumbers callers;
     std::vector<GroupTimes> groups;  ///< by mining::GroupId
     /// The groups are by ResolvedSettings::candidates, without these; empty: by the keys.
     GivenUp given_up;

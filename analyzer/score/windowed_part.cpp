@@ -11,17 +11,17 @@ double as_double(std::uint64_t value) {
 
 const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estimate) {
     if (estimate == nullptr) return part.times;
-    return part.times->windowed ? &part.times->windowed->before : nullptr;
+    return part.times->windowed() != nullptr ? &part.times->windowed()->before : nullptr;
 }
 
 }  // namespace
 
 PartCalls::Calls::Calls(const GroupTimes* times, Which which) {
     static const Distribution kNone;
-    calls_ = times != nullptr ? &times->outermost : &kNone;
-    if (times == nullptr || which == Which::outermost || !times->inner) return;
-    merged_ = times->outermost;
-    merged_.merge(*times->inner);
+    calls_ = times != nullptr ? &times->outermost() : &kNone;
+    if (times == nullptr || which == Which::outermost || times->inner() == nullptr) return;
+    merged_ = times->outermost();
+    merged_.merge(*times->inner());
 }
 
 PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which)
@@ -80,20 +80,20 @@ double PartCalls::window_variance(const Base& base) const {
 }
 
 void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const {
-    if (!part_.times->windowed) return;
-    for (const ClusterSum& sum : part_.times->windowed->clusters.sums())
+    if (part_.times->windowed() == nullptr) return;
+    for (const ClusterSum& sum : part_.times->windowed()->clusters.sums())
         if (sum.cluster < lost.size()) lost[sum.cluster] += sum.time - base.ticks * sum.calls;
 }
 
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
     Least least;
     const auto look_at = [&](const GroupTimes& times) {
-        least.merge(times.outermost.least());
-        if (which == PartCalls::Which::all && times.inner) least.merge(times.inner->least());
+        least.merge(times.outermost().least());
+        if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
     };
     for (const ThreadGroup& part : parts) {
         look_at(*part.times);
-        if (part.times->windowed) look_at(part.times->windowed->before);
+        if (part.times->windowed() != nullptr) look_at(part.times->windowed()->before);
     }
     return least;
 }

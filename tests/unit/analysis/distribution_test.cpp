@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <random>
 
 namespace rdam::score {
@@ -44,6 +45,43 @@ void check_against(const Distribution& found, const std::vector<std::uint64_t>& 
     }
 }
 
+using Weighted = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // value and times
+
+/// Bucket by bucket.
+void check_histogram(const Distribution& found, const Weighted& values) {
+    std::uint64_t count = 0, sum = 0, min = UINT64_MAX, max = 0;
+    std::map<std::size_t, std::uint64_t> buckets;
+    for (const auto& [value, times] : values) {
+        count += times;
+        sum += value * times;
+        min = std::min(min, value);
+        max = std::max(max, value);
+        buckets[Distribution::bucket_of(value)] += times;
+    }
+    REQUIRE(found.count() == count);
+    CHECK(found.sum() == sum);
+    const double mean = static_cast<double>(sum) / static_cast<double>(count);
+    double squares = 0;
+    std::uint64_t seen = 0;
+    for (const auto& [bucket, times] : buckets) {
+        const std::uint64_t middle = std::clamp(Distribution::middle_of(bucket), min, max);
+        CHECK(found.count_below(middle) == seen);
+        seen += times;
+        CHECK(found.percentile((static_cast<double>(seen) - 0.5) / static_cast<double>(count)) == middle);
+        squares += (static_cast<double>(middle) - mean) * (static_cast<double>(middle) - mean) *
+                   static_cast<double>(times);
+    }
+    CHECK(found.variance() == squares / static_cast<double>(count));
+}
+
+/// Values of up to 2^bits.
+Weighted weighted_values(std::mt19937_64& random, std::size_t count, unsigned bits, std::uint64_t times) {
+    Weighted values;
+    for (std::size_t i = 0; i < count; ++i)
+        values.emplace_back(random() >> (64 - bits + random() % 4), 1 + random() % times);
+    return values;
+}
+
 }  // namespace
 
 TEST_CASE("an empty distribution has nothing to say", "[distribution]") {
@@ -82,6 +120,56 @@ TEST_CASE("merged distributions are as if filled at once", "[distribution]") {
             values.insert(values.end(), more.begin(), more.end());
             if (!values.empty()) check_against(merged, values);
         }
+    }
+}
+
+TEST_CASE("a histogram is the same however it is kept", "[distribution]") {
+    std::mt19937_64 random{4};
+    for (const std::size_t count : {33U, 64U, 65U, 300U, 5000U}) {
+        for (const unsigned bits : {8U, 20U, 40U}) {
+            for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1} << 10}) {
+                CAPTURE(count, bits, times);
+                Weighted values = weighted_values(random, count, bits, times);
+                Distribution all, first, second;
+                for (const auto& [value, n] : values) {
+                    all.add(value, n);
+                    (random() % 2 == 0 ? first : second).add(value, n);
+                }
+                check_histogram(all, values);
+                all.seal();
+                check_histogram(all, values);
+                first.merge(second);
+                check_histogram(first, values);
+                // What is sealed can be added to.
+                values.emplace_back(1, 1);
+                all.add(1);
+                check_histogram(all, values);
+                check_histogram(Distribution{all}, values);
+            }
+        }
+    }
+}
+
+TEST_CASE("more values of a bucket than 32 bits can count are counted", "[distribution]") {
+    Distribution many;
+    for (int i = 0; i < 3; ++i)
+        many.add(100, UINT32_MAX);
+    many.add(200);
+    many.add(1);
+    CHECK(many.count_below(200) == std::uint64_t{3} * UINT32_MAX + 1);
+    CHECK(many.percentile(0.5) == 100);
+}
+
+TEST_CASE("few values are kept in the order in which they came", "[distribution]") {
+    // Sums of deviations that do not commute tell the order.
+    const std::vector<std::uint64_t> values{std::uint64_t{1} << 40, 3, std::uint64_t{1} << 33, 7, 11, 13};
+    for (std::size_t count = 1; count <= values.size(); ++count) {
+        Distribution merged = of({1, 2, 5});
+        merged.merge(of({values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count)}));
+        std::vector<std::uint64_t> all{1, 2, 5};
+        all.insert(all.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
+        CHECK(merged.variance() == of(all).variance());
+        check_against(merged, all);
     }
 }
 
