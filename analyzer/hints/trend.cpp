@@ -49,8 +49,8 @@ double rises(const Means& means) {
         const double off = static_cast<double>(rank) - static_cast<double>(order[rank]);
         squares += off * off;
     }
-    constexpr double n = kSlices;
-    return 1 - 6 * squares / (n * (n * n - 1));
+    constexpr double kCount = kSlices;
+    return 1 - 6 * squares / (kCount * (kCount * kCount - 1));
 }
 
 /// The part of the loss that is beyond what a call loses where it loses least.
