@@ -15,6 +15,7 @@
 #include "tools/agent/call_counts.h"
 #include "tools/agent/chunk_parser.h"
 #include "tools/agent/regions.h"
+#include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
 namespace {
