@@ -73,6 +73,7 @@ Json trace_json(const score::Report& report) {
              {"machine_share", finite(report.process.machine_share)},
              {"perturbation", finite(report.perturbation)},
              {"arguments", report.process.command},
+             {"title", report.process.title},
              {"pid", report.process.pid},
              {"host", report.process.host},
              {"machine", report.process.machine},

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <span>
+#include <iterator>
+#include <utility>
 
 #include "analyzer/output/units.h"
 #include "analyzer/score/ranking.h"
-#include "analyzer/score/sampling_windows.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::output {
@@ -36,176 +37,17 @@ void add_damage(const score::Report& report, std::vector<std::string>& out) {
     }
 }
 
-void add_losses(const score::Report& report, std::vector<std::string>& out) {
-    if (!report.process.clean_end && !report.damage.no_index) {
-        out.emplace_back(
-            "The program was left by _exit() or killed: what it had recorded is here, and calls that were "
-            "open have no end.");
-    }
-    if (report.dropped > 0) {
-        out.push_back(
-            fmt::format("{} lost while recording (buffers or disk full): scores may be too low or too high.",
-                        counted(report.dropped, "event was", "events were")));
-    }
-    if (report.holes > 0) {
-        out.push_back(fmt::format(
-            "{} begun and never written: the program was killed there, or a signal handler did not return.",
-            counted(report.holes, "event was", "events were")));
-    }
-}
-
-void add_unscored(const score::Report& report, std::vector<std::string>& out) {
-    const calls::MatchCounts& counts = report.counts;
-    const std::uint64_t abandoned = counts.abandoned_by_jump + counts.abandoned_at_gap;
-    if (abandoned > 0) {
-        out.push_back(
-            fmt::format("{} left without being seen to end (longjmp, lost events): counted, not scored.",
-                        counted(abandoned, "call was", "calls were")));
-    }
-    if (counts.abandoned_at_end > 0) {
-        out.push_back(
-            fmt::format("{} still running when the recording of the thread ended: counted, not scored.",
-                        counted(counts.abandoned_at_end, "call was", "calls were")));
-    }
-    const std::uint64_t unmatched = counts.unmatched_leaves + counts.stray_tail_enters;
-    if (unmatched > 0) {
-        out.push_back(fmt::format("{} whose beginning was not recorded: ignored.",
-                                  counted(unmatched, "end of a call", "ends of calls")));
-    }
-    const std::uint64_t bad = counts.bad_clock + counts.bad_pauses;
-    if (bad > 0) {
-        out.push_back(
-            fmt::format("{} earlier than begun (do the processors' clocks agree?): counted, not scored.",
-                        counted(bad, "call or pause ended", "calls or pauses ended")));
-    }
-    if (report.too_long > 0) {
-        out.push_back(
-            fmt::format("{} too many different calls inside to be compared with others: not scored.",
-                        counted(report.too_long, "call has", "calls have")));
-    }
-}
-
-void add_answers(const score::Report& report, std::vector<std::string>& out) {
+void add_refused(const score::Report& report, std::vector<std::string>& out) {
     for (const trace::AnswerInfo& answer : report.refused) {
         const bool not_found = static_cast<Verdict>(answer.verdict) == Verdict::not_found;
         const std::string& name = answer.function.empty() ? answer.entry : answer.function;
         out.push_back(fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "refused",
                                   answer.reason.empty() ? "." : " (" + answer.reason + ")."));
     }
-    if (report.never_called.empty()) return;
-    constexpr std::size_t kShown = 5;
-    std::string names;
-    for (std::size_t i = 0; i < report.never_called.size() && i < kShown; ++i) {
-        names += (i == 0 ? "" : ", ") + report.never_called[i];
-    }
-    if (report.never_called.size() > kShown)
-        names += fmt::format(" and {} more", report.never_called.size() - kShown);
-    const bool sampled = std::ranges::any_of(report.functions, &score::FunctionRow::sampled);
-    out.push_back(fmt::format("Never called{}{}: {}.",
-                              report.left_out.of_the_run() ? " in this part of the run" : "",
-                              sampled ? ", or never while they were recorded" : "", names));
 }
 
 bool needs_quotes(const std::string& word) {
     return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
-}
-
-/// The first few of them.
-std::string some_names(const std::vector<const score::FunctionRow*>& rows) {
-    constexpr std::size_t kShown = 5;
-    std::string names;
-    for (const score::FunctionRow* row : std::span{rows}.first(std::min(kShown, rows.size())))
-        names += (names.empty() ? "" : ", ") + row->name;
-    if (rows.size() > kShown) names += fmt::format(" and {} more", rows.size() - kShown);
-    return names;
-}
-
-template <class Wanted>
-std::vector<const score::FunctionRow*> rows_that(const score::Report& report, const Wanted& wanted) {
-    std::vector<const score::FunctionRow*> rows;
-    for (const score::FunctionRow& row : report.functions)
-        if (wanted(row)) rows.push_back(&row);
-    return rows;
-}
-
-/// The part of the run that the windows of these functions cover.
-std::string cover_text(const std::vector<const score::FunctionRow*>& rows) {
-    const auto [least, most] = std::ranges::minmax(rows, {}, &score::FunctionRow::windows_cover);
-    const std::string low = percent(least->windows_cover), high = percent(most->windows_cover);
-    return low == high ? low : fmt::format("{} to {}", low, high);
-}
-
-/// One line for all functions; sampling_details() has the rest.
-void add_sampling(const score::Report& report, std::vector<std::string>& out) {
-    const std::string budget = fmt::format("--max-overhead {}", percent(report.process.max_overhead));
-    if (const auto off = rows_that(report, [](const auto& row) { return row.switched_off_ns.has_value(); });
-        !off.empty())
-        out.push_back(
-            fmt::format("{} switched off in the course of the run, to keep to {}: {}. Later calls are "
-                        "missing, in the sequences of their callers too.",
-                        counted(off.size(), "function was", "functions were"), budget, some_names(off)));
-    const auto windowed = rows_that(report, [](const auto& row) { return row.windowed; });
-    const auto trees = rows_that(report, [](const auto& row) { return row.sampled && !row.windowed; });
-    std::string text;
-    if (!windowed.empty())
-        text = fmt::format("{} sampled in windows that cover {} of the run: {}",
-                           counted(windowed.size(), "function was", "functions were"), cover_text(windowed),
-                           some_names(windowed));
-    if (!trees.empty())
-        text += fmt::format("{}{} sampled by call trees drawn at random, to keep to {}: {}",
-                            text.empty() ? "" : "; ", counted(trees.size(), "function was", "functions were"),
-                            budget, some_names(trees));
-    const bool counted = std::ranges::none_of(report.functions, &score::FunctionRow::estimates_occurrences);
-    if (!text.empty())
-        out.push_back(text + (counted ? ". Lost times are estimates; occurrences were counted."
-                                      : ". Counts and lost times are estimates."));
-    if (const auto few = rows_that(report, [](const auto& row) { return row.few_windows; }); !few.empty())
-        out.push_back(fmt::format(
-            "No score for what was called in fewer than {} windows, or takes much less time than its "
-            "probes: {}.",
-            score::kFewWindows, some_names(few)));
-}
-
-/// Hints say how much of a loss was time off the processors, where that is known.
-void add_switches(const score::Report& report, std::vector<std::string>& out) {
-    using State = trace::SwitchInfo::State;
-    const trace::SwitchInfo& switches = report.switches;
-    const bool told = switches.state != State::not_told;
-    const bool matters = std::ranges::any_of(report.functions, [&](const score::FunctionRow& row) {
-        return !row.hints.empty() || (told && row.rdam >= report.threshold);
-    });
-    if (!matters) return;
-    if (switches.lost > 0)
-        out.push_back(
-            fmt::format("{} of context switches had no room: times off the processors are incomplete.",
-                        counted(switches.lost, "record", "records")));
-    const std::string why = switches.reason.empty() ? "" : fmt::format(" ({})", switches.reason);
-    constexpr auto kUnknown = "waiting and preemption cannot be told from slow work";
-    switch (switches.state) {
-        case State::recorded:
-            return;
-        case State::stopped:
-            out.push_back(fmt::format("Context switches were recorded up to {} only{}: from then on {}.",
-                                      human_time(report.switches_until_ns), why, kUnknown));
-            return;
-        case State::off:
-            out.push_back(fmt::format("Context switches were not recorded (--switches off): {}.", kUnknown));
-            return;
-        case State::unavailable:
-        case State::not_told:
-            out.push_back(fmt::format("Context switches were not recorded{}: {}.", why, kUnknown));
-    }
-}
-
-/// Of a program with more threads at work than processors.
-void add_crowding(const score::Report& report, std::vector<std::string>& out) {
-    constexpr double kWorthTelling = 0.02;
-    const double all = report.threads_ns + report.crowded_ns;
-    if (report.crowded_ns < kWorthTelling * all) return;
-    out.push_back(fmt::format(
-        "The threads waited for {} of the time for processors that other threads of the program had. That is "
-        "no loss of a function: it is left out.",
-        percent(report.crowded_ns / all)));
 }
 
 /// A hundredth is what the second figure of a score is about.
@@ -214,8 +56,8 @@ void add_machine(const score::Report& report, std::vector<std::string>& out) {
     const double share = report.process.machine_share;
     if (share < kWorthTelling) return;
     out.push_back(
-        fmt::format("this machine itself takes {} of every thread's time (interrupts, or its host): scores "
-                    "below {:.2f} are the machine",
+        fmt::format("This machine itself takes {} of every thread's time (interrupts, or its host): scores "
+                    "below {:.2f} are the machine.",
                     percent(share), std::ceil(100 * share) / 100));
 }
 
@@ -230,7 +72,8 @@ void add_agent(const score::Report& report, std::vector<std::string>& out) {
         human_time(report.agent_bound_ns), counted(doubtful, "function", "functions")));
 }
 
-void add_counters(const trace::CounterInfo& counters, std::vector<std::string>& out) {
+void add_counters(const score::Report& report, std::vector<std::string>& out) {
+    const trace::CounterInfo& counters = report.counters;
     if (counters.state == trace::CounterInfo::State::unavailable)
         out.push_back(fmt::format("No instructions were counted: {}.", counters.reason));
 }
@@ -241,7 +84,8 @@ std::string window_text(const score::LeftOut& left_out) {
     return fmt::format("from {} to {}", human_time(*left_out.since_ns), human_time(*left_out.until_ns));
 }
 
-void add_left_out(const score::LeftOut& left_out, std::vector<std::string>& out) {
+void add_left_out(const score::Report& report, std::vector<std::string>& out) {
+    const score::LeftOut& left_out = report.left_out;
     std::string text;
     if (left_out.since_ns || left_out.until_ns) text = fmt::format("the run {}", window_text(left_out));
     const auto add = [&](std::uint64_t count, const char* one, const char* many) {
@@ -257,22 +101,98 @@ void add_left_out(const score::LeftOut& left_out, std::vector<std::string>& out)
     }
 }
 
+void add_end(const score::Report& report, std::vector<std::string>& out) {
+    if (!report.process.clean_end && !report.damage.no_index) {
+        out.emplace_back(
+            "The program was left by _exit() or killed: what it had recorded is here, and calls that were "
+            "open have no end.");
+    }
+}
+
+void add_no_switches(const score::Report& report, std::vector<std::string>& out) {
+    if (std::string text = no_switches_note(report); !text.empty()) out.push_back(std::move(text));
+}
+
+void add_remarks(const score::Report& report, std::vector<std::string>& out) {
+    out.insert(out.end(), report.remarks.begin(), report.remarks.end());
+}
+
+/// One of the two.
+struct Kind {
+    void (*add)(const score::Report&, std::vector<std::string>&) = nullptr;
+    SummedNote sum = nullptr;
+};
+
+constexpr Kind kKinds[] = {
+    {.add = add_left_out},     {.add = add_damage},         {.add = add_end},
+    {.sum = dropped_note},     {.sum = holes_note},         {.sum = abandoned_note},
+    {.sum = still_open_note},  {.sum = no_beginning_note},  {.sum = bad_clock_note},
+    {.sum = too_long_note},    {.sum = switched_off_note},  {.sum = sampling_note},
+    {.sum = few_windows_note}, {.sum = lost_switches_note}, {.sum = stopped_switches_note},
+    {.add = add_no_switches},  {.sum = crowding_note},      {.add = add_machine},
+    {.add = add_agent},        {.add = add_counters},       {.add = add_remarks},
+    {.add = add_refused},      {.sum = never_called_note}};
+
+/// What `kind` says of one process.
+std::vector<std::string> texts(const Kind& kind, const score::Report& report) {
+    std::vector<std::string> out;
+    if (kind.add != nullptr) {
+        kind.add(report, out);
+    } else if (std::string text = kind.sum(std::array{&report}); !text.empty()) {
+        out.push_back(std::move(text));
+    }
+    return out;
+}
+
+/// Every text once, with the processes of which it is said.
+std::vector<SharedNote> by_text(const Kind& kind, Reports reports) {
+    std::vector<SharedNote> shared;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        for (std::string& text : texts(kind, *reports[i])) {
+            auto known = std::ranges::find(shared, text, &SharedNote::text);
+            if (known == shared.end()) known = shared.insert(known, {.text = std::move(text)});
+            known->processes.push_back(i);
+        }
+    }
+    return shared;
+}
+
+/// The sum over the processes of which there is something to say.
+SharedNote added_up(const Kind& kind, Reports reports, const std::vector<SharedNote>& each) {
+    SharedNote sum;
+    for (const SharedNote& note : each)
+        sum.processes.insert(sum.processes.end(), note.processes.begin(), note.processes.end());
+    std::ranges::sort(sum.processes);
+    std::vector<const score::Report*> parts;
+    for (const std::size_t process : sum.processes)
+        parts.push_back(reports[process]);
+    sum.text = kind.sum(parts);
+    return sum;
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const score::Report& report) {
     std::vector<std::string> out;
-    add_left_out(report.left_out, out);
-    add_damage(report, out);
-    add_losses(report, out);
-    add_unscored(report, out);
-    add_sampling(report, out);
-    add_switches(report, out);
-    add_crowding(report, out);
-    add_machine(report, out);
-    add_agent(report, out);
-    add_counters(report.counters, out);
-    out.insert(out.end(), report.remarks.begin(), report.remarks.end());
-    add_answers(report, out);
+    for (const Kind& kind : kKinds)
+        std::ranges::move(texts(kind, report), std::back_inserter(out));
+    return out;
+}
+
+std::vector<SharedNote> notes(Reports reports, Reports all) {
+    std::vector<SharedNote> out;
+    for (const Kind& kind : kKinds) {
+        if (kind.sum == never_called_note) {
+            // What is about all processes names none, and a short one may have called what the others have
+            // not.
+            if (std::string text = never_called_note(all); !text.empty())
+                out.push_back({.text = std::move(text)});
+            continue;
+        }
+        std::vector<SharedNote> each = by_text(kind, reports);
+        if (kind.sum != nullptr && each.size() > 1) each = {added_up(kind, reports, each)};
+        std::ranges::move(each, std::back_inserter(out));
+    }
     return out;
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "analyzer/output/notes.h"
@@ -23,11 +22,27 @@ std::string short_command(std::vector<std::string> words) {
     return command_text(words);
 }
 
+/// What tells it from the others: its title, the name that its first thread has given itself, or its command.
+std::string what_it_is(const score::Report& report) {
+    const trace::ProcessInfo& process = report.process;
+    if (!process.title.empty()) return process.title;
+    const std::string command = short_command(process.command);
+    const auto first = std::ranges::find(report.threads, process.pid, &score::ThreadRow::tid);
+    if (first == report.threads.end() || first->name.empty()) return command;
+    // The kernel keeps 15 bytes of the program's name; a script goes by its interpreter or its own.
+    const std::string& name = first->name;
+    const bool own =
+        process.executable.find(name) == std::string::npos && command.find(name) == std::string::npos;
+    return own ? name + ": " + command : command;
+}
+
 class ProcessesWriter {
   public:
     ProcessesWriter(const Processes& processes, const TextOptions& options)
         : processes_(processes), options_(options), style_(options.color) {
         rows_ = score::by_rank(processes.overall.functions, options.top);
+        for (std::size_t i = 0; i < processes.reports.size(); ++i)
+            if (options.top == 0 || !processes.overall.short_lived[i]) shown_.push_back(i);
     }
 
     std::string write() {
@@ -60,44 +75,47 @@ class ProcessesWriter {
                      {.title = "life"},
                      {.title = "threads"},
                      {.title = "events"},
-                     {.title = "made longer"}}};
-        for (std::size_t i = 0; i < processes_.reports.size(); ++i) {
+                     {.title = "made longer"},
+                     {.title = "", .left = true}}};
+        for (const std::size_t i : shown_) {
             const score::Report& report = processes_.reports[i];
-            table.add({number(i), fmt::format("{}", report.process.pid),
-                       printable(short_command(report.process.command)), printable(processes_.files[i]),
-                       human_time(report.duration_ns), grouped(report.threads.size()), grouped(report.events),
-                       fmt::format("{:.2f} ×", report.cost.slowdown) +
-                           (processes_.overall.short_lived[i] ? " (short-lived: sets no score)" : "")});
+            table.add({number(i), fmt::format("{}", report.process.pid), printable(what_it_is(report)),
+                       printable(processes_.files[i]), human_time(report.duration_ns),
+                       grouped(report.threads.size()), grouped(report.events),
+                       fmt::format("{:.2f} ×", report.cost.slowdown),
+                       processes_.overall.short_lived[i] ? "short-lived: sets no score" : ""});
         }
         for (const std::string& text : table.lines(1))
             line(text);
+        if (const std::size_t more = processes_.reports.size() - shown_.size(); more > 0)
+            line(style_.faint(fmt::format(" … {} more, short-lived: {} no score (--top 0 shows all)", more,
+                                          more == 1 ? "it sets" : "they set")));
     }
 
     /// What several processes have in common is said once.
     void notes_of_all() {
-        std::vector<std::string> order;
-        std::map<std::string, std::vector<std::size_t>> of;
-        for (std::size_t i = 0; i < processes_.reports.size(); ++i) {
-            for (const std::string& note : notes(processes_.reports[i])) {
-                if (of[note].empty()) order.push_back(note);
-                of[note].push_back(i);
-            }
-        }
-        for (const std::string& note : order)
-            line(style_.notable(fmt::format("note: {}: {}", which(of[note]), printable(note))));
+        std::vector<const score::Report*> all, shown;
+        for (const score::Report& report : processes_.reports)
+            all.push_back(&report);
+        for (const std::size_t i : shown_)
+            shown.push_back(all[i]);
+        for (const SharedNote& note : notes(shown, all))
+            line(style_.notable(fmt::format("note: {}{}", which(note.processes), printable(note.text))));
         for (const UnreadableTrace& trace : processes_.unreadable)
             line(
                 style_.notable("note: " + printable(trace.file) + " is left out: " + printable(trace.error)));
     }
 
+    /// `#1, #2: `; indices into those that are shown.
     std::string which(const std::vector<std::size_t>& processes) const {
         constexpr std::size_t kShown = 4;
-        if (processes.size() == processes_.reports.size()) return "all";
+        if (processes.empty()) return {};
+        if (processes.size() == shown_.size()) return "all: ";
         std::string text;
         for (std::size_t i = 0; i < std::min(kShown, processes.size()); ++i)
-            text += (i == 0 ? "" : ", ") + number(processes[i]);
+            text += (i == 0 ? "" : ", ") + number(shown_[processes[i]]);
         if (processes.size() > kShown) text += fmt::format(" and {} more", processes.size() - kShown);
-        return text;
+        return text + ": ";
     }
 
     static std::string name_of(const score::OverallFunction& row) {
@@ -152,16 +170,16 @@ class ProcessesWriter {
             line("?, ≥, !, °: a score with a reservation; the process's own report (--threads) says which.");
     }
 
-    /// All of them, or those with the highest scores, in their order.
+    /// All of them, or those with the highest scores, in their order. Processes that wait by design would
+    /// have the highest of all.
     std::vector<std::size_t> columns() const {
         std::vector<double> highest(processes_.reports.size());
         for (const score::OverallFunction& row : rows_) {
+            if (!row.by_design.empty()) continue;
             for (const score::ProcessShare& part : row.processes)
                 highest[part.process] = std::max(highest[part.process], part.rdam);
         }
-        std::vector<std::size_t> order;
-        for (std::size_t i = 0; i < highest.size(); ++i)
-            order.push_back(i);
+        std::vector<std::size_t> order = shown_;
         std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return highest[i]; });
         order.resize(std::min(order.size(), kMostProcessColumns));
         std::ranges::sort(order);
@@ -170,7 +188,7 @@ class ProcessesWriter {
 
     void scores() {
         const std::vector<std::size_t> shown = columns();
-        const std::size_t more = processes_.reports.size() - shown.size();
+        const std::size_t more = shown_.size() - shown.size();
         line();
         line(style_.bold(more == 0 ? std::string{"Score in each process"}
                                    : fmt::format("Score in the {} processes with the highest ones ({} more: "
@@ -195,6 +213,7 @@ class ProcessesWriter {
     const Processes& processes_;
     const TextOptions& options_;
     Style style_;
+    std::vector<std::size_t> shown_;  ///< processes
     std::vector<std::reference_wrapper<const score::OverallFunction>> rows_;
     std::string out_;
 };

@@ -41,6 +41,7 @@ std::string serialize(const ProcessInfo& process) {
     for (const NodeInfo& node : process.nodes)
         to.add_message(F::nodes, serialize(node));
     if (process.machine_share > 0) to.add_double(F::machine_share, process.machine_share);
+    if (!process.title.empty()) to.add_bytes(F::title, process.title);
     return out;
 }
 

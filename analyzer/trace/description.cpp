@@ -79,6 +79,9 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
                 in.real(to.machine_share);
                 if (!(to.machine_share >= 0 && to.machine_share <= 1)) to.machine_share = 0;
                 break;
+            case F::title:
+                in.text(to.title);
+                break;
             default:
                 in.skip();
         }

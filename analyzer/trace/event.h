@@ -178,6 +178,7 @@ struct ProcessInfo {
     std::string boot_id;
     std::string run;  ///< what `rdam record` calls the run this process belongs to; empty: started without it
     std::vector<std::string> command;
+    std::string title = {};  ///< what it calls itself instead of its command line (setproctitle); empty: that
     std::string executable;
     std::string host;
     std::string machine;  ///< processor model, number of processors, kernel

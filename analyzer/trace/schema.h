@@ -37,6 +37,7 @@ enum class Process : protozero::pbf_tag_type {
     max_overhead = 13,
     nodes = 14,
     machine_share = 15,
+    title = 16,
 };
 
 enum class Node : protozero::pbf_tag_type {

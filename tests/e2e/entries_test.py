@@ -53,15 +53,27 @@ class Entries(Recorded):
         self.assertEqual(self.counts(), {"split": 100}, said)
         self.assertIn("left entries:split.cold alone: is the cold part of a function, which is jumped to and not called\n", said)
 
-    def test_last_byte_of_the_code(self):
+    def last_function_of(self, section: str, name: str) -> int:
+        """Of the program `clones`, which must end the section with it: how many bytes there are up to the next section."""
         sections = self.run_in_folder("readelf", "-SW", PROGRAMS / "clones").stdout.decode()
         symbols = self.run_in_folder("readelf", "-sW", PROGRAMS / "clones").stdout.decode()
-        text = re.search(r" \.text +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", sections)
-        last = re.search(r"([0-9a-f]+) +1 FUNC .* last_byte\n", symbols)
-        self.assertEqual(int(last.group(1), 16) + 1, int(text.group(1), 16) + int(text.group(2), 16))
+        found = re.findall(r" (\S+) +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", sections)
+        places = {name: (int(begin, 16), int(size, 16)) for name, begin, size in found}
+        end = sum(places[section])
+        last = re.search(rf"([0-9a-f]+) +1 FUNC .* {name}\n", symbols)
+        self.assertEqual(int(last.group(1), 16) + 1, end)
+        return min(begin for begin, _ in places.values() if begin >= end) - end
+
+    def test_last_byte_of_the_code(self):
+        self.assertEqual(self.last_function_of(".text", "last_byte"), 0)
         said = self.record("last_byte", "twin_of_other", program="clones", status=3)
         self.assertEqual(self.counts(), {"twin_of_other": 100}, said)
         self.assertIn("left clones:last_byte alone: shorter than the patch (1 of 5 bytes), and no padding behind it\n", said)
+
+    def test_what_nobody_has_behind_a_section_serves_as_padding(self):
+        self.assertEqual(self.last_function_of("last_section", "last_of_section"), 15)
+        said = self.record("last_of_section", program="clones", status=3)
+        self.assertEqual(self.counts(), {"last_of_section": 100}, said)
 
 
 class Clones(Recorded):

@@ -33,6 +33,27 @@ class Regions(Case):
     def test_c_in_a_position_dependent_program(self):
         self.check("regions_fixed", {"outer": 1000, "inner": 1000, "100 rows": 22})
 
+    def test_names_of_regions_belong_on_the_list(self):
+        plain = self.run_in_folder(PROGRAMS / "regions")
+        for names in ("outer", "region:outer", "inner,100 rows"):
+            done = self.rdam("record", "-f", names, "--", PROGRAMS / "regions")
+            self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
+            said = done.stderr.decode()
+            self.assertIn("regions: its regions are recorded\n", said)
+            self.assertNotIn("not found", said)
+            self.assertEqual(self.regions("trace.bin"), {"outer": 1000, "inner": 1000, "100 rows": 22})
+            os.unlink(self.folder / "trace.bin")
+        # Beside a function, and beside a name that nothing has.
+        said = self.rdam("record", "-f", "work,outer,outter", "--", PROGRAMS / "regions").stderr.decode()
+        self.assertRegex(said, r"rdam: 'outter': not found")
+        self.assertNotIn("'outer'", said)
+        self.assertIn("rdam: 1 function wrapped in ", said)
+
+    def test_a_name_that_is_no_region_is_not_found(self):
+        done = self.rdam("record", "-f", "nowhere", "--", PROGRAMS / "regions")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing is recorded", done.stderr.decode())
+
     def test_static_program_runs_without_the_recorder(self):
         plain = self.run_in_folder(PROGRAMS / "regions")
         self.assertEqual(self.run_in_folder(PROGRAMS / "regions_static").stdout, plain.stdout)

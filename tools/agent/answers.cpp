@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "wrappers/support/printable.h"
 
@@ -63,6 +64,19 @@ std::string sampled_text(const Plan& plan, const Wishes& wishes) {
         wishes.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
 }
 
+/// Of libraries that may come later, a line each: nothing is wrong with them.
+std::string awaited_text(const Plan& plan) {
+    std::map<std::string, std::size_t> entries;
+    for (const Answer& answer : plan.answers)
+        if (answer.awaits_module) ++entries[answer.entry.scope];
+    std::string text;
+    for (const auto& [module, count] : entries)
+        text += fmt::format("rdam: {} is not loaded yet: {} of the list {} looked for in it when it is\n",
+                            printable(module), count == 1 ? "1 entry" : fmt::format("{} entries", count),
+                            count == 1 ? "is" : "are");
+    return text;
+}
+
 bool is_launcher(const ProcessDescription& process) {
     return Catalogue::builtin().is_launcher(std::filesystem::path(process.executable).filename().string());
 }
@@ -85,8 +99,14 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
     if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
     std::string text;
     for (const Answer& answer : plan.answers)
-        if (worth_saying(answer, wishes)) text += line(answer);
-    if (plan.functions.empty()) {
+        if (worth_saying(answer, wishes) && !answer.awaits_module) text += line(answer);
+    text += awaited_text(plan);
+    const auto is_wrapped = [](const Answer& answer) { return answer.verdict == Verdict::wrapped; };
+    if (plan.functions.empty() && std::ranges::any_of(plan.answers, is_wrapped)) {
+        if (wishes.verbose || !wishes.run.empty())
+            text += fmt::format("rdam: no function wrapped in {}: its regions are recorded\n",
+                                printable(process.executable));
+    } else if (plan.functions.empty()) {
         text +=
             fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
                         printable(process.executable));

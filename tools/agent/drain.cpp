@@ -13,6 +13,7 @@
 #include "libprobe/format/free_list.h"
 #include "tools/agent/call_counts.h"
 #include "tools/agent/chunk_parser.h"
+#include "tools/agent/regions.h"
 #include "tools/agent/remarks.h"
 
 namespace rdam::agent {

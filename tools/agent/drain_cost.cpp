@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tools/agent/drain.h"
-#include "tools/agent/regions.h"
+#include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
 

@@ -29,6 +29,7 @@
 #include "tools/agent/planning.h"
 #include "tools/agent/priorities.h"
 #include "tools/agent/process_facts.h"
+#include "tools/agent/process_title.h"
 #include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/window_sampler.h"
@@ -153,6 +154,7 @@ struct Work {
     const TickRate& rate;
     Attendant& attendant;
     AgentUsage& usage;
+    ProcessTitle& title;
     bool priority_comes_back = false;
     bool rationed = false;  ///< our processor time is taken from the program's
 };
@@ -208,6 +210,7 @@ void drain_while_running(const Work& work, Drain& drain) {
         work.switches.write(drain.writer());
         work.windows.write(drain.writer());
         work.usage.note();
+        work.title.look();
         const bool waits = work.rationed && !work.attendant.urgent();
         if (!ending() && !waits && drain.take_ring()) continue;
         const int idle = !waits && drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
@@ -226,6 +229,8 @@ std::uint64_t end_of_recording(const Work& work) {
 void drain_until_end(const Work& work, Drain& drain) {
     drain_while_running(work, drain);
     work.usage.program_ended();
+    work.title.look(true);
+    work.info.process.title = work.title.text();
     EndProgress progress(work.shared.control());
     while (drain.take_ring())
         progress.show();
@@ -295,6 +300,7 @@ int run(int fd) {
     describe_clock(*shared, rate, info.clock);
     info.counters = describe_counters(shared->measured());
     AgentUsage usage(info.agent);
+    ProcessTitle title(process.pid, process.command);
     WindowSampler windows(*shared, rate, share_of_windows(shared->start()));
     windows.add_marked(info);
     Drain drain(*shared, process, info, rate, windows, wishes.output);
@@ -308,6 +314,7 @@ int run(int fd) {
                      .rate = rate,
                      .attendant = attendant,
                      .usage = usage,
+                     .title = title,
                      .priority_comes_back = priorities.reversible(),
                      .rationed = rationed},
                     drain);

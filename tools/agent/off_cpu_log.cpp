@@ -13,7 +13,8 @@ constexpr std::size_t kMostParts = 4096;
 }  // namespace
 
 void OffCpuLog::add(const SwitchRecord& record, std::uint64_t ticks) {
-    if (record.lost) return forget_open();
+    if (record.lost) return note_loss(record);
+    if (!silent_.empty()) return;
     if (record.agent) return agent_.add(record, ticks);
     Thread& thread = threads_[record.tid];
     if (record.out) return leave(thread, record, ticks);
@@ -78,6 +79,14 @@ void OffCpuLog::seal_all() {
     for (auto& [tid, thread] : threads_)
         seal(tid, thread);
     std::erase_if(threads_, [](const auto& each) { return !each.second.is_out; });
+}
+
+void OffCpuLog::note_loss(const SwitchRecord& record) {
+    if (record.out)
+        silent_.insert(record.cpu);
+    else
+        silent_.erase(record.cpu);
+    forget_open();
 }
 
 void OffCpuLog::forget_open() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -21,9 +22,9 @@ class OffCpuLog {
 
     /// Records come in the order of time, those of the agent's own threads among them; `ticks` is that of the
     /// record. A record may come twice. A time in which a thread was preempted is cut where the agent got the
-    /// processor that it left, and where the agent lost it: OffCpu::by_recorder. Where
-    /// records were lost, intervals that had begun and not ended are left out: what is here has both its
-    /// ends.
+    /// processor that it left, and where the agent lost it: OffCpu::by_recorder. While
+    /// records of some processor are missing a thread may have come and gone there unseen: intervals that
+    /// reach into that time are left out.
     void add(const SwitchRecord& record, std::uint64_t ticks);
 
     /// The recording ends with the program: threads that are out stay out. Nothing can be added afterwards.
@@ -53,10 +54,12 @@ class OffCpuLog {
     void put(std::uint32_t tid, Thread& thread, const trace::OffCpu& interval);
     void seal(std::uint32_t tid, Thread& thread);
     void seal_all();
+    void note_loss(const SwitchRecord& record);
     void forget_open();
 
     std::unordered_map<std::uint32_t, Thread> threads_;
     AgentTimes agent_;
+    std::set<std::uint16_t> silent_;  ///< processors whose records are missing
     std::vector<Part> parts_;
     std::uint64_t intervals_ = 0;  ///< that are not in a part
     std::uint64_t dropped_ = 0;

@@ -237,8 +237,10 @@ Result<void> Planning::start() {
     std::string message = answer_text(plan, process_, wishes_);
     for (const std::string& remark : info_.remarks)
         message += "rdam: " + remark + "\n";
-    if (plan.functions.empty() && !std::ranges::any_of(plan.answers, &Answer::awaits_module))
-        return fail("{}", message);
+    const auto promising = [](const Answer& answer) {
+        return answer.awaits_module || answer.verdict == Verdict::wrapped;
+    };
+    if (plan.functions.empty() && std::ranges::none_of(plan.answers, promising)) return fail("{}", message);
     std::vector<NumberedFunction> numbered;
     for (const PlannedFunction& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/plan/planner.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::agent {

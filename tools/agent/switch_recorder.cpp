@@ -1,5 +1,6 @@
 #include "tools/agent/switch_recorder.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -103,7 +104,8 @@ void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     if (wanted_ == Switches::on || per_second <= kMostPerSecond) return;
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
-    why_stopped_ = fmt::format("{:.0f} context switches a second on one processor", per_second / 2);
+    why_stopped_ = fmt::format("{} context switches a second on one processor",
+                               fmt::group_digits(static_cast<std::uint64_t>(per_second / 2)));
     log_.stop();
     rings_.reset();
     // A poll that goes on would keep the events alive.

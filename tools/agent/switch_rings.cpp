@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace rdam::agent {
 namespace {
@@ -120,7 +121,7 @@ Result<void> SwitchRings::open_all(const perf_event_attr& attributes, std::size_
         const int fd = open_event(attributes, pid_, cpu);
         if (fd < 0 && errno == ENODEV) continue;  // a processor that is not running
         if (fd < 0) return tl::unexpected(why_not_open(errno));
-        rings_.push_back({.fd = fd, .size = size});
+        rings_.push_back({.fd = fd, .size = size, .cpu = static_cast<std::uint16_t>(cpu)});
         void* memory = mmap(nullptr, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (memory == MAP_FAILED) {
             unlocked_ = true;
@@ -180,6 +181,7 @@ void SwitchRings::take(Ring& ring, std::vector<SwitchRecord>& to) {
     const std::uint64_t head = std::atomic_ref<__u64>{page.data_head}.load(std::memory_order_acquire);
     std::uint64_t tail = page.data_tail;
     constexpr std::size_t kLargest = 128;  ///< of the records that this event can write
+    const bool full = head - tail > ring.size - kLargest;
     while (head - tail >= sizeof(perf_event_header)) {
         std::uint8_t record[kLargest];
         const auto copy = [&](std::size_t size) {
@@ -194,14 +196,18 @@ void SwitchRings::take(Ring& ring, std::vector<SwitchRecord>& to) {
         if (header.size < sizeof header || header.size > head - tail) break;
         if (header.size <= kLargest) {
             copy(header.size);
-            add(record, header.size, to);
+            add(ring, record, header.size, to);
         }
         tail += header.size;
     }
     std::atomic_ref<__u64>{page.data_tail}.store(head, std::memory_order_release);
+    if (!full) return;
+    to.push_back({.ns = ring.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
+    ring.was_full = true;
 }
 
-void SwitchRings::add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to) {
+void SwitchRings::add(Ring& ring, const std::uint8_t* record, std::size_t size,
+                      std::vector<SwitchRecord>& to) {
     perf_event_header header;
     std::memcpy(&header, record, sizeof header);
     if (size < sizeof header + sizeof(SampleId)) return;
@@ -211,8 +217,13 @@ void SwitchRings::add(const std::uint8_t* record, std::size_t size, std::vector<
         std::uint64_t lost = 0;  // behind the header and the event's number
         std::memcpy(&lost, record + sizeof header + sizeof lost, sizeof lost);
         lost_ += lost;
-        to.push_back({.ns = id.time, .lost = true});
+        // The ring may have filled up while it was being emptied.
+        to.push_back({.ns = ring.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
+        ring.was_full = true;
     }
+    // The kernel tells of a loss before it writes anything else.
+    if (std::exchange(ring.was_full, false)) to.push_back({.ns = id.time, .cpu = ring.cpu, .lost = true});
+    ring.last_ns = id.time;
     if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_)) return;
     to.push_back({.ns = id.time,
                   .tid = id.tid,

@@ -20,7 +20,8 @@ struct SwitchRecord {
     bool out = false;        ///< else the thread comes back
     bool preempted = false;  ///< out: it could have gone on
     bool agent = false;      ///< of one of our own threads, not of the process's
-    bool lost = false;       ///< none of this: here records of any threads are missing
+    /// None of this: from here on records of the processor `cpu` are missing (`out`), or no longer are.
+    bool lost = false;
 };
 
 /// One ring for each processor. Not thread-safe.
@@ -35,8 +36,10 @@ class SwitchRings {
     SwitchRings& operator=(const SwitchRings&) = delete;
     ~SwitchRings();
 
-    /// Appends what is in the rings; each ring's records are in the order of time. Returns the largest number
-    /// that came from one ring.
+    /// Appends what is in the rings; each ring's records are in the order of time. Where a ring had no room,
+    /// a `lost` record of the time of the last one that it took says so as soon as the ring is seen to be
+    /// full: the kernel tells of it only when it has room and something to write again. Returns the largest
+    /// number that came from one ring.
     std::size_t take(std::vector<SwitchRecord>& to);
 
     /// Records that the kernel had no room for, so far.
@@ -50,13 +53,16 @@ class SwitchRings {
         int fd = -1;
         void* memory = nullptr;
         std::size_t size = 0;  ///< of the data behind the first page
+        std::uint16_t cpu = 0;
+        std::uint64_t last_ns = 0;  ///< of its last record
+        bool was_full = false;      ///< when it was emptied: what came then is missing
     };
 
     explicit SwitchRings(std::uint32_t pid);
     Result<void> open_all(const perf_event_attr& attributes, std::size_t size);
     void open_others(const perf_event_attr& attributes, std::uint32_t pid, std::uint32_t but, int cpu);
     void take(Ring& ring, std::vector<SwitchRecord>& to);
-    void add(const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to);
+    void add(Ring& ring, const std::uint8_t* record, std::size_t size, std::vector<SwitchRecord>& to);
 
     std::uint32_t pid_;
     std::uint32_t own_pid_;

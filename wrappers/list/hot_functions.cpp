@@ -20,12 +20,19 @@ bool starts_with(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
 }
 
-/// What perf names in place of an object file: mappings of no file, and code made at run time.
+bool has_no_name(const PerfRow& row) {
+    return is_address(row.symbol) || row.symbol == "[unknown]";
+}
+
+}  // namespace
+
 bool is_no_file(std::string_view module) {
     return starts_with(module, "[") || starts_with(module, "//") || starts_with(module, "anon_inode") ||
            starts_with(module, "/memfd:") || starts_with(module, "/SYSV") || starts_with(module, "/dev/") ||
            starts_with(module, "perf-") || starts_with(module, "jitted-");
 }
+
+namespace {
 
 bool is_kernel(const PerfRow& row) {
     return row.level == 'k' || (row.level == ' ' && starts_with(row.module, "[kernel"));
@@ -33,11 +40,13 @@ bool is_kernel(const PerfRow& row) {
 
 /// nullopt: a function of the program.
 std::optional<LeftOut> reason_against(const PerfRow& row) {
-    if (is_address(row.symbol) || row.symbol == "[unknown]") return LeftOut::unresolved;
+    const bool nowhere = row.module == "[unknown]";
+    if (has_no_name(row) && (nowhere || is_kernel(row) || !is_no_file(row.module)))
+        return LeftOut::unresolved;
     if (row.level == 'g' || row.level == 'u' || row.level == 'H') return LeftOut::guest;
     if (is_kernel(row)) return LeftOut::kernel;
     if (is_inlined(row.symbol)) return LeftOut::inlined;
-    if (is_no_file(row.module)) return row.module == "[unknown]" ? LeftOut::unresolved : LeftOut::no_file;
+    if (is_no_file(row.module)) return nowhere ? LeftOut::unresolved : LeftOut::no_file;
     return std::nullopt;
 }
 
@@ -91,7 +100,7 @@ void tally_rows(const PerfReport& report, Tally& tally, HotFunctions& hot) {
             tally.add(key, row.self);
             continue;
         }
-        if (why == LeftOut::unresolved) key.second.clear();
+        if (why == LeftOut::unresolved || has_no_name(row)) key.second.clear();
         tally.leave_out(*why, key, row);
     }
 }

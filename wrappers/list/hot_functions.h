@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "wrappers/catalogue/catalogue.h"
@@ -21,7 +22,7 @@ struct HotFunction {
 
 enum class LeftOut : std::uint8_t {
     kernel,      ///< kernel symbol
-    unresolved,  ///< address without a name; one entry for each module
+    unresolved,  ///< address without a name; one entry for each module, as for those in no file
     inlined,     ///< exists only inside other functions
     no_file,     ///< in generated code, the vdso, …
     guest,       ///< in a virtual machine
@@ -51,6 +52,9 @@ struct HotFunctions {
     double kernel_percent = 0;           ///< all of the kernel's time
     double kernel_credited_percent = 0;  ///< of it: credited to functions
 };
+
+/// Whether perf names this in place of an object file: a mapping of no file, or code made at run time.
+bool is_no_file(std::string_view module);
 
 /// `names_from` (may be null) is a report on the same samples with a row for every name in the chains.
 HotFunctions hot_functions(const PerfReport& report, const PerfReport* names_from, const Catalogue& catalogue,

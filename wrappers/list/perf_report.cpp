@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "wrappers/list/name_text.h"
 #include "wrappers/list/perf_data.h"
 #include "wrappers/list/perf_text.h"
 #include "wrappers/list/read_file.h"
@@ -99,7 +100,8 @@ Result<Sources> sources_of(const std::string& input) {
 std::vector<std::string> paths_in(const PerfReport& report) {
     std::set<std::string> paths;
     for (const auto& row : report.rows)
-        if (row.level == '.' && row.module.substr(0, 1) == "/" && row.module.substr(0, 2) != "//")
+        if (row.level == '.' && row.module.substr(0, 1) == "/" && !is_no_file(row.module) &&
+            !is_no_file(file_name_of(row.module)))
             paths.insert(std::string(row.module));
     return {paths.begin(), paths.end()};
 }

@@ -193,6 +193,22 @@ std::span<const std::uint8_t> behind_spilled_patch(std::span<const std::uint8_t>
     return padding.subspan(std::min(offset, padding.size()));
 }
 
+/// Bytes behind a section of code that are in no section, in memory all the same and executable.
+std::uint64_t gap_behind(const ObjectFile& file, const ElfSection& section) {
+    constexpr std::uint64_t kPage = 4096;
+    const std::uint64_t end = section.header.sh_addr + section.header.sh_size;
+    std::uint64_t limit = end;
+    for (const GElf_Phdr& segment : read_segments(file.image())) {
+        const bool holds = end > segment.p_vaddr && end - segment.p_vaddr <= segment.p_memsz;
+        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && holds)
+            limit = (segment.p_vaddr + segment.p_memsz + kPage - 1) / kPage * kPage;
+    }
+    for (const ElfSection& other : file.sections())
+        if ((other.header.sh_flags & SHF_ALLOC) != 0 && other.header.sh_addr >= end)
+            limit = std::min(limit, other.header.sh_addr);
+    return limit - end;
+}
+
 }  // namespace
 
 EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> functions) {
@@ -240,6 +256,9 @@ std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) 
         if (!instruction || !is_padding(*instruction)) break;
         offset += instruction->length;
     }
+    const ElfSection* section = file.code_section(function.begin);
+    if (section != nullptr && function.end + offset == section->header.sh_addr + section->header.sh_size)
+        offset += std::min(kMost - offset, gap_behind(file, *section));
     return static_cast<std::uint32_t>(offset);
 }
 

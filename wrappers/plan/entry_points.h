@@ -26,7 +26,8 @@ class EntryPoints {
     std::map<std::uint64_t, std::vector<std::uint64_t>> found_;  // by the function's first address
 };
 
-/// How many bytes behind the function are nops or int3, up to whatever comes next; at most 64.
+/// How many bytes behind the function are nops or int3, up to whatever comes next, or between the end of its
+/// section and the next one; at most 64.
 std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function);
 
 /// The bytes between the end of whatever precedes the function in its section and its first, whatever they

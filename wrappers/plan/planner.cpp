@@ -10,6 +10,7 @@
 #include "wrappers/plan/entry_resolver.h"
 #include "wrappers/plan/function_planner.h"
 #include "wrappers/plan/nearest_names.h"
+#include "wrappers/plan/region_names.h"
 
 namespace rdam {
 namespace {
@@ -50,6 +51,12 @@ class PlanMaker {
         if (resolution.candidates.empty()) {
             Answer answer;
             answer.entry = entry;
+            if (is_region(entry)) {
+                answer.verdict = Verdict::wrapped;
+                answer.function = fmt::format("{}:{}", kRegionModule, entry.name);
+                plan_.answers.push_back(std::move(answer));
+                return;
+            }
             answer.verdict = Verdict::not_found;
             answer.awaits_module = awaits_module(entry);
             answer.reason = answer.awaits_module
@@ -99,6 +106,15 @@ class PlanMaker {
             outcome = tl::unexpected{planned.error()};
         }
         return outcomes_.emplace(key_of(candidate), std::move(outcome)).first->second;
+    }
+
+    bool is_region(const ListEntry& entry) {
+        if (entry.added_wait || (!entry.scope.empty() && entry.scope != kRegionModule)) return false;
+        for (std::size_t index = 0; index < objects_.size(); ++index)
+            if (const ObjectFile* file = objects_.file(index);
+                file != nullptr && may_have_region(*file, entry.name))
+                return true;
+        return false;
     }
 
     bool awaits_module(const ListEntry& entry) {

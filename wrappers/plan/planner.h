@@ -54,11 +54,15 @@ struct PlannedFunction {
 
 enum class Verdict : std::uint8_t { wrapped, not_found, refused };
 
+/// What regions have in place of a module.
+inline constexpr const char* kRegionModule = "region";
+
 /// The answer to one entry of the list (one entry may match several functions: one answer for each).
 struct Answer {
     ListEntry entry;
     Verdict verdict = Verdict::not_found;
-    std::string function;  ///< "module:name" when one was found
+    std::string function;  ///< "module:name" when one was found; of a region, which has no PlannedFunction,
+                           ///< kRegionModule:name
     std::string
         reason;  ///< refused: why. not_found: what was looked at. wrapped: remarks ("as pthread_mutex_unlock,
                  ///< the exported alias", "3 inlined copies will not be seen: in f, g, h"); may be empty

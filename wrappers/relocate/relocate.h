@@ -39,10 +39,10 @@ struct MovedPrologue {
 
 /// `body` holds the bytes of the whole function as they stand in the file, `address` is the object-relative
 /// address of body[0] (link-time virtual address). `padding` says how many bytes behind the end of the
-/// function are known to belong to nobody (nop or int3 up to the next symbol): a function shorter than the
-/// patch may spill into them. `other_entries` are addresses inside the body that are reached from elsewhere
-/// (symbols, landing pads, hot/cold parts jumping back), which must not fall into the moved bytes after the
-/// first, or inside `padding_before`; those elsewhere are passed over.
+/// function are known to belong to nobody (nop or int3 up to the next symbol, or behind the section): a
+/// function shorter than the patch may spill into them. `other_entries` are addresses inside the body that
+/// are reached from elsewhere (symbols, landing pads, hot/cold parts jumping back), which must not fall into
+/// the moved bytes after the first, or inside `padding_before`; those elsewhere are passed over.
 ///
 /// `padding_before` holds the bytes right before the function that belong to nobody, from where an
 /// instruction begins (the end of what precedes) up to the entry; empty where that is not known. They serve

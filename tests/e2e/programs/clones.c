@@ -52,6 +52,7 @@ KEPT long uses_guarded_too(long* p, long n) {
 
 long twin_of_other(long x);
 void last_byte(void);
+void last_of_section(void);
 KEPT static long twin(long x) {
     __asm__ volatile("");
     return x + 1;
@@ -66,6 +67,7 @@ int main(void) {
         value %= 1000;
         sum += twin(i) + twin_of_other(i);
         last_byte();
+        last_of_section();
     }
     printf("%ld %ld %ld %ld\n", sum, counted[0], counted[1], counted[2]);
     return 3;

@@ -86,7 +86,7 @@ TEST_CASE("the machine's share is told where it matters", "[floor]") {
     const auto told = [](double share) {
         const auto all = output::notes(analyze(recording_with(0, share)));
         return std::ranges::any_of(
-            all, [](const std::string& note) { return note.find("this machine itself takes") == 0; });
+            all, [](const std::string& note) { return note.find("This machine itself takes") == 0; });
     };
     CHECK(!told(0));
     CHECK(!told(0.009));

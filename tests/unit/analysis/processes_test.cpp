@@ -145,6 +145,78 @@ TEST_CASE("a process that lived less than 1 % of the longest of its run sets no 
     CHECK(score::merge_reports(std::vector{main, brief}).functions[0].rdam == 0.9);
 }
 
+TEST_CASE("processes that set no score are shown on demand only", "[processes]") {
+    std::vector<score::Report> reports(3, report_with({function("f", 0.1, 0.1, 0.1)}));
+    for (std::uint32_t i = 0; i < reports.size(); ++i) {
+        reports[i].process.pid = 100 + i;
+        reports[i].process.run = "r";
+    }
+    reports[1].duration_ns /= 1000;
+    reports[1].dropped = 7;
+    const Several several{std::move(reports)};
+    const std::string text = several.text();
+    CHECK(text.find("3 processes of 1 run\n") == 0);
+    CHECK(text.find("#2") == std::string::npos);
+    CHECK(text.find("lost while recording") == std::string::npos);
+    CHECK(text.find(" … 1 more, short-lived: it sets no score (--top 0 shows all)\n") != std::string::npos);
+    const std::string all = several.text({.top = 0});
+    CHECK(all.find(" #2  101  app ") != std::string::npos);
+    CHECK(all.find("short-lived: sets no score\n") != std::string::npos);
+    CHECK(all.find("note: #2: 7 events were lost while recording") != std::string::npos);
+    CHECK(all.find("--top 0 shows all") == std::string::npos);
+}
+
+TEST_CASE("a process goes by its title, or the name of its first thread, if it has one of its own",
+          "[processes]") {
+    std::vector<score::Report> reports(4, report_with({function("f", 0.1, 0.1, 0.1)}));
+    for (std::uint32_t i = 0; i < reports.size(); ++i) {
+        reports[i].process.pid = 100 + i;
+        reports[i].threads.push_back({.tid = 100 + i, .name = "app"});
+    }
+    reports[1].process.title = "server: writer\x1b[2J";
+    reports[2].threads[0].name = "collector";
+    reports[3].threads[0].tid = 7;
+    reports[3].threads[0].name = "worker";
+    const std::string text = Several{std::move(reports)}.text();
+    CHECK(text.find(" 100  app  ") != std::string::npos);
+    CHECK(text.find(" 101  server: writer\\x1b[2J  ") != std::string::npos);
+    CHECK(text.find(" 102  collector: app  ") != std::string::npos);
+    CHECK(text.find(" 103  app  ") != std::string::npos);
+}
+
+TEST_CASE("what differs in its figures only is said once of all processes, added up", "[processes]") {
+    std::vector<score::Report> reports(3, report_with({function("f", 0.1, 0.1, 0.1)}));
+    for (score::Report& report : reports) {
+        report.never_called = {"app:g", "app:h"};
+        report.functions[0].sampled = report.functions[0].windowed = report.functions[0].counted = true;
+    }
+    reports[0].functions[0].windows_cover = 0.1;
+    reports[1].functions[0].windows_cover = 0.2;
+    reports[2].functions[0].windows_cover = 0.15;
+    reports[1].functions.push_back(function("g", 0, 0, 0));
+    reports[1].never_called = {"app:h"};
+    reports[0].dropped = 3;
+    reports[2].dropped = 4;
+    reports[2].holes = 1;
+    const std::string text = Several{std::move(reports)}.text();
+    CHECK(text.find("note: #1, #3: 7 events were lost while recording") != std::string::npos);
+    CHECK(text.find("note: #3: 1 event was begun and never written") != std::string::npos);
+    CHECK(text.find("note: all: 1 function was sampled in windows that cover 10 % to 20 % of the run: f. ") !=
+          std::string::npos);
+    CHECK(text.find("note: Never called, or never while they were recorded: app:h.\n") != std::string::npos);
+    CHECK(text.find("app:g.") == std::string::npos);
+}
+
+TEST_CASE("what a short-lived process has called has been called", "[processes]") {
+    std::vector<score::Report> reports(2, report_with({function("f", 0.1, 0.1, 0.1)}));
+    for (score::Report& report : reports)
+        report.process.run = "r";
+    reports[0].never_called = {"app:g"};
+    reports[1].duration_ns /= 1000;
+    reports[1].functions.push_back(function("g", 0, 0, 0));
+    CHECK(Several{std::move(reports)}.text().find("Never called") == std::string::npos);
+}
+
 TEST_CASE("of many processes the table shows those with the highest scores", "[processes]") {
     std::vector<score::Report> reports;
     for (int i = 0; i < 12; ++i) {
@@ -156,6 +228,18 @@ TEST_CASE("of many processes the table shows those with the highest scores", "[p
           std::string::npos);
     CHECK(text.find("  #5     #6     #7     #8     #9    #10    #11    #12\n") != std::string::npos);
     CHECK(text.find("12 processes\n") == 0);  // nobody knows whether of one run
+}
+
+TEST_CASE("waiting by design does not decide which of many processes are shown", "[processes]") {
+    std::vector<score::Report> reports;
+    for (int i = 0; i < 12; ++i) {
+        const double waits = i < 8 ? 0.9 : 0.1, works = i < 8 ? 0.01 : 0.2;
+        reports.push_back(
+            report_with({function("f", works, works, works), function("w", waits, waits, waits)}));
+        reports.back().functions[1].by_design = "for requests or answers";
+    }
+    const std::string text = Several{std::move(reports)}.text();
+    CHECK(text.find("  #9    #10    #11    #12\n") != std::string::npos);
 }
 
 TEST_CASE("static functions of one name are told apart by their files", "[processes][diff]") {

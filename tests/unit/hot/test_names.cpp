@@ -86,3 +86,31 @@ TEST_CASE("glibc's internal names lead to the public ones") {
     CHECK(well_known_name("leveldb::DBImpl::Write", catalogue).empty());
     CHECK(well_known_name("", catalogue).empty());
 }
+
+TEST_CASE(
+    "code that was made at run time is in no file, with names or without, a line for each of its places") {
+    PerfReport report;
+    const auto add = [&](double self, const char* module, const char* symbol, char level) {
+        PerfRow& row = report.rows.emplace_back();
+        row.self = row.children = self;
+        row.module = module;
+        row.symbol = symbol;
+        row.level = level;
+    };
+    for (const char* symbol : {"0x00007f3a5c1d2e40", "0x00007f3a5c1d2e80", "[unknown]"})
+        add(5, "[JIT] tid 7", symbol, '.');
+    add(4, "perf-7.map", "Interpreter", '.');
+    add(3, "app", "0x0000000000001234", '.');
+    add(2, "[kernel.kallsyms]", "0xffffffff81000000", 'k');
+    const HotFunctions hot = hot_functions(report, nullptr, Catalogue::builtin(), {});
+    CHECK(hot.functions.empty());
+    REQUIRE(hot.left_out.size() == 4);
+    CHECK(hot.left_out[0].why == LeftOut::no_file);
+    CHECK(hot.left_out[0].rows == 3);
+    CHECK(hot.left_out[0].percent == 15);
+    CHECK(hot.left_out[1].why == LeftOut::no_file);
+    CHECK(hot.left_out[1].name == "Interpreter");
+    CHECK(hot.left_out[2].why == LeftOut::unresolved);
+    CHECK(hot.left_out[2].module == "app");
+    CHECK(hot.left_out[3].why == LeftOut::unresolved);
+}

@@ -49,6 +49,38 @@ TEST_CASE("sampled functions are named, and how to have every call") {
           "call)\n");
 }
 
+TEST_CASE("a library that is not there yet has one line, however many of its functions are listed") {
+    Plan plan = plan_of(1, 0);
+    for (const char* name : {"open", "close"}) {
+        Answer answer;
+        answer.entry.scope = "libplugin.so";
+        answer.entry.name = name;
+        answer.awaits_module = true;
+        plan.answers.push_back(answer);
+    }
+    Wishes wishes;
+    wishes.run = "run";
+    ProcessDescription process;
+    process.executable = "/usr/bin/app";
+    CHECK(answer_text(plan, process, wishes) ==
+          "rdam: libplugin.so is not loaded yet: 2 entries of the list are looked for in it when it is\n"
+          "rdam: 1 function wrapped in /usr/bin/app\n");
+}
+
+TEST_CASE("a list that names nothing but regions is no mistake") {
+    Plan plan;
+    Answer answer;
+    answer.verdict = Verdict::wrapped;
+    answer.function = "region:row";
+    plan.answers.push_back(answer);
+    Wishes wishes;
+    wishes.run = "run";
+    ProcessDescription process;
+    process.executable = "/usr/bin/app";
+    CHECK(answer_text(plan, process, wishes) ==
+          "rdam: no function wrapped in /usr/bin/app: its regions are recorded\n");
+}
+
 TEST_CASE("a long list of sampled functions is cut short") {
     CHECK(said_of(plan_of(5, 5)).find(": f1, f2, f3, f4, f5 (") != std::string::npos);
     CHECK(said_of(plan_of(9, 9)).find(": f1, f2, f3, f4, f5, … and 4 more (") != std::string::npos);

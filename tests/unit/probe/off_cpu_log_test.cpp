@@ -59,13 +59,35 @@ TEST_CASE("a thread that begins with coming back has no interval") {
     CHECK(log.take_parts().empty());
 }
 
-TEST_CASE("what is open where records are missing is left out") {
+TEST_CASE(
+    "what reaches into a time in which records are missing is left out, wherever the thread comes back") {
+    const SwitchRecord missing{.cpu = 0, .out = true, .lost = true}, again{.cpu = 0, .lost = true};
     OffCpuLog log;
     log.add(out(kTid), 10);
-    log.add({.lost = true}, 15);
+    log.add(missing, 15);
+    // It may have run on processor 0 meanwhile.
     log.add(in(kTid), 20);
     log.add(out(kTid), 30);
     log.add(in(kTid), 40);
+    log.add(out(kOther), 45);
+    log.add(again, 50);
+    log.add(in(kOther), 55);
+    log.add(out(kTid), 60);
+    log.add(in(kTid), 70);
+    log.finish();
+    CHECK(counts(log.take_parts()) == std::pair<std::uint64_t, std::uint64_t>{1, 0});
+}
+
+TEST_CASE("records count again when those of all processors are there") {
+    OffCpuLog log;
+    for (const std::uint16_t cpu : {std::uint16_t{0}, std::uint16_t{1}})
+        log.add({.cpu = cpu, .out = true, .lost = true}, 10);
+    log.add({.cpu = 1, .lost = true}, 20);
+    log.add(out(kTid), 30);
+    log.add(in(kTid), 40);
+    log.add({.cpu = 0, .lost = true}, 50);
+    log.add(out(kTid), 60);
+    log.add(in(kTid), 70);
     log.finish();
     CHECK(counts(log.take_parts()).first == 1);
 }

@@ -1,0 +1,42 @@
+// Notes whose figures add up over processes.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "analyzer/score/report.h"
+
+namespace rdam::output {
+
+/// None is null.
+using Reports = std::span<const score::Report* const>;
+
+/// One sentence about all of the reports, of which there is at least one; empty if there is nothing to say.
+/// Not made safe for a terminal.
+using SummedNote = std::string (*)(Reports);
+
+std::string dropped_note(Reports reports);
+std::string holes_note(Reports reports);
+std::string abandoned_note(Reports reports);
+std::string still_open_note(Reports reports);
+std::string no_beginning_note(Reports reports);
+std::string bad_clock_note(Reports reports);
+std::string too_long_note(Reports reports);
+
+std::string switched_off_note(Reports reports);
+std::string sampling_note(Reports reports);
+std::string few_windows_note(Reports reports);
+
+/// Of context switches: records without room, a recording that was given up, and none at all, the reason of
+/// which does not add up.
+std::string lost_switches_note(Reports reports);
+std::string stopped_switches_note(Reports reports);
+std::string no_switches_note(const score::Report& report);
+
+/// Of a program with more threads at work than processors.
+std::string crowding_note(Reports reports);
+
+/// Of functions that none of them has called.
+std::string never_called_note(Reports reports);
+
+}  // namespace rdam::output
