@@ -23,18 +23,6 @@ constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for 
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
 constexpr std::size_t kMostAtOnce = 16;   ///< entries of the ring, before the caller looks around
 
-std::optional<Budget> make_budget(const SharedMemory& shared, double ticks_per_second) {
-    constexpr double kWindowSeconds = 2e-3;
-    if (shared.start().max_overhead_ppm == 0) return {};
-    const auto ticks = [](std::uint64_t x16) { return static_cast<double>(x16) / 16; };
-    const shm::Measured& measured = shared.measured();
-    return Budget(shared.start().max_overhead_ppm * 1e-6,
-                  {.recorded = ticks(measured.probe_ticks_x16),
-                   .unrecorded = ticks(measured.unrecorded_ticks_x16),
-                   .inside = ticks(measured.inside_ticks_x16)},
-                  kWindowSeconds * ticks_per_second);
-}
-
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
