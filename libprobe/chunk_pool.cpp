@@ -46,6 +46,8 @@ std::uint32_t take_fresh() {
     do {
         if (fresh >= standing.chunks) return shm::kNone;
     } while (!standing.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
+    // Before anything that takes time: a thread may be killed here, and others have chunks behind this one.
+    globals.control->fresh_chunks.count_up();
     const long place = sys::word(&header_of(fresh));
     long done = sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE);
     if (done == 0) done = sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE);
@@ -54,11 +56,10 @@ std::uint32_t take_fresh() {
         globals.control->out_of_memory.store(static_cast<std::uint32_t>(-done));
         // Not even its header is there to be looked at.
         std::uint32_t next = fresh + 1;
-        if (!standing.fresh_chunks.compare_exchange_strong(next, fresh))
-            globals.control->fresh_chunks.count_up();
+        if (standing.fresh_chunks.compare_exchange_strong(next, fresh))
+            globals.control->fresh_chunks.count_down();
         return shm::kNone;
     }
-    globals.control->fresh_chunks.count_up();
     standing.places[fresh].store(kTaken);
     return fresh;
 }

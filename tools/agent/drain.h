@@ -97,6 +97,7 @@ class Drain {
     void spend(std::uint32_t chunk, std::uint32_t thread);
     void free_spent(ThreadData& data);
     void take_gone_threads();
+    static std::optional<Budget> make_budget(const SharedMemory& shared, double ticks_per_second);
     void watch_cost(std::uint32_t thread);
     void look_at_first_moments();
     void set_rates();

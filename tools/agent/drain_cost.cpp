@@ -8,6 +8,18 @@
 
 namespace rdam::agent {
 
+std::optional<Budget> Drain::make_budget(const SharedMemory& shared, double ticks_per_second) {
+    constexpr double kWindowSeconds = 2e-3;
+    if (shared.start().max_overhead_ppm == 0) return {};
+    const auto ticks = [](std::uint64_t x16) { return static_cast<double>(x16) / 16; };
+    const shm::Measured& measured = shared.measured();
+    return Budget(shared.start().max_overhead_ppm * 1e-6,
+                  {.recorded = ticks(measured.probe_ticks_x16),
+                   .unrecorded = ticks(measured.unrecorded_ticks_x16),
+                   .inside = ticks(measured.inside_ticks_x16)},
+                  kWindowSeconds * ticks_per_second);
+}
+
 /// Under a budget nothing needs to be said: what is too hot is sampled.
 void Drain::look_at_first_moments() {
     if (!decoder_.decode(packs_, info_)) return;
