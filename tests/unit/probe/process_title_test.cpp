@@ -1,12 +1,12 @@
 // What servers write over their command lines.
 #include "tools/agent/process_title.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <csignal>
 
 using namespace rdam::agent;
 
@@ -28,28 +28,31 @@ TEST_CASE("of titles that change, the words with which they begin are kept") {
 }
 
 TEST_CASE("a process without a title of its own has none") {
-    std::array<int, 2> ends{};
-    REQUIRE(pipe(ends.data()) == 0);
+    std::array<int, 2> to{}, from{};
+    REQUIRE(pipe2(to.data(), O_CLOEXEC) == 0);
+    REQUIRE(pipe2(from.data(), O_CLOEXEC) == 0);
     const pid_t child = fork();
     if (child == 0) {
-        close(ends[1]);
-        char end = 0;
-        // Until the parent is through.
-        execl("/bin/cat", "cat", ("/dev/fd/" + std::to_string(ends[0])).c_str(), nullptr);
-        _exit(read(ends[0], &end, 1) == 0 ? 0 : 1);
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        execl("/bin/cat", "cat", "-", nullptr);
+        _exit(1);
     }
-    close(ends[0]);
-    const auto pid = static_cast<std::uint32_t>(child);
-    while (program_name(pid) != "cat" && kill(child, 0) == 0)
-        usleep(1000);
-    ProcessTitle same(pid, {"cat", "/dev/fd/" + std::to_string(ends[0])});
+    close(to[0]);
+    close(from[1]);
+    // When it answers, it has become that program in every respect.
+    char byte = 'x';
+    REQUIRE(write(to[1], &byte, 1) == 1);
+    REQUIRE(read(from[0], &byte, 1) == 1);
+    ProcessTitle same(static_cast<std::uint32_t>(child), {"cat", "-"});
     same.look(true);
     CHECK(same.text().empty());
-    ProcessTitle other(pid, {"./server", "-d"});
+    ProcessTitle other(static_cast<std::uint32_t>(child), {"./server", "-d"});
     other.look();
-    CHECK(other.text() == "cat /dev/fd/" + std::to_string(ends[0]));
-    close(ends[1]);
+    CHECK(other.text() == "cat -");
+    close(to[1]);
+    close(from[0]);
     CHECK(waitpid(child, nullptr, 0) == child);
     other.look(true);
-    CHECK(other.text() == "cat /dev/fd/" + std::to_string(ends[0]));
+    CHECK(other.text() == "cat -");
 }
