@@ -29,15 +29,17 @@ class CallQueue {
   public:
     static constexpr std::size_t kSteps = 4;
 
-    /// To be filled by the caller, except for what is in `keys`, which is to be assigned; then come advance()
-    /// or flush().
+    /// To be filled by the caller, except for what is in `keys`, which is to be assigned; then comes
+    /// advance(), flush() or pop().
     QueuedCall& push() { return calls_[pushed_++ % kRoom]; }
 
-    /// `step(number, call)` for every call that has waited for long enough. `wait`: whether there is anything
-    /// to wait for.
+    /// The call that was pushed last goes no further. It may be looked at until the next push().
+    void pop() { --pushed_; }
+
+    /// `step(number, call)` for every call that has waited for long enough.
     template <class Step>
-    void advance(bool wait, const Step& step) {
-        run(wait ? kWait : 0, step);
+    void advance(const Step& step) {
+        run(kWait, step);
     }
     template <class Step>
     void flush(const Step& step) {

@@ -47,6 +47,7 @@ void Distribution::for_each_bucket(const Use& use) const {
 }
 
 void Distribution::keep(std::uint64_t value, std::uint64_t times) {
+    if (form_ == Form::dense) return count_in_bucket(bucket_of(value), times);
     if (!counts_in_buckets()) {
         if (count_ + times <= kExact) return keep_exact(value, times);
         spill();

@@ -173,9 +173,13 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     queued.cluster = open.cluster;
     queued.sampled = sampled;
     queued.keys.assign(closed.keys.begin(), closed.keys.end());
-    const bool wait = out_->groups.size() > kFewGroups;
-    if (wait && !queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
-    queue_.advance(wait, [this](std::size_t number, QueuedCall& each) { step(number, each); });
+    if (out_->groups.size() <= kFewGroups) {
+        queue_.pop();
+        find_group(queued);
+        return add(queued);
+    }
+    if (!queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
+    queue_.advance([this](std::size_t number, QueuedCall& each) { step(number, each); });
 }
 
 void ThreadAnalysis::flush() {
@@ -183,7 +187,10 @@ void ThreadAnalysis::flush() {
 }
 
 void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
-    if (number == 0) return find_group(queued);
+    if (number == 0) {
+        find_group(queued);
+        return out_->groups[queued.group].prefetch();
+    }
     const GroupTimes& times = out_->groups[queued.group];
     if (number == 1) return times.prefetch_tables(queued.call.duration);
     if (number == 2) return times.prefetch_caller(queued.caller);
@@ -198,7 +205,6 @@ void ThreadAnalysis::find_group(QueuedCall& queued) {
             out_->groups.back().keep_all_self_times();
         if (candidates_.wanted()) candidates_.added(queued.call.function, queued.group, out_->sequences);
     }
-    out_->groups[queued.group].prefetch();
     if (queued.sampled > 0) out_->samples[queued.call.function].set_group(queued.sampled - 1, queued.group);
 }
 

@@ -98,9 +98,17 @@ TEST_CASE("queued calls go through all steps in their order, and a step comes be
     const auto push = [&] { queue.push().end = pushed++; };
     for (int i = 0; i < 1000; ++i) {
         push();
-        queue.advance(i > 300, step);
-        if (i < 300) CHECK(done.back().size() == pushed);
-        if (i > 400) CHECK(done.back().size() < pushed);
+        if (i % 10 == 0) {
+            queue.pop();
+            --pushed;
+            continue;
+        }
+        queue.advance(step);
+        if (i < 500) CHECK(done.back().size() < pushed);
+        if (i == 499) {
+            queue.flush(step);
+            CHECK(done.back().size() == pushed);
+        }
     }
     queue.flush(step);
     for (const std::vector<std::uint64_t>& each : done) {
