@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "tools/agent/priorities.h"
@@ -30,7 +33,7 @@ SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, Switches wan
     info_.state = trace::SwitchInfo::State::off;
     if (wanted == Switches::off) return;
     auto rings = SwitchRings::open(pid, clock_.source());
-    wake_ = eventfd(0, EFD_CLOEXEC);
+    wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!rings || wake_ < 0) {
         info_.state = trace::SwitchInfo::State::unavailable;
         info_.reason = rings ? "no descriptor is left" : rings.error().message;
@@ -57,6 +60,17 @@ void SwitchRecorder::stop_thread() {
     thread_.join();
 }
 
+/// Until there is something to take, or it is time to; false: to stop.
+bool SwitchRecorder::await(std::vector<pollfd>& waits) const {
+    constexpr std::chrono::milliseconds kBetween{10};
+    if (poll(waits.data(), waits.size(), kTakeMilliseconds) >= 0) return waits[0].revents == 0;
+    if (errno == EINTR) return true;
+    // It is forbidden (seccomp).
+    std::this_thread::sleep_for(kBetween);
+    eventfd_t told = 0;
+    return eventfd_read(wake_, &told) != 0;
+}
+
 void SwitchRecorder::run() {
     ask_for_short_turns();
     std::vector<pollfd> waits{{wake_, POLLIN, 0}};
@@ -65,9 +79,7 @@ void SwitchRecorder::run() {
         for (const int fd : rings_->descriptors())
             waits.push_back({fd, POLLIN, 0});
     }
-    for (;;) {
-        if (poll(waits.data(), waits.size(), kTakeMilliseconds) < 0) continue;
-        if (waits[0].revents != 0) return;
+    while (await(waits)) {
         // The last thread that the event was for has ended: it would be ready for ever.
         for (pollfd& wait : waits)
             if ((wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) wait.fd = -1;

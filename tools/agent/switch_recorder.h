@@ -2,6 +2,8 @@
 // kernel.
 #pragma once
 
+#include <poll.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -43,6 +45,7 @@ class SwitchRecorder {
 
   private:
     void run();
+    bool await(std::vector<pollfd>& waits) const;
     void take(bool all);
     void watch_rate(std::uint64_t records, std::uint64_t now_ns);
     void stop_thread();
