@@ -25,23 +25,11 @@ std::vector<Placed> in_order_of_value(std::span<Moment> calls) {
     return placed;
 }
 
-/// Ends of classes of about the same size; equal values are in the same one.
-std::vector<std::size_t> ends_of(std::span<const Placed> calls) {
-    const std::size_t in_class = std::max(calls.size() / kMostClasses, kFewestInClass);
-    std::vector<std::size_t> ends;
-    std::size_t begin = 0;
-    for (std::size_t i = 1; i <= calls.size(); ++i) {
-        const bool same = i < calls.size() && calls[i].value == calls[i - 1].value;
-        if (same || (i - begin < in_class && i < calls.size())) continue;
-        ends.push_back(begin = i);
-    }
-    return ends;
-}
-
 /// Of the calls of one stratum.
 double of_stratum(std::span<Moment> moments) {
     const std::vector<Placed> calls = in_order_of_value(moments);
-    const std::vector<std::size_t> ends = ends_of(calls);
+    const std::size_t in_class = std::max(calls.size() / kMostClasses, kFewestInClass);
+    const std::vector<std::size_t> ends = class_ends(std::span<const Placed>{calls}, in_class);
     const auto n = static_cast<double>(calls.size());
     if (ends.size() < 2) return 0;
     double within = 0;  // of the squares, if the calls of a class were anywhere: n · (n² − 1) / 12 for all

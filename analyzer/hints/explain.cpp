@@ -29,14 +29,8 @@ Classes classify(std::vector<Loss> calls) {
     const std::size_t wanted = std::clamp<std::size_t>(calls.size() / kInClass, 2, kMostClasses);
     const std::size_t in_class = std::max<std::size_t>(calls.size() / wanted, 1);
     Classes classes;
-    std::size_t begin = 0;
-    for (std::size_t i = 1; i <= calls.size(); ++i) {
-        if (i < calls.size() && calls[i].value == calls[i - 1].value) continue;
-        classes.by_value.push_back(i);
-        if (i - begin < in_class && i < calls.size()) continue;
-        classes.by_interval.push_back(i);
-        begin = i;
-    }
+    classes.by_value = class_ends(std::span<const Loss>{calls}, 1);
+    classes.by_interval = class_ends(std::span<const Loss>{calls}, in_class);
     const std::size_t last = calls.size() - begin_of_last(classes.by_interval);
     if (classes.by_interval.size() > 1 && 2 * last < in_class)
         classes.by_interval.erase(classes.by_interval.end() - 2);

@@ -34,6 +34,20 @@ inline constexpr std::size_t kFewestInStratum = 20;
 /// A class of fewer calls has a minimum that says nothing of the rest of them.
 inline constexpr std::size_t kFewestInClass = 5;
 
+/// Where classes of calls end that are in the order of their `value`: each has `least` calls, the last one
+/// perhaps fewer, or more where more are equal; equal values are in the same one.
+template <class Call>
+std::vector<std::size_t> class_ends(std::span<const Call> calls, std::size_t least) {
+    std::vector<std::size_t> ends;
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i <= calls.size(); ++i) {
+        if (i < calls.size() && (calls[i].value == calls[i - 1].value || i - begin < least)) continue;
+        ends.push_back(i);
+        begin = i;
+    }
+    return ends;
+}
+
 /// 0…1. The result depends on the calls alone: the shuffling is the same each time.
 double explained(std::span<const Loss> calls);
 

@@ -213,8 +213,7 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::
     const auto resolved = resolve_selection(reader.info(), selection);
     if (!resolved) return tl::unexpected{resolved.error()};
     Crew crew{reader, off_cpu, settings, *resolved};
-    if (auto done = crew.run(jobs > 0 ? jobs : std::thread::hardware_concurrency(), progress); !done)
-        return tl::unexpected{done.error()};
+    if (auto done = crew.run(threads_for(jobs), progress); !done) return tl::unexpected{done.error()};
     return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, crew.take());
 }
 
@@ -230,7 +229,7 @@ Result<Report> analyze(const trace::TraceReader& reader, const calls::Absences& 
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     if (options.samples) *resolved = with_samples(reader.info(), std::move(*resolved));
-    const unsigned jobs = settings.jobs > 0 ? settings.jobs : std::thread::hardware_concurrency();
+    const unsigned jobs = threads_for(settings.jobs);
     auto trace = read_trace(reader, off_cpu, *resolved, settings.selection, jobs, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
     Report report = make_report(trace->facts(), *resolved, trace->threads, options.most_sequences,

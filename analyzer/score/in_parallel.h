@@ -6,9 +6,15 @@
 #include <cstddef>
 #include <future>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 namespace rdam::score {
+
+/// How many threads are meant: 0 stands for one on each processor.
+inline unsigned threads_for(unsigned jobs) {
+    return jobs > 0 ? jobs : std::thread::hardware_concurrency();
+}
 
 /// use(i) for each i below `count`, in `jobs` threads, that of the caller among them; fewer where the system
 /// has no more. What is thrown is thrown here, when all have ended.

@@ -1,14 +1,12 @@
 // rdam-agent FD PID: the process beside the profiled one. Plans what is wrapped and writes the trace
 // (docs/design.md §4). Started by librdam.so; not meant for people.
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <climits>
 #include <csignal>
@@ -33,6 +31,7 @@
 #include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/window_sampler.h"
+#include "wrappers/support/process_end.h"
 
 namespace rdam::agent {
 namespace {
@@ -57,23 +56,16 @@ class Watch {
     void run() {
         ask_for_short_turns();
         const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-        bool wakes = fd >= 0;  // pidfd_open or poll may be forbidden (seccomp)
         const auto first = read_stat(pid_);
         // A program that becomes another one soon is likely to be short.
         for (int looks = 0;; ++looks) {
             const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
-            if (wakes) {
-                pollfd wait{fd, POLLIN, 0};
-                const int ready = poll(&wait, 1, patience);
-                if (ready > 0) return finish(End::exited);
-                wakes = ready == 0 || errno == EINTR;
-            } else {
-                std::this_thread::sleep_for(std::chrono::milliseconds{patience});
-            }
+            const auto ended = ends_within(fd, std::chrono::milliseconds{patience});
+            if (ended.value_or(false)) return finish(End::exited);
             const auto now = read_stat(pid_);
             // Of a process that has just been killed there is no stack any more.
             const bool lives = now && now->stack_start != 0;
-            if (!wakes && (!lives || (first && now->start_ticks != first->start_ticks)))
+            if (!ended && (!lives || (first && now->start_ticks != first->start_ticks)))
                 return finish(End::exited);
             if (first && lives && now->stack_start != first->stack_start) return finish(End::replaced);
         }

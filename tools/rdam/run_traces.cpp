@@ -1,20 +1,17 @@
 #include "tools/rdam/run_traces.h"
 
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <optional>
-#include <thread>
 
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/progress_line.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/read_file.h"
+#include "wrappers/support/process_end.h"
 
 namespace rdam {
 namespace {
@@ -53,24 +50,14 @@ std::uint64_t percent_of_agent(const std::string& pid) {
     return blank == std::string::npos ? 0 : std::strtoull(name.c_str() + blank, nullptr, 10);
 }
 
-/// Whether the process of the descriptor ends in that time; nothing: it does not tell.
-std::optional<bool> ends_in(int fd, int milliseconds) {
-    pollfd wait{fd, POLLIN, 0};
-    const int ready = fd >= 0 ? poll(&wait, 1, milliseconds) : -1;
-    if (ready < 0 && (fd < 0 || errno != EINTR)) return {};
-    return ready > 0;
-}
-
 void await(const std::string& pid) {
-    constexpr int kLookMilliseconds = 200;
+    constexpr std::chrono::milliseconds kLook{200};
     const int number = std::atoi(pid.c_str());
-    // It and poll may be forbidden (seccomp).
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
     ProgressLine progress("writing the trace", 100);
     for (;;) {
-        const auto ended = ends_in(fd, kLookMilliseconds);
+        const auto ended = ends_within(fd, kLook);
         if (ended.value_or(false) || (!ended && is_gone(number))) break;
-        if (!ended) std::this_thread::sleep_for(std::chrono::milliseconds{kLookMilliseconds});
         progress.update(percent_of_agent(pid));
     }
     if (fd >= 0) close(fd);

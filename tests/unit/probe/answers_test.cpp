@@ -34,6 +34,14 @@ std::string said_of(const Plan& plan, bool under_record = true) {
     return line(text);
 }
 
+std::string answer_of(const Plan& plan) {
+    Wishes wishes;
+    wishes.run = "run";
+    ProcessDescription process;
+    process.executable = "/usr/bin/app";
+    return answer_text(plan, process, wishes);
+}
+
 }  // namespace
 
 TEST_CASE("sampled functions are named, and how to have every call") {
@@ -58,11 +66,7 @@ TEST_CASE("a library that is not there yet has one line, however many of its fun
         answer.awaits_module = true;
         plan.answers.push_back(answer);
     }
-    Wishes wishes;
-    wishes.run = "run";
-    ProcessDescription process;
-    process.executable = "/usr/bin/app";
-    CHECK(answer_text(plan, process, wishes) ==
+    CHECK(answer_of(plan) ==
           "rdam: libplugin.so is not loaded yet: 2 entries of the list are looked for in it when it is\n"
           "rdam: 1 function wrapped in /usr/bin/app\n");
 }
@@ -73,12 +77,7 @@ TEST_CASE("a list that names nothing but regions is no mistake") {
     answer.verdict = Verdict::wrapped;
     answer.function = "region:row";
     plan.answers.push_back(answer);
-    Wishes wishes;
-    wishes.run = "run";
-    ProcessDescription process;
-    process.executable = "/usr/bin/app";
-    CHECK(answer_text(plan, process, wishes) ==
-          "rdam: no function wrapped in /usr/bin/app: its regions are recorded\n");
+    CHECK(answer_of(plan) == "rdam: no function wrapped in /usr/bin/app: its regions are recorded\n");
 }
 
 TEST_CASE("a long list of sampled functions is cut short") {
