@@ -8,7 +8,6 @@
 
 #include "analyzer/feedback/rule_changes.h"
 #include "analyzer/hints/hints.h"
-#include "analyzer/hints/key_shares.h"
 #include "analyzer/hints/off_times.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/score/analyze.h"
@@ -152,11 +151,10 @@ struct Session::Model {
         return done;
     }
 
-    std::vector<KeyChoice> key_choices(const score::Report& report, const score::FunctionRow& row) const;
+    std::vector<KeyChoice> key_choices(const score::FunctionRow& row) const;
 };
 
-std::vector<KeyChoice> Session::Model::key_choices(const score::Report& report,
-                                                   const score::FunctionRow& row) const {
+std::vector<KeyChoice> Session::Model::key_choices(const score::FunctionRow& row) const {
     const trace::FunctionInfo& function = info().functions[row.function];
     const auto& keys = scored->settings.keys[row.function];
     std::vector<KeyChoice> choices;
@@ -165,12 +163,11 @@ std::vector<KeyChoice> Session::Model::key_choices(const score::Report& report,
     choices.push_back({.name = "caller", .parameter = mining::kCallerKey});
     for (KeyChoice& choice : choices)
         choice.is_key = std::ranges::find(keys, choice.parameter, &mining::KeyWord::parameter) != keys.end();
-    for (const hints::KeyShare& share : hints::key_shares(info(), report, row)) {
-        for (KeyChoice& choice : choices) {
-            if (choice.parameter != share.parameter || choice.is_key) continue;
-            choice.explains = share.explains;
-            choice.rdam_with_key = share.rdam_with_key;
-        }
+    for (KeyChoice& choice : choices) {
+        const auto asked = std::ranges::find(row.explained, choice.name, &score::Explained::name);
+        if (asked == row.explained.end() || choice.is_key) continue;
+        choice.explains = asked->explains;
+        choice.rdam_with_key = asked->rdam_with_key;
     }
     return choices;
 }
@@ -220,7 +217,7 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     hints::add_hints(info(), report);
     FunctionPage page;
     page.row = std::move(report.functions.front());
-    page.keys = model_->key_choices(report, page.row);
+    page.keys = model_->key_choices(page.row);
     page.bars = bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
     return page;
 }

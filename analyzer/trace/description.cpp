@@ -135,8 +135,9 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
     }
 }
 
-void parse(protozero::data_view bytes, SwitchInfo& to) {
-    using F = schema::Switches;
+/// What the machine may refuse: a state up to `last`, the reason, and what `more(fields)` reads.
+template <class F, class Info, class More>
+void parse_state(protozero::data_view bytes, typename Info::State last, Info& to, const More& more) {
     std::uint8_t state = 0;
     to = {};
     for (Fields<F> in(bytes); in.next();) {
@@ -147,44 +148,36 @@ void parse(protozero::data_view bytes, SwitchInfo& to) {
             case F::reason:
                 in.text(to.reason);
                 break;
-            case F::until:
-                in.fixed(to.until);
-                break;
-            case F::lost:
-                in.number(to.lost);
-                break;
             default:
-                in.skip();
+                more(in);
         }
     }
-    if (state > static_cast<std::uint8_t>(SwitchInfo::State::stopped)) throw Implausible{};
-    to.state = static_cast<SwitchInfo::State>(state);
+    if (state > static_cast<std::uint8_t>(last)) throw Implausible{};
+    to.state = static_cast<typename Info::State>(state);
+}
+
+void parse(protozero::data_view bytes, SwitchInfo& to) {
+    using F = schema::Switches;
+    parse_state<F>(bytes, SwitchInfo::State::stopped, to, [&](Fields<F>& in) {
+        if (in.field() == F::until)
+            in.fixed(to.until);
+        else if (in.field() == F::lost)
+            in.number(to.lost);
+        else
+            in.skip();
+    });
 }
 
 void parse(protozero::data_view bytes, CounterInfo& to) {
     using F = schema::Counters;
-    std::uint8_t state = 0;
-    to = {};
-    for (Fields<F> in(bytes); in.next();) {
-        switch (in.field()) {
-            case F::state:
-                in.number(state);
-                break;
-            case F::reason:
-                in.text(to.reason);
-                break;
-            case F::probe:
-                in.real(to.probe);
-                break;
-            case F::probe_inner:
-                in.real(to.probe_inner);
-                break;
-            default:
-                in.skip();
-        }
-    }
-    if (state > static_cast<std::uint8_t>(CounterInfo::State::unavailable)) throw Implausible{};
-    to.state = static_cast<CounterInfo::State>(state);
+    parse_state<F>(bytes, CounterInfo::State::unavailable, to, [&](Fields<F>& in) {
+        if (in.field() == F::probe)
+            in.real(to.probe);
+        else if (in.field() == F::probe_inner)
+            in.real(to.probe_inner);
+        else
+            in.skip();
+    });
 }
 
 void parse(protozero::data_view bytes, AgentInfo& to) {
