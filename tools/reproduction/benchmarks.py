@@ -99,21 +99,20 @@ SWEEPS = (
     ),
     Sweep(
         name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
-        delays_ns=log_spaced(500, 8_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
+        delays_ns=log_spaced(150, 8_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
         options=("--together", "--pin", "--work", "1us"),
-        why="The lock is held for increments of a microsecond, for the same reason as the mutex. Below half a microsecond of delay "
-            "the thread that has just unlocked has the cache line still, and locks again, and a thread of the controls does nothing but the "
-            "operation; that is left out. From twice as long as the lock is held on they seldom meet. The counter lies beside the lock: who "
+        why="The lock is held for increments of a microsecond, for the same reason as the mutex. Below 150 ns of delay "
+            "the thread that has just unlocked has the cache line still, and locks again; that is left out. From twice as long as the lock is held on they seldom meet. The counter lies beside the lock: who "
             "waits slows down who works.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
-        delays_ns=log_spaced(200, 40_000, 12), threads=2, iterations=100_000, quick_iterations=40_000,
-        options=("--together", "--pin", "--work", "1us", "--pause", "2us"),
-        why="A call makes increments of a microsecond, since one takes less than a step of the clock. Both threads compute for 2 µs between "
+        delays_ns=log_spaced(300, 100_000, 12), threads=2, iterations=100_000, quick_iterations=40_000,
+        options=("--together", "--pin", "--work", "1us", "--pause", "1us"),
+        why="A call makes increments of a microsecond, since one takes less than a step of the clock. Both threads compute for 1 µs between "
             "two calls, the second one for the delay besides: a thread that does nothing else has no share of its life to lose to what it does "
-            "not share; so a shorter delay than 200 ns changes little. At 40 µs the delayed thread writes during a fortieth of its life. All "
+            "not share; so a shorter delay than 300 ns changes little. At 100 µs the delayed thread writes during a hundredth of its life. All "
             "ends with the first thread: calls that nobody disturbed because the other thread had ended would lower the mean.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1, delayed=False)),
     ),
