@@ -230,12 +230,8 @@ std::string command_text(const std::vector<std::string>& command) {
     return text;
 }
 
-bool is_bound(const score::FunctionRow& row) {
-    return row.lower_bound && !(row.windowed && row.minimum_alone);
-}
-
 std::string score_mark(const score::FunctionRow& row) {
-    return score_mark(row.maybe_recorder, is_bound(row), row.minimum_alone, score::at_floor(row));
+    return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row));
 }
 
 std::string floor_advice() {
@@ -248,6 +244,10 @@ std::string floor_advice(const score::FunctionRow& row) {
         "A function of constant work would score up to {:.3f} here: this is what the clock and the machine "
         "make of it.",
         row.floor);
+}
+
+std::string interval_advice() {
+    return "95 %: where the scores of 95 of 100 other stretches of the run, as long as it, would lie.";
 }
 
 std::string lower_bound_advice() {
@@ -287,11 +287,9 @@ std::string few_patterns_advice() {
 }
 
 std::string minimum_alone_advice() {
-    return "A few calls (at most 1 %) were far faster than all the others, and most of the score is the "
-           "distance "
-           "to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key parameter that "
-           "tells "
-           "them apart.";
+    return "One call, or a few (at most 1 %), were far faster than all the others, and most of the score is "
+           "the distance to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key "
+           "parameter that tells them apart.";
 }
 
 std::string maybe_recorder_advice() {

@@ -34,11 +34,11 @@ std::string recording_cost(const score::Report& report);
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
 
-/// score_mark() of a function. A few calls far below all others make the score of a sample no bound at all:
-/// that is the reservation to be told.
-bool is_bound(const score::FunctionRow& row);
+/// score_mark() of a function.
 std::string score_mark(const score::FunctionRow& row);
 
+/// What the 95 % are of.
+std::string interval_advice();
 /// What to do about a score that is a lower bound.
 std::string lower_bound_advice();
 /// The same, and of a program's own function inner_loop_advice().

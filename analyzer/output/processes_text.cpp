@@ -161,7 +161,7 @@ class ProcessesWriter {
             "score: the share of a thread's life lost, of the worst thread of all processes; {:.2f} and more "
             "is worth a look.",
             options_.threshold));
-        line("95 %: where the scores of 95 of 100 such runs would lie.");
+        line(interval_advice());
         line("of all time: lost / the lives of all threads.");
         line("processes: those that lost time / those that called it.");
         const bool marked = std::ranges::any_of(

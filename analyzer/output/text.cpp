@@ -87,16 +87,17 @@ class TextWriter {
             "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
             "worth a look.",
             options_.threshold));
-        line("95 %: where the scores of 95 of 100 such runs would lie.");
+        line(interval_advice());
         line("threads: those that lost time / those that called it.");
         if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kFloorMark; }))
             line(fmt::format("{}: {}", kFloorMark, floor_advice()));
         if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
             line("?: " + maybe_recorder_advice());
-        const bool bounded = std::ranges::any_of(rows_, &score::FunctionRow::few_occurrences);
+        const bool bounded = std::ranges::any_of(rows_, [](const score::FunctionRow& row) {
+            return row.few_occurrences && score_mark(row) == kBoundMark;
+        });
         if (bounded) line("≥: " + lower_bound_advice());
-        if (std::ranges::any_of(
-                rows_, [](const score::FunctionRow& row) { return row.minimum_alone && !is_bound(row); }))
+        if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kAloneMark; }))
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
@@ -286,9 +287,9 @@ class TextWriter {
     }
 
     void pattern_reservations(std::span<const score::PatternRow> shown) {
-        const bool few = std::ranges::any_of(shown, &score::PatternRow::lower_bound);
-        const bool alone =
-            std::ranges::any_of(shown, [](const auto& row) { return row.minimum_alone && !row.lower_bound; });
+        const bool few =
+            std::ranges::any_of(shown, [](const auto& row) { return row.lower_bound && !row.minimum_alone; });
+        const bool alone = std::ranges::any_of(shown, &score::PatternRow::minimum_alone);
         if (few || alone) line();
         if (few) line("  ≥: " + few_patterns_advice());
         if (alone) line("  !: " + minimum_alone_advice());

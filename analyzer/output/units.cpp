@@ -61,8 +61,9 @@ std::string score_text(double score) {
 
 std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor) {
     if (maybe_recorder) return "?";
-    if (lower_bound) return "≥";
-    if (minimum_alone) return "!";
+    // A score that rests on a lone fast call is no bound.
+    if (minimum_alone) return kAloneMark;
+    if (lower_bound) return kBoundMark;
     return at_floor ? kFloorMark : "";
 }
 

@@ -22,10 +22,14 @@ std::string percent(double share);
 /// `0.743`.
 std::string score_text(double score);
 
+/// In front of a score that rests on a minimum that stands alone.
+inline constexpr const char* kAloneMark = "!";
+/// In front of a lower bound.
+inline constexpr const char* kBoundMark = "≥";
 /// In front of a score that constant work would have as well.
 inline constexpr const char* kFloorMark = "°";
-/// What stands in front of a score that has a reservation: `?` (it may be the recorder's doing), `≥` (a lower
-/// bound), `!` (a minimum that stands alone), kFloorMark; the first of these that is true.
+/// What stands in front of a score that has a reservation: `?` (it may be the recorder's doing), kAloneMark,
+/// kBoundMark, kFloorMark; the first of these that is true. "" for none.
 std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor = false);
 
 /// `0.715–0.762`.

@@ -93,4 +93,13 @@ TEST_CASE("the machine's share is told where it matters", "[floor]") {
     CHECK(told(0.018));
 }
 
+TEST_CASE("of several reservations the gravest is told", "[floor]") {
+    CHECK(output::score_mark(true, true, true, true) == "?");
+    // What rests on a lone fast call is no lower bound.
+    CHECK(output::score_mark(false, true, true, true) == "!");
+    CHECK(output::score_mark(false, true, false, true) == "≥");
+    CHECK(output::score_mark(false, false, false, true) == "°");
+    CHECK(output::score_mark(false, false, false, false).empty());
+}
+
 }  // namespace rdam::test

@@ -171,6 +171,14 @@ TEST_CASE("the only call of its kind may have lost anything", "[loss]") {
     CHECK(loss.high() == 500);
 }
 
+TEST_CASE("a minimum that stands alone among few calls", "[loss]") {
+    // Blocks that are compressed one after the other, the last of them nearly empty.
+    CHECK(loss_of(distribution({97, 98, 95, 99, 97, 96, 98, 2})).minimum_stands_alone());
+    CHECK_FALSE(loss_of(distribution({10, 20, 12, 90, 11, 30, 13, 80})).minimum_stands_alone());
+    // Any three are some way apart.
+    CHECK_FALSE(loss_of(distribution({97, 98, 2})).minimum_stands_alone());
+}
+
 TEST_CASE("a minimum that stands alone", "[loss]") {
     Distribution steady;
     for (std::uint64_t i = 0; i < 400; ++i)
