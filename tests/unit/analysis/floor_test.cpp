@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "analyzer/output/notes.h"
+#include "analyzer/output/units.h"
 #include "analyzer/score/ranking.h"
 #include "tests/unit/analysis/recording.h"
 
