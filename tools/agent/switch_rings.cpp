@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -18,9 +19,14 @@
 namespace rdam::agent {
 namespace {
 
-/// Halved until all rings may be locked: what a user may lock for them is shared by all of his processes.
-constexpr std::size_t kLargestRing = 256U << 10U;
+/// Halved until all rings may be locked: what a user may lock for them is shared by all of his processes. A
+/// server of many clients fills 256 KiB in a tenth of a second, and whoever empties them may have to wait for
+/// a processor for longer.
+constexpr std::size_t kLargestRing = 1U << 20U;
+constexpr std::size_t kUsualRing = 256U << 10U;
 constexpr std::size_t kLeastRing = 8U << 10U;
+/// Where there are more processors, their rings are smaller than the largest, but not than the usual one.
+constexpr std::size_t kAllRings = 8U << 20U;
 
 /// What follows a record's own fields, as sample_type and sample_id_all make it.
 struct SampleId {
@@ -65,6 +71,11 @@ int open_event(perf_event_attr attributes, std::uint32_t tid, int cpu) {
     return attempt();
 }
 
+std::size_t first_size(long processors) {
+    const std::size_t share = kAllRings / static_cast<std::size_t>(std::max(processors, 1L));
+    return std::clamp(std::bit_floor(share), kUsualRing, kLargestRing);
+}
+
 std::string paranoia() {
     std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
     std::string level;
@@ -107,7 +118,7 @@ SwitchRings::SwitchRings(std::uint32_t pid) : pid_(pid), own_pid_(static_cast<st
 
 Result<SwitchRings> SwitchRings::open(std::uint32_t pid, clockid_t clock) {
     allow_descriptors();
-    for (std::size_t size = kLargestRing;; size /= 2) {
+    for (std::size_t size = first_size(sysconf(_SC_NPROCESSORS_CONF));; size /= 2) {
         SwitchRings rings(pid);
         auto done = rings.open_all(attributes_for(clock), size);
         if (done) return rings;
