@@ -160,6 +160,7 @@ class Walk {
             nodes_[node].open = false;
             const Instruction& instruction = nodes_[node].instruction;
             if (is_loop || repeats(instruction)) shape_.in_loop[instruction.offset] = true;
+            if (is_loop && synchronizes(instruction)) shape_.synchronizes_in_loop = true;
             loop.push_back(instruction);
         }
         if (is_loop && is_polling(loop)) shape_.polls = true;

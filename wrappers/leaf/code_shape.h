@@ -16,11 +16,12 @@ struct CodeShape {
     bool enters_kernel = false;   ///< by a system call or an interrupt
     /// Locked instructions, exchanges with memory, full fences, pauses, transactions: what locks are made of.
     bool synchronizes = false;
-    bool polls = false;                ///< a loop that only somebody else's writes can end
-    std::vector<std::uint64_t> exits;  ///< where it jumps to outside of it, offsets from its first byte,
-                                       ///< modulo 2^64
-    std::uint32_t shortest = 0;        ///< instructions on the shortest way to a return; 0: there is none
-    std::vector<bool> in_loop;         ///< by offset of an instruction: whether a call may come by again
+    bool synchronizes_in_loop = false;  ///< and perhaps until somebody else lets it go on
+    bool polls = false;                 ///< a loop that only somebody else's writes can end
+    std::vector<std::uint64_t> exits;   ///< where it jumps to outside of it, offsets from its first byte,
+                                        ///< modulo 2^64
+    std::uint32_t shortest = 0;         ///< instructions on the shortest way to a return; 0: there is none
+    std::vector<bool> in_loop;          ///< by offset of an instruction: whether a call may come by again
 
     bool loops() const;
 };

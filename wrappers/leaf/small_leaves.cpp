@@ -27,9 +27,12 @@ constexpr double kMostNanoseconds = 40;  ///< about what recording a call takes
 constexpr std::uint64_t kLeastOutside = 2;
 constexpr std::uint64_t kEnoughSamples = 100;
 
-/// What calls others is worth recording completely, unless that costs too much. Code without loops takes some
-/// 0.06 ns a byte where nothing has to be waited for; what it waits for makes its calls fewer.
+/// What calls others, or writes what others write, is worth recording completely, unless that costs too much.
+/// Code that runs once a call takes some 0.06 ns a byte, or 0.25 ns an instruction, where nothing has to be
+/// waited for; what it waits for makes its calls fewer.
 constexpr double kNanosecondsAByte = 0.06;
+constexpr double kNanosecondsAnInstruction = 0.25;
+constexpr std::uint64_t kLeastOutsideOfCostly = 10;
 constexpr double kNanosecondsOfRecording = 75;  ///< probe, packing, agent
 constexpr double kMostPercent = 10;             ///< of all processor time, for one function
 
@@ -50,8 +53,15 @@ bool is_about_others(const CatalogueFunction& function) {
     return function.waits || function.busy_waits || !function.keys.empty();
 }
 
-bool touches_others(const CodeShape& shape) {
-    return shape.enters_kernel || shape.synchronizes || shape.polls;
+/// Whether a call may wait, in code of the function's own. What synchronizes and calls may be a lock whose
+/// slow way is elsewhere.
+bool may_wait(const CodeShape& shape) {
+    return shape.enters_kernel || shape.polls || shape.synchronizes_in_loop ||
+           (shape.synchronizes && shape.calls);
+}
+
+bool concerns_others(const CodeShape& shape) {
+    return shape.calls || shape.synchronizes;
 }
 
 /// "f.cold" of "f": what the compiler holds to be rare, somewhere else. Calls are, too, then.
@@ -63,8 +73,9 @@ bool is_harmless_exit(const ObjectFile& file, std::string_view name, std::uint64
     if (parts.suffix.find(kCold) == std::string_view::npos || parts.base != split_clone(name).base)
         return false;
     const auto extent = file.extent(symbol->address);
-    return extent && extent->size() <= kMostLooping &&
-           !touches_others(shape_of_code(file.code(extent->begin, extent->size())));
+    if (!extent || extent->size() > kMostLooping) return false;
+    const CodeShape shape = shape_of_code(file.code(extent->begin, extent->size()));
+    return !may_wait(shape) && !shape.synchronizes;
 }
 
 std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const Catalogue& catalogue) {
@@ -77,7 +88,7 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
     const auto extent = file.extent(symbol.address);
     if (!extent || extent->size() > kMostLooping) return std::nullopt;
     Leaf leaf{extent->size(), shape_of_code(file.code(extent->begin, extent->size()))};
-    if (!leaf.shape.followed || leaf.shape.jumps_anywhere || touches_others(leaf.shape)) return std::nullopt;
+    if (!leaf.shape.followed || leaf.shape.jumps_anywhere || may_wait(leaf.shape)) return std::nullopt;
     for (const std::uint64_t exit : leaf.shape.exits)
         if (!is_harmless_exit(file, symbol.name, extent->begin + exit)) return std::nullopt;
     return leaf;
@@ -85,7 +96,7 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
 
 std::string description(const Leaf& leaf) {
     if (leaf.bytes == 0) return "small leaf (whose code is chosen when the program starts)";
-    if (leaf.shape.calls) return fmt::format("small and called often ({} bytes)", leaf.bytes);
+    if (concerns_others(leaf.shape)) return fmt::format("small and called often ({} bytes)", leaf.bytes);
     return fmt::format("small leaf{} ({} bytes)", leaf.shape.loops() ? " with a short loop" : "", leaf.bytes);
 }
 
@@ -127,21 +138,30 @@ class Marker {
         return leaves;
     }
 
-    static bool is_costly(const Leaf& leaf, const HotFunction& function) {
-        const double own = kNanosecondsAByte * static_cast<double>(leaf.bytes);
-        return function.percent * kNanosecondsOfRecording > kMostPercent * own;
+    /// `percent` of the program's time are spent in code that takes `own` nanoseconds a call at least.
+    static bool is_costly(double percent, double own) {
+        return percent * kNanosecondsOfRecording > kMostPercent * own;
     }
 
     bool is_short(const Leaf& leaf, const HotFunction& function) {
-        if (!leaf.shape.loops())
-            return leaf.bytes <= kMostStraight && (!leaf.shape.calls || is_costly(leaf, function));
-        if (leaf.shape.calls) return false;
+        if (leaf.shape.loops()) return is_short_with_loops(leaf, function);
+        return leaf.bytes <= kMostStraight &&
+               (!concerns_others(leaf.shape) ||
+                is_costly(function.percent, kNanosecondsAByte * static_cast<double>(leaf.bytes)));
+    }
+
+    bool is_short_with_loops(const Leaf& leaf, const HotFunction& function) {
         if (leaf.shape.shortest == 0) return false;
         std::uint64_t all = 0;
         std::uint64_t outside = 0;
         for (const auto& [offset, samples] : places().of(function.module, function.name)) {
             all += samples;
             if (offset < leaf.shape.in_loop.size() && !leaf.shape.in_loop[offset]) outside += samples;
+        }
+        if (concerns_others(leaf.shape)) {
+            if (outside < kLeastOutsideOfCostly) return false;
+            const double share = static_cast<double>(outside) / static_cast<double>(all);
+            return is_costly(function.percent * share, kNanosecondsAnInstruction * leaf.shape.shortest);
         }
         const double most = kMostNanoseconds / kNanosecondsAStep * static_cast<double>(outside);
         const bool told = outside >= kLeastOutside && leaf.shape.shortest * static_cast<double>(all) <= most;

@@ -65,12 +65,15 @@ TEST_CASE("calls, jumps out of it and jumps to nobody knows where") {
 }
 
 TEST_CASE("what locks are made of") {
-    CHECK(shape({0xf0, 0xff, 0x07, 0xc3}).synchronizes);        // lock inc [rdi]
-    CHECK(shape({0x87, 0x07, 0xc3}).synchronizes);              // xchg [rdi],eax
-    CHECK_FALSE(shape({0x87, 0xc8, 0xc3}).synchronizes);        // xchg eax,ecx
-    CHECK_FALSE(shape({0x66, 0x90, 0xc3}).synchronizes);        // xchg ax,ax
-    CHECK(shape({0xf3, 0x90, 0xc3}).synchronizes);              // pause
-    CHECK(shape({0x0f, 0xae, 0xf0, 0xc3}).synchronizes);        // mfence
+    CHECK(shape({0xf0, 0xff, 0x07, 0xc3}).synchronizes);  // lock inc [rdi]
+    CHECK(shape({0x87, 0x07, 0xc3}).synchronizes);        // xchg [rdi],eax
+    CHECK_FALSE(shape({0x87, 0xc8, 0xc3}).synchronizes);  // xchg eax,ecx
+    CHECK_FALSE(shape({0x66, 0x90, 0xc3}).synchronizes);  // xchg ax,ax
+    CHECK(shape({0xf3, 0x90, 0xc3}).synchronizes);        // pause
+    CHECK_FALSE(shape({0xf3, 0x90, 0xc3}).synchronizes_in_loop);
+    CHECK(shape({0xf3, 0x90, 0x75, 0xfc, 0xc3}).synchronizes_in_loop);  // pause; jnz back to it; ret
+    CHECK_FALSE(shape({0xf3, 0x90, 0xff, 0xc8, 0x75, 0xfc, 0xc3}).synchronizes_in_loop);  // … behind it
+    CHECK(shape({0x0f, 0xae, 0xf0, 0xc3}).synchronizes);                                  // mfence
     CHECK_FALSE(shape({0x0f, 0xae, 0xf8, 0xc3}).synchronizes);  // sfence: of copies past the cache
     CHECK(shape({0x0f, 0x05, 0xc3}).enters_kernel);
     CHECK(shape({0xcd, 0x80, 0xc3}).enters_kernel);

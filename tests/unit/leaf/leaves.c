@@ -92,6 +92,14 @@ int counts_atomically(int* number) {
     return __atomic_fetch_add(number, 1, __ATOMIC_RELAXED);
 }
 
+void pauses_once(void) {
+    __asm__ volatile("pause");
+}
+
+int may_be_lock(int* lock) {
+    return __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) == 0 ? 0 : elsewhere(1);
+}
+
 void spin_lock(int* lock) {
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0) {
     }

@@ -123,9 +123,31 @@ TEST_CASE("what calls is no leaf, but for what never comes back") {
 }
 
 TEST_CASE("what waits, locks or asks the kernel is never marked") {
-    for (const auto* name : {"counts_atomically", "spin_lock", "polls", "polls_bit", "pauses", "fences",
-                             "enters_kernel", "pthread_spin_unlock"})
+    for (const auto* name :
+         {"spin_lock", "polls", "polls_bit", "pauses", "enters_kernel", "pthread_spin_unlock", "may_be_lock"})
         CHECK_FALSE(is_marked(name));
+}
+
+TEST_CASE("what is done once a call for others to see is marked where it is called often") {
+    for (const auto* name : {"counts_atomically", "fences", "pauses_once"}) {
+        INFO(name);
+        for (const auto& object : {kOptimised, kUnoptimised}) {
+            CHECK(mark_of(object, name).find("small and called often (") == 0);
+            CHECK(mark_of(object, name, 0.001).empty());
+        }
+    }
+}
+
+TEST_CASE("samples outside of its loops tell how often a function is called that calls others") {
+    const auto by_samples = [](std::size_t entry, std::size_t loop, double percent) {
+        auto report = with_samples("calls_in_a_loop", entry, loop);
+        report.hot.functions.front().percent = percent;
+        return mark_of(report);
+    };
+    CHECK(by_samples(50, 50, 5).find("small and called often (") == 0);
+    CHECK(by_samples(50, 50, 0.1).empty());
+    CHECK(by_samples(50, 50'000, 5).empty());
+    CHECK(by_samples(9, 9, 5).empty());
 }
 
 TEST_CASE("functions of libc, and what is chosen when the program starts") {
