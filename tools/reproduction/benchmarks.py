@@ -102,8 +102,8 @@ SWEEPS = (
         delays_ns=log_spaced(150, 8_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
         options=("--together", "--pin", "--work", "1us"),
         why="The lock is held for increments of a microsecond, for the same reason as the mutex. Below 150 ns of delay "
-            "the thread that has just unlocked has the cache line still, and locks again; that is left out. From twice as long as the lock is held on they seldom meet. The counter lies beside the lock: who "
-            "waits slows down who works.",
+            "the thread that has just unlocked has the cache line still, and locks again; that is left out. From twice as long as the lock "
+            "is held on they seldom meet. The counter lies beside the lock: who waits slows down who works.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
