@@ -6,12 +6,6 @@
 #include "analyzer/calls/matcher_impl.h"
 
 namespace rdam::score {
-namespace {
-
-/// They fit into a cache.
-constexpr std::size_t kFewGroups = 4096;
-
-}  // namespace
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
     : info_(info),
@@ -19,7 +13,8 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       out_(std::make_unique<ThreadTimes>(info.functions.size())),
       builder_(out_->sequences, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
-      candidates_(settings) {
+      candidates_(settings),
+      batches_wanted_(!candidates_.wanted() && !settings.windows) {
     matcher_.set_latest(calls::latest_possible(info));
     matcher_.set_transparent(settings.windowed);
     builder_.set_transparent(settings.windowed);
@@ -40,6 +35,7 @@ void ThreadAnalysis::gap() {
 std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
     matcher_.finish();
     flush();
+    end_batches();
     for (GroupTimes& group : out_->groups)
         group.seal();
     if (out_->patterns) out_->patterns->miner().finish();
@@ -164,6 +160,10 @@ void ThreadAnalysis::closed(const calls::Call& call) {
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
                              const mining::SequenceBuilder::Closed& closed) {
+    if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
+        batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
+    if (call.weight > 1) end_batches();
+    if (batched_ != nullptr) return batched_->add(call, out_->callers.of(open.caller), sampled, closed);
     QueuedCall& queued = queue_.push();
     queued.call = call;
     queued.end = call.last->tsc;
@@ -173,13 +173,21 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     queued.cluster = open.cluster;
     queued.sampled = sampled;
     queued.keys.assign(closed.keys.begin(), closed.keys.end());
-    if (out_->groups.size() <= kFewGroups) {
+    if (out_->groups.size() <= settings_.few_groups) {
         queue_.pop();
         find_group(queued);
         return add(queued);
     }
     if (!queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
     queue_.advance([this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+/// From now on calls are added in their order.
+void ThreadAnalysis::end_batches() {
+    batches_wanted_ = false;
+    if (batched_ == nullptr) return;
+    batched_->finish();
+    batched_.reset();
 }
 
 void ThreadAnalysis::flush() {
@@ -199,12 +207,8 @@ void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
 
 void ThreadAnalysis::find_group(QueuedCall& queued) {
     queued.group = out_->sequences.group(queued.shape, queued.keys, queued.group_hash);
-    if (queued.group >= out_->groups.size()) {
-        out_->groups.resize(queued.group + std::size_t{1});
-        if (settings_.baseline.kind == Baseline::Kind::percentile || settings_.any_baseline)
-            out_->groups.back().keep_all_self_times();
-        if (candidates_.wanted()) candidates_.added(queued.call.function, queued.group, out_->sequences);
-    }
+    if (out_->make_group(queued.group, settings_.all_self_times()) && candidates_.wanted())
+        candidates_.added(queued.call.function, queued.group, out_->sequences);
     if (queued.sampled > 0) out_->samples[queued.call.function].set_group(queued.sampled - 1, queued.group);
 }
 

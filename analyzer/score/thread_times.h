@@ -126,6 +126,8 @@ struct ThreadTimes {
     mining::SequenceStore sequences;
     CallerNumbers callers;
     std::vector<GroupTimes> groups;  ///< by mining::GroupId
+    /// Whether `id`, of a group of `sequences`, is a new one, which has times from now on.
+    bool make_group(mining::GroupId id, bool all_self_times);
     /// The groups are by ResolvedSettings::candidates, without these; empty: by the keys.
     GivenUp given_up;
     std::vector<CallerTable>
