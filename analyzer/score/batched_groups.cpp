@@ -31,18 +31,19 @@ void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::
                             const mining::SequenceBuilder::Closed& closed) {
     const std::uint64_t hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
     if (batch_.full(hash)) work_off();
-    BatchedCall later{.duration = call.duration,
-                      .self = call.self,
-                      .shape = closed.shape,
-                      .caller = caller,
-                      .outermost = call.outermost,
-                      .timed = call.timed,
-                      .self_timed = call.self_timed};
+    std::uint32_t marks = (call.outermost ? BatchedCall::kOutermost : 0) |
+                          (call.timed ? BatchedCall::kTimed : 0) |
+                          (call.self_timed ? BatchedCall::kSelfTimed : 0);
     if (ask(call, sampled, kAsked | static_cast<std::uint32_t>(answers_.size()))) {
         answers_.push_back(0);
-        later.asked = static_cast<std::uint32_t>(answers_.size());
+        marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kAskedShift;
     }
-    batch_.push(hash, later, closed.keys);
+    BatchedCall& later = batch_.push(hash, closed.keys);
+    later.duration = call.duration;
+    later.self = call.self;
+    later.shape = closed.shape;
+    later.caller = caller;
+    later.marks |= marks;
 }
 
 /// Whether a sample has the call now, with this for a group.
@@ -94,17 +95,17 @@ void BatchedGroups::work_off(std::span<BatchedCall> calls) {
 void BatchedGroups::find_group(BatchedCall& call) {
     const mining::GroupId group = out_.sequences.group(call.shape, batch_.keys(call));
     if (out_.make_group(group, settings_.all_self_times())) made_by_.push_back(before_ + call.order);
-    if (call.asked > 0) answers_[call.asked - 1] = group;
+    if (call.asked() > 0) answers_[call.asked() - 1] = group;
     call.shape = group;
 }
 
 void BatchedGroups::add(const BatchedCall& call) {
-    if (!call.timed) return;
-    calls::Call times{.outermost = call.outermost,
-                      .self_timed = call.self_timed,
-                      .duration = call.duration,
-                      .self = call.self};
-    out_.groups[call.shape].add(times, call.caller);
+    if (!call.is(BatchedCall::kTimed)) return;
+    out_.groups[call.shape].add({.outermost = call.is(BatchedCall::kOutermost),
+                                 .self_timed = call.is(BatchedCall::kSelfTimed),
+                                 .duration = call.duration,
+                                 .self = call.self},
+                                call.caller);
 }
 
 void BatchedGroups::finish() {

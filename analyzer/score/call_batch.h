@@ -16,17 +16,24 @@ namespace rdam::score {
 
 /// What a group needs of a call; the keys are where CallBatch keeps them.
 struct BatchedCall {
-    std::uint64_t key = 0;         ///< the only key, or where the keys are
-    std::uint64_t duration = 0;    ///< calls::Call
-    std::uint64_t self = 0;        ///< likewise
-    std::uint32_t shape = 0;       ///< mining::ShapeId; of a call that found its group mining::GroupId
-    std::uint32_t caller = 0;      ///< CallerNumbers
-    std::uint32_t order = 0;       ///< calls of the batch that came before it
-    std::uint32_t asked : 24 = 0;  ///< 1 + a number under which somebody waits for its group; 0: nobody does
-    std::uint32_t keys : 2 = 0;    ///< 0, 1, or 2 for more
-    bool outermost : 1 = true;
-    bool timed : 1 = true;
-    bool self_timed : 1 = true;
+    std::uint64_t key = 0;       ///< the only key, or where the keys are
+    std::uint64_t duration = 0;  ///< calls::Call
+    std::uint64_t self = 0;      ///< likewise
+    std::uint32_t shape = 0;     ///< mining::ShapeId; of a call that found its group mining::GroupId
+    std::uint32_t caller = 0;    ///< CallerNumbers
+    std::uint32_t order = 0;     ///< calls of the batch that came before it
+    std::uint32_t marks = 0;     ///< of these:
+
+    static constexpr std::uint32_t kOutermost = 1;
+    static constexpr std::uint32_t kTimed = 2;
+    static constexpr std::uint32_t kSelfTimed = 4;
+    static constexpr std::uint32_t kOneKey = 8;
+    static constexpr std::uint32_t kKeys = 16;  ///< more than one
+    static constexpr unsigned kAskedShift =
+        8;  ///< above: 1 + a number under which a sample waits for its group
+
+    bool is(std::uint32_t mark) const { return (marks & mark) != 0; }
+    std::uint32_t asked() const { return marks >> kAskedShift; }
 };
 
 /// Memory: `bytes` at most besides the keys of calls with several, which count against them. Not thread-safe.
@@ -46,12 +53,13 @@ class CallBatch {
         return (partition.used == block_calls_ && blocks_used_ == blocks_) || keys_.size() > most_keys_;
     }
     std::uint32_t size() const { return size_; }
-    /// `order` and the keys are set here. Only where it is not full.
-    void push(std::uint64_t group_hash, BatchedCall call, std::span<const std::uint64_t> keys);
+    /// To be filled by the caller, but for `key` and `order`; `marks` are to be added to. Only where it is
+    /// not full.
+    BatchedCall& push(std::uint64_t group_hash, std::span<const std::uint64_t> keys);
 
     /// Of a call of the batch that has not found its group yet.
     std::span<const std::uint64_t> keys(const BatchedCall& call) const {
-        if (call.keys < 2) return {&call.key, call.keys};
+        if (!call.is(BatchedCall::kKeys)) return {&call.key, call.is(BatchedCall::kOneKey) ? 1U : 0U};
         return {keys_.data() + call.key + 1, keys_[call.key]};
     }
 
@@ -94,20 +102,22 @@ class CallBatch {
     std::uint32_t size_ = 0;
 };
 
-inline void CallBatch::push(std::uint64_t group_hash, BatchedCall call, std::span<const std::uint64_t> keys) {
+inline BatchedCall& CallBatch::push(std::uint64_t group_hash, std::span<const std::uint64_t> keys) {
     Partition& partition = partitions_[partition_of(group_hash)];
     if (partition.used == block_calls_) add_block(partition);
+    BatchedCall& call = calls_[partition.last * block_calls_ + partition.used++];
     call.order = size_++;
+    call.marks = 0;
     if (keys.size() == 1) {
         call.key = keys.front();
-        call.keys = 1;
+        call.marks = BatchedCall::kOneKey;
     } else if (!keys.empty()) {
         call.key = keys_.size();
-        call.keys = 2;
+        call.marks = BatchedCall::kKeys;
         keys_.push_back(keys.size());
         keys_.insert(keys_.end(), keys.begin(), keys.end());
     }
-    calls_[partition.last * block_calls_ + partition.used++] = call;
+    return call;
 }
 
 }  // namespace rdam::score

@@ -78,13 +78,15 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     }
     const std::uint32_t cluster = cluster_of(enter, weight);
     if (samples_wanted()) note_inside(enter.function);
-    open_.push_back({.caller = enter.caller,
-                     .weight = weight,
-                     .function = enter.function,
-                     .first_word = static_cast<std::uint32_t>(open_words_.size()),
-                     .cpu = enter.cpu,
-                     .instructions = enter.instructions,
-                     .cluster = cluster});
+    // Made in its place: a copy would have to wait for what was just written.
+    OpenCall& call = open_.emplace_back();
+    call.caller = enter.caller;
+    call.weight = weight;
+    call.function = enter.function;
+    call.first_word = static_cast<std::uint32_t>(open_words_.size());
+    call.cpu = enter.cpu;
+    call.instructions = enter.instructions;
+    call.cluster = cluster;
     if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
     if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
@@ -147,8 +149,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
                          out_->samples[call.function].wants(call.duration);
     if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
     const mining::SequenceBuilder::Closed closed = builder_.close_shape();
-    const OpenCall open = open_.back();
-    open_.pop_back();
+    const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function))
         out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
     enqueue(call, open, sampled ? 1 + sample(call, open) : 0, closed);
@@ -156,6 +157,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
         out_->untimed_callers[call.function].add(
             {.caller = out_->callers.of(open.caller), .calls = call.weight});
     open_words_.resize(open.first_word);
+    open_.pop_back();
 }
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,

@@ -75,6 +75,12 @@ class alignas(64) GroupTimes {
     }
     void prefetch_caller(std::uint32_t caller) const { callers_.prefetch(caller); }
 
+    /// All that it knows is about to be looked at. After prefetch(), as those above.
+    void prefetch_all() const {
+        outermost_.prefetch_all();
+        callers_.prefetch_all();
+    }
+
     const Distribution& outermost() const { return outermost_; }
     /// Within another call of the same function; null: there were none.
     const Distribution* inner() const;
