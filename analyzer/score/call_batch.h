@@ -10,8 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/mining/sequence_store.h"
-
 namespace rdam::score {
 
 /// What a group needs of a call; the keys are where CallBatch keeps them.
@@ -29,14 +27,15 @@ struct BatchedCall {
     static constexpr std::uint32_t kSelfTimed = 4;
     static constexpr std::uint32_t kOneKey = 8;
     static constexpr std::uint32_t kKeys = 16;  ///< more than one
-    static constexpr unsigned kAskedShift =
-        8;  ///< above: 1 + a number under which a sample waits for its group
+    /// Above: 1 + a number under which a sample waits for its group; 0: none does.
+    static constexpr unsigned kAskedShift = 8;
 
     bool is(std::uint32_t mark) const { return (marks & mark) != 0; }
     std::uint32_t asked() const { return marks >> kAskedShift; }
 };
 
-/// Memory: `bytes` at most besides the keys of calls with several, which count against them. Not thread-safe.
+/// Memory: `bytes` at most, and half of that again for the keys of calls with several; what was never written
+/// takes none. Not thread-safe.
 class CallBatch {
   public:
     static constexpr unsigned kPartitionBits = 8;
@@ -44,7 +43,7 @@ class CallBatch {
     /// More calls than that are in none.
     static constexpr std::size_t kMostCalls = (std::size_t{1} << 24) - 1;
 
-    /// At least 512 calls have room, however few the bytes.
+    /// However few the bytes, 512 calls with a key or none have room.
     explicit CallBatch(std::size_t bytes);
 
     /// Whether a call of a group of this hash has no room before drain().
