@@ -120,6 +120,8 @@ class BasicMatcher {
     void leave(const trace::Event& event);
     void pause(const trace::Event& event);
     void close_top(const trace::Event& last, bool own_leave);
+    static void add_to_parent(const Frame& frame, Frame& parent, std::uint64_t tsc, std::uint64_t duration,
+                              bool timed);
     std::uint64_t abandon_down_to(std::size_t keep);
     std::uint64_t net_duration(const Frame& frame, std::uint64_t tsc) const;
     std::uint64_t paused_until(std::uint64_t tsc) const;

@@ -217,8 +217,7 @@ template <class Sink>
 void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
     const std::uint64_t tsc = last.tsc;
     closed_at_ = tsc;
-    const Frame frame = stack_.back();
-    stack_.pop_back();
+    const Frame& frame = stack_.back();
     PerOpen& open = open_[frame.function];
     --open.calls;
     if (!frame.tail) --open.frames;
@@ -247,9 +246,17 @@ void BasicMatcher<Sink>::close_top(const trace::Event& last, bool own_leave) {
                       .last = &last,
                       .own_leave = own_leave});
     }
-    if (stack_.empty()) return enter_tree(0);
+    if (stack_.size() == 1) {
+        stack_.pop_back();
+        return enter_tree(0);
+    }
+    add_to_parent(frame, stack_[stack_.size() - 2], tsc, duration, timed);
+    stack_.pop_back();
+}
 
-    Frame& parent = stack_.back();
+template <class Sink>
+void BasicMatcher<Sink>::add_to_parent(const Frame& frame, Frame& parent, std::uint64_t tsc,
+                                       std::uint64_t duration, bool timed) {
     const std::uint64_t shared = detail::subtract(tsc, parent.enter);
     const bool unseen = frame.ignored || frame.transparent;
     parent.self_known = parent.self_known && (unseen ? frame.self_known : timed);

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace rdam::mining {
@@ -16,22 +18,31 @@ class GroupIndex {
     /// What this hash and this shape belong to, if `same`, asked about a group, says so; kNone: nothing.
     template <class Same>
     std::uint32_t find(std::uint64_t hash, std::uint32_t shape, const Same& same) const {
-        if (slots_.empty()) return kNone;
-        for (std::size_t at = hash & mask();; at = (at + 1) & mask()) {
-            const Slot& slot = slots_[at];
-            if (slot.group == kNone) return kNone;
-            if (slot.hash == hash && slot.shape == shape && same(slot.group)) return slot.group;
-        }
+        return part_of(hash).find(hash, shape, same);
     }
     /// A group that is not in it.
     void add(std::uint64_t hash, std::uint32_t shape, std::uint32_t group) {
-        if (2 * (size_ + 1) > slots_.size()) grow();
-        put({hash, shape, group});
-        ++size_;
+        parts_[number_of(hash)].add({hash, shape, group});
     }
     /// find() is about to be called, and its memory is rather in no cache.
     void prefetch(std::uint64_t hash) const {
-        if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+        const Part& part = part_of(hash);
+        if (!part.slots.empty()) __builtin_prefetch(&part.slots[hash & part.mask()]);
+    }
+
+    /// What differs in the highest `bits` (0 to 16) of its hash has memory of its own from now on.
+    void split(unsigned bits) {
+        const std::vector<Part> old = std::exchange(parts_, std::vector<Part>(std::size_t{1} << bits));
+        bits_ = bits;
+        for (const Part& part : old)
+            for (const Slot& slot : part.slots)
+                if (slot.group != kNone) parts_[number_of(slot.hash)].add(slot);
+    }
+    /// Group `id` is numbers[id] from now on.
+    void renumber(std::span<const std::uint32_t> numbers) {
+        for (Part& part : parts_)
+            for (Slot& slot : part.slots)
+                if (slot.group != kNone) slot.group = numbers[slot.group];
     }
 
   private:
@@ -40,24 +51,45 @@ class GroupIndex {
         std::uint32_t shape = 0;
         std::uint32_t group = kNone;
     };
+    struct Part {
+        std::vector<Slot> slots;  // a power of two
+        std::size_t size = 0;
 
-    std::size_t mask() const { return slots_.size() - 1; }
-    void put(const Slot& slot) {
-        std::size_t at = slot.hash & mask();
-        while (slots_[at].group != kNone)
-            at = (at + 1) & mask();
-        slots_[at] = slot;
-    }
-    void grow() {
-        constexpr std::size_t kFirst = 64;
-        std::vector<Slot> old(slots_.empty() ? kFirst : 2 * slots_.size());
-        old.swap(slots_);
-        for (const Slot& slot : old)
-            if (slot.group != kNone) put(slot);
-    }
+        std::size_t mask() const { return slots.size() - 1; }
+        template <class Same>
+        std::uint32_t find(std::uint64_t hash, std::uint32_t shape, const Same& same) const {
+            if (slots.empty()) return kNone;
+            for (std::size_t at = hash & mask();; at = (at + 1) & mask()) {
+                const Slot& slot = slots[at];
+                if (slot.group == kNone) return kNone;
+                if (slot.hash == hash && slot.shape == shape && same(slot.group)) return slot.group;
+            }
+        }
+        void add(const Slot& slot) {
+            if (2 * (size + 1) > slots.size()) grow();
+            put(slot);
+            ++size;
+        }
+        void put(const Slot& slot) {
+            std::size_t at = slot.hash & mask();
+            while (slots[at].group != kNone)
+                at = (at + 1) & mask();
+            slots[at] = slot;
+        }
+        void grow() {
+            constexpr std::size_t kFirst = 16;
+            std::vector<Slot> old(slots.empty() ? kFirst : 2 * slots.size());
+            old.swap(slots);
+            for (const Slot& slot : old)
+                if (slot.group != kNone) put(slot);
+        }
+    };
 
-    std::vector<Slot> slots_;  // a power of two
-    std::size_t size_ = 0;
+    std::size_t number_of(std::uint64_t hash) const { return hash >> 1 >> (63 - bits_); }
+    const Part& part_of(std::uint64_t hash) const { return parts_[number_of(hash)]; }
+
+    std::vector<Part> parts_ = std::vector<Part>(1);
+    unsigned bits_ = 0;
 };
 
 }  // namespace rdam::mining

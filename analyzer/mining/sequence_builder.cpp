@@ -8,21 +8,27 @@ SequenceBuilder::SequenceBuilder(SequenceStore& store, SequenceOptions options, 
     : store_(store), options_(options), most_runs_(most_runs) {}
 
 void SequenceBuilder::open(std::uint32_t function, std::span<const std::uint64_t> keys) {
-    open_.push_back({.first_run = runs_.size(), .first_key = keys_.size(), .function = function});
+    Open& call = open_.emplace_back();
+    call.first_run = runs_.size();
+    call.first_key = keys_.size();
+    call.function = function;
     keys_.insert(keys_.end(), keys.begin(), keys.end());
 }
 
 SequenceBuilder::Closed SequenceBuilder::close_shape() {
-    const Open call = open_.back();
-    open_.pop_back();
+    const Open& call = open_.back();
+    const std::size_t first_run = call.first_run;
+    const std::size_t first_key = call.first_key;
+    const bool too_long = call.too_long;
     const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
     const bool transparent = is_transparent(call);
     if (transparent)
         abandoned_runs_.assign(runs_.begin() + static_cast<std::ptrdiff_t>(call.first_run), runs_.end());
     const ShapeId shape = finish_shape(call, keys);
     const Closed closed{shape, options_.deep_keys ? std::span<const std::uint64_t>{} : keys};
-    runs_.resize(call.first_run);
-    keys_.resize(call.first_key);
+    runs_.resize(first_run);
+    keys_.resize(first_key);
+    open_.pop_back();
     if (open_.empty()) return closed;
     if (!transparent) {
         append({shape, 1});
@@ -30,7 +36,7 @@ SequenceBuilder::Closed SequenceBuilder::close_shape() {
     }
     for (const Run& run : abandoned_runs_)
         append(run);
-    open_.back().too_long = open_.back().too_long || call.too_long;
+    open_.back().too_long = open_.back().too_long || too_long;
     return closed;
 }
 

@@ -1,6 +1,7 @@
 #include "analyzer/mining/sequence_store.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rdam::mining {
 namespace {
@@ -74,6 +75,16 @@ ShapeId SequenceStore::intern(std::uint32_t function, std::span<const std::uint6
     const ShapeId id = add_shape({.hash = probe.hash, .function = function}, keys, runs);
     shape_index_.insert(id);
     return id;
+}
+
+void SequenceStore::renumber_groups(std::span<const GroupId> numbers) {
+    std::vector<Group> groups(groups_.size());
+    for (GroupId id = 0; id < groups_.size(); ++id)
+        groups[numbers[id]] = groups_[id];
+    groups_ = std::move(groups);
+    for (Shape& shape : shapes_)
+        if (shape.plain_group != kNone) shape.plain_group = numbers[shape.plain_group];
+    group_index_.renumber(numbers);
 }
 
 GroupId SequenceStore::group(ShapeId shape, std::span<const std::uint64_t> keys, std::uint64_t hash) {

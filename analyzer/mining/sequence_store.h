@@ -91,7 +91,18 @@ class SequenceStore {
         return hash;
     }
     void prefetch_group(std::uint64_t hash) const { group_index_.prefetch(hash); }
+    void prefetch_group(ShapeId shape, std::span<const std::uint64_t> keys) const {
+        if (keys.empty())
+            __builtin_prefetch(&shapes_[shape]);
+        else
+            prefetch_group(group_hash(shape, keys));
+    }
     GroupId group(ShapeId shape, std::span<const std::uint64_t> keys, std::uint64_t hash);
+
+    /// GroupIndex::split.
+    void split_group_index(unsigned bits) { group_index_.split(bits); }
+    /// Group `id` is numbers[id] from now on; `numbers` has each number below groups() once.
+    void renumber_groups(std::span<const GroupId> numbers);
 
     std::size_t shapes() const { return shapes_.size(); }
     std::size_t groups() const { return groups_.size(); }

@@ -67,6 +67,13 @@ class CallSample {
     /// Of the call that was taken there last.
     void set_group(std::uint32_t place, std::uint32_t group) { taken_[place].group = group; }
 
+    /// For each call that is kept: number(group) instead of its group.
+    template <class Number>
+    void set_groups(const Number& number) {
+        for (SampledCall& call : taken_)
+            call.group = number(call.group);
+    }
+
     /// Afterwards the calls have their weights, and nothing more can be taken.
     void finish();
 

@@ -13,13 +13,15 @@ bool WindowSample::reaches_in_behind(std::uint64_t first, std::uint64_t last) co
     return false;
 }
 
-void WindowSample::keep(const WindowCall& call) {
-    if (call.end < call.begin) return;
+bool WindowSample::keep(const WindowCall& call) {
+    if (call.end < call.begin) return false;
     while (calls_.size() >= most_ && windows_.limit > 1) {
         windows_.limit /= 2;
         std::erase_if(calls_, [this](const WindowCall& each) { return !reaches_in(each); });
     }
-    if (calls_.size() < most_ && reaches_in(call)) calls_.push_back(call);
+    if (calls_.size() >= most_ || !reaches_in(call)) return false;
+    calls_.push_back(call);
+    return true;
 }
 
 WindowSample WindowSample::renumbered(std::span<const std::uint32_t> numbers) const {

@@ -39,8 +39,14 @@ class WindowSample {
     /// Keeps at most `most` calls; 0: none.
     WindowSample(std::size_t most, unsigned shift) : most_(most), windows_{.shift = shift} {}
 
-    void offer(const WindowCall& call) {
-        if (most_ > 0 && reaches_in(call)) keep(call);
+    /// Whether the call is kept for now.
+    bool offer(const WindowCall& call) { return most_ > 0 && reaches_in(call) && keep(call); }
+
+    /// For each call that is kept: number(group) instead of its group.
+    template <class Number>
+    void set_groups(const Number& number) {
+        for (WindowCall& call : calls_)
+            call.group = number(call.group);
     }
 
     /// The same calls with other groups, numbers[group]. UINT32_MAX: the call is left out. No more can be
@@ -57,7 +63,7 @@ class WindowSample {
         return windows_.keeps(first) || (first != last && reaches_in_behind(first, last));
     }
     bool reaches_in_behind(std::uint64_t first, std::uint64_t last) const;
-    void keep(const WindowCall& call);
+    bool keep(const WindowCall& call);
 
     std::size_t most_;
     Windows windows_;

@@ -149,6 +149,14 @@ std::size_t most_sampled(const trace::TraceInfo& info) {
     return std::clamp(std::min(kInAll / functions, kOfFunction) / threads, kLeast, kMost);
 }
 
+/// Of each of so many threads that are analyzed at a time: more does not make it faster, and all together
+/// stay bounded.
+std::size_t batch_bytes(unsigned jobs, std::size_t threads) {
+    constexpr std::size_t kInAll = std::size_t{256} << 20;
+    constexpr std::size_t kMost = std::size_t{48} << 20;
+    return std::min(kMost, kInAll / std::clamp<std::size_t>(jobs, 1, std::max<std::size_t>(threads, 1)));
+}
+
 void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
     for (const trace::FunctionInfo& function : info.functions)
         settings.windowed.push_back(function.windowed_since != 0);
@@ -167,6 +175,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .probe_instructions = calls::probe_instructions(info.counters),
         .baseline = settings.baseline,
         .patterns = settings.patterns,
+        .batch_bytes = batch_bytes(threads_for(settings.jobs), info.threads.size()),
         .threshold = settings.threshold};
     if (settings.patterns && info.process.max_overhead > 0)
         return fail(

@@ -1,5 +1,6 @@
 // Calls on their way to their groups. Where there are hundreds of thousands of groups, nothing of the next
 // call's is in a cache: what it needs is asked for in steps, and other calls are at work until it has come.
+// For calls that cannot be put off (batched_groups.h).
 #pragma once
 
 #include <array>

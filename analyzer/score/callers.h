@@ -22,7 +22,7 @@ class CallerNumbers {
     std::uint64_t address(std::uint32_t number) const { return addresses_[number]; }
 
   private:
-    static constexpr std::size_t kRecent = 64;
+    static constexpr std::size_t kRecent = 256;
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
     struct Known {
@@ -79,12 +79,20 @@ class CallerTable {
     void prefetch() const { __builtin_prefetch(block_.get(), 1); }
     /// … and when that has come this.
     void prefetch(std::uint32_t caller) const;
+    /// for_each() is about to be called.
+    void prefetch_all() const {
+        constexpr std::size_t kLine = 64;
+        for (std::size_t at = 0; at < size_ * sizeof(Cell); at += kLine)
+            __builtin_prefetch(reinterpret_cast<const std::byte*>(cells()) + at);
+    }
 
     /// In the order of first use.
     template <class Use>
     void for_each(const Use& use) const {
+        const Cell* const all = cells();
         for (std::uint32_t i = 0; i < size_; ++i)
-            use(entry(i));
+            use(rest_ ? entry(i)
+                      : CallerEntry{all[i].caller, all[i].outermost, all[i].outermost, all[i].sum});
     }
 
   private:

@@ -33,6 +33,8 @@ class Distribution {
     void seal();
     /// add(value) is about to be called, and its memory is rather in no cache.
     void prefetch(std::uint64_t value) const;
+    /// All values are about to be looked at.
+    void prefetch_all() const { values_.prefetch_all(); }
 
     std::uint64_t count() const { return count_; }
     std::uint64_t min() const { return count_ > 0 ? least_.min() : 0; }

@@ -34,7 +34,12 @@ std::unique_ptr<MergedGroups> merge_groups(std::size_t functions,
         for (mining::ShapeId id = 0; id < store.shapes(); ++id) {
             numbers.push_back(translate_shape(store, store.shape(id), numbers, false, merged->store, runs));
         }
+        constexpr mining::GroupId kAhead = 8;
         for (mining::GroupId id = 0; id < threads[t]->groups.size(); ++id) {
+            if (id + kAhead < threads[t]->groups.size()) {
+                const mining::Group& next = store.group(id + kAhead);
+                merged->store.prefetch_group(numbers[next.shape], store.keys(next));
+            }
             const mining::Group& group = store.group(id);
             const mining::GroupId number = merged->store.group(numbers[group.shape], store.keys(group));
             if (number >= merged->threads.size()) {

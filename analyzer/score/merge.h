@@ -31,9 +31,12 @@ struct MergedGroups {
         constexpr std::size_t kAhead = 8;
         const std::vector<mining::GroupId>& groups = of_function[function];
         for (std::size_t i = 0; i < groups.size(); ++i) {
+            if (i + 2 * kAhead < groups.size())
+                for (const ThreadGroup& part : threads[groups[i + 2 * kAhead]])
+                    part.times->prefetch();
             if (i + kAhead < groups.size())
                 for (const ThreadGroup& part : threads[groups[i + kAhead]])
-                    part.times->prefetch();
+                    part.times->prefetch_all();
             use(groups[i]);
         }
     }

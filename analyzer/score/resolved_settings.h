@@ -32,10 +32,15 @@ struct ResolvedSettings {
     std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
     bool any_baseline = false;                   ///< keeps what another baseline needs
     bool patterns = false;
+    std::size_t few_groups = 4096;    ///< of a thread: they fit into a cache
+    std::size_t batch_bytes = 0;      ///< of a thread that has more: CallBatch
     double threshold = kWorthALook;   ///< what scores less gets no hints
     std::size_t most_sampled = 0;     ///< calls of each function and thread that are kept for hints; 0: none
     std::size_t most_in_windows = 0;  ///< calls of each thread that are kept for its timeline; 0: none
     unsigned window_shift = 0;        ///< samples::Windows
+
+    /// Whether GroupTimes::keep_all_self_times() is called.
+    bool all_self_times() const { return any_baseline || baseline.kind == Baseline::Kind::percentile; }
 };
 
 }  // namespace rdam::score

@@ -15,16 +15,31 @@ struct CallerSums {
 };
 using CallerMap = std::map<std::uint64_t, CallerSums>;  // by address
 
+/// What a map has for the numbers of one thread.
+class ThreadCallers {
+  public:
+    /// Both must outlive it.
+    ThreadCallers(const CallerNumbers& numbers, CallerMap& map) : numbers_(numbers), map_(map) {}
+
+    CallerSums& operator[](std::uint32_t number) {
+        if (number >= known_.size()) known_.resize(number + std::size_t{1});
+        if (known_[number] == nullptr) known_[number] = &map_[numbers_.address(number)];
+        return *known_[number];
+    }
+
+  private:
+    const CallerNumbers& numbers_;
+    CallerMap& map_;
+    std::vector<CallerSums*> known_;  // by number
+};
+
 /// Of one group in one thread. Against the plain minimum each caller's part is exact. Against other baselines
 /// it is not known which of its calls were below: the callers share what the group lost by what each exceeds
 /// the baseline in sum, if it does. Each call stands for `expansion` calls.
-void add_lost(const GroupTimes& times, const CallerNumbers& numbers, const Base& base, double expansion,
-              CallerMap& callers) {
+void add_lost(const GroupTimes& times, const Base& base, double expansion, ThreadCallers& callers) {
     if (times.outermost().count() == 0) return;
     const double lost = expansion * score::lost(times.outermost(), base);
-    const auto lost_of = [&](const CallerEntry& entry) -> double& {
-        return callers[numbers.address(entry.caller)].lost;
-    };
+    const auto lost_of = [&](const CallerEntry& entry) -> double& { return callers[entry.caller].lost; };
     if (!times.has_callers())
         return times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost; });
     const auto above = [&](const CallerEntry& entry) {
@@ -37,34 +52,37 @@ void add_lost(const GroupTimes& times, const CallerNumbers& numbers, const Base&
     times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost * (above(entry) / all); });
 }
 
-void add_calls(const GroupTimes& times, const CallerNumbers& numbers, double expansion, CallerMap& callers) {
+void add_calls(const GroupTimes& times, double expansion, ThreadCallers& callers) {
     times.for_each_caller([&](const CallerEntry& entry) {
-        callers[numbers.address(entry.caller)].calls += expansion * static_cast<double>(entry.calls);
+        callers[entry.caller].calls += expansion * static_cast<double>(entry.calls);
     });
 }
 
 void add_part(const RowContext& context, std::uint32_t function, const ThreadGroup& part,
-              const Least& process, CallerMap& callers) {
+              const Least& process, ThreadCallers& callers) {
     const WindowEstimate* estimate = context.estimate(function, part.thread);
     const PartCalls calls{part, estimate, PartCalls::Which::outermost};
     const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
     const double expansion = estimate != nullptr ? estimate->expansion() : 1;
-    const CallerNumbers& numbers = context.threads[part.thread]->callers;
-    add_calls(*part.times, numbers, expansion, callers);
-    add_lost(*part.times, numbers, base, expansion, callers);
+    add_calls(*part.times, expansion, callers);
+    add_lost(*part.times, base, expansion, callers);
     const WindowedTimes* const windowed = part.times->windowed();
     if (windowed == nullptr) return;
-    add_calls(windowed->before, numbers, 1, callers);
-    add_lost(windowed->before, numbers, base, 1, callers);
+    add_calls(windowed->before, 1, callers);
+    add_lost(windowed->before, base, 1, callers);
 }
 
 std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
     CallerMap callers;
+    std::vector<ThreadCallers> of_thread;
+    of_thread.reserve(context.threads.size());
+    for (const auto& thread : context.threads)
+        of_thread.emplace_back(thread->callers, callers);
     context.merged.for_each_group(row.function, [&](mining::GroupId group) {
         const std::vector<ThreadGroup>& parts = context.merged.threads[group];
         const Least process = process_least(parts).outermost;
         for (const ThreadGroup& part : parts)
-            add_part(context, row.function, part, process, callers);
+            add_part(context, row.function, part, process, of_thread[part.thread]);
     });
     for (const auto& thread : context.threads) {
         thread->untimed_callers[row.function].for_each([&](const CallerEntry& entry) {

@@ -6,12 +6,6 @@
 #include "analyzer/calls/matcher_impl.h"
 
 namespace rdam::score {
-namespace {
-
-/// They fit into a cache.
-constexpr std::size_t kFewGroups = 4096;
-
-}  // namespace
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
     : info_(info),
@@ -19,7 +13,8 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
       out_(std::make_unique<ThreadTimes>(info.functions.size())),
       builder_(out_->sequences, settings.sequences),
       matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
-      candidates_(settings) {
+      candidates_(settings),
+      batches_wanted_(!candidates_.wanted() && !settings.windows) {
     matcher_.set_latest(calls::latest_possible(info));
     matcher_.set_transparent(settings.windowed);
     builder_.set_transparent(settings.windowed);
@@ -40,6 +35,7 @@ void ThreadAnalysis::gap() {
 std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
     matcher_.finish();
     flush();
+    end_batches();
     for (GroupTimes& group : out_->groups)
         group.seal();
     if (out_->patterns) out_->patterns->miner().finish();
@@ -82,13 +78,15 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     }
     const std::uint32_t cluster = cluster_of(enter, weight);
     if (samples_wanted()) note_inside(enter.function);
-    open_.push_back({.caller = enter.caller,
-                     .weight = weight,
-                     .function = enter.function,
-                     .first_word = static_cast<std::uint32_t>(open_words_.size()),
-                     .cpu = enter.cpu,
-                     .instructions = enter.instructions,
-                     .cluster = cluster});
+    // Made in its place: a copy would have to wait for what was just written.
+    OpenCall& call = open_.emplace_back();
+    call.caller = enter.caller;
+    call.weight = weight;
+    call.function = enter.function;
+    call.first_word = static_cast<std::uint32_t>(open_words_.size());
+    call.cpu = enter.cpu;
+    call.instructions = enter.instructions;
+    call.cluster = cluster;
     if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
     if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
@@ -151,8 +149,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
                          out_->samples[call.function].wants(call.duration);
     if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
     const mining::SequenceBuilder::Closed closed = builder_.close_shape();
-    const OpenCall open = open_.back();
-    open_.pop_back();
+    const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function))
         out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
     enqueue(call, open, sampled ? 1 + sample(call, open) : 0, closed);
@@ -160,10 +157,15 @@ void ThreadAnalysis::closed(const calls::Call& call) {
         out_->untimed_callers[call.function].add(
             {.caller = out_->callers.of(open.caller), .calls = call.weight});
     open_words_.resize(open.first_word);
+    open_.pop_back();
 }
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
                              const mining::SequenceBuilder::Closed& closed) {
+    if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
+        batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
+    if (call.weight > 1) end_batches();
+    if (batched_ != nullptr) return batched_->add(call, out_->callers.of(open.caller), sampled, closed);
     QueuedCall& queued = queue_.push();
     queued.call = call;
     queued.end = call.last->tsc;
@@ -173,13 +175,21 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     queued.cluster = open.cluster;
     queued.sampled = sampled;
     queued.keys.assign(closed.keys.begin(), closed.keys.end());
-    if (out_->groups.size() <= kFewGroups) {
+    if (out_->groups.size() <= settings_.few_groups) {
         queue_.pop();
         find_group(queued);
         return add(queued);
     }
     if (!queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
     queue_.advance([this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+/// From now on calls are added in their order.
+void ThreadAnalysis::end_batches() {
+    batches_wanted_ = false;
+    if (batched_ == nullptr) return;
+    batched_->finish();
+    batched_.reset();
 }
 
 void ThreadAnalysis::flush() {
@@ -199,12 +209,8 @@ void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
 
 void ThreadAnalysis::find_group(QueuedCall& queued) {
     queued.group = out_->sequences.group(queued.shape, queued.keys, queued.group_hash);
-    if (queued.group >= out_->groups.size()) {
-        out_->groups.resize(queued.group + std::size_t{1});
-        if (settings_.baseline.kind == Baseline::Kind::percentile || settings_.any_baseline)
-            out_->groups.back().keep_all_self_times();
-        if (candidates_.wanted()) candidates_.added(queued.call.function, queued.group, out_->sequences);
-    }
+    if (out_->make_group(queued.group, settings_.all_self_times()) && candidates_.wanted())
+        candidates_.added(queued.call.function, queued.group, out_->sequences);
     if (queued.sampled > 0) out_->samples[queued.call.function].set_group(queued.sampled - 1, queued.group);
 }
 

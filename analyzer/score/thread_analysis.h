@@ -9,6 +9,7 @@
 #include "analyzer/calls/instructions.h"
 #include "analyzer/calls/matcher.h"
 #include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/batched_groups.h"
 #include "analyzer/score/call_queue.h"
 #include "analyzer/score/candidate_keys.h"
 #include "analyzer/score/resolved_settings.h"
@@ -68,6 +69,7 @@ class ThreadAnalysis final : private calls::CallSink {
     void find_group(QueuedCall& queued);
     void add(const QueuedCall& queued);
     void flush();
+    void end_batches();
     GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;
     std::uint32_t cluster_of(const trace::Event& enter, std::uint64_t weight);
     bool is_windowed(std::uint32_t function) const {
@@ -87,6 +89,8 @@ class ThreadAnalysis final : private calls::CallSink {
     mining::SequenceBuilder builder_;
     calls::BasicMatcher<ThreadAnalysis> matcher_;
     CandidateKeys candidates_;
+    bool batches_wanted_;  // as long as nothing depends on the order of calls of several groups
+    std::unique_ptr<BatchedGroups> batched_;  // null: there are few groups, or no batches are wanted
     CallQueue queue_;
     std::vector<OpenCall> open_;
     std::vector<std::uint64_t> open_words_;

@@ -75,6 +75,12 @@ class alignas(64) GroupTimes {
     }
     void prefetch_caller(std::uint32_t caller) const { callers_.prefetch(caller); }
 
+    /// All that it knows is about to be looked at. After prefetch(), as those above.
+    void prefetch_all() const {
+        outermost_.prefetch_all();
+        callers_.prefetch_all();
+    }
+
     const Distribution& outermost() const { return outermost_; }
     /// Within another call of the same function; null: there were none.
     const Distribution* inner() const;
@@ -126,6 +132,8 @@ struct ThreadTimes {
     mining::SequenceStore sequences;
     CallerNumbers callers;
     std::vector<GroupTimes> groups;  ///< by mining::GroupId
+    /// Whether `id`, of a group of `sequences`, is a new one, which has times from now on.
+    bool make_group(mining::GroupId id, bool all_self_times);
     /// The groups are by ResolvedSettings::candidates, without these; empty: by the keys.
     GivenUp given_up;
     std::vector<CallerTable>
