@@ -94,6 +94,10 @@ class Names(Outputs):
                 self.assertEqual(len(names), 3, done.stderr.decode())
                 self.assertEqual([name for name in names if not re.fullmatch(r"t(\.\d+)+\.bin", name)], parents)
 
+    def test_becoming_another_program_is_no_end_without_a_word(self):
+        self.preload("work", FORKS)
+        self.assertEqual([self.analyze(name)["trace"]["clean_end"] for name in self.traces()], [True] * 3)
+
     def test_what_is_no_trace_is_refused_before_the_program_runs(self):
         (self.folder / "mine.txt").write_bytes(PRECIOUS)
         done = self.rdam("record", "-o", "mine.txt", "-f", "work", "--", COUNTS, "1", "10")

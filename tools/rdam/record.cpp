@@ -231,9 +231,9 @@ bool report(const Output& output, const std::string& run, bool may_be_refused) {
             whole = false;
             fmt::print(
                 stderr,
-                "rdam: {}: the recorder (rdam-agent) was killed: {} events are in the trace, what came "
-                "later is lost; record again\n",
-                printable(trace.path), trace.events);
+                "rdam: {}: the recorder (rdam-agent) was killed: what it had not written is lost; record "
+                "again\n",
+                printable(trace.path));
         }
         if (!trace.killed) continue;
         for (const std::string& remark : trace.remarks)

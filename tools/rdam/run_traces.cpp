@@ -107,7 +107,6 @@ std::vector<RunTrace> find_traces(const std::string& output, const std::string& 
         trace.threads = reader->info().threads.size();
         trace.functions = reader->info().functions.size();
         trace.bytes = entry.file_size(error);
-        trace.events = reader->events();
         trace.unfinished = reader->damage().no_index;
         trace.killed = !reader->info().process.clean_end;
         trace.remarks = reader->info().remarks;
