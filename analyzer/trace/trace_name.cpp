@@ -100,6 +100,12 @@ std::string numbered_name(const std::string& path, unsigned pid, int number) {
     return (whole.parent_path() / (name + whole.extension().string())).string();
 }
 
+std::string name_beside(const std::string& path, unsigned pid) {
+    const fs::path whole(path);
+    const std::string name = whole.stem().string() + "-" + std::to_string(pid) + whole.extension().string();
+    return (whole.parent_path() / name).string();
+}
+
 NameLock::NameLock(const std::string& path, std::string_view run) {
     const fs::path whole(path);
     file_ = (whole.parent_path() / ("." + whole.filename().string() + ".lock")).string();

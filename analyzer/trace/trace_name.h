@@ -21,6 +21,10 @@ Occupant look_at_occupant(int fd);
 /// trace.bin → trace.PID.bin; for `number` above 1 trace.PID.NUMBER.bin.
 std::string numbered_name(const std::string& path, unsigned pid, int number = 1);
 
+/// trace.bin → trace-PID.bin: that of a recording for which the name is taken. The files of neither are
+/// looked for among those of the other.
+std::string name_beside(const std::string& path, unsigned pid);
+
 /// A run's hold on the name of its trace: `.NAME.lock` beside it, locked by every process of the run that
 /// may write or read the trace. The kernel frees it when they are gone, however they went, so that a file
 /// that was left behind is in nobody's way; the last one removes it. Not thread-safe.

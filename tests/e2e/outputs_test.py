@@ -153,7 +153,7 @@ class AtTheSameTime(Outputs):
         until(self.agent_in_folder)
         done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10")
         self.assertEqual(done.returncode, STATUS, done.stderr.decode())
-        other, = re.findall(r"another recording has trace.bin: this one goes to (trace\.\d+\.bin)", done.stderr.decode())
+        other, = re.findall(r"another recording has trace.bin: this one goes to (trace-\d+\.bin)", done.stderr.decode())
         self.assertEqual(self.counts(other), {"work": 10})
         program, = (int(path.name) for path in pathlib.Path("/proc").iterdir() if self.is_child(path, long.pid))
         os.kill(program, signal.SIGTERM)

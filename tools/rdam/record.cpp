@@ -143,7 +143,7 @@ Result<Output> claim_output(const std::string& wanted, const std::string& run) {
     const bool pattern = wanted.find('%') != std::string::npos;
     if (!pattern) output.name = trace::NameLock(output.path, run);
     if (output.name.state() == trace::NameLock::State::taken) {
-        output.shown = trace::numbered_name(wanted, static_cast<unsigned>(getpid()));
+        output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
         output.path = absolute(output.shown);
         output.name = trace::NameLock(output.path, run);
         fmt::print(stderr, "rdam: another recording has {}: this one goes to {}\n", printable(wanted),

@@ -93,6 +93,7 @@ TEST_CASE("a place that cannot be written is said before the program runs", "[na
 TEST_CASE("a process's own name has its pid in front of the extension", "[name]") {
     CHECK(numbered_name("/a/trace.bin", 12) == "/a/trace.12.bin");
     CHECK(numbered_name("trace", 12, 2) == "trace.12.2");
+    CHECK(name_beside("/a/trace.bin", 12) == "/a/trace-12.bin");
 }
 
 }  // namespace rdam::trace
