@@ -130,8 +130,12 @@ void raise_limits() {
 [[noreturn]] void become_agent(const char* path, int fd) {
     static const char* environment[kMostVariables + 1];
     std::size_t count = 0;
+    const char* output = globals.settings.output;
+    if (output != nullptr) environment[count++] = output;
     for (char** entry = globals.settings.environment; *entry != nullptr && count < kMostVariables; ++entry)
-        if (!starts_with(*entry, "LD_")) environment[count++] = *entry;
+        if (!starts_with(*entry, "LD_") &&
+            (output == nullptr || !starts_with(*entry, kOutputVariable.data())))
+            environment[count++] = *entry;
     environment[count] = nullptr;
     char descriptor[21];
     char process[21];
@@ -287,9 +291,19 @@ class Progress {
     std::uint32_t rounds_ = 0;
 };
 
+/// `rdam record` sees it by itself.
+void say_killed() {
+    if (!environment_variable(globals.settings.environment, "RDAM_RUN").value.empty()) return;
+    Line line;
+    (line
+     << "rdam-agent has ended before the trace was finished: it was killed, or had no memory; what it had "
+        "not written is lost: record again")
+        .print();
+}
+
 bool give_up(std::string_view what) {
     Line line;
-    (line << what << "; the program runs on without being recorded").print();
+    (line << what << unrecorded_fate()).print();
     return false;
 }
 
@@ -354,7 +368,12 @@ void wait_for_agent_end() {
         if (state == shm::AgentState::finished) break;
         const long result =
             sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kPollMilliseconds);
-        if (result < 0 && !agent_alive()) break;
+        if (result < 0 && !agent_alive()) {
+            // It may have finished in between.
+            if (control.agent_futex.load() != shm::AgentState::finished && control.gave_up.load() == 0)
+                say_killed();
+            break;
+        }
         if (result < 0) progress.waited();
         control.ended.tell(standing.ended);
         control.process_state.store(shm::ProcessState::ending);

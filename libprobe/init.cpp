@@ -54,6 +54,29 @@ bool take_strict(char** environment) {
     return strict;
 }
 
+/// A relative RDAM_OUTPUT means the folder in which the run began, wherever its processes go: the variable
+/// becomes absolute for whatever the program executes, and for the agents of fork children. Where there is no
+/// current folder, or no room for its name, it stays as it is, and the agent refuses it.
+void settle_output(char** environment) {
+    constexpr std::string_view kDefault = "trace.bin";
+    constexpr std::size_t kMostPath = 4096;
+    static char settled[kOutputVariable.size() + 2 * kMostPath];
+    std::string_view value = environment_variable(environment, "RDAM_OUTPUT").value;
+    if (value.empty()) value = kDefault;
+    if (value[0] == '/' || value.size() >= kMostPath) return;
+    char* const path = settled + kOutputVariable.size();
+    const long folder = sys::call(SYS_getcwd, sys::word(path), kMostPath);
+    if (folder <= 1 || path[0] != '/') return;
+    copy_bytes(settled, kOutputVariable.data(), kOutputVariable.size());
+    std::size_t used = static_cast<std::size_t>(folder) - 1;  // the \0 is counted
+    if (path[used - 1] != '/') path[used++] = '/';
+    copy_bytes(path + used, value.data(), value.size());
+    path[used + value.size()] = '\0';
+    globals.settings.output = settled;
+    for (char** entry = environment; *entry != nullptr; ++entry)
+        if (std::string_view{*entry, text_size(*entry)}.starts_with(kOutputVariable)) *entry = settled;
+}
+
 /// RDAM_CHILDREN=0 becomes this for whatever the first recorded program starts or turns into.
 constexpr char kIsChild = '-';
 
@@ -81,9 +104,7 @@ bool read_settings(char** environment) {
     settings.children = environment_variable(environment, "RDAM_CHILDREN").value != "0" ? 1 : 0;
     const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
         Line line;
-        (line << name << "='" << value << "' is not " << right
-              << "; the program runs on without being recorded")
-            .print();
+        (line << name << "='" << value << "' is not " << right << unrecorded_fate()).print();
         return false;
     };
     if (const auto clock = environment_variable(environment, "RDAM_CLOCK");
@@ -251,6 +272,7 @@ bool prepare(int argc, char** argv, char** environment) {
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(kSettled);
     if (is_unwanted_child(environment)) return;
+    settle_output(environment);
     if (!prepare(argc, argv, environment)) {
         if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
         return;

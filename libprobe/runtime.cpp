@@ -105,6 +105,11 @@ void Line::print() {
     say(buffer_, size_);
 }
 
+std::string_view unrecorded_fate() {
+    return globals.settings.strict != 0 ? "; the program is not run"
+                                        : "; the program runs on without being recorded";
+}
+
 Variable environment_variable(char** environment, std::string_view name) {
     for (char** entry = environment; *entry != nullptr; ++entry) {
         const std::string_view text{*entry, text_size(*entry)};

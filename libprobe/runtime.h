@@ -38,6 +38,9 @@ class Line {
     std::size_t size_ = 6;
 };
 
+/// What becomes of a program that cannot be recorded, as the end of a line that says why.
+std::string_view unrecorded_fate();
+
 /// The value of an environment variable as it was when the program started, or empty and `found` false.
 struct Variable {
     std::string_view value;

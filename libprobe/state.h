@@ -157,7 +157,11 @@ struct Settings {
     bool counters = false;               ///< instructions are wanted
     std::uint64_t buffer_bytes = 0;
     char** environment = nullptr;
+    /// "RDAM_OUTPUT=" with the absolute path that a relative one meant at the start; null: it was absolute,
+    /// or there was no current folder.
+    const char* output = nullptr;
 };
+inline constexpr std::string_view kOutputVariable = "RDAM_OUTPUT=";
 
 /// How the recorder and its agent stand: what the recorder goes by, while the shared memory only tells the
 /// agent.

@@ -47,6 +47,11 @@ Verdict judge(const DiffRow& row) {
     return Verdict::same;
 }
 
+/// Calls that were not recorded may have been slower or faster.
+bool is_scored(const FunctionRow* row) {
+    return row == nullptr || (!row->few_windows && !row->switched_off_ns);
+}
+
 double lost(const DiffRow& row) {
     return std::max(row.a != nullptr ? row.a->lost_ns : 0, row.b != nullptr ? row.b->lost_ns : 0);
 }
@@ -75,7 +80,7 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
         row.file = key.file;
         row.recorded_in_both =
             (row.a != nullptr || not_in_a.contains(key)) && (row.b != nullptr || not_in_b.contains(key));
-        row.scored = (row.a == nullptr || !row.a->few_windows) && (row.b == nullptr || !row.b->few_windows);
+        row.scored = is_scored(row.a) && is_scored(row.b);
         if (row.recorded_in_both && row.scored)
             row.change = (row.b != nullptr ? row.b->rdam : 0) - (row.a != nullptr ? row.a->rdam : 0);
         row.verdict = judge(row);

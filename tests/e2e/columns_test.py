@@ -466,6 +466,8 @@ class WithoutPyarrow(Columns):
         for python, words in ((bare, ("pyarrow", "pip install", "RDAM_PYTHON")), ("/no/such", ("/no/such", "RDAM_PYTHON"))):
             done = self.rdam("export", "--columns", "calls.parquet", env={"RDAM_PYTHON": str(python)})
             self.assert_one_line(done, 1, "calls.parquet", *words)
+        done = self.rdam("export", "--columns", "no/such/calls.parquet", env={"RDAM_PYTHON": str(bare)})
+        self.assert_one_line(done, 1, "no/such/calls.parquet: cannot be written", "No such file or directory")
         self.assertEqual(self.left_in_folder(), ["bare", "trace.bin"])
 
 

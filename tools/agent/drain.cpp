@@ -46,14 +46,14 @@ std::string why_dropped(std::uint32_t error) {
 }  // namespace
 
 Drain::Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-             const TickRate& rate, WindowSampler& windows, std::string wanted)
+             const TickRate& rate, WindowSampler& windows, std::string wanted, trace::NameLock& name)
     : shared_(shared),
       process_(process),
       info_(info),
       windows_(windows),
       ring_(shared.control()),
       finisher_(process, shared.control(), shared.measured().step, info),
-      file_(info, rate, std::move(wanted)),
+      file_(info, rate, std::move(wanted), name),
       budget_(make_budget(shared_, rate.result())),
       first_moments_(info),
       here_(shared.start().chunks),

@@ -25,9 +25,10 @@ namespace rdam::agent {
 /// Empties the chunks that the process hands over, in the order of each thread's events. Not thread-safe.
 class Drain {
   public:
-    /// `info` has all that is known before the first event; Drain completes it. `wanted` is the output path.
+    /// `info` has all that is known before the first event; Drain completes it. `wanted` and `name`:
+    /// TraceFile.
     Drain(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
-          const TickRate& rate, WindowSampler& windows, std::string wanted);
+          const TickRate& rate, WindowSampler& windows, std::string wanted, trace::NameLock& name);
 
     /// `info` knows more functions, and the process has these objects besides.
     void note_objects(const std::vector<ProcessObject>& added) { finisher_.add_objects(added); }

@@ -232,6 +232,20 @@ void drain_until_end(const Work& work, Drain& drain) {
     work.usage.note();
 }
 
+/// A fork child's trace has its pid in its name: the program's own is never taken for it. That of another run
+/// is left alone as long as that one lasts.
+std::string own_output(const Wishes& wishes, const SharedMemory& shared, const trace::NameLock& name,
+                       trace::TraceInfo& info) {
+    const bool taken = name.state() == trace::NameLock::State::taken;
+    const bool forked = shared.control().forked != 0 && !wishes.output_has_pid;
+    if (!taken && !forked) return wishes.output;
+    std::string output = trace::numbered_name(wishes.output, info.process.pid);
+    if (taken && info.process.run.empty())
+        info.remarks.push_back(fmt::format("the trace of process {} is in {}: another run has {}",
+                                           info.process.pid, output, wishes.output));
+    return output;
+}
+
 int run(int fd) {
     auto shared = SharedMemory::map(fd);
     close(fd);
@@ -265,7 +279,9 @@ int run(int fd) {
     info.process.run = wishes.run;
     info.process.stack_period = wishes.stack_period;
     info.process.max_overhead = shared->start().max_overhead_ppm * 1e-6;
-    if (const auto writable = check_writable(wishes.output); !writable) {
+    trace::NameLock name(wishes.output, name_of_run(info.process));
+    const std::string output = own_output(wishes, *shared, name, info);
+    if (const auto writable = trace::check_place(output, name); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;
     }
@@ -295,7 +311,7 @@ int run(int fd) {
     ProcessTitle title(process.pid, process.command);
     WindowSampler windows(*shared, rate, share_of_windows(shared->start()));
     windows.add_marked(info);
-    Drain drain(*shared, process, info, rate, windows, wishes.output);
+    Drain drain(*shared, process, info, rate, windows, output, name);
     if (!measured) drain.note_damage();
     drain_until_end({.shared = *shared,
                      .planning = planning,

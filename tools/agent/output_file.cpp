@@ -7,15 +7,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "analyzer/trace/reader.h"
+#include "analyzer/trace/trace_name.h"
 #include "tools/agent/process_facts.h"
 
 namespace rdam::agent {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr int kMostNames = 1000;
 
 bool is_ancestor(const trace::ProcessInfo& other, std::uint32_t pid) {
@@ -28,16 +27,21 @@ bool is_ancestor(const trace::ProcessInfo& other, std::uint32_t pid) {
     return false;
 }
 
-/// When the run began to which `process` belongs, in ticks: its first ancestor of an unbroken line that was
-/// started under the recorder.
-std::uint64_t begin_of_run(const trace::ProcessInfo& process) {
-    std::uint64_t begin = process.start_ticks;
+/// The first ancestor of `process`, of an unbroken line, that was started under the recorder.
+struct Root {
+    std::uint32_t pid;
+    std::uint64_t start_ticks;
+};
+
+Root root_of_run(const trace::ProcessInfo& process) {
+    Root root{process.pid, process.start_ticks};
     auto stat = read_stat(process.pid);
     for (int depth = 0; depth < 64 && stat && stat->parent > 0 && is_recorded(stat->parent); ++depth) {
-        stat = read_stat(stat->parent);
-        if (stat) begin = stat->start_ticks;
+        const std::uint32_t parent = stat->parent;
+        stat = read_stat(parent);
+        if (stat) root = {parent, stat->start_ticks};
     }
-    return begin;
+    return root;
 }
 
 /// A trace that this run has already written: by the same process before an exec, by the parent of a fork,
@@ -51,29 +55,28 @@ bool of_same_run(const std::string& path, const trace::ProcessInfo& process) {
     if (other.boot_id != process.boot_id || other.host != process.host) return false;
     if (!process.run.empty() && other.run == process.run) return true;
     if (is_ancestor(other, process.pid)) return true;
-    return process.run.empty() && other.run.empty() && other.start_ticks >= begin_of_run(process);
-}
-
-std::string numbered(const std::string& wanted, std::uint32_t pid, int number) {
-    const fs::path path(wanted);
-    std::string name = path.stem().string() + "." + std::to_string(pid);
-    if (number > 1) name += "." + std::to_string(number);
-    return (path.parent_path() / (name + path.extension().string())).string();
+    return process.run.empty() && other.run.empty() && other.start_ticks >= root_of_run(process).start_ticks;
 }
 
 enum class Attempt { opened, taken, failed };
 
 Attempt try_open(const std::string& path, const trace::ProcessInfo& process, OutputFile& out,
                  std::string& error) {
-    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (fd < 0) {
         error = std::strerror(errno);
+        if (errno == EMFILE) error += " (raise ulimit -n)";
         return Attempt::failed;
     }
     struct stat status {};
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         close(fd);
         error = "it is not a regular file";
+        return Attempt::failed;
+    }
+    if (trace::look_at_occupant(fd) == trace::Occupant::other) {
+        close(fd);
+        error = "it is no trace, and only a trace is replaced";
         return Attempt::failed;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -96,25 +99,16 @@ Attempt try_open(const std::string& path, const trace::ProcessInfo& process, Out
     }
     out.fd = fd;
     out.path = path;
+    out.replaced = status.st_size > 0;
     return Attempt::opened;
 }
 
 }  // namespace
 
-Result<void> check_writable(const std::string& path) {
-    const std::string directory = fs::path(path).parent_path().string();
-    struct stat status {};
-    if (stat(path.c_str(), &status) == 0) {
-        if (!S_ISREG(status.st_mode))
-            return fail(
-                "cannot write the trace to {}: it is not a regular file; name another with RDAM_OUTPUT or -o",
-                path);
-        if (access(path.c_str(), W_OK) == 0) return {};
-    } else if (access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) {
-        return {};
-    }
-    return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path,
-                std::strerror(errno));
+std::string name_of_run(const trace::ProcessInfo& process) {
+    if (!process.run.empty()) return process.run;
+    const Root root = root_of_run(process);
+    return fmt::format("{} {} {} {}", process.host, process.boot_id, root.pid, root.start_ticks);
 }
 
 Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessInfo& process) {
@@ -134,7 +128,7 @@ Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessIn
                 return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o",
                             path, error);
             case Attempt::taken:
-                path = numbered(wanted, process.pid, number);
+                path = trace::numbered_name(wanted, process.pid, number);
                 break;
         }
     }

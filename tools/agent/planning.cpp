@@ -182,6 +182,7 @@ Wishes read_wishes(std::uint32_t pid) {
         wishes.functions = functions;
     const std::string output = variable("RDAM_OUTPUT");
     wishes.output = expand(output.empty() ? "trace.bin" : output, pid);
+    wishes.output_has_pid = expand(output, 0) != expand(output, 1);
     wishes.run = variable("RDAM_RUN");
     wishes.arguments = variable("RDAM_ARGS") != "0";
     wishes.all_calls = variable("RDAM_ALL_CALLS") == "1";

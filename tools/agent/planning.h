@@ -17,6 +17,7 @@ namespace rdam::agent {
 struct Wishes {
     std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list
     std::string output;                    ///< RDAM_OUTPUT, expanded
+    bool output_has_pid = false;           ///< %p is in it
     std::string run;                       ///< RDAM_RUN: set by `rdam record`
     bool arguments = true;                 ///< RDAM_ARGS
     bool all_calls = false;                ///< RDAM_ALL_CALLS: marks on the list do not count

@@ -15,12 +15,14 @@ constexpr double kDescribeSeconds = 1.0;
 bool TraceFile::open() {
     if (writer_) return true;
     if (!error_.empty()) return false;
+    name_.tell_events();
     auto file = open_output(wanted_, info_.process);
     if (!file) {
         error_ = file.error().message;
         return false;
     }
     path_ = file->path;
+    replaced_ = file->replaced;
     // `rdam record` lists the files of its run itself.
     if (!file->remark.empty() && info_.process.run.empty()) info_.remarks.push_back(file->remark);
     auto writer = trace::TraceWriter::create(file->fd, file->path);
@@ -58,14 +60,21 @@ void TraceFile::describe() {
 
 std::string TraceFile::finish() {
     info_.clock.ticks_per_second = rate_.result();
-    if (lost_ > 0) info_.remarks.push_back(fmt::format("{} events could not be written: {}", lost_, error_));
-    if (writer_)
-        if (const auto done = writer_->finish(info_); !done) error_ = done.error().message;
     std::string text;
+    // `rdam record` lists the files of its run itself.
+    if (replaced_ && info_.process.run.empty())
+        text = "rdam: " + printable(path_) + ": in place of an earlier run's trace\n";
     for (const std::string& remark : info_.remarks)
         text += "rdam: " + printable(remark) + "\n";
-    if (lost_ == 0 && !error_.empty()) text += "rdam: " + printable(error_) + "\n";
-    return text;
+    const std::string lost = fmt::format("{} events could not be written: {}", lost_, error_);
+    if (lost_ > 0) info_.remarks.push_back(lost);
+    if (writer_)
+        if (const auto done = writer_->finish(info_); !done) error_ = done.error().message;
+    if (error_.empty()) return text;
+    const std::string& reason = lost_ > 0 ? lost : error_;
+    // … and says itself what is missing, even where the program was killed.
+    const bool told = name_.tell_failure(reason) && !info_.process.run.empty();
+    return told ? text : text + "rdam: " + printable(reason) + "\n";
 }
 
 }  // namespace rdam::agent

@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/packs.h"
+#include "analyzer/trace/trace_name.h"
 #include "analyzer/trace/writer.h"
 #include "tools/agent/process_facts.h"
 
@@ -16,9 +17,9 @@ namespace rdam::agent {
 class TraceFile {
   public:
     /// `info` has all that is known before the first event, and goes on being completed by whoever learns
-    /// more. `wanted` is the output path.
-    TraceFile(trace::TraceInfo& info, const TickRate& rate, std::string wanted)
-        : info_(info), rate_(rate), wanted_(std::move(wanted)) {}
+    /// more. `wanted` is the output path; `name` the run's hold on it, which hears of what goes wrong.
+    TraceFile(trace::TraceInfo& info, const TickRate& rate, std::string wanted, trace::NameLock& name)
+        : info_(info), rate_(rate), wanted_(std::move(wanted)), name_(name) {}
 
     /// False: it cannot be opened; finish() says why.
     bool open();
@@ -39,7 +40,9 @@ class TraceFile {
     trace::TraceInfo& info_;
     const TickRate& rate_;
     std::string wanted_;
+    trace::NameLock& name_;
     std::string path_;
+    bool replaced_ = false;
     std::optional<trace::TraceWriter> writer_;
     std::string error_;
     std::uint64_t lost_ = 0;       ///< events

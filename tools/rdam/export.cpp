@@ -90,9 +90,9 @@ Result<columns::Exported> write_folder(const trace::TraceReader& reader, const O
 }
 
 Result<columns::Exported> write_file(const trace::TraceReader& reader, const Options& options) {
-    if (auto there = check_parquet(options.columns); !there) return tl::unexpected{there.error()};
     const auto folder = FolderBeside::create(options.columns);
     if (!folder) return tl::unexpected{folder.error()};
+    if (auto there = check_parquet(options.columns); !there) return tl::unexpected{there.error()};
     auto exported = write_folder(reader, options, (*folder)->path());
     if (!exported) return exported;
     if (auto written = write_parquet((*folder)->path(), options.columns); !written)

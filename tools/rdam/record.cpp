@@ -17,6 +17,7 @@
 #include <memory>
 #include <regex>
 
+#include "analyzer/trace/trace_name.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/program.h"
 #include "tools/rdam/run_traces.h"
@@ -84,6 +85,8 @@ class TemporaryList {
 Result<std::string> find_library() {
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    if (error)
+        return fail("/proc/self/exe cannot be read: {}; mount /proc, which rdam needs", error.message());
     for (const char* place : {"../../libprobe/librdam.so", "../" RDAM_LIBDIR "/librdam.so"}) {
         const fs::path candidate = (own.parent_path() / place).lexically_normal();
         if (fs::exists(candidate, error)) return candidate.string();
@@ -119,8 +122,42 @@ std::string preloads(const std::string& library, const std::string& sanitizer) {
     return all;
 }
 
-Result<Variables> make_variables(const Options& options, const Program& program, const std::string& run,
-                                 TemporaryList& temporary) {
+/// Where the trace goes, and the run's hold on that name, from before the program starts until its files have
+/// been listed.
+struct Output {
+    std::string shown;  ///< as the user has written it
+    std::string path;   ///< absolute
+    trace::NameLock name = {};
+    bool replaces = false;  ///< there is a trace of an earlier run
+};
+
+Result<Output> claim_output(const std::string& wanted, const std::string& run) {
+    Output output{.shown = wanted, .path = absolute(wanted)};
+    if (!output.path.starts_with('/'))
+        return fail(
+            "cannot write the trace to {}: the current folder is gone; change to another, or name a full "
+            "path "
+            "with -o",
+            wanted);
+    // Each process fills in a pattern for itself, and holds the name that it gets.
+    const bool pattern = wanted.find('%') != std::string::npos;
+    if (!pattern) output.name = trace::NameLock(output.path, run);
+    if (output.name.state() == trace::NameLock::State::taken) {
+        output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
+        output.path = absolute(output.shown);
+        output.name = trace::NameLock(output.path, run);
+        fmt::print(stderr, "rdam: another recording has {}: this one goes to {}\n", printable(wanted),
+                   printable(output.shown));
+    }
+    if (pattern) return output;
+    const auto there = trace::check_place(output.path, output.name);
+    if (!there) return tl::unexpected(there.error());
+    output.replaces = *there == trace::Occupant::trace;
+    return output;
+}
+
+Result<Variables> make_variables(const Options& options, const Program& program, const std::string& output,
+                                 const std::string& run, TemporaryList& temporary) {
     Variables variables;
     const auto library = find_library();
     if (!library) return tl::unexpected(library.error());
@@ -130,7 +167,7 @@ Result<Variables> make_variables(const Options& options, const Program& program,
         if (!list) return tl::unexpected(list.error());
         variables.emplace_back("RDAM_FUNCTIONS", *list);
     }
-    variables.emplace_back("RDAM_OUTPUT", absolute(options.output));
+    variables.emplace_back("RDAM_OUTPUT", output);
     variables.emplace_back("RDAM_RUN", run);
     const auto set = [&](const char* name, const std::string& value) {
         if (!value.empty()) variables.emplace_back(name, value);
@@ -164,24 +201,47 @@ std::string plural(std::uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string describe(const RunTrace& trace) {
-    return fmt::format("rdam: {}: {}: {} in {}, {}\n", printable(trace.path), printable(trace.program),
+std::string describe(const RunTrace& trace, bool replaced) {
+    return fmt::format("rdam: {}: {}: {} in {}, {}{}\n", printable(trace.path), printable(trace.program),
                        plural(trace.functions, "function"), plural(trace.threads, "thread"),
-                       size_text(trace.bytes));
+                       size_text(trace.bytes), replaced ? ", in place of an earlier run's trace" : "");
 }
 
-void report(const Options& options, const std::string& run, bool may_be_refused) {
+/// Why there is no trace; empty if there was nothing to be recorded.
+std::string why_none(const Output& output) {
+    if (std::string failure = output.name.failure(); !failure.empty()) return failure;
+    return output.name.has_events() ? "the recorder (rdam-agent) was killed" : "";
+}
+
+/// Says what there is and what is missing. False: not all that was recorded is in the traces.
+bool report(const Output& output, const std::string& run, bool may_be_refused) {
     await_agents(run);
-    const auto traces = find_traces(options.output, run);
-    if (traces.empty())
+    const auto traces = find_traces(output.shown, run);
+    std::string missing = why_none(output);
+    if (traces.empty() && missing.empty()) {
         fmt::print(stderr, "rdam: {}no trace was written\n",
                    may_be_refused ? "" : "no wrapped function was called: ");
+        return true;
+    }
+    if (traces.empty()) missing = "no trace was written: " + missing;
+    bool whole = output.name.failure().empty() && !traces.empty();
     for (const RunTrace& trace : traces) {
-        std::fputs(describe(trace).c_str(), stderr);
+        std::fputs(describe(trace, output.replaces && trace.path == output.shown).c_str(), stderr);
+        if (trace.unfinished) {
+            whole = false;
+            fmt::print(
+                stderr,
+                "rdam: {}: the recorder (rdam-agent) was killed: what it had not written is lost; record "
+                "again\n",
+                printable(trace.path));
+        }
         if (!trace.killed) continue;
         for (const std::string& remark : trace.remarks)
-            fmt::print(stderr, "rdam: {}\n", printable(remark));
+            if (remark != missing) fmt::print(stderr, "rdam: {}\n", printable(remark));
     }
+    if (traces.empty() || !output.name.failure().empty())
+        fmt::print(stderr, "rdam: {}\n", printable(missing));
+    return whole;
 }
 
 Result<int> run(const Options& options) {
@@ -190,13 +250,15 @@ Result<int> run(const Options& options) {
     const auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
     const std::string name = run_name();
+    const auto output = claim_output(options.output, name);
+    if (!output) return tl::unexpected(output.error());
     TemporaryList temporary;
-    const auto variables = make_variables(options, *program, name, temporary);
+    const auto variables = make_variables(options, *program, output->path, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
     auto status = run_program(*program, *variables);
     if (!status) return status;
-    report(options, name, !program->starts_others && *status == kExitBadInput);
-    return status;
+    const bool whole = report(*output, name, !program->starts_others && *status == kExitBadInput);
+    return *status == 0 && !whole ? kExitBadInput : *status;
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ std::vector<RunTrace> find_traces(const std::string& output, const std::string& 
         trace.threads = reader->info().threads.size();
         trace.functions = reader->info().functions.size();
         trace.bytes = entry.file_size(error);
+        trace.unfinished = reader->damage().no_index;
         trace.killed = !reader->info().process.clean_end;
         trace.remarks = reader->info().remarks;
         traces.push_back(std::move(trace));

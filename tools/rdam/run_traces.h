@@ -16,7 +16,8 @@ struct RunTrace {
     std::uint64_t threads = 0;
     std::uint64_t functions = 0;
     std::uint64_t bytes = 0;
-    bool killed = false;  ///< the program ended without rdam noticing: its remarks have not been printed
+    bool unfinished = false;  ///< nobody has closed the file: the agent was killed
+    bool killed = false;      ///< the program ended without rdam noticing: its remarks have not been printed
     std::vector<std::string> remarks;
 };
 

@@ -286,6 +286,22 @@ TEST_CASE("what got better or worse", "[diff][golden]") {
     CHECK(rows[5].change == 0);
 }
 
+TEST_CASE("what was not recorded to the end is not compared", "[diff]") {
+    const score::FunctionRow whole = function("f", 0.434, 0.4, 0.45);
+    score::FunctionRow part = function("f", 0.008, 0.007, 0.009);
+    part.switched_off_ns = 4.2e6;
+    for (const bool first : {false, true}) {
+        const score::Report a = report_with({first ? part : whole}), b = report_with({first ? whole : part});
+        const auto rows = score::compare_reports(a, b);
+        REQUIRE(rows.size() == 1);
+        CHECK_FALSE(rows[0].scored);
+        CHECK(rows[0].verdict == score::Verdict::same);
+        CHECK(rows[0].change == 0);
+        CHECK(output::diff_text({{"a.bin", a}, {"b.bin", b}, rows}, {}).find("not scored") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("the program itself may have another file name in the other recording", "[diff]") {
     score::FunctionRow old = function("f", 0.2, 0.2, 0.2), renamed = old, library = old;
     old.module = "app-1.0";
