@@ -152,6 +152,19 @@ class InlineSearch {
         return dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
     }
 
+    /// An alias of a function may be described as another one that contains nothing but a copy of it. Inside
+    /// of itself a function has copies where it calls itself, and those are not seen.
+    static bool is_own_code(Dwarf_Die container, const SourceFunction& function, Dwarf_Off origin) {
+        Dwarf_Addr begin = 0;
+        if (function.address == 0 || dwarf_entrypc(&container, &begin) != 0 || begin != function.address)
+            return false;
+        Dwarf_Attribute attribute;
+        Dwarf_Die abstract;
+        const bool has_origin = dwarf_formref_die(dwarf_attr(&container, DW_AT_abstract_origin, &attribute),
+                                                  &abstract) != nullptr;
+        return dwarf_dieoffset(has_origin ? &abstract : &container) != origin;
+    }
+
     void note_copy(Dwarf_Die& die, const Dwarf_Die& container) {
         if (!has_code(die) && dwarf_hasattr(&die, DW_AT_entry_pc) == 0) return;
         Dwarf_Attribute attribute;
@@ -160,6 +173,7 @@ class InlineSearch {
             return;
         const auto function = origins_.find(dwarf_dieoffset(&origin));
         if (function == origins_.end()) return;
+        if (is_own_code(container, *function->second, function->first)) return;
         InlinedCopies& copies = found_[*function->second];
         ++copies.count;
         if (copies.containers.size() >= kMostContainers) return;
