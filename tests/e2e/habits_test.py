@@ -9,6 +9,13 @@ import unittest
 from harness import PROGRAMS, RDAM, Case
 
 
+def report(event: str, names: list[str]) -> str:
+    """What perf report prints of samples that are spread over these functions of `app`."""
+    rows = "".join(f"    30.00%  app      app            [.] {name}\n" for name in names)
+    return (f"# Samples: 1K of event '{event}'\n# Event count (approx.): 1000\n#\n"
+            "# Overhead  Command  Shared Object  Symbol\n# ........  .......  .............  ..........\n#\n" + rows)
+
+
 class Lists(Case):
     def test_a_program_of_the_functions_name_is_no_list(self):
         shutil.copy(PROGRAMS / "counts", self.folder / "work")
@@ -51,6 +58,21 @@ class Lists(Case):
         self.assertEqual(self.counts(), {"work": 10})
 
 
+class Launchers(Case):
+    def test_the_program_behind_a_launcher_answers_for_the_list(self):
+        for launcher in (["env"], ["timeout", "60"], ["sh", "-c", '"$@"', "sh"], ["strace", "-o", "log"], ["perf", "stat", "-o", "log"]):
+            if shutil.which(launcher[0]) is None:
+                continue
+            with self.subTest(launcher=launcher[0]):
+                done = self.rdam("record", "-f", "wrok", "--", *launcher, PROGRAMS / "counts", "1", "10")
+                said = done.stderr.decode()
+                self.assertEqual(said.count("'wrok': not found"), 1, said)
+                self.assertRegex(said, "none of the functions on the list can be wrapped in .*/counts: nothing is recorded")
+                done = self.rdam("record", "-f", "work", "--", *launcher, PROGRAMS / "counts", "1", "10")
+                self.assertEqual(self.counts(), {"work": 10}, done.stderr.decode())
+                (self.folder / "trace.bin").unlink()
+
+
 class Pipes(Case):
     def test_nobody_writes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
@@ -74,9 +96,7 @@ class Names(Case):
         shutil.copy(PROGRAMS / "counts", self.folder / name)
         done = self.rdam("record", "-f", "work", "--", "./" + name, "1", "10")
         self.assertEqual(done.returncode, 3, done.stderr.decode())
-        (self.folder / "causes.txt").write_text("# Samples: 1K of event 'cache-misses'\n# Event count (approx.): 1000\n#\n"
-                                                "# Overhead  Shared Object  Symbol\n# ........  .............  ......\n#\n"
-                                                "    90.00%  counts  [.] evil\u202ework\n")
+        (self.folder / "causes.txt").write_text(report("cache-misses", ["evil\u202ework"]))
         for options in ((), ("--causes", "causes.txt"), ("--diff", "trace.bin")):
             traces = ["trace.bin"]
             if "--diff" in options:
@@ -89,9 +109,7 @@ class Names(Case):
             self.assertIn(name, json.dumps(json.loads(text), ensure_ascii=False))
 
     def test_a_list_is_text(self):
-        rows = "".join(f"    30.00%  app  app  [.] {name}\n" for name in ("w\udcffrk", "wo\u202erk", "größe"))
-        header = "# Samples: 1K of event 'cycles'\n# Event count (approx.): 1000\n#\n# Overhead  Command  Shared Object  Symbol\n#\n"
-        (self.folder / "report.txt").write_bytes((header + rows).encode(errors="surrogateescape"))
+        (self.folder / "report.txt").write_bytes(report("cycles", ["w\udcffrk", "wo\u202erk", "größe"]).encode(errors="surrogateescape"))
         done = self.rdam("hot", "--no-waits", "report.txt")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual(done.stdout.decode(), "app:größe  # 30.0 %\n")
@@ -126,7 +144,7 @@ class CommandLine(Case):
 
     def test_what_is_there_is_not_overwritten_unasked(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
-        (self.folder / "report.txt").write_text("# Overhead  Command  Shared Object  Symbol\n#\n    30.00%  app  app  [.] work\n")
+        (self.folder / "report.txt").write_text(report("cycles", ["work"]))
         (self.folder / "mine.txt").write_text("mine\n")
         (self.folder / "mine").mkdir()
         (self.folder / "mine/letter").write_text("mine\n")

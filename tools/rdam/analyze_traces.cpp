@@ -142,7 +142,8 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
-    if (each_once(arguments.traces).size() == 1)
+    std::error_code error;
+    if (std::filesystem::equivalent(arguments.traces[0], arguments.traces[1], error))
         return fail("{}: is given twice: --diff compares two traces, the older one first",
                     arguments.traces[1]);
     score::Settings asked = arguments.settings;

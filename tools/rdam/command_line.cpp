@@ -67,11 +67,17 @@ std::string describe_leftover(const std::string& word, bool expects_command) {
     return fmt::format("argument '{}' is one too many", word);
 }
 
-/// `help` and `help COMMAND` are other ways to ask for --help.
-void understand_help(std::vector<std::string>& arguments) {
+/// `help` and `help COMMAND` are other ways to ask for --help. A command that does not exist is left to the
+/// parser, which says so.
+void understand_help(const CLI::App& root, std::vector<std::string>& arguments) {
     if (arguments.empty() || arguments.front() != "help") return;
     arguments.erase(arguments.begin());
-    if (arguments.empty() || !looks_like_option(arguments.back())) arguments.emplace_back("--help");
+    const auto is_meant = [&](const CLI::App* app) { return app->get_name() == arguments.front(); };
+    if (arguments.empty()) {
+        arguments.emplace_back("--help");
+    } else if (std::ranges::any_of(root.get_subcommands({}), is_meant)) {
+        arguments.insert(arguments.begin() + 1, "--help");
+    }
 }
 
 /// CLI11's messages may span lines.
@@ -189,7 +195,7 @@ int CommandLine::run(std::vector<std::string> arguments) {
     if (is_analyze_) {
         arguments.insert(arguments.begin(), "analyze");
     } else {
-        understand_help(arguments);
+        understand_help(root_, arguments);
     }
     if (const std::optional<int> code = parse(std::move(arguments))) return *code;
     if (chosen()->subcommand->runs_program) {

@@ -152,17 +152,18 @@ class InlineSearch {
         return dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
     }
 
-    /// An alias of a function may be described as another one that contains nothing but a copy of it. Inside
-    /// of itself a function has copies where it calls itself, and those are not seen.
-    static bool is_own_code(Dwarf_Die container, const SourceFunction& function, Dwarf_Off origin) {
-        Dwarf_Addr begin = 0;
-        if (function.address == 0 || dwarf_entrypc(&container, &begin) != 0 || begin != function.address)
-            return false;
-        Dwarf_Attribute attribute;
-        Dwarf_Die abstract;
-        const bool has_origin = dwarf_formref_die(dwarf_attr(&container, DW_AT_abstract_origin, &attribute),
-                                                  &abstract) != nullptr;
-        return dwarf_dieoffset(has_origin ? &abstract : &container) != origin;
+    /// gcc splits a function (-fpartial-inlining) and may put the parts together again: it describes that as
+    /// a call of the function from where it is declared. Nobody calls it there.
+    static bool is_own_part(Dwarf_Die copy, Dwarf_Die origin) {
+        const auto number = [](Dwarf_Die& die, unsigned name) {
+            Dwarf_Attribute attribute;
+            Dwarf_Word value = 0;
+            return dwarf_formudata(dwarf_attr_integrate(&die, name, &attribute), &value) == 0 ? value : 0;
+        };
+        const Dwarf_Word line = number(copy, DW_AT_call_line);
+        return line != 0 && line == number(origin, DW_AT_decl_line) &&
+               number(copy, DW_AT_call_file) == number(origin, DW_AT_decl_file) &&
+               number(copy, DW_AT_call_column) == number(origin, DW_AT_decl_column);
     }
 
     void note_copy(Dwarf_Die& die, const Dwarf_Die& container) {
@@ -173,7 +174,7 @@ class InlineSearch {
             return;
         const auto function = origins_.find(dwarf_dieoffset(&origin));
         if (function == origins_.end()) return;
-        if (is_own_code(container, *function->second, function->first)) return;
+        if (is_own_part(die, origin)) return;
         InlinedCopies& copies = found_[*function->second];
         ++copies.count;
         if (copies.containers.size() >= kMostContainers) return;

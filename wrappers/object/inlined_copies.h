@@ -26,8 +26,6 @@ inline constexpr std::size_t kMostContainers = 8;
 struct SourceFunction {
     std::string name;         ///< linkage name, without clone suffix
     std::string declared_at;  ///< "file.c:12"; empty: anywhere
-    std::uint64_t address =
-        0;  ///< of its own code, under whatever name: copies there are seen; 0: it has none
 
     friend auto operator<=>(const SourceFunction&,
                             const SourceFunction&) = default;  // NOLINT(modernize-use-nullptr): there is none

@@ -228,8 +228,7 @@ std::vector<std::string> FunctionPlanner::count_inlined_copies(std::vector<Plann
     std::vector<std::string> remarks(functions.size());
     std::map<std::size_t, std::vector<SourceFunction>> wanted;  // by object
     const auto source_of = [](const PlannedFunction& function) {
-        return SourceFunction{std::string{split_clone(function.linkage_name).base}, function.source,
-                              function.address};
+        return SourceFunction{std::string{split_clone(function.linkage_name).base}, function.source};
     };
     for (const PlannedFunction& function : functions) {
         if (!function.source.empty()) wanted[function.object].push_back(source_of(function));
