@@ -173,7 +173,7 @@ class Regions(Case):
         expected = {"scalars": (100, 4), "variable": (100, 5), "none": (100, 1), "array": (100, 2), "words": (100, 3)}
         self.assertEqual(self.regions("trace.bin"), {name: calls for name, (calls, _) in expected.items()})
         for name, (_, values) in expected.items():
-            keys = [] if values == 1 else ["--key", f"{name}:arg0"]
+            keys = [] if values == 1 else ["--key", f"{name}:value0"]
             function = next(f for f in self.analyze("trace.bin", *keys)["functions"] if f["name"] == name)
             self.assertEqual(len(function["sequences"]), values, name)
 
