@@ -28,7 +28,8 @@ class Lists(Case):
     def test_what_is_no_list_is_said_with_the_way_to_mean_it(self):
         shutil.copy(PROGRAMS / "counts", self.folder / "wrok")
         said = self.preload("wrok", "./wrok", "1", "10").stderr.decode()
-        self.assertRegex(said, r"'wrok': not found: .*; the file wrok is a program, a library or other data and no list \(\./wrok would mean the file\)")
+        self.assertRegex(said, r"'wrok': not found: .*; the file wrok is a program, a library or other data and no list "
+                               r"\(\./wrok would mean the file\)")
         self.assert_one_line(self.rdam("record", "-f", "./wrok", "--", "./wrok"), 1, "./wrok: is a program, a library or other data")
 
     def test_a_text_file_is_a_list_unless_a_comma_says_otherwise(self):

@@ -102,23 +102,26 @@ Result<columns::Exported> write_file(const trace::TraceReader& reader, const Opt
     return exported;
 }
 
+bool is_file_wanted(const Options& options) {
+    return options.columns.ends_with(".parquet");
+}
+
 /// A folder is replaced only if it holds columns: nobody means everything else that may lie in one.
 Result<void> check_place(const Options& options) {
-    if (!options.overwrite) return check_unused(options.columns);
     std::error_code error;
     const std::filesystem::path place = options.columns;
-    if (!std::filesystem::is_directory(place, error) ||
-        std::filesystem::exists(place / "columns.json", error))
+    const bool is_folder = std::filesystem::is_directory(place, error);
+    // That a folder cannot stand where a file is is said by who makes it.
+    if (!is_folder && !is_file_wanted(options)) return {};
+    if (!options.overwrite) return check_unused(options.columns);
+    if (!is_folder || check_unused(options.columns) || std::filesystem::exists(place / "columns.json", error))
         return {};
-    return check_unused(options.columns).map_error([&](const Error&) {
-        return Error{fmt::format("{}: is no folder of columns, and is not replaced; name another place",
-                                 options.columns)};
-    });
+    return fail("{}: is no folder of columns, and is not replaced; name another place", options.columns);
 }
 
 Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const Options& options) {
     std::error_code error;
-    if (!std::filesystem::exists(options.columns, error))
+    if (check_unused(options.columns) || !std::filesystem::is_directory(options.columns, error))
         return write_folder(reader, options, options.columns);
     const auto folder = FolderBeside::create(options.columns);
     if (!folder) return tl::unexpected{folder.error()};

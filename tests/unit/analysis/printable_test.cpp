@@ -6,8 +6,6 @@
 
 #include "analyzer/output/table.h"
 
-#include "analyzer/output/table.h"
-
 namespace rdam {
 
 TEST_CASE("text stays as it is", "[printable]") {
