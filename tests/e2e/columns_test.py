@@ -452,7 +452,7 @@ class Parquet(Columns):
         done = self.rdam("export", "--columns", "calls.parquet", "--overwrite", "--ignore", "nosuch", env=env)
         self.assert_one_line(done, 1, "nosuch")
         self.assertEqual((self.folder / "calls.parquet").read_text(), "old")
-        self.assert_one_line(self.rdam("export", "--columns", "calls.parquet", env=env), 1, "calls.parquet: is there already", "--overwrite")
+        self.assert_one_line(self.rdam("export", "--columns", "calls.parquet", env=env), 1, "calls.parquet: is there and not empty", "--overwrite")
         self.assertEqual((self.folder / "calls.parquet").read_text(), "old")
         self.export("calls.parquet", "--overwrite", env=env)
         self.assertEqual((self.folder / "calls.parquet").read_bytes()[:4], b"PAR1")

@@ -144,8 +144,7 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
     std::error_code error;
     if (std::filesystem::equivalent(arguments.traces[0], arguments.traces[1], error))
-        return fail("{}: is given twice: --diff compares two traces, the older one first",
-                    arguments.traces[1]);
+        print_error(arguments.traces[1] + ": is compared with itself");
     score::Settings asked = arguments.settings;
     asked.patterns = false;  // they have no names by which those of one trace could be found in the other
     score::SharedSettings settings{std::move(asked)};
