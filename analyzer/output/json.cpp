@@ -8,6 +8,7 @@
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/score/ranking.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 
@@ -345,7 +346,7 @@ Json report_json(const score::Report& report, Symbols& symbols, const JsonOption
 }
 
 std::string dump(const Json& json) {
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string to_json(const score::Report& report, Symbols& symbols, const JsonOptions& options) {

@@ -24,7 +24,7 @@ class Style {
 struct Column {
     std::string title;
     bool left = false;          ///< aligned to the left; numbers are not
-    std::size_t widest = 1000;  ///< longer cells are shortened
+    std::size_t widest = 1000;  ///< longer cells are shortened, as far as they stay different
 };
 
 /// Cells must be printable() text without escape sequences; a row is styled as a whole, after alignment.

@@ -449,10 +449,12 @@ class Parquet(Columns):
         self.record("orders", 1, 10, functions=SHOP)
         env = {"RDAM_PYTHON": self.python}
         (self.folder / "calls.parquet").write_text("old")
-        done = self.rdam("export", "--columns", "calls.parquet", "--ignore", "nosuch", env=env)
+        done = self.rdam("export", "--columns", "calls.parquet", "--overwrite", "--ignore", "nosuch", env=env)
         self.assert_one_line(done, 1, "nosuch")
         self.assertEqual((self.folder / "calls.parquet").read_text(), "old")
-        self.export("calls.parquet", env=env)
+        self.assert_one_line(self.rdam("export", "--columns", "calls.parquet", env=env), 1, "calls.parquet: is there and not empty", "--overwrite")
+        self.assertEqual((self.folder / "calls.parquet").read_text(), "old")
+        self.export("calls.parquet", "--overwrite", env=env)
         self.assertEqual((self.folder / "calls.parquet").read_bytes()[:4], b"PAR1")
         self.assertEqual(self.left_in_folder(), ["calls.parquet", "trace.bin"])
 

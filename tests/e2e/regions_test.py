@@ -16,6 +16,55 @@ EXAMPLES = ROOT / "docs/manual-probes"
 INCLUDE = ROOT / "libprobe/include"
 
 
+C = """#include <rdam/rdam.h>
+int main(void) {
+    const char* text = "";
+    int i = 0;
+    RDAM_BEGIN("no values");
+    RDAM_BEGIN("two values", i % 3, (rdam_value)text);
+    RDAM_END("two values");
+    RDAM_END("no values");
+    RDAM_LOOP(rows, "rows", 2);
+    for (i = 0; i < 5; ++i) RDAM_STEP(rows);
+    RDAM_LOOP_END(rows);
+    return 0;
+}
+"""
+CPP = """#include <rdam/rdam.h>
+enum class Kind { one };
+int main() {
+    const char* text = "";
+    RDAM_BEGIN("no values");
+    RDAM_BEGIN("values", 1, text, true, Kind::one, nullptr);
+    RDAM_END("values");
+    RDAM_END("no values");
+    RDAM_SCOPE("scope");
+    RDAM_SCOPE("scope with a value", 'c');
+}
+"""
+FORTRAN = """program names
+    use rdam
+    implicit none
+    type(rdam_region), save :: variable = rdam_region('variable')
+    integer :: i
+    integer(8) :: long
+    do i = 0, 99
+        long = i / 10
+        call rdam_begin('scalars', mod(i, 4), long, 0.5d0 * i, i >= 50)
+        call rdam_begin(variable, mod(i, 5))
+        call rdam_begin('none')
+        call rdam_end('none')
+        call rdam_end(variable)
+        call rdam_end('scalars')
+        call rdam_begin('array', [mod(i, 2), 7])
+        call rdam_end('array')
+        call rdam_begin('words', [int(mod(i, 3), 8)])
+        call rdam_end('words')
+    end do
+end program
+"""
+
+
 class Regions(Case):
     def check(self, program: str, expected: dict[str, int], *arguments):
         plain = self.run_in_folder(PROGRAMS / program, *arguments)
@@ -35,19 +84,31 @@ class Regions(Case):
 
     def test_names_of_regions_belong_on_the_list(self):
         plain = self.run_in_folder(PROGRAMS / "regions")
-        for names in ("outer", "region:outer", "inner,100 rows"):
+        for names in ("region:outer", "region:inner,region:100 rows"):
             done = self.rdam("record", "-f", names, "--", PROGRAMS / "regions")
             self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
             said = done.stderr.decode()
             self.assertIn("regions: its regions are recorded\n", said)
             self.assertNotIn("not found", said)
+            self.assertNotIn("no function has that name", said)
             self.assertEqual(self.regions("trace.bin"), {"outer": 1000, "inner": 1000, "100 rows": 22})
             os.unlink(self.folder / "trace.bin")
         # Beside a function, and beside a name that nothing has.
-        said = self.rdam("record", "-f", "work,outer,outter", "--", PROGRAMS / "regions").stderr.decode()
+        said = self.rdam("record", "-f", "work,region:outer,outter", "--", PROGRAMS / "regions").stderr.decode()
         self.assertRegex(said, r"rdam: 'outter': not found")
-        self.assertNotIn("'outer'", said)
+        self.assertNotIn("'region:outer'", said)
         self.assertIn("rdam: 1 function wrapped in ", said)
+
+    def test_a_name_that_is_taken_for_a_region_is_said(self):
+        # Constants that end alike: a function's name that was mistyped may be one of them.
+        done = self.rdam("record", "-f", "inner,work", "--", PROGRAMS / "regions")
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 0, said)
+        self.assertIn("rdam: 'inner': wrapped region:inner: no function has that name, so it is taken for a region that the "
+                      "program may mark; region:inner says so", said)
+        done = self.rdam("record", "-f", "region:nowhere", "--", PROGRAMS / "regions")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("'region:nowhere': not found: no object that is loaded holds a region of that name", done.stderr.decode())
 
     def test_a_name_that_is_no_region_is_not_found(self):
         done = self.rdam("record", "-f", "nowhere", "--", PROGRAMS / "regions")
@@ -79,6 +140,42 @@ class Regions(Case):
         if not os.path.exists(PROGRAMS / "regions_fortran"):
             self.skipTest("gfortran was not there when the tests were built")
         self.check("regions_fortran", {"outer loop": 40, "inner": 40})
+
+    def compile(self, name: str, text: str, *command):
+        (self.folder / name).write_text(text)
+        done = self.run_in_folder(*command)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), command)
+
+    def test_the_header_is_clean_for_pedants(self):
+        strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-I", INCLUDE]
+        for compilers, name, text, standards in ((("gcc", "clang"), "probes.c", C, ("c99", "c11", "c17")),
+                                                 (("g++", "clang++"), "probes.cpp", CPP, ("c++11", "c++17", "c++20"))):
+            self.need(compilers[0])
+            for compiler in filter(shutil.which, compilers):
+                for standard in standards:
+                    self.compile(name, text, compiler, f"-std={standard}", *strict, name, "-o", "probes")
+                    self.assertEqual(self.run_in_folder("./probes").returncode, 0)
+
+    def test_seven_values_are_too_many(self):
+        self.need("gcc")
+        (self.folder / "seven.c").write_text('#include <rdam/rdam.h>\nint main(void) { RDAM_BEGIN("x", 1, 2, 3, 4, 5, 6, 7); }\n')
+        done = self.run_in_folder("gcc", "-I", INCLUDE, "seven.c")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("rdam_region_has_up_to_six_values", done.stderr.decode())
+
+    def test_fortran_takes_names_and_values_of_the_usual_kinds(self):
+        self.need("gfortran")
+        self.compile("names.f90", FORTRAN, "gfortran", "-std=f2018", "-Wall", "-Wextra", "-fopenmp", "-g", "-o", "names",
+                     INCLUDE / "rdam/rdam.f90", "names.f90")
+        self.assertEqual(self.run_in_folder("./names").returncode, 0)
+        done = self.rdam("record", "-f", "region:scalars", "--", "./names")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        expected = {"scalars": (100, 4), "variable": (100, 5), "none": (100, 1), "array": (100, 2), "words": (100, 3)}
+        self.assertEqual(self.regions("trace.bin"), {name: calls for name, (calls, _) in expected.items()})
+        for name, (_, values) in expected.items():
+            keys = [] if values == 1 else ["--key", f"{name}:value0"]
+            function = next(f for f in self.analyze("trace.bin", *keys)["functions"] if f["name"] == name)
+            self.assertEqual(len(function["sequences"]), values, name)
 
     def record_long_function(self, program, *arguments) -> dict:
         """The report; its `functions` by name."""

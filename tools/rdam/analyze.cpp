@@ -101,6 +101,8 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
     ahead.reset();
+    if (auto seen = check_window(arguments.settings.selection, {&*report, 1}); !seen)
+        return tl::unexpected{seen.error()};
     if (!arguments.alone.empty()) {
         if (auto compared = compare_alone(arguments, *report); !compared)
             return tl::unexpected{compared.error()};
@@ -284,7 +286,7 @@ Run add_analyze(CLI::App& app) {
                                      " is neither thread, process, minimum nor a percentile like p1 "
                                      "(p0 to p50)";
                 },
-                ""));
+                "TEXT:{thread,process,minimum,p1}"));
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
         ->check(CLI::Range(0, 1024));

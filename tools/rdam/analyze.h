@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,9 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments);
 
 /// One trace, on a screen.
 Result<int> analyze_interactively(const AnalyzeArguments& arguments);
+
+/// Error: with --since nothing is left of the threads of all reports.
+Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports);
 
 /// --since, --until, --thread, --function.
 void add_selection_options(CLI::App& app, score::Selection& selection);

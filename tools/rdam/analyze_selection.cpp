@@ -2,8 +2,10 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <optional>
 
+#include "analyzer/output/units.h"
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/time_value.h"
 
@@ -24,6 +26,15 @@ void add_time(CLI::App& app, const std::string& name, std::optional<double>& tim
 }
 
 }  // namespace
+
+Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports) {
+    const auto is_empty = [](const score::Report& report) { return report.threads.empty(); };
+    if (!selection.since_ns || !std::ranges::all_of(reports, is_empty)) return {};
+    return fail(
+        "--since {}: no thread of the run lives that late; leave it out to see when they live, with "
+        "--threads",
+        output::human_time(*selection.since_ns));
+}
 
 void add_selection_options(CLI::App& app, score::Selection& selection) {
     add_time(app, "--since", selection.since_ns,

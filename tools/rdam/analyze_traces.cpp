@@ -26,7 +26,10 @@ std::vector<std::string> each_once(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
         std::error_code error;
         const auto canonical = std::filesystem::weakly_canonical(file, error);
-        if (seen.insert(error ? std::filesystem::path{file} : canonical).second) once.push_back(file);
+        if (seen.insert(error ? std::filesystem::path{file} : canonical).second)
+            once.push_back(file);
+        else
+            print_error(file + ": is given more than once, and counts once");
     }
     return once;
 }
@@ -59,6 +62,8 @@ class SeveralTraces {
         for (const std::string& file : files_)
             analyze(file);
         if (reports_.empty()) return kExitBadInput;
+        if (auto seen = check_window(arguments_.settings.selection, reports_); !seen)
+            return tl::unexpected{seen.error()};
         if (auto printed = print_result(text()); !printed) return tl::unexpected{printed.error()};
         return unreadable_.empty() ? kExitDone : kExitBadInput;
     }
@@ -137,6 +142,9 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
+    std::error_code error;
+    if (std::filesystem::equivalent(arguments.traces[0], arguments.traces[1], error))
+        print_error(arguments.traces[1] + ": is compared with itself");
     score::Settings asked = arguments.settings;
     asked.patterns = false;  // they have no names by which those of one trace could be found in the other
     score::SharedSettings settings{std::move(asked)};
@@ -167,6 +175,8 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
         if (!report) return tl::unexpected{report.error()};
         reports.push_back(std::move(*report));
     }
+    if (auto seen = check_window(arguments.settings.selection, reports); !seen)
+        return tl::unexpected{seen.error()};
     const auto rows = score::compare_reports(reports[0], reports[1]);
     const output::Diff diff{{arguments.traces[0], reports[0]}, {arguments.traces[1], reports[1]}, rows};
     const std::string text = arguments.json ? output::diff_json(diff, arguments.top)

@@ -1,5 +1,7 @@
 #include "tools/rdam/command_line.h"
 
+#include <unistd.h>
+
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
@@ -7,6 +9,7 @@
 #include <cstdio>
 
 #include "tools/rdam/generate.h"
+#include "tools/rdam/known_variables.h"
 #include "tools/rdam/terminal.h"
 
 namespace rdam {
@@ -62,6 +65,19 @@ std::string describe_leftover(const std::string& word, bool expects_command) {
     if (looks_like_option(word)) return fmt::format("unknown option '{}'", word);
     if (expects_command) return fmt::format("there is no command '{}'", word);
     return fmt::format("argument '{}' is one too many", word);
+}
+
+/// `help` and `help COMMAND` are other ways to ask for --help. A command that does not exist is left to the
+/// parser, which says so.
+void understand_help(const CLI::App& root, std::vector<std::string>& arguments) {
+    if (arguments.empty() || arguments.front() != "help") return;
+    arguments.erase(arguments.begin());
+    const auto is_meant = [&](const CLI::App* app) { return app->get_name() == arguments.front(); };
+    if (arguments.empty()) {
+        arguments.emplace_back("--help");
+    } else if (std::ranges::any_of(root.get_subcommands({}), is_meant)) {
+        arguments.insert(arguments.begin() + 1, "--help");
+    }
 }
 
 /// CLI11's messages may span lines.
@@ -176,8 +192,16 @@ std::optional<int> CommandLine::parse(std::vector<std::string> arguments) {
 }
 
 int CommandLine::run(std::vector<std::string> arguments) {
-    if (is_analyze_) arguments.insert(arguments.begin(), "analyze");
+    if (is_analyze_) {
+        arguments.insert(arguments.begin(), "analyze");
+    } else {
+        understand_help(root_, arguments);
+    }
     if (const std::optional<int> code = parse(std::move(arguments))) return *code;
+    if (chosen()->subcommand->runs_program) {
+        for (const std::string& line : unknown_variables(environ))
+            print_error(line);
+    }
     const Result<int> result = chosen()->run();
     if (!result) {
         print_error(result.error().message);

@@ -14,6 +14,7 @@
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/interruption.h"
+#include "tools/rdam/output_place.h"
 #include "tools/rdam/parquet.h"
 #include "tools/rdam/progress_line.h"
 #include "tools/rdam/rules_options.h"
@@ -29,6 +30,7 @@ struct Options {
     score::Settings settings;
     RulesChoice rules_choice;
     std::string rules;  // the file in force
+    bool overwrite = false;
 };
 
 /// A folder beside `file`, where there must be room anyway. Gone at the end.
@@ -100,6 +102,38 @@ Result<columns::Exported> write_file(const trace::TraceReader& reader, const Opt
     return exported;
 }
 
+bool is_file_wanted(const Options& options) {
+    return options.columns.ends_with(".parquet");
+}
+
+/// A folder is replaced only if it holds columns: nobody means everything else that may lie in one.
+Result<void> check_place(const Options& options) {
+    std::error_code error;
+    const std::filesystem::path place = options.columns;
+    const bool is_folder = std::filesystem::is_directory(place, error);
+    // That a folder cannot stand where a file is is said by who makes it.
+    if (!is_folder && !is_file_wanted(options)) return {};
+    if (!options.overwrite) return check_unused(options.columns);
+    if (!is_folder || check_unused(options.columns) || std::filesystem::exists(place / "columns.json", error))
+        return {};
+    return fail("{}: is no folder of columns, and is not replaced; name another place", options.columns);
+}
+
+Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const Options& options) {
+    std::error_code error;
+    if (check_unused(options.columns) || !std::filesystem::is_directory(options.columns, error))
+        return write_folder(reader, options, options.columns);
+    const auto folder = FolderBeside::create(options.columns);
+    if (!folder) return tl::unexpected{folder.error()};
+    const std::string columns = (*folder)->path() + "/columns";
+    auto exported = write_folder(reader, options, columns);
+    if (!exported) return exported;
+    std::filesystem::remove_all(options.columns, error);
+    if (!error) std::filesystem::rename(columns, options.columns, error);
+    if (error) return fail("{}: cannot be replaced: {}", options.columns, error.message());
+    return exported;
+}
+
 Result<void> use_rules(Options& options, const trace::TraceInfo& info) {
     const auto loaded = load_rules(options.rules_choice, {options.trace});
     if (!loaded) return tl::unexpected{loaded.error()};
@@ -113,6 +147,7 @@ Result<void> use_rules(Options& options, const trace::TraceInfo& info) {
 }
 
 Result<int> run(Options options) {
+    if (auto place = check_place(options); !place) return tl::unexpected{place.error()};
     const auto waiting = [&] {
         fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(options.trace));
     };
@@ -120,9 +155,8 @@ Result<int> run(Options options) {
     if (!reader) return tl::unexpected{reader.error()};
     if (auto used = use_rules(options, reader->info()); !used) return tl::unexpected{used.error()};
     const Interruption interruption;
-    const auto exported = options.columns.ends_with(".parquet")
-                              ? write_file(*reader, options)
-                              : write_folder(*reader, options, options.columns);
+    const auto exported = options.columns.ends_with(".parquet") ? write_file(*reader, options)
+                                                                : replace_folder(*reader, options);
     if (!exported) return tl::unexpected{exported.error()};
     say_losses(*reader, options.trace);
     fmt::print(stderr, "rdam: {}: {} calls of {} sequences\n", printable(options.columns), exported->calls,
@@ -140,6 +174,7 @@ Run add_export(CLI::App& app) {
            "Write one row for each call: a folder of columns that numpy maps into memory, or a Parquet file")
         ->option_text("DIR|FILE.parquet")
         ->required();
+    app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);
     add_rules_options(app, options->rules_choice);
     return [options] { return run(*options); };

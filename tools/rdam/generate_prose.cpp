@@ -48,7 +48,12 @@ Prose record_prose() {
              "blocking I/O.",
              "A list names one function a line: name, module:name (module is the file name of an executable "
              "or library) or file.c:name. Names of C++ functions may be given with or without their "
-             "parameters, a name may contain the wildcards * and ?, and # begins a comment.",
+             "parameters, a name may contain the wildcards * and ?, and # begins a comment. A name with "
+             "wildcards and no module means functions of the executable; module:name means a library's. "
+             "-f work is a list only if there is a text file of that name: ./work means the file in any "
+             "case, "
+             "and work, (with the comma) the function. A region that the program marks itself is "
+             "region:name.",
              "A ~ in front of an entry (~mix, ~libfoo.so:mix) samples the function's calls in windows of "
              "time "
              "that are spread over the run, instead of recording every one. rdam hot marks small functions "
@@ -240,7 +245,8 @@ Prose export_prose() {
              "duration, processor at enter and at leave, caller, sequence, and the parameters and return "
              "values of each function. docs/columns.md of rdam says what each column means.",
              "DIR becomes a folder with a file in numpy's format for each column, which numpy maps into "
-             "memory without reading it, and columns.json, which names them. It must not exist, or be empty. "
+             "memory without reading it, and columns.json, which names them. It must not exist, or be empty, "
+             "unless --overwrite is given, which replaces a folder of columns. "
              "A name that ends in .parquet becomes one Parquet file, for pandas, Polars, DuckDB and others; "
              "pyarrow writes it, which the Python that is used must have.",
              "The Python module rdam, installed with this program, opens a trace or a folder and hands out "

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "tools/rdam/command.h"
+#include "tools/rdam/output_place.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/leaf/small_leaves.h"
 #include "wrappers/list/perf_report.h"
@@ -21,6 +22,7 @@ struct HotArguments {
     HotRequest request;
     std::string output = "-";
     bool no_waits = false;
+    bool overwrite = false;
 };
 
 Result<void> write_to(std::FILE* file, const std::string& text, const std::string& name) {
@@ -51,6 +53,9 @@ std::string marked_line(const HotFunctions& hot) {
 }
 
 Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
+    if (arguments.output != "-" && !arguments.overwrite) {
+        if (auto unused = check_unused(arguments.output); !unused) return tl::unexpected(unused.error());
+    }
     request.waits = !arguments.no_waits;
     auto report = make_hot_report(request, Catalogue::builtin());
     if (!report) return tl::unexpected(report.error());
@@ -77,6 +82,7 @@ Run add_hot(CLI::App& app) {
         ->capture_default_str();
     app.add_option("-o,--output", arguments->output, "Where the list goes; - is standard output")
         ->capture_default_str();
+    app.add_flag(kOverwriteOption, arguments->overwrite, kOverwriteText);
     app.add_option("--min-percent", request.options.min_percent,
                    "Keep functions above this share of all samples")
         ->check(CLI::Range(0.0, 100.0))

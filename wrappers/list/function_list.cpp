@@ -1,8 +1,12 @@
 #include "wrappers/list/function_list.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 #include "wrappers/list/name_text.h"
 #include "wrappers/list/read_file.h"
@@ -64,15 +68,25 @@ Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
 
 /// A name that stands there twice is one wish; one of the user's own is not a mere wait. Whether a mark or
 /// its absence counts is for the planner: a glob and a name may mean the same function as well.
-void add_entry(FunctionList& list, ListEntry entry) {
-    const auto same = std::find_if(list.entries.begin(), list.entries.end(), [&](const ListEntry& known) {
-        return known.scope == entry.scope && known.name == entry.name && known.sampled == entry.sampled;
-    });
-    if (same == list.entries.end())
-        list.entries.push_back(std::move(entry));
-    else
-        same->added_wait = same->added_wait && entry.added_wait;
-}
+class ListMaker {
+  public:
+    void add(ListEntry entry) {
+        // No scope holds a line's end.
+        const std::string wish = fmt::format("{}{}\n{}", entry.sampled ? "~" : "", entry.scope, entry.name);
+        const auto [known, is_new] = known_.emplace(wish, list_.entries.size());
+        if (is_new) {
+            list_.entries.push_back(std::move(entry));
+        } else {
+            bool& wait = list_.entries[known->second].added_wait;
+            wait = wait && entry.added_wait;
+        }
+    }
+    FunctionList take() { return std::move(list_); }
+
+  private:
+    FunctionList list_;
+    std::unordered_map<std::string, std::size_t> known_;
+};
 
 Result<FunctionList> unless_empty(FunctionList list, std::string_view origin) {
     if (list.entries.empty())
@@ -93,10 +107,50 @@ bool can_only_be_a_path(std::string_view value) {
     return false;
 }
 
+/// Nothing of an object file or of other data could be meant by "one function a line".
+bool begins_like_text(const std::string& path) {
+    std::array<char, 4096> bytes{};
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return true;  // it is for the reader to say why not
+    const auto size = ::read(fd, bytes.data(), bytes.size());
+    ::close(fd);
+    if (size < 0) return true;
+    const std::string_view text{bytes.data(), static_cast<std::size_t>(size)};
+    return text.substr(0, 4) !=
+               "\x7f"
+               "ELF" &&
+           text.find('\0') == std::string_view::npos;
+}
+
+/// Null: it does not exist.
+const char* kind_of_file(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return nullptr;
+    if (S_ISDIR(status.st_mode)) return "a directory";
+    if (!S_ISREG(status.st_mode)) return "no regular file";
+    return begins_like_text(path) ? "a text file" : "a program, a library or other data";
+}
+
+bool is_text_file(const char* kind) {
+    return kind != nullptr && std::string_view{kind} == "a text file";
+}
+
+Result<FunctionList> load_names(const std::string& value, const char* kind) {
+    auto list = parse_function_names(value, "RDAM_FUNCTIONS");
+    if (list && kind != nullptr)
+        list->entries.front().unless_found =
+            fmt::format("the file {0} is {1} and no list (./{0} would mean the file)", value, kind);
+    return list;
+}
+
 }  // namespace
 
+bool is_list_file(const std::string& value) {
+    return value != "-" && (can_only_be_a_path(value) || is_text_file(kind_of_file(value)));
+}
+
 Result<FunctionList> parse_function_list(std::string_view text, std::string_view origin) {
-    FunctionList list;
+    ListMaker list;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
         const auto line = without_byte_order_mark(text.substr(0, end));
@@ -108,31 +162,41 @@ Result<FunctionList> parse_function_list(std::string_view text, std::string_view
         if (!entry) return tl::unexpected(entry.error());
         entry->added_wait =
             comment != std::string_view::npos && trim_blanks(line.substr(comment + 1)) == kWaitMark;
-        add_entry(list, std::move(*entry));
+        list.add(std::move(*entry));
     }
-    return unless_empty(std::move(list), origin);
+    return unless_empty(list.take(), origin);
 }
 
 Result<FunctionList> parse_function_names(std::string_view text, std::string_view origin) {
-    FunctionList list;
+    ListMaker list;
     for (const auto piece : split_outside_brackets(text, ',')) {
         const auto name = trim_blanks(piece);
         if (name.empty()) continue;
         auto entry = parse_entry(name, std::string(origin));
         if (!entry) return tl::unexpected(entry.error());
-        add_entry(list, std::move(*entry));
+        list.add(std::move(*entry));
     }
-    return unless_empty(std::move(list), origin);
+    return unless_empty(list.take(), origin);
 }
 
 Result<FunctionList> load_function_list(const std::string& value) {
-    struct stat status {};
-    const bool exists =
-        value == "-" || (::stat(value.c_str(), &status) == 0 && (status.st_mode & S_IFMT) != S_IFDIR);
-    if (!exists && !can_only_be_a_path(value)) return parse_function_names(value, "RDAM_FUNCTIONS");
+    const char* kind = kind_of_file(value);
+    const bool may_be_name = value != "-" && !can_only_be_a_path(value);
+    if (may_be_name && !is_text_file(kind)) return load_names(value, kind);
+    if (value != "-" && kind != nullptr && !is_text_file(kind))
+        return fail(
+            "{}: is {}, not a list of functions, which is a text file; - reads one from standard input",
+            value, kind);
     auto text = read_whole_file(value, kMaxListBytes);
     if (!text) return tl::unexpected(text.error());
-    return parse_function_list(*text, display_path(value));
+    auto list = parse_function_list(*text, display_path(value));
+    if (!may_be_name) return list;
+    if (!list)
+        return fail("{}; '{},' means the function of that name, not the file", list.error().message, value);
+    for (ListEntry& entry : list->entries)
+        entry.unless_found =
+            fmt::format("it stands in the file {0}; '{0},' means the function of that name", value);
+    return list;
 }
 
 }  // namespace rdam

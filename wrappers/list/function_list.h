@@ -18,10 +18,11 @@ struct ListEntry {
     std::string scope;  ///< module (file name of an object) or source file; empty: anywhere
     std::string
         name;  ///< literal name or glob; a literal match is tried before a glob (`operator*` is a name)
-    std::string origin;       ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
-    bool added_wait = false;  ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
-                              ///< not finding it is no news
-    bool sampled = false;     ///< marked `~`: its calls are recorded in windows of time only
+    std::string origin;        ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
+    bool added_wait = false;   ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
+                               ///< not finding it is no news
+    std::string unless_found;  ///< what to say if nothing answers to it; empty: nothing but that
+    bool sampled = false;      ///< marked `~`: its calls are recorded in windows of time only
 };
 
 /// In front of an entry: its calls are to be sampled.
@@ -41,10 +42,14 @@ Result<FunctionList> parse_function_list(std::string_view text, std::string_view
 /// Parses a comma-separated list. Commas inside (), <>, [] and {} belong to the name.
 Result<FunctionList> parse_function_names(std::string_view text, std::string_view origin);
 
-/// The value of RDAM_FUNCTIONS or of `-f`: the path of a list file if such a file exists (or the text
-/// contains a
-/// '/' and no such function could exist), `-` for standard input, else the names themselves.
-/// An empty list, or one of nothing but comments, is an error that says so.
+/// Whether a value of RDAM_FUNCTIONS or of `-f` is the path of a list file: it contains a '/' or ends in
+/// .txt, so that no function could have that name, or a text file of that name exists. Any other file of that
+/// name (a program that is called as its function) is none.
+bool is_list_file(const std::string& value);
+
+/// The value of RDAM_FUNCTIONS or of `-f`: `-` for standard input, the path of a list file, else the names
+/// themselves. Not a regular file: an error, for every process of a run reads it again. An empty list, or one
+/// of nothing but comments, is an error that says so.
 Result<FunctionList> load_function_list(const std::string& value);
 
 /// Whether `pattern` matches `name`: literally, or as a glob of `*`, `?` and `[...]`.

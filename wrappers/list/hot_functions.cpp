@@ -10,6 +10,7 @@
 #include "wrappers/list/kernel_credit.h"
 #include "wrappers/list/kernel_frames.h"
 #include "wrappers/list/name_text.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam {
 namespace {
@@ -164,7 +165,10 @@ std::string list_entry_text(const std::string& module, const std::string& name) 
         return list && list->entries.size() == 1 && list->entries[0].scope == scope &&
                list->entries[0].name == name;
     };
-    if (!module.empty() && reads_back(module + ":" + name, module)) return module + ":" + name;
+    // Whoever reads the list must see what is wrapped, and an editor must not change it.
+    if (printable(name) != name) return {};
+    if (!module.empty() && printable(module) == module && reads_back(module + ":" + name, module))
+        return module + ":" + name;
     return reads_back(name, "") ? name : std::string();
 }
 

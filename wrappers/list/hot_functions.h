@@ -61,7 +61,7 @@ HotFunctions hot_functions(const PerfReport& report, const PerfReport* names_fro
                            const HotOptions& options);
 
 /// The entry of a list: `module:name`, or the name alone. Empty when it cannot be written so that reading it
-/// back gives the same name.
+/// back gives the same name, or holds what printable() escapes.
 std::string list_entry_text(const std::string& module, const std::string& name);
 
 }  // namespace rdam

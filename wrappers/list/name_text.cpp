@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "wrappers/support/printable.h"
+
 namespace rdam {
 namespace {
 
@@ -63,7 +65,53 @@ class BracketScan {
     std::size_t depth_ = 0;
 };
 
+/// What stands in template arguments, the brackets apart; of nested ones the outermost.
+std::vector<std::string_view> template_arguments(std::string_view name) {
+    std::vector<std::string_view> found;
+    std::size_t depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < name.size();) {
+        if (const auto behind = skip_operator(name, at); behind != at) {
+            at = behind;
+            continue;
+        }
+        const bool arrow = at > 0 && name[at - 1] == '-';
+        if (name[at] == '<' && depth++ == 0) begin = at + 1;
+        if (name[at] == '>' && !arrow && depth > 0 && --depth == 0)
+            found.push_back(name.substr(begin, at - begin));
+        ++at;
+    }
+    return found;
+}
+
+/// Where the character number `index` begins.
+std::size_t byte_of_character(std::string_view utf8, std::size_t index) {
+    std::size_t at = 0;
+    while (at < utf8.size() && (index > 0 || (static_cast<unsigned char>(utf8[at]) & 0xc0) == 0x80)) {
+        if ((static_cast<unsigned char>(utf8[at]) & 0xc0) != 0x80) --index;
+        ++at;
+    }
+    return at;
+}
+
 }  // namespace
+
+std::string shortened_name(std::string_view name, std::size_t columns) {
+    constexpr std::string_view kCut = "…";
+    std::string text{name};
+    while (display_width(text) > columns) {
+        const auto all = template_arguments(text);
+        const auto longest = std::ranges::max_element(all, {}, display_width);
+        if (longest == all.end() || display_width(*longest) <= 1) break;
+        text.replace(static_cast<std::size_t>(longest->data() - text.data()), longest->size(), kCut);
+    }
+    const std::size_t width = display_width(text);
+    if (width <= columns) return text;
+    const std::size_t tail = (columns - 1) / 2;
+    const std::string behind = text.substr(byte_of_character(text, width - tail));
+    text.resize(byte_of_character(text, columns - 1 - tail));
+    return text.append(kCut).append(behind);
+}
 
 std::vector<std::string_view> split_outside_brackets(std::string_view text, char separator) {
     std::vector<std::string_view> pieces;

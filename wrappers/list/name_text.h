@@ -20,6 +20,10 @@ std::size_t find_scope_colon(std::string_view text);
 /// of a file that has been deleted.
 std::string file_name_of(std::string_view path);
 
+/// `name` in at most `columns` (5 at least): of the longest template arguments only `<…>` is left as far as
+/// that is needed, then its middle goes. Printable text, UTF-8.
+std::string shortened_name(std::string_view name, std::size_t columns);
+
 /// Without leading and trailing blanks, tabs and carriage returns.
 std::string_view trim_blanks(std::string_view text);
 

@@ -152,6 +152,20 @@ class InlineSearch {
         return dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
     }
 
+    /// gcc splits a function (-fpartial-inlining) and may put the parts together again: it describes that as
+    /// a call of the function from where it is declared. Nobody calls it there.
+    static bool is_own_part(Dwarf_Die copy, Dwarf_Die origin) {
+        const auto number = [](Dwarf_Die& die, unsigned name) {
+            Dwarf_Attribute attribute;
+            Dwarf_Word value = 0;
+            return dwarf_formudata(dwarf_attr_integrate(&die, name, &attribute), &value) == 0 ? value : 0;
+        };
+        const Dwarf_Word line = number(copy, DW_AT_call_line);
+        return line != 0 && line == number(origin, DW_AT_decl_line) &&
+               number(copy, DW_AT_call_file) == number(origin, DW_AT_decl_file) &&
+               number(copy, DW_AT_call_column) == number(origin, DW_AT_decl_column);
+    }
+
     void note_copy(Dwarf_Die& die, const Dwarf_Die& container) {
         if (!has_code(die) && dwarf_hasattr(&die, DW_AT_entry_pc) == 0) return;
         Dwarf_Attribute attribute;
@@ -160,6 +174,7 @@ class InlineSearch {
             return;
         const auto function = origins_.find(dwarf_dieoffset(&origin));
         if (function == origins_.end()) return;
+        if (is_own_part(die, origin)) return;
         InlinedCopies& copies = found_[*function->second];
         ++copies.count;
         if (copies.containers.size() >= kMostContainers) return;

@@ -10,6 +10,7 @@ NameIndex::NameIndex(const std::vector<Symbol>& symbols) {
     for (std::uint32_t index = 0; index < symbols.size(); ++index) {
         const Symbol& symbol = symbols[index];
         if (!symbol.is_code()) continue;
+        all_pieces_.add(symbol.name);
         const CloneParts parts = split_clone(symbol.name);
         if (!parts.suffix.empty() && parts.suffix.find(".cold") == std::string_view::npos)
             clones_.push_back({parts.base, index});

@@ -29,11 +29,14 @@ class NameIndex {
     const std::vector<std::uint32_t>& mangled() const { return mangled_; }
     /// False: no mangled name contains `token`.
     bool may_contain(std::string_view token) const;
+    /// False: no name of code, as it stands in the symbol table, contains `piece`.
+    bool may_be_named(std::string_view piece) const { return all_pieces_.may_contain(piece); }
 
   private:
     std::vector<Clone> clones_;
     std::vector<std::uint32_t> mangled_;
-    PieceFilter pieces_;  // of the mangled names
+    PieceFilter pieces_;      // of the mangled names
+    PieceFilter all_pieces_;  // of all names of code
 };
 
 }  // namespace rdam

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "wrappers/object/demangle.h"
 #include "wrappers/object/inlined_copies.h"
@@ -43,14 +45,10 @@ std::string best_exported_name(const ObjectFile& file, std::uint64_t address, co
 
 /// Several names of one function are one candidate.
 void drop_repeated(std::vector<Candidate>& candidates) {
-    std::vector<Candidate> kept;
-    for (Candidate& candidate : candidates) {
-        const bool known = std::any_of(kept.begin(), kept.end(), [&](const Candidate& other) {
-            return other.object == candidate.object && other.address == candidate.address;
-        });
-        if (!known) kept.push_back(std::move(candidate));
-    }
-    candidates = std::move(kept);
+    std::set<std::pair<std::size_t, std::uint64_t>> known;
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+        return !known.emplace(candidate.object, candidate.address).second;
+    });
 }
 
 }  // namespace
@@ -113,11 +111,11 @@ Candidate EntryResolver::candidate_for(std::size_t object, const Symbol& symbol,
 }
 
 std::vector<Candidate> EntryResolver::search_object(const NameQuery& query, std::size_t object,
-                                                    std::string_view source_file) {
+                                                    std::string_view source_file, bool as_glob) {
     std::vector<Candidate> candidates;
     const ObjectFile* file = objects_.file(object);
     if (file == nullptr) return candidates;
-    for (const SymbolMatch& match : query.find_in(*file)) {
+    for (const SymbolMatch& match : as_glob ? query.find_in(*file) : query.find_spelled_out(*file)) {
         const Symbol& symbol = file->symbols()[match.symbol];
         if (!source_file.empty() && !comes_from(object, symbol, source_file)) continue;
         candidates.push_back(candidate_for(object, symbol, match.kind, query));
@@ -129,11 +127,11 @@ std::vector<Candidate> EntryResolver::search_object(const NameQuery& query, std:
 }
 
 std::vector<Candidate> EntryResolver::search(const NameQuery& query, const std::vector<std::size_t>& where,
-                                             std::string_view source_file) {
+                                             std::string_view source_file, std::size_t globbed) {
     std::vector<Candidate> usable;
     std::vector<Candidate> excluded;
     for (const std::size_t object : where) {
-        auto found = search_object(query, object, source_file);
+        auto found = search_object(query, object, source_file, object < globbed);
         append(objects_.why_excluded(object).empty() ? usable : excluded, std::move(found));
     }
     drop_repeated(usable);
@@ -199,6 +197,11 @@ std::string EntryResolver::why_nothing(const ListEntry& entry, const std::vector
     if (query.version() == "plt") {
         return fmt::format("is the stub through which a module calls {0}: list {0} itself", query.name());
     }
+    if (entry.scope.empty() && query.is_glob() && request_.has_executable) {
+        return fmt::format(
+            "{} has no such function; a glob without module means its own: for a library's write module:{}",
+            objects_.module_name(0), entry.name);
+    }
     std::string reason;
     for (const std::size_t object : where) {
         const ObjectFile* file = objects_.file(object);
@@ -235,12 +238,13 @@ Resolution EntryResolver::resolve(const ListEntry& entry) {
         for (std::size_t index = 0; index < objects_.size(); ++index)
             where.push_back(index);
     }
-    // Everything there is means everything of the program's own: nobody wants all of libc wrapped unasked.
-    if (entry.scope.empty() && query.matches_everything() && !where.empty())
-        where.resize(request_.has_executable ? 1 : 0);
+    // A glob means the program's own functions: nobody wants those of libc wrapped unasked.
+    const bool own_globs = entry.scope.empty() && query.is_glob();
+    const std::size_t own_objects = request_.has_executable ? 1 : 0;
+    if (own_globs && query.matches_everything() && !where.empty()) where.resize(own_objects);
 
     Resolution resolution;
-    resolution.candidates = search(query, where, source_file);
+    resolution.candidates = search(query, where, source_file, own_globs ? own_objects : SIZE_MAX);
     if (resolution.candidates.empty() && source_file.empty()) {
         resolution.candidates = search_substitutes(query, where);
     }

@@ -34,10 +34,11 @@ class EntryResolver {
     Resolution resolve(const ListEntry& entry);
 
   private:
+    /// Globs match in the first `globbed` objects; in the others a name must be spelled out.
     std::vector<Candidate> search(const NameQuery& query, const std::vector<std::size_t>& where,
-                                  std::string_view source_file);
+                                  std::string_view source_file, std::size_t globbed = SIZE_MAX);
     std::vector<Candidate> search_object(const NameQuery& query, std::size_t object,
-                                         std::string_view source_file);
+                                         std::string_view source_file, bool as_glob);
     std::vector<Candidate> search_substitutes(const NameQuery& query, const std::vector<std::size_t>& where);
     bool comes_from(std::size_t object, const Symbol& symbol, std::string_view source_file);
     Candidate candidate_for(std::size_t object, const Symbol& symbol, MatchKind kind, const NameQuery& query);

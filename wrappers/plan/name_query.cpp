@@ -37,6 +37,17 @@ std::string lower_case(std::string_view text) {
     return result;
 }
 
+/// The longest part of a glob without `[` that stands for itself.
+std::string longest_literal(std::string_view glob) {
+    std::string_view longest;
+    while (!glob.empty()) {
+        const auto literal = glob.substr(0, glob.find_first_of("*?"));
+        if (literal.size() > longest.size()) longest = literal;
+        glob.remove_prefix(std::min(literal.size() + 1, glob.size()));
+    }
+    return std::string{longest};
+}
+
 }  // namespace
 
 std::string required_token(std::string_view demangled) {
@@ -70,6 +81,7 @@ NameQuery::NameQuery(std::string_view name) {
     // Bracket expressions of a glob are not identifiers; what stands before the parameters is enough to
     // filter by.
     const bool has_brackets = is_glob_ && name_.find('[') != std::string::npos;
+    if (is_glob_ && !has_brackets) piece_ = longest_literal(name_);
     token_ = has_brackets ? std::string{} : required_token(name_.substr(0, name_.find('(', 1)));
 }
 
@@ -153,11 +165,13 @@ std::vector<SymbolMatch> NameQuery::by_demangled_name(const ObjectFile& object) 
 std::vector<SymbolMatch> NameQuery::by_glob(const ObjectFile& object) const {
     std::vector<SymbolMatch> matches;
     const auto& symbols = object.symbols();
+    const bool plain = object.names().may_be_named(piece_);
+    if (!plain && !object.names().may_contain(token_)) return matches;
     for (std::uint32_t index = 0; index < symbols.size(); ++index) {
         const Symbol& symbol = symbols[index];
         if (!symbol.is_code() || symbol.kind == SymbolKind::label) continue;
         if (split_clone(symbol.name).suffix.find(".cold") != std::string_view::npos) continue;
-        if (glob_match(name_, symbol.name) ||
+        if ((plain && glob_match(name_, symbol.name)) ||
             (looks_mangled(symbol.name) && is_demangled_as(symbol.name, true)))
             matches.push_back({index, MatchKind::glob});
     }
@@ -165,6 +179,15 @@ std::vector<SymbolMatch> NameQuery::by_glob(const ObjectFile& object) const {
 }
 
 std::vector<SymbolMatch> NameQuery::find_in(const ObjectFile& object) const {
+    auto matches = find_spelled_out(object);
+    const bool code = std::ranges::any_of(
+        matches, [&](const SymbolMatch& match) { return object.symbols()[match.symbol].is_code(); });
+    if (code || !is_glob_ || !version_.empty()) return matches;
+    auto by_pattern = by_glob(object);
+    return by_pattern.empty() ? matches : by_pattern;
+}
+
+std::vector<SymbolMatch> NameQuery::find_spelled_out(const ObjectFile& object) const {
     auto matches = by_linkage_name(object, name_, MatchKind::linkage_name);
     const auto is_code = [&](const SymbolMatch& match) { return object.symbols()[match.symbol].is_code(); };
     if (std::any_of(matches.begin(), matches.end(), is_code)) {
@@ -176,8 +199,7 @@ std::vector<SymbolMatch> NameQuery::find_in(const ObjectFile& object) const {
     if (version_.empty()) {
         if (matches = by_demangled_name(object); !matches.empty()) return matches;
         if (matches = by_fortran_name(object); !matches.empty()) return matches;
-        if (matches = by_clone(object); !matches.empty()) return matches;
-        if (is_glob_) matches = by_glob(object);
+        matches = by_clone(object);
     }
     return matches.empty() ? data : matches;
 }

@@ -28,6 +28,8 @@ class NameQuery {
     /// a versioned name the default version alone, all where there is no default. Data symbols only if no
     /// code answers. Demangles only names that contain the query's longest identifier.
     std::vector<SymbolMatch> find_in(const ObjectFile& object) const;
+    /// The same without MatchKind::glob.
+    std::vector<SymbolMatch> find_spelled_out(const ObjectFile& object) const;
 
     const std::string& name() const { return name_; }        ///< without version
     const std::string& version() const { return version_; }  ///< empty: any
@@ -48,6 +50,7 @@ class NameQuery {
     std::string version_;
     std::string normalized_;
     std::string token_;  // every mangled name that can match contains it
+    std::string piece_;  // … and every name that can match a glob as it stands in the file contains this
     bool is_glob_ = false;
 };
 

@@ -127,7 +127,7 @@ std::string plan_key(const PlanRequest& request, const Catalogue& catalogue) {
         key << object.path << object.build_id;
     for (const ListEntry& entry : request.list.entries)
         key << entry.text << entry.scope << entry.name << std::uint64_t{entry.added_wait}
-            << std::uint64_t{entry.sampled};
+            << std::uint64_t{entry.sampled} << entry.unless_found;
     return key.take();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -49,25 +50,43 @@ class PlanMaker {
   private:
     void answer(const ListEntry& entry, const Resolution& resolution) {
         if (resolution.candidates.empty()) {
-            Answer answer;
-            answer.entry = entry;
-            if (is_region(entry)) {
-                answer.verdict = Verdict::wrapped;
-                answer.function = fmt::format("{}:{}", kRegionModule, entry.name);
-                plan_.answers.push_back(std::move(answer));
-                return;
-            }
-            answer.verdict = Verdict::not_found;
-            answer.awaits_module = awaits_module(entry);
-            answer.reason = answer.awaits_module
-                                ? fmt::format("{} is not loaded: it is looked at when it is", entry.scope)
-                                : resolution.reason;
-            if (!answer.awaits_module) answer.nearest = nearest(entry);
-            plan_.answers.push_back(std::move(answer));
+            plan_.answers.push_back(is_region(entry) ? region_answer(entry)
+                                                     : not_found(entry, resolution.reason));
             return;
         }
         for (const Candidate& candidate : resolution.candidates)
             answer(entry, candidate);
+    }
+
+    /// Any constant of the program may be a region's name, so a mistyped name of a function may look like
+    /// one.
+    Answer region_answer(const ListEntry& entry) {
+        Answer answer;
+        answer.entry = entry;
+        answer.verdict = Verdict::wrapped;
+        answer.function = fmt::format("{}:{}", kRegionModule, entry.name);
+        if (!entry.scope.empty()) return answer;
+        answer.reason = fmt::format(
+            "no function has that name, so it is taken for a region that the program may mark; {} says so",
+            answer.function);
+        answer.nearest = nearest(entry);
+        return answer;
+    }
+
+    Answer not_found(const ListEntry& entry, const std::string& why) {
+        Answer answer;
+        answer.entry = entry;
+        answer.verdict = Verdict::not_found;
+        answer.awaits_module = awaits_module(entry);
+        if (answer.awaits_module) {
+            answer.reason = fmt::format("{} is not loaded: it is looked at when it is", entry.scope);
+            return answer;
+        }
+        answer.reason =
+            entry.scope == kRegionModule ? "no object that is loaded holds a region of that name" : why;
+        if (!entry.unless_found.empty()) answer.reason += "; " + entry.unless_found;
+        answer.nearest = nearest(entry);
+        return answer;
     }
 
     void answer(const ListEntry& entry, const Candidate& candidate) {
@@ -110,11 +129,13 @@ class PlanMaker {
 
     bool is_region(const ListEntry& entry) {
         if (entry.added_wait || (!entry.scope.empty() && entry.scope != kRegionModule)) return false;
-        for (std::size_t index = 0; index < objects_.size(); ++index)
-            if (const ObjectFile* file = objects_.file(index);
-                file != nullptr && may_have_region(*file, entry.name))
-                return true;
-        return false;
+        if (!regions_) {
+            regions_.emplace();
+            for (std::size_t index = 0; index < objects_.size(); ++index)
+                if (const ObjectFile* file = objects_.file(index)) regions_->emplace_back(*file);
+        }
+        return std::ranges::any_of(*regions_,
+                                   [&](const RegionNames& names) { return names.may_hold(entry.name); });
     }
 
     bool awaits_module(const ListEntry& entry) {
@@ -125,7 +146,9 @@ class PlanMaker {
     }
 
     std::vector<std::string> nearest(const ListEntry& entry) {
-        if (entry.added_wait) return {};
+        // All names are compared for each; nobody reads as many answers.
+        constexpr std::size_t kMostAsked = 200;
+        if (entry.added_wait || NameQuery{entry.name}.is_glob() || ++asked_nearest_ > kMostAsked) return {};
         std::vector<std::size_t> everywhere(objects_.size());
         std::iota(everywhere.begin(), everywhere.end(), std::size_t{0});
         std::vector<std::size_t> named;
@@ -174,6 +197,8 @@ class PlanMaker {
     std::map<Key, Result<std::size_t>> outcomes_;
     std::vector<std::pair<std::size_t, std::size_t>> answered_;  // answer, function
     std::set<std::size_t> named_;                                // functions that a plain entry spells out
+    std::optional<std::vector<RegionNames>> regions_;            // read when first asked for
+    std::size_t asked_nearest_ = 0;
     Result<std::size_t> refusal_ = 0;
 };
 

@@ -6,16 +6,22 @@
 namespace rdam {
 namespace {
 
-bool holds(const ObjectFile& file, std::string_view text) {
-    return std::ranges::any_of(file.sections(), [&](const ElfSection& section) {
-        const bool constants = section.header.sh_type == SHT_PROGBITS &&
-                               (section.header.sh_flags & SHF_ALLOC) != 0 &&
-                               (section.header.sh_flags & SHF_EXECINSTR) == 0;
-        if (!constants) return false;
+std::vector<std::string_view> constants_of(const ObjectFile& file) {
+    std::vector<std::string_view> constants;
+    for (const ElfSection& section : file.sections()) {
+        const bool constant = section.header.sh_type == SHT_PROGBITS &&
+                              (section.header.sh_flags & SHF_ALLOC) != 0 &&
+                              (section.header.sh_flags & SHF_EXECINSTR) == 0;
+        if (!constant) continue;
         const auto bytes = section_bytes(section);
-        const std::string_view characters{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-        return characters.find(text) != std::string_view::npos;
-    });
+        constants.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    return constants;
+}
+
+bool hold(const std::vector<std::string_view>& constants, std::string_view text) {
+    return std::ranges::any_of(
+        constants, [&](std::string_view bytes) { return bytes.find(text) != std::string_view::npos; });
 }
 
 std::string terminated(std::string_view text) {
@@ -30,10 +36,19 @@ bool is_fortran(const ObjectFile& file) {
 
 }  // namespace
 
-bool may_have_region(const ObjectFile& file, std::string_view name) {
+RegionNames::RegionNames(const ObjectFile& file) {
+    auto constants = constants_of(file);
     // What rdam.h and rdam.f90 look up.
-    if (name.empty() || !holds(file, terminated("rdam_region_begin"))) return false;
-    return holds(file, is_fortran(file) ? std::string{name} : terminated(name));
+    if (!hold(constants, terminated("rdam_region_begin"))) return;
+    constants_ = std::move(constants);
+    terminated_ = !is_fortran(file);
+    for (const std::string_view bytes : constants_)
+        pieces_.add(bytes);
+}
+
+bool RegionNames::may_hold(std::string_view name) const {
+    if (name.empty() || constants_.empty() || !pieces_.may_contain(name)) return false;
+    return hold(constants_, terminated_ ? terminated(name) : std::string{name});
 }
 
 }  // namespace rdam

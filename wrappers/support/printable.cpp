@@ -87,6 +87,18 @@ void append_escaped(std::string& out, char32_t character) {
     }
 }
 
+/// As JSON writes it: beyond 16 bits in two halves.
+void append_json_escape(std::string& out, char32_t character) {
+    constexpr std::uint32_t kPlane = 0x10000;
+    const auto append = [&](std::uint32_t unit) {
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit);
+    };
+    const auto value = static_cast<std::uint32_t>(character);
+    if (value < kPlane) return append(value);
+    append(0xd800 + ((value - kPlane) >> 10U));
+    append(0xdc00 + ((value - kPlane) & 0x3ffU));
+}
+
 bool begins_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
@@ -110,6 +122,23 @@ std::string printable(std::string_view text) {
             out += text.substr(0, next.bytes);
         }
         text.remove_prefix(next.bytes);
+    }
+    return out;
+}
+
+std::string printable_json(std::string_view json) {
+    std::string out;
+    out.reserve(json.size());
+    while (!json.empty()) {
+        // Below 0x20 there is only the layout: in strings the library has escaped them.
+        const Decoded next = decode(json);
+        const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
+        if (next.bytes > 0 && (next.character == 0x7f || is_invisible(next.character))) {
+            append_json_escape(out, next.character);
+        } else {
+            out += json.substr(0, bytes);
+        }
+        json.remove_prefix(bytes);
     }
     return out;
 }

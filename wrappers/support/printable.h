@@ -15,6 +15,10 @@ namespace rdam {
 /// The result is valid UTF-8.
 std::string printable(std::string_view text);
 
+/// JSON text, whose strings hold what printable() escapes as `\u202e`: the same values, and nothing that a
+/// terminal obeys.
+std::string printable_json(std::string_view json);
+
 /// Columns that printable text takes when every character is one wide.
 std::size_t display_width(std::string_view utf8);
 

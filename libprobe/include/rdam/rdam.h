@@ -20,6 +20,13 @@
 #ifndef RDAM_RDAM_H
 #define RDAM_RDAM_H
 
+/* A region without values is a macro without variable arguments, of which -pedantic complains before C23 and
+ * C++20, and only in macros of headers that are not the system's (clang: wherever they are used). */
+#pragma GCC system_header
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -138,6 +145,9 @@ template <class Target>
 rdam_value to_value(Target* pointer) {
     return reinterpret_cast<rdam_value>(pointer);
 }
+inline rdam_value to_value(decltype(nullptr)) {
+    return 0;
+}
 
 template <class... Values>
 void begin(rdam_region& region, Values... values) {
@@ -184,17 +194,14 @@ class Scope {
 
 /* The first element is there for the case of no values. Pointers are to be cast to rdam_value. */
 #define RDAM_WORDS_(...) ((rdam_value[]){0, ##__VA_ARGS__})
-#define RDAM_BEGIN(name, ...)                                                                            \
-    do {                                                                                                 \
-        static struct rdam_region rdam_here = {name,                                                     \
-                                               __FILE__,                                                 \
-                                               #__VA_ARGS__,                                             \
-                                               __LINE__,                                                 \
-                                               sizeof RDAM_WORDS_(__VA_ARGS__) / sizeof(rdam_value) - 1, \
-                                               0};                                                       \
-        _Static_assert(sizeof RDAM_WORDS_(__VA_ARGS__) / sizeof(rdam_value) <= 7,                        \
-                       "a region has up to six values");                                                 \
-        if (rdam_begin_hook) rdam_begin_hook(&rdam_here, RDAM_WORDS_(__VA_ARGS__) + 1);                  \
+#define RDAM_COUNT_(...) (sizeof RDAM_WORDS_(__VA_ARGS__) / sizeof(rdam_value) - 1)
+#define RDAM_BEGIN(name, ...)                                                                 \
+    do {                                                                                      \
+        static struct rdam_region rdam_here = {                                               \
+            name, __FILE__, #__VA_ARGS__, __LINE__, RDAM_COUNT_(__VA_ARGS__), 0};             \
+        typedef char rdam_region_has_up_to_six_values[RDAM_COUNT_(__VA_ARGS__) <= 6 ? 1 : -1] \
+            __attribute__((unused));                                                          \
+        if (rdam_begin_hook) rdam_begin_hook(&rdam_here, RDAM_WORDS_(__VA_ARGS__) + 1);       \
     } while (0)
 
 #endif

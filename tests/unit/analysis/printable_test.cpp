@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
+
+#include "analyzer/output/table.h"
 
 namespace rdam {
 
@@ -53,6 +56,13 @@ TEST_CASE("no bytes whatever get a control character through", "[printable]") {
     }
 }
 
+TEST_CASE("JSON has the same values without what a terminal obeys", "[printable]") {
+    CHECK(printable_json("{\n  \"a\": \"\u009b31m\u202e\U000e0041é\x7f\"\n}") ==
+          "{\n  \"a\": \"\\u009b31m\\u202e\\udb40\\udc41é\\u007f\"\n}");
+    CHECK(printable_json("\"\xff\"") == "\"\xff\"");
+    CHECK(printable_json("").empty());
+}
+
 TEST_CASE("text is cut between characters", "[printable]") {
     CHECK(shortened("abc", 3) == "abc");
     CHECK(shortened("abcd", 3) == "ab…");
@@ -60,6 +70,22 @@ TEST_CASE("text is cut between characters", "[printable]") {
     CHECK(shortened("abc", 1) == "…");
     CHECK(shortened("abc", 0).empty());
     CHECK(display_width("äöü…") == 4);
+}
+
+TEST_CASE("cells that differ stay different when they are shortened", "[printable]") {
+    output::Table table{{{.title = "function", .left = true, .widest = 20}, {.title = "n"}}};
+    const std::string long_name = "one_name_that_is_much_longer_than_its_column";
+    for (const char* in_the_middle : {"a", "b", "c"})
+        table.add({"first_part_of_a_name_" + std::string{in_the_middle} + "_last_part_of_the_name", "1"});
+    table.add({long_name, "2"});
+    table.add({long_name, "3"});
+    const auto lines = table.lines();
+    REQUIRE(lines.size() == 6);
+    CHECK(std::set<std::string>(lines.begin(), lines.end()).size() == 6);
+    const auto name_in = [&](std::size_t line) { return lines[line].substr(0, lines[line].find("  ")); };
+    CHECK(std::set<std::string>{name_in(1), name_in(2), name_in(3)}.size() == 3);
+    CHECK(name_in(4) == "one_name_t…ts_column");
+    CHECK(name_in(5) == name_in(4));
 }
 
 }  // namespace rdam

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/cli/capture.h"
+#include "tools/rdam/known_variables.h"
 
 namespace rdam {
 
@@ -133,6 +134,24 @@ TEST_CASE("help and version are results") {
     CHECK(of_command.code == kExitDone);
     CHECK_THAT(of_command.out, Catch::Contains("--functions"));
     CHECK(seen.program.empty());
+}
+
+TEST_CASE("help may be asked for as a command") {
+    CHECK(run({"help"}).out == run({"--help"}).out);
+    CHECK(run({"help", "launch"}).out == run({"launch", "--help"}).out);
+    CHECK(run({"help", "anlyze"}).err == "rdam: there is no command 'anlyze'; see 'rdam --help'\n");
+    CHECK(run({"help"}, "rdam-analyze").out == "read help\n");
+}
+
+TEST_CASE("variables that nothing reads are told from those of the recorder") {
+    const char* environment[] = {"PATH=/bin",      "RDAM_BUFER=\x1b[31m", "RDAM_BUFFER=8M",
+                                 "RDAM_VERBOSE=1", "RDAM_RUN=1",          "RDAM_SOMETHING_ELSE=1",
+                                 "RDAMX=1",        "RDAM_PYTHON",         nullptr};
+    CHECK(
+        unknown_variables(environment) ==
+        Words{
+            "RDAM_BUFER: there is no such variable, the nearest is RDAM_BUFFER; it has no effect",
+            "RDAM_SOMETHING_ELSE: there is no such variable: man rdam-record lists them; it has no effect"});
 }
 
 }  // namespace rdam

@@ -96,6 +96,8 @@ class Generated(unittest.TestCase):
         self.assertEqual(self.complete_in_bash("rdam", ""), set(COMMANDS) | options_in_help())
         for command in COMMANDS:
             self.assertEqual(self.complete_in_bash("rdam", command, "-"), options_in_help(command))
+        if "analyze" in COMMANDS:
+            self.assertEqual(self.complete_in_bash("rdam", "analyze", "--baseline", ""), {"thread", "process", "minimum", "p1"})
         if "record" in COMMANDS:
             self.assertEqual(self.complete_in_bash("rdam", "record", "ls", "--hel"), set())
 

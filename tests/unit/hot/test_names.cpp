@@ -50,6 +50,10 @@ TEST_CASE("a module that cannot stand before a colon is left away, a name that c
     CHECK(list_entry_text("app #1", "f") == "f");
     CHECK(list_entry_text("app", "f #2").empty());
     CHECK(list_entry_text("app", "f\x1b[2J").empty());
+    CHECK(list_entry_text("app", "f\xff").empty());
+    CHECK(list_entry_text("app", "f\u202e").empty());
+    CHECK(list_entry_text("app\xff", "f") == "f");
+    CHECK(list_entry_text("äpp", "größe") == "äpp:größe");
     CHECK(list_entry_text("app", "").empty());
     CHECK(list_entry_text("~app", "f") == "f");
     CHECK(list_entry_text("", "~f").empty());

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -26,6 +28,28 @@ class TemporaryList {
     std::filesystem::path path_;
 };
 
+/// An empty folder, which is the current one meanwhile.
+class CurrentFolder {
+  public:
+    CurrentFolder()
+        : before_(std::filesystem::current_path()),
+          path_(std::filesystem::temp_directory_path() / ("rdam_folder_" + std::to_string(::getpid()))) {
+        std::filesystem::create_directory(path_);
+        std::filesystem::current_path(path_);
+    }
+    ~CurrentFolder() {
+        std::filesystem::current_path(before_);
+        std::filesystem::remove_all(path_);
+    }
+    CurrentFolder(const CurrentFolder&) = delete;
+    CurrentFolder& operator=(const CurrentFolder&) = delete;
+    CurrentFolder(CurrentFolder&&) = delete;
+    CurrentFolder& operator=(CurrentFolder&&) = delete;
+
+  private:
+    std::filesystem::path before_, path_;
+};
+
 }  // namespace
 
 TEST_CASE("an existing file is a list file") {
@@ -52,9 +76,62 @@ TEST_CASE("a path that does not exist is not taken for a name") {
 }
 
 TEST_CASE("a directory, an endless and an empty file are errors of one line") {
-    CHECK(load_function_list("/").error().message == "/: cannot be read: Is a directory");
+    constexpr const char* kRemedy =
+        "not a list of functions, which is a text file; - reads one from standard input";
+    CHECK(load_function_list("/").error().message == fmt::format("/: is a directory, {}", kRemedy));
     CHECK(load_function_list("/dev/zero").error().message ==
-          "/dev/zero: larger than 64 MiB; is it the right file?");
-    CHECK(load_function_list("/dev/null").error().message ==
-          "/dev/null: names no function; write one a line, as name or module:name");
+          fmt::format("/dev/zero: is no regular file, {}", kRemedy));
+    CHECK(load_function_list("/proc/self/exe").error().message ==
+          fmt::format("/proc/self/exe: is a program, a library or other data, {}", kRemedy));
+    const TemporaryList empty("");
+    CHECK(load_function_list(empty.path()).error().message ==
+          empty.path() + ": names no function; write one a line, as name or module:name");
+}
+
+TEST_CASE("a file that is no text is not meant by a function's name") {
+    const CurrentFolder folder;
+    std::filesystem::copy_file("/proc/self/exe", "work");
+    std::filesystem::create_directory("step");
+    REQUIRE(::mkfifo("pipe", 0600) == 0);
+    for (const std::string name : {"work", "step", "pipe"}) {
+        INFO(name);
+        CHECK_FALSE(rdam::is_list_file(name));
+        const auto list = load_function_list(name);
+        REQUIRE(list);
+        REQUIRE(list->entries.size() == 1);
+        CHECK(list->entries[0].name == name);
+        CHECK_THAT(list->entries[0].unless_found,
+                   Catch::StartsWith("the file " + name + " is ") && Catch::Contains("./" + name));
+        CHECK_THAT(load_function_list("./" + name).error().message,
+                   Catch::Contains("not a list of functions"));
+    }
+    CHECK(load_function_list("absent")->entries[0].unless_found.empty());
+}
+
+TEST_CASE("a text file is a list even if a function could have its name, which is said") {
+    const CurrentFolder folder;
+    std::ofstream("work") << "step\n";
+    CHECK(rdam::is_list_file("work"));
+    const auto list = load_function_list("work");
+    REQUIRE(list);
+    CHECK(list->entries[0].name == "step");
+    CHECK(list->entries[0].unless_found ==
+          "it stands in the file work; 'work,' means the function of that name");
+    const auto forced = load_function_list("work,");
+    REQUIRE(forced);
+    CHECK(forced->entries[0].name == "work");
+    CHECK(load_function_list("./work")->entries[0].unless_found.empty());
+    std::ofstream("work") << "a\1b\n";
+    CHECK_THAT(load_function_list("work").error().message,
+               Catch::EndsWith("; 'work,' means the function of that name, not the file"));
+}
+
+TEST_CASE("a hundred thousand entries are read in a moment") {
+    std::string text;
+    for (int i = 0; i < 100000; ++i)
+        text += fmt::format("name_{}\nname_{}  # wait\n", i, i);
+    const auto list = rdam::parse_function_list(text, "list");
+    REQUIRE(list);
+    CHECK(list->entries.size() == 100000);
+    CHECK_FALSE(list->entries[5].added_wait);
 }

@@ -1,7 +1,10 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "wrappers/list/read_file.h"
 
@@ -28,4 +31,21 @@ TEST_CASE("what opens and cannot be read is an error") {
 TEST_CASE("a file beyond the limit is an error") {
     CHECK(read_whole_file("/dev/zero", kLimit).error().message ==
           "/dev/zero: larger than 1 MiB; is it the right file?");
+}
+
+TEST_CASE("a pipe is read while somebody writes to it, and not waited for for ever") {
+    const std::string pipe = "/tmp/rdam_pipe_" + std::to_string(::getpid());
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const auto nobody = read_whole_file(pipe, kLimit);
+    REQUIRE_FALSE(nobody);
+    CHECK(nobody.error().message ==
+          pipe + ": is a pipe that nobody writes to; save what is to be read to a file first");
+
+    const std::string text(300000, 'x');
+    std::thread writer([&] { std::ofstream(pipe) << text; });
+    const auto read = read_whole_file(pipe, kLimit);
+    writer.join();
+    ::unlink(pipe.c_str());
+    REQUIRE(read);
+    CHECK(*read == text);
 }

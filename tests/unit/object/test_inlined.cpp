@@ -31,6 +31,20 @@ TEST_CASE("inlined copies are counted and their containers named") {
     }
 }
 
+TEST_CASE("parts into which the compiler has split a function are no copies of it") {
+    const auto object = rdam::ObjectFile::open(std::string{FIXTURE_DIR} + "/libsymbols.so");
+    REQUIRE(object.has_value());
+    auto dwarf = rdam::DwarfFile::open(*object);
+    REQUIRE(dwarf.has_value());
+    const rdam::SourceFunction function{"splits", ""};
+    const auto found = rdam::find_inlined_copies(*dwarf, {function});
+    REQUIRE(found.size() == 1);
+    CHECK(found.at(function).count == 2);
+    auto containers = found.at(function).containers;
+    std::sort(containers.begin(), containers.end());
+    CHECK(containers == std::vector<std::string>{"split_one", "split_two"});
+}
+
 TEST_CASE("a function that exists inlined only is found by name") {
     const auto object = rdam::ObjectFile::open(std::string{FIXTURE_DIR} + "/libsymbols.so");
     REQUIRE(object.has_value());

@@ -131,7 +131,8 @@ TEST_CASE("cold parts are never wrapped") {
     CHECK(plan.functions.empty());
     CHECK(only_answer(plan).verdict == Verdict::refused);
     CHECK(contains(only_answer(plan).reason, "cold part"));
-    CHECK(names_of(plan_for("calls_twin_*")) == std::vector<std::string>{"calls_twin_a", "calls_twin_b"});
+    CHECK(names_of(plan_for("libsymbols.so:calls_twin_*")) ==
+          std::vector<std::string>{"calls_twin_a", "calls_twin_b"});
 }
 
 TEST_CASE("Fortran names go without their decoration") {
@@ -155,7 +156,7 @@ TEST_CASE("a Fortran compiler's names") {
 
 #ifdef HAVE_RUST
 TEST_CASE("a Rust compiler's names") {
-    const Plan plan = plan_for("*shelf::Shelf*weigh", "libshelf.so");
+    const Plan plan = plan_for("libshelf.so:*shelf::Shelf*weigh", "libshelf.so");
     const PlannedFunction& weigh = only_function(plan);
     CHECK(weigh.frame == rdam::plan::Frame::side);
     CHECK(weigh.parameters.empty());
@@ -202,12 +203,37 @@ TEST_CASE("constructors and destructors are wrapped in all their variants") {
 }
 
 TEST_CASE("globs match linkage names and demangled names") {
-    CHECK(names_of(plan_for("container_*")) ==
+    CHECK(names_of(plan_for("libsymbols.so:container_*")) ==
           std::vector<std::string>{"container_one", "container_three", "container_two"});
     CHECK(names_of(plan_for("shop::Till::t?ke(int)")) == std::vector<std::string>{"shop::Till::take"});
     CHECK(names_of(plan_for("libsymbols.so:calls_twin_[ab]")) ==
           std::vector<std::string>{"calls_twin_a", "calls_twin_b"});
     CHECK(only_answer(plan_for("nothing_like_this*")).verdict == Verdict::not_found);
+}
+
+TEST_CASE("a glob without module means the program's own functions") {
+    CHECK(plan_for("shop::T*").functions.size() > 1);
+    const Answer answer = only_answer(plan_for("container_*"));
+    CHECK(answer.verdict == Verdict::not_found);
+    CHECK(answer.reason ==
+          "names has no such function; a glob without module means its own: for a library's write "
+          "module:container_*");
+    // A name that looks like a glob is a name everywhere.
+    CHECK(only_function(plan_for({"shop::Till::operator*"}, {kObjects + "/libsymbols.so", kNames}))
+              .linkage_name == "_ZNK4shop4TillmlEi");
+    CHECK(plan_for({"container_*"}, {kObjects + "/libsymbols.so", kNames}).functions.size() == 3);
+}
+
+TEST_CASE("a hundred thousand entries that nothing answers to are answered") {
+    std::vector<std::string> names;
+    for (int i = 0; i < 50000; ++i) {
+        names.push_back(fmt::format("libsymbols.so:absent_{}_*", i));
+        names.push_back(fmt::format("absent_{}", i));
+    }
+    const Plan plan = plan_for(names, {kNames, kObjects + "/libsymbols.so"});
+    REQUIRE(plan.answers.size() == names.size());
+    CHECK(std::ranges::all_of(plan.answers,
+                              [](const Answer& answer) { return answer.verdict == Verdict::not_found; }));
 }
 
 TEST_CASE("everything means everything of the program's own") {

@@ -167,6 +167,22 @@ TEST_CASE("where nothing can be seen nothing is changed, and the end is asked fo
     CHECK(screen.controller->finished());
 }
 
+TEST_CASE("in the list of baselines changes are taken back and saved as elsewhere") {
+    Screen screen;
+    CHECK_THAT(screen.press(U"fb"), has("undo") && has("save"));
+    CHECK_THAT(screen.press(U"u"), has("taken back: "));
+    CHECK_FALSE(screen.session->has_unsaved_changes());
+    CHECK_THAT(screen.press(U"w"), has("write the rules to"));
+}
+
+TEST_CASE("who is asked is told which keys answer") {
+    Screen screen;
+    const std::string asked = screen.press(U"fq");
+    CHECK_THAT(asked, has("y/n") && has("y yes") && has("any other key no"));
+    CHECK_THAT(asked, !has("enter takes it"));
+    CHECK_THAT(screen.press(U"nt"), has("enter takes it") && has("esc drops it"));
+}
+
 TEST_CASE("a threshold is a number from 0 to 1") {
     Screen screen;
     for (const char32_t* text : {U"-1", U"1.1", U"", U"0.5x", U"nan"})

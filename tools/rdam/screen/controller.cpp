@@ -95,7 +95,9 @@ Content Controller::made_content() {
 
 Foot Controller::foot(std::size_t width) const {
     if (asking_ == Asking::nothing) return {.status = status_, .reminders = reminders(view())};
-    return {.status = prompt_.shown(width), .reminders = {"enter takes it", "esc drops it"}, .typing = true};
+    std::vector<std::string> keys{"enter takes it", "esc drops it"};
+    if (prompt_.is_question()) keys = {"y yes", "any other key no"};
+    return {.status = prompt_.shown(width), .reminders = std::move(keys), .typing = true};
 }
 
 void Controller::go(Command command) {

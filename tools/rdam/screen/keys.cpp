@@ -16,6 +16,12 @@ const std::vector<View>& where_scores_are() {
     return views;
 }
 
+const std::vector<View>& where_rules_change() {
+    static const std::vector<View> views{View::ranking, View::page, View::ignored, View::baselines,
+                                         View::notes};
+    return views;
+}
+
 const std::vector<View>& behind_others() {
     static const std::vector<View> views{View::page, View::ignored, View::baselines, View::notes, View::help};
     return views;
@@ -88,8 +94,8 @@ std::span<const Binding> bindings() {
          "from which score on a function is worth a look",
          "",
          where_scores_are()},
-        {Command::undo, {'u'}, "u", "takes the last change back", "undo", where_scores_are()},
-        {Command::save, {'w'}, "w", "writes the rules file", "save", where_scores_are()},
+        {Command::undo, {'u'}, "u", "takes the last change back", "undo", where_rules_change()},
+        {Command::save, {'w'}, "w", "writes the rules file", "save", where_rules_change()},
         {Command::filter, {'/'}, "/", "shows only functions with this in their name", "", {View::ranking}},
         {Command::sort, {'s'}, "s", "sorts by rank, lost time, occurrences or name", "", {View::ranking}},
         {Command::ignored,

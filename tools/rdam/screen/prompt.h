@@ -21,6 +21,7 @@ class Prompt {
 
     State press(Key key);
     const std::string& text() const { return text_; }
+    bool is_question() const { return is_question_; }
     /// The end of the text where not all of it fits.
     Line shown(std::size_t width) const;
 

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""What people type without thinking, and what lies around: nothing is lost, taken for something else or waited for."""
+
+import json
+import os
+import shutil
+import unittest
+
+from harness import PROGRAMS, RDAM, Case
+
+
+def report(event: str, names: list[str]) -> str:
+    """What perf report prints of samples that are spread over these functions of `app`."""
+    rows = "".join(f"    30.00%  app      app            [.] {name}\n" for name in names)
+    return (f"# Samples: 1K of event '{event}'\n# Event count (approx.): 1000\n#\n"
+            "# Overhead  Command  Shared Object  Symbol\n# ........  .......  .............  ..........\n#\n" + rows)
+
+
+class Lists(Case):
+    def test_a_program_of_the_functions_name_is_no_list(self):
+        shutil.copy(PROGRAMS / "counts", self.folder / "work")
+        done = self.preload("work", "./work", "1", "10")
+        self.assertEqual((done.returncode, done.stderr), (3, b""))
+        self.assertEqual(self.counts(), {"work": 10})
+        done = self.preload("nothing,wrok", "./work", "1", "10")
+        self.assertIn("'wrok': not found", done.stderr.decode())
+
+    def test_what_is_no_list_is_said_with_the_way_to_mean_it(self):
+        shutil.copy(PROGRAMS / "counts", self.folder / "wrok")
+        said = self.preload("wrok", "./wrok", "1", "10").stderr.decode()
+        self.assertRegex(said, r"'wrok': not found: .*; the file wrok is a program, a library or other data and no list "
+                               r"\(\./wrok would mean the file\)")
+        self.assert_one_line(self.rdam("record", "-f", "./wrok", "--", "./wrok"), 1, "./wrok: is a program, a library or other data")
+
+    def test_a_text_file_is_a_list_unless_a_comma_says_otherwise(self):
+        (self.folder / "work").write_text("stpe\n")
+        said = self.preload("work", PROGRAMS / "counts", "1", "10").stderr.decode()
+        self.assertRegex(said, r"'stpe': not found: .*; it stands in the file work; 'work,' means the function of that name")
+        self.assertEqual(self.preload("work,", PROGRAMS / "counts", "1", "10").stderr, b"")
+        self.assertEqual(self.counts(), {"work": 10})
+
+    def test_a_glob_means_the_program_and_with_a_module_the_library(self):
+        done = self.rdam("record", "-v", "-f", "*or?", "--", PROGRAMS / "counts", "1", "10")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        wrapped = [line for line in done.stderr.decode().splitlines() if line.startswith("rdam: '*or?': wrapped")]
+        self.assertEqual(wrapped, ["rdam: '*or?': wrapped counts:work"])
+        done = self.rdam("record", "-f", "*sched_yiel?", "--", PROGRAMS / "counts", "1", "10")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("counts has no such function; a glob without module means its own: for a library's write module:*sched_yiel?",
+                      done.stderr.decode())
+        done = self.rdam("record", "-v", "-f", "libc.so.6:*sched_yiel?", "--", PROGRAMS / "counts", "1", "10")
+        self.assertRegex(done.stderr.decode(), r"wrapped libc.so.6:\w*sched_yield")
+
+    def test_very_many_globs_come_to_an_end(self):
+        (self.folder / "globs.txt").write_text("".join(f"libc.so.6:absent_{i}_*\n" for i in range(100_000)) + "work\n")
+        done = self.rdam("record", "-f", "globs.txt", "--", PROGRAMS / "counts", "1", "10")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.decode().count(": not found: "), 100_000)
+        self.assertEqual(self.counts(), {"work": 10})
+
+
+class Launchers(Case):
+    def test_the_program_behind_a_launcher_answers_for_the_list(self):
+        for launcher in (["env"], ["timeout", "60"], ["sh", "-c", '"$@"', "sh"], ["strace", "-o", "log"], ["perf", "stat", "-o", "log"]):
+            if shutil.which(launcher[0]) is None:
+                continue
+            with self.subTest(launcher=launcher[0]):
+                done = self.rdam("record", "-f", "wrok", "--", *launcher, PROGRAMS / "counts", "1", "10")
+                said = done.stderr.decode()
+                self.assertEqual(said.count("'wrok': not found"), 1, said)
+                self.assertRegex(said, "none of the functions on the list can be wrapped in .*/counts: nothing is recorded")
+                done = self.rdam("record", "-f", "work", "--", *launcher, PROGRAMS / "counts", "1", "10")
+                self.assertEqual(self.counts(), {"work": 10}, done.stderr.decode())
+                (self.folder / "trace.bin").unlink()
+
+
+class Pipes(Case):
+    def test_nobody_writes(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        os.mkfifo(self.folder / "pipe")
+        for command in (("analyze", "--causes", "pipe"), ("analyze", "--rules", "pipe"), ("hot", "pipe")):
+            self.assert_one_line(self.rdam(*command), 1, "pipe: is a pipe that nobody writes to")
+        self.assert_one_line(self.rdam("record", "-f", "./pipe", "--", PROGRAMS / "counts"), 1, "./pipe: is no regular file")
+
+    def test_somebody_writes(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        done = self.run_in_folder("bash", "-c", f"{RDAM} analyze --rules <(sleep 3; echo 'threshold = 0.5')")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn("0.50 and more is worth a look", done.stdout.decode())
+
+
+class Names(Case):
+    """Names that a terminal obeys reach no output, and no list."""
+
+    def test_json_is_harmless_and_says_the_same(self):
+        name = "counts\u202e\u009b31m"
+        shutil.copy(PROGRAMS / "counts", self.folder / name)
+        done = self.rdam("record", "-f", "work", "--", "./" + name, "1", "10")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        (self.folder / "causes.txt").write_text(report("cache-misses", ["evil\u202ework"]))
+        for options in ((), ("--causes", "causes.txt"), ("--diff", "trace.bin")):
+            traces = ["trace.bin"]
+            if "--diff" in options:
+                shutil.copy(self.folder / "trace.bin", self.folder / "other.bin")
+                options, traces = ("--diff",), ["trace.bin", "other.bin"]
+            done = self.rdam("analyze", "--json", *options, *traces)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            text = done.stdout.decode()
+            self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
+            self.assertIn(name, json.dumps(json.loads(text), ensure_ascii=False))
+
+    def test_a_list_is_text(self):
+        (self.folder / "report.txt").write_bytes(report("cycles", ["w\udcffrk", "wo\u202erk", "größe"]).encode(errors="surrogateescape"))
+        done = self.rdam("hot", "--no-waits", "report.txt")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(done.stdout.decode(), "app:größe  # 30.0 %\n")
+        self.assertEqual(done.stderr.decode().count("its name cannot stand in a list"), 2)
+
+
+class CommandLine(Case):
+    def test_help(self):
+        self.assertEqual(self.rdam("help").stdout, self.rdam("--help").stdout)
+        self.assertEqual(self.rdam("help", "analyze").stdout, self.rdam("analyze", "--help").stdout)
+        self.assertEqual(self.rdam("help", "record").returncode, 0)
+        self.assert_one_line(self.rdam("help", "anlyze"), 2, "there is no command 'anlyze'")
+
+    def test_a_mistyped_variable_is_said(self):
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10", env={"RDAM_BUFER": "4M", "RDAM_BUFFER": "8M"})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("rdam: RDAM_BUFER: there is no such variable, the nearest is RDAM_BUFFER; it has no effect\n", done.stderr.decode())
+        self.assertEqual(done.stderr.decode().count("no such variable"), 1)
+
+    def test_a_window_behind_the_end(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        shutil.copy(self.folder / "trace.bin", self.folder / "other.bin")
+        for traces in (("trace.bin",), ("trace.bin", "other.bin"), ("--diff", "trace.bin", "other.bin")):
+            self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread of the run lives that late")
+        self.assertEqual(self.rdam("analyze", "--since", "0s", "trace.bin").returncode, 0)
+
+    def test_the_same_trace_twice(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        done = self.rdam("analyze", "trace.bin", "./trace.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is given more than once, and counts once\n"))
+        done = self.rdam("analyze", "--diff", "trace.bin", "./trace.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is compared with itself\n"))
+
+    def test_what_is_there_is_not_overwritten_unasked(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        (self.folder / "report.txt").write_text(report("cycles", ["work"]))
+        (self.folder / "mine.txt").write_text("mine\n")
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine/letter").write_text("mine\n")
+        hot = ("hot", "--no-waits", "report.txt", "-o", "mine.txt")
+        self.assert_one_line(self.rdam(*hot), 1, "mine.txt: is there and not empty", "--overwrite")
+        self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
+        done = self.rdam(*hot, "--overwrite")
+        self.assertEqual((done.returncode, (self.folder / "mine.txt").read_text()), (0, "app:work  # 30.0 %\n"), done.stderr.decode())
+        self.assert_one_line(self.rdam("export", "--columns", "mine"), 1, "mine: is there and not empty")
+        self.assert_one_line(self.rdam("export", "--columns", "mine", "--overwrite"), 1, "mine: is no folder of columns, and is not replaced")
+        self.assertEqual(os.listdir(self.folder / "mine"), ["letter"])
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        (self.folder / "columns/old").touch()
+        self.assert_one_line(self.rdam("export", "--columns", "columns"), 1, "columns: is there and not empty")
+        self.assertEqual(self.rdam("export", "--columns", "columns", "--overwrite").returncode, 0)
+        self.assertNotIn("old", os.listdir(self.folder / "columns"))
+        self.assertIn("columns.json", os.listdir(self.folder / "columns"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["columns", "mine", "mine.txt", "report.txt", "trace.bin"])
+
+    def test_a_place_that_cannot_be_written_is_said_before_what_writes(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        done = self.rdam("export", "--columns", "no/such/calls.parquet", env={"RDAM_PYTHON": "/no/such/python"})
+        self.assert_one_line(done, 1, "no/such/calls.parquet: cannot be written")
+
+
+if __name__ == "__main__":
+    unittest.main()
