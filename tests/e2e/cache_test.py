@@ -26,7 +26,8 @@ class Cached(Case):
         return {path.name: (path.stat().st_ino, path.stat().st_size) for path in found}
 
     def record(self, functions="work,step", cache=None, **variables) -> tuple[dict[str, int], str]:
-        """Counts and messages of one run."""
+        """Counts and messages of one run, with no trace there before it: replacing one is said."""
+        (self.folder / "trace.bin").unlink(missing_ok=True)
         done = self.preload(functions, self.folder / "counts", "3", "1000", "exit", RDAM_VERBOSE="1",
                             RDAM_CACHE=str(self.cache if cache is None else cache), **variables)
         self.assertEqual(done.returncode, EXIT_STATUS, done.stderr.decode())
@@ -158,6 +159,7 @@ class Cached(Case):
     def test_library_loaded_later(self):
         runs = []
         for _ in range(2):
+            (self.folder / "trace.bin").unlink(missing_ok=True)
             done = self.preload("libplugin.so:*", PROGRAMS / "loads", PROGRAMS / "libplugin.so", "5",
                                 RDAM_CACHE=str(self.cache), RDAM_VERBOSE="1")
             self.assertIn("loaded later", done.stderr.decode())
