@@ -104,7 +104,7 @@ bool read_settings(char** environment) {
     settings.children = environment_variable(environment, "RDAM_CHILDREN").value != "0" ? 1 : 0;
     const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
         Line line;
-        (line << name << "='" << value << "' is not " << right << unrecorded_fate()).print();
+        ((line << name << "='").quote(value) << "' is not " << right << unrecorded_fate()).print();
         return false;
     };
     if (const auto clock = environment_variable(environment, "RDAM_CLOCK");

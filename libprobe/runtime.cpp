@@ -70,6 +70,12 @@ Line& Line::operator<<(std::string_view text) {
     return *this;
 }
 
+Line& Line::quote(std::string_view text) {
+    for (const char c : text)
+        *this << (c >= ' ' && c <= '~' ? std::string_view{&c, 1} : std::string_view{"?"});
+    return *this;
+}
+
 void say(const char* text, std::size_t size) {
     if (globals.settings.has_stderr && size > 0) sys::write(2, text, size);
 }

@@ -29,6 +29,8 @@ class Line {
   public:
     Line& operator<<(std::string_view text);
     Line& operator<<(std::uint64_t number);
+    /// Text from outside, which a terminal may obey: what is not printable ASCII becomes `?`.
+    Line& quote(std::string_view text);
     /// Writes "rdam: ", the line and \n to stderr in one write.
     void print();
     std::string_view text() const { return {buffer_, size_}; }

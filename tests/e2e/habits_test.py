@@ -22,6 +22,9 @@ class Lists(Case):
         done = self.preload("work", "./work", "1", "10")
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(), {"work": 10})
+        done = self.rdam("record", "-f", "work", "--", "./work", "1", "10")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertEqual(self.counts(), {"work": 10})
         done = self.preload("nothing,wrok", "./work", "1", "10")
         self.assertIn("'wrok': not found", done.stderr.decode())
 
@@ -129,6 +132,11 @@ class CommandLine(Case):
         self.assertEqual(done.returncode, 3)
         self.assertIn("rdam: RDAM_BUFER: there is no such variable, the nearest is RDAM_BUFFER; it has no effect\n", done.stderr.decode())
         self.assertEqual(done.stderr.decode().count("no such variable"), 1)
+
+    def test_a_variable_is_shown_without_what_a_terminal_obeys(self):
+        done = self.preload("work", PROGRAMS / "counts", "1", "10", RDAM_BUFFER="\x1b[31m\u202e")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"RDAM_BUFFER='?[31m???' is not a size like 256M", done.stderr)
 
     def test_a_window_behind_the_end(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")

@@ -48,6 +48,7 @@ class Libraries(Case):
         done = self.record(functions="libplugin.so:plugin_work")
         self.assertEqual(self.counts(), {"plugin_work": CALLS})
         self.assertIn("rdam: libplugin.so is not loaded yet: 1 entry of the list is looked for in it when it is\n", done.stderr.decode())
+        self.assertNotIn("nothing is recorded", done.stderr.decode())
 
     def test_name_that_only_a_later_library_has(self):
         self.record(functions="malloc,plugin_work")

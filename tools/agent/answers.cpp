@@ -106,7 +106,8 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
         if (wishes.verbose || !wishes.run.empty())
             text += fmt::format("rdam: no function wrapped in {}: its regions are recorded\n",
                                 printable(process.executable));
-    } else if (plan.functions.empty()) {
+    } else if (plan.functions.empty() &&
+               std::ranges::none_of(plan.answers, [](const Answer& each) { return each.awaits_module; })) {
         text +=
             fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
                         printable(process.executable));

@@ -27,7 +27,8 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
         info.remarks.emplace_back(
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
             "program; allow "
-            "pidfd_open, poll and futex where they are forbidden (seccomp), or give more with RDAM_BUFFER");
+            "pidfd_open, poll and futex where they are forbidden (seccomp), or give more with --buffer "
+            "(RDAM_BUFFER)");
 }
 
 }  // namespace rdam::agent

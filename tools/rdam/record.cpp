@@ -105,8 +105,7 @@ Result<std::string> list_value(const std::string& functions, TemporaryList& temp
     const auto list = load_function_list(functions);
     if (!list) return tl::unexpected(list.error());
     if (functions == "-") return temporary.write(*list);
-    std::error_code error;
-    return fs::is_regular_file(functions, error) ? absolute(functions) : functions;
+    return is_list_file(functions) ? absolute(functions) : functions;
 }
 
 /// The pid and the time: no two runs have the same.
