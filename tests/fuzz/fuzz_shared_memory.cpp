@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analyzer/trace/reader.h"
+#include "analyzer/trace/trace_name.h"
 #include "libprobe/pack/packer.h"
 #include "tools/agent/drain.h"
 
@@ -245,7 +246,7 @@ class Agent {
         process_.pid = shared_.start().pid;
         static_cast<void>(shared_.read_measured());
         windows_.emplace(shared_, rate(), 0.02);
-        drain_.emplace(shared_, process_, info_, rate(), *windows_, path_);
+        drain_.emplace(shared_, process_, info_, rate(), *windows_, path_, name_);
         drain_->note_events();
     }
 
@@ -288,6 +289,7 @@ class Agent {
 
     agent::SharedMemory shared_;
     agent::ProcessDescription process_;
+    trace::NameLock name_;
     trace::TraceInfo info_;
     std::string path_;
     std::optional<agent::WindowSampler> windows_;
