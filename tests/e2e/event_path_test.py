@@ -19,6 +19,7 @@ CHUNK = 0x10000 - 0x2000 - 64
 
 class Counted(Case):
     def quiet(self, function: str, calls: int, threads: int, prefix=(), **variables) -> list[int]:
+        (self.folder / "trace.bin").unlink(missing_ok=True)
         done = self.run_in_folder(*prefix, "env", f"LD_PRELOAD={LIBRDAM}", QUIET, function, str(WARM_UP), str(calls), str(threads),
                                   env={"RDAM_FUNCTIONS": ",".join(FUNCTIONS), "RDAM_STACK_PERIOD": "0", **variables})
         self.assertEqual((done.returncode, done.stderr), (0, b""))

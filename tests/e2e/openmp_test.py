@@ -28,11 +28,11 @@ class OpenMP(Case):
         self.assertEqual(critical["unscored"], 0)
 
     def test_libgomp(self):
-        self.check("gcc", "GOMP_*", {"GOMP_parallel": 50, "GOMP_critical_start": 500, "GOMP_critical_end": 500})
+        self.check("gcc", "libgomp.so.1:GOMP_*", {"GOMP_parallel": 50, "GOMP_critical_start": 500, "GOMP_critical_end": 500})
 
     def test_libomp(self):
         # Most of them look at their return address, for tools.
-        self.check("clang", "__kmpc_*", {"__kmpc_fork_call": 50, "__kmpc_critical": 500, "__kmpc_end_critical": 500})
+        self.check("clang", "libomp.so.5:__kmpc_*", {"__kmpc_fork_call": 50, "__kmpc_critical": 500, "__kmpc_end_critical": 500})
 
 
 if __name__ == "__main__":
