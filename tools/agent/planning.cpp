@@ -74,7 +74,12 @@ FunctionList default_list() {
     FunctionList list;
     for (const CatalogueFunction& function : Catalogue::builtin().functions())
         if (function.in_default_list)
-            list.entries.push_back({function.name, "", function.name, "the default list", true});
+            list.entries.push_back({.text = function.name,
+                                    .scope = {},
+                                    .name = function.name,
+                                    .origin = "the default list",
+                                    .added_wait = true,
+                                    .unless_found = {}});
     return list;
 }
 
