@@ -59,6 +59,11 @@ tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
     return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, why);
 }
 
+/// In front of the extension.
+std::string with_suffix(const fs::path& path, const std::string& suffix) {
+    return (path.parent_path() / (path.stem().string() + suffix + path.extension().string())).string();
+}
+
 }  // namespace
 
 Occupant look_at_occupant(int fd) {
@@ -94,16 +99,11 @@ Result<Occupant> check_place(const std::string& path, const NameLock& name) {
 }
 
 std::string numbered_name(const std::string& path, unsigned pid, int number) {
-    const fs::path whole(path);
-    std::string name = whole.stem().string() + "." + std::to_string(pid);
-    if (number > 1) name += "." + std::to_string(number);
-    return (whole.parent_path() / (name + whole.extension().string())).string();
+    return with_suffix(path, "." + std::to_string(pid) + (number > 1 ? "." + std::to_string(number) : ""));
 }
 
 std::string name_beside(const std::string& path, unsigned pid) {
-    const fs::path whole(path);
-    const std::string name = whole.stem().string() + "-" + std::to_string(pid) + whole.extension().string();
-    return (whole.parent_path() / name).string();
+    return with_suffix(path, "-" + std::to_string(pid));
 }
 
 NameLock::NameLock(const std::string& path, std::string_view run) {

@@ -135,8 +135,7 @@ Result<Output> claim_output(const std::string& wanted, const std::string& run) {
     if (!output.path.starts_with('/'))
         return fail(
             "cannot write the trace to {}: the current folder is gone; change to another, or name a full "
-            "path "
-            "with -o",
+            "path with -o",
             wanted);
     // Each process fills in a pattern for itself, and holds the name that it gets.
     const bool pattern = wanted.find('%') != std::string::npos;

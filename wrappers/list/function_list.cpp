@@ -122,17 +122,19 @@ bool begins_like_text(const std::string& path) {
            text.find('\0') == std::string_view::npos;
 }
 
+constexpr std::string_view kTextFile = "a text file";
+
 /// Null: it does not exist.
 const char* kind_of_file(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return nullptr;
     if (S_ISDIR(status.st_mode)) return "a directory";
     if (!S_ISREG(status.st_mode)) return "no regular file";
-    return begins_like_text(path) ? "a text file" : "a program, a library or other data";
+    return begins_like_text(path) ? kTextFile.data() : "a program, a library or other data";
 }
 
 bool is_text_file(const char* kind) {
-    return kind != nullptr && std::string_view{kind} == "a text file";
+    return kind != nullptr && kind == kTextFile;
 }
 
 Result<FunctionList> load_names(const std::string& value, const char* kind) {
