@@ -13,17 +13,20 @@
 
 namespace rdam::probe {
 
-/// The pairs of a thread that had to make room in ThreadState::pairs. Open addressing, grown by doubling.
+/// The pairs of a thread whose place in ThreadState::pairs another one has. Open addressing, grown by doubling.
 struct PairTable {
     std::uint64_t capacity;  ///< a power of two
     std::uint64_t used;
+    /// Half as large. A signal may have come while its thread was looking into that one, so it stays.
+    PairTable* smaller;
 
     Pair* pairs() { return reinterpret_cast<Pair*>(this + 1); }
 };
 
 namespace {
 
-constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
+/// Without call stacks there is no period; a pair that is called often still gets its place in the small table.
+constexpr std::uint64_t kPeriodWithoutStacks = 1024;
 constexpr std::uint64_t kFirstPairs = 1024;
 constexpr std::uint64_t kMostPairs = 1 << 20;
 
@@ -51,50 +54,65 @@ PairTable* grow(PairTable* table) {
     auto* larger = static_cast<PairTable*>(map_private(pair_table_bytes(capacity)));
     if (larger == nullptr) return nullptr;
     larger->capacity = capacity;
+    larger->smaller = table;
     if (table == nullptr) return larger;
     for (std::uint64_t i = 0; i < table->capacity; ++i)
         if (table->pairs()[i].key != 0) *find_pair(*larger, table->pairs()[i].key) = table->pairs()[i];
     larger->used = table->used;
-    sys::call(SYS_munmap, sys::word(table), static_cast<long>(pair_table_bytes(table->capacity)));
     return larger;
 }
 
-/// Puts a pair that loses its place in the thread's small table into the large one.
-void keep(ThreadState& thread, const Pair& pair) {
-    if (pair.key == 0) return;
+/// Puts a pair that has no place in the thread's small table into the large one, if there is room.
+bool keep(ThreadState& thread, const Pair& pair) {
     PairTable* table = thread.pair_table;
     if (table == nullptr || table->used * 2 >= table->capacity) {
         table = grow(table);
-        if (table == nullptr) return;
+        if (table == nullptr) return false;
         thread.pair_table = table;
     }
     Pair* place = find_pair(*table, pair.key);
     if (place->key == 0) ++table->used;
     *place = pair;
+    return true;
 }
 
 std::uint32_t pair_index(std::uint64_t key) {
     return static_cast<std::uint32_t>(key) * RDAM_PAIR_HASH >> (32 - RDAM_PAIR_BITS);
 }
 
-/// Counts one call of the pair; true when its call stack is to be taken.
+/// The pair in the thread's large table; null: it is not there.
+Pair* kept_pair(const ThreadState& thread, std::uint64_t key) {
+    if (thread.pair_table == nullptr) return nullptr;
+    Pair* const pair = find_pair(*thread.pair_table, key);
+    return pair->key == key ? pair : nullptr;
+}
+
+/// Counts one call of a pair in the large table, of which no call stack is due; false: it is no such one. Signals
+/// may come in between: a count may be lost.
+bool count_kept(const ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
+    const std::uint64_t key = return_address ^ entry.pair_key;
+    if (thread.pairs[pair_index(key)].key == key) return false;
+    Pair* const pair = kept_pair(thread, key);
+    if (pair == nullptr || pair->countdown <= 1) return false;
+    --pair->countdown;
+    return true;
+}
+
+/// Counts one call of a pair that is new, or has counted down; true when its call stack is to be taken.
 bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
     const std::uint64_t period = globals.settings.stack_period;
-    Pair& pair = thread.pairs[pair_index(key)];
-    if (pair.key != key) {
-        const Pair* known = nullptr;
-        if (thread.pair_table != nullptr) {
-            known = find_pair(*thread.pair_table, key);
-            if (known->key == 0) known = nullptr;
-        }
-        const Pair now = known != nullptr ? *known : Pair{key, 1};
-        keep(thread, pair);
-        pair = now;
-        if (period == 0) pair.countdown = kNever;
-        if (--pair.countdown != 0) return false;
+    const Pair again{key, period != 0 ? period : kPeriodWithoutStacks};
+    Pair& place = thread.pairs[pair_index(key)];
+    if (place.key == key || place.key == 0) {
+        place = again;
+    } else if (kept_pair(thread, key) == nullptr) {
+        // Who was here first stays, until the other is known to be called often.
+        if (!keep(thread, again)) place = again;
+    } else {
+        keep(thread, place);
+        place = again;
     }
-    pair.countdown = period == 0 ? kNever : period;
     return period != 0;
 }
 
@@ -250,10 +268,10 @@ std::uint64_t make_room(std::uint32_t last) {
 }  // namespace
 
 void release_pairs(ThreadState& thread) {
-    if (thread.pair_table == nullptr) return;
-    sys::call(SYS_munmap, sys::word(thread.pair_table),
-              static_cast<long>(pair_table_bytes(thread.pair_table->capacity)));
-    thread.pair_table = nullptr;
+    while (PairTable* const table = thread.pair_table) {
+        thread.pair_table = table->smaller;
+        sys::call(SYS_munmap, sys::word(table), static_cast<long>(pair_table_bytes(table->capacity)));
+    }
 }
 
 }  // namespace rdam::probe
@@ -263,8 +281,10 @@ using rdam::probe::SideFrame;
 
 std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
                              const rdam::shm::EntryRegisters* registers) {
-    const rdam::sys::BlockSignals blocked;
     auto& thread = rdam_thread;
+    // Programs with more call sites than the small table has places come here often: two system calls less.
+    if (rdam::probe::count_kept(thread, *entry, return_address)) return 0;
+    const rdam::sys::BlockSignals blocked;
     if (thread.vfork_cursor != 0) {
         rdam::probe::put_back_pair(thread, *entry, return_address);
         return 0;

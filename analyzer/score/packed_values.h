@@ -69,9 +69,11 @@ class PackedValues {
     void prefetch(std::size_t at) const { __builtin_prefetch(block_.get() + (at << width_), 1); }
     /// The first of them: what comes behind follows by itself.
     void prefetch_all() const {
-        constexpr std::size_t kLine = 64;
+        constexpr std::uint8_t kLogOfLine = 6;
         __builtin_prefetch(block_.get());
-        __builtin_prefetch(block_.get() + kLine);
+        if (capacity_ > kLogOfLine) {
+            __builtin_prefetch(block_.get() + (std::size_t{1} << kLogOfLine));
+        }
     }
 
   private:

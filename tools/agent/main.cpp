@@ -38,7 +38,7 @@ namespace {
 
 constexpr int kIdleMilliseconds = 100;
 constexpr int kFirstMilliseconds = 5;
-constexpr int kFirstLooks = 200;
+constexpr int kLooksPerTime = 16;
 constexpr int kHeldMilliseconds = 10;
 
 enum class End : std::uint32_t { none, exited, replaced };
@@ -57,10 +57,9 @@ class Watch {
         ask_for_short_turns();
         const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
         const auto first = read_stat(pid_);
-        // A program that becomes another one soon is likely to be short.
-        for (int looks = 0;; ++looks) {
-            const int patience = looks < kFirstLooks ? kFirstMilliseconds : kIdleMilliseconds;
-            const auto ended = ends_within(fd, std::chrono::milliseconds{patience});
+        const auto begin = std::chrono::steady_clock::now();
+        for (;;) {
+            const auto ended = ends_within(fd, patience(std::chrono::steady_clock::now() - begin));
             if (ended.value_or(false)) return finish(End::exited);
             const auto now = read_stat(pid_);
             // Of a process that has just been killed there is no stack any more.
@@ -69,6 +68,13 @@ class Watch {
                 return finish(End::exited);
             if (first && lives && now->stack_start != first->stack_start) return finish(End::replaced);
         }
+    }
+
+    /// A program that becomes another one soon is likely to be short. Each look costs it some microseconds.
+    static std::chrono::milliseconds patience(std::chrono::steady_clock::duration passed) {
+        const auto share = std::chrono::duration_cast<std::chrono::milliseconds>(passed / kLooksPerTime);
+        return std::clamp(share, std::chrono::milliseconds{kFirstMilliseconds},
+                          std::chrono::milliseconds{kIdleMilliseconds});
     }
 
     void finish(End end) {
