@@ -13,7 +13,8 @@
 
 namespace rdam::probe {
 
-/// The pairs of a thread whose place in ThreadState::pairs another one has. Open addressing, grown by doubling.
+/// The pairs of a thread whose place in ThreadState::pairs another one has. Open addressing, grown by
+/// doubling.
 struct PairTable {
     std::uint64_t capacity;  ///< a power of two
     std::uint64_t used;
@@ -25,7 +26,8 @@ struct PairTable {
 
 namespace {
 
-/// Without call stacks there is no period; a pair that is called often still gets its place in the small table.
+/// Without call stacks there is no period; a pair that is called often still gets its place in the small
+/// table.
 constexpr std::uint64_t kPeriodWithoutStacks = 1024;
 constexpr std::uint64_t kFirstPairs = 1024;
 constexpr std::uint64_t kMostPairs = 1 << 20;
@@ -87,8 +89,8 @@ Pair* kept_pair(const ThreadState& thread, std::uint64_t key) {
     return pair->key == key ? pair : nullptr;
 }
 
-/// Counts one call of a pair in the large table, of which no call stack is due; false: it is no such one. Signals
-/// may come in between: a count may be lost.
+/// Counts one call of a pair in the large table, of which no call stack is due; false: it is no such one.
+/// Signals may come in between: a count may be lost.
 bool count_kept(const ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
     if (thread.pairs[pair_index(key)].key == key) return false;
