@@ -87,6 +87,7 @@ Json trace_json(const score::Report& report) {
                {"probes_ns", nanoseconds(report.cost.probes_ns)},
                {"pauses_ns", nanoseconds(report.cost.pauses_ns)},
                {"agent_ns", nanoseconds(report.cost.agent_ns)},
+               {"switches_ns", nanoseconds(report.cost.switches_ns)},
                {"waits_ns", nanoseconds(report.cost.waits_ns)}}},
              {"paused_by_agent_ns", nanoseconds(report.agent_ns)},
              {"crowded_ns", nanoseconds(report.crowded_ns)},

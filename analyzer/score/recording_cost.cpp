@@ -15,7 +15,8 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
         cost.pauses_ns += thread.pauses_ns;
         cost.waits_ns += thread.waits_ns;
         cost.agent_ns += thread.agent_ns;
-        const double held = thread.probes_ns + thread.pauses_ns + thread.agent_ns;
+        cost.switches_ns += thread.switches_ns;
+        const double held = thread.probes_ns + thread.pauses_ns + thread.agent_ns + thread.switches_ns;
         work += held;
         most = std::max(most, held + thread.waits_ns);
     }

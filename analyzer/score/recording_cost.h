@@ -10,10 +10,11 @@ namespace rdam::score {
 struct RecordingCost {
     double probes_ns =
         0;  ///< calls × what one wrapped call costs in the flow of a program (trace::ClockInfo::flow_ticks)
-    double pauses_ns = 0;  ///< the recorder held a thread to work: packed its events, copied its stack
-    double waits_ns = 0;   ///< … because the buffers were full
-    double agent_ns = 0;   ///< its own process had their processors
-    double slowdown = 1;   ///< the run lasted about so many times as long as without the recorder, at least 1
+    double pauses_ns = 0;    ///< the recorder held a thread to work: packed its events, copied its stack
+    double waits_ns = 0;     ///< … because the buffers were full
+    double agent_ns = 0;     ///< its own process had their processors
+    double switches_ns = 0;  ///< context switches took longer because they were recorded
+    double slowdown = 1;  ///< the run lasted about so many times as long as without the recorder, at least 1
 };
 
 /// What the recorder cost one thread.
@@ -22,6 +23,7 @@ struct ThreadCost {
     double pauses_ns = 0;
     double waits_ns = 0;
     double agent_ns = 0;
+    double switches_ns = 0;
 };
 
 /// Of a run of `duration_ns` in which so many threads were on processors at a time, on average (0: not

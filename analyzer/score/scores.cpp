@@ -126,6 +126,8 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
 ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_per_probe,
                        double ns_per_tick) {
     constexpr double kMostOfProbes = 0.5;
+    // What microbench/switches finds here; more than half of it is for having a perf event at all.
+    constexpr double kRecordedSwitchNs = 1000;
     const calls::MatchCounts& counts = thread.counts;
     const auto nanoseconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick; };
     const std::uint64_t pauses = counts.held() - counts.waited - counts.by_recorder;
@@ -136,6 +138,7 @@ ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_
     if (off_cpu_known && thread.off_cpu) {
         cost.pauses_ns = nanoseconds(pauses - std::min(pauses, thread.off_cpu->in_pauses));
         cost.agent_ns = nanoseconds(thread.off_cpu->recorder);
+        cost.switches_ns = kRecordedSwitchNs * static_cast<double>(thread.off_cpu->switches);
     } else {
         cost.pauses_ns = std::min(cost.pauses_ns, kMostOfProbes * cost.probes_ns);
     }

@@ -148,7 +148,10 @@ TEST_CASE("constant work that only the recorder preempted loses nothing", "[paus
     REQUIRE(report.threads[0].off_cpu);
     CHECK(report.threads[0].off_cpu->preempted_ns == 0);
     CHECK(report.threads[0].off_cpu->recorder_ns == 100 * 500);
-    CHECK(output::recording_cost(report).ends_with("agent 50.0 µs on busy processors"));
+    CHECK(report.threads[0].off_cpu->switches == 100);
+    CHECK(report.cost.switches_ns == 100 * 1000);
+    CHECK(output::recording_cost(report).ends_with(
+        ", context switches 100 µs, agent 50.0 µs on busy processors"));
 }
 
 TEST_CASE("the same preempted by others is lost time", "[pauses]") {
