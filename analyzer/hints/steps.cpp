@@ -30,6 +30,7 @@ Steps::Steps(std::span<const Part> parts) {
         changes.push_back({part.time.end, -part.value});
     }
     std::ranges::sort(changes, {}, &Change::time);
+    moments_.reserve(changes.size());
     double value = 0;
     for (const Change& change : changes) {
         if (moments_.empty()) {

@@ -202,7 +202,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
 ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings settings) {
     constexpr std::size_t kInAll = std::size_t{1} << 20;
     constexpr std::size_t kMost = std::size_t{1} << 16;
-    constexpr std::size_t kLeast = 1024;
+    constexpr std::size_t kLeast = 64;
     settings.most_sampled = most_sampled(info);
     // One thread has nobody beside it.
     if (info.threads.size() > 1)
