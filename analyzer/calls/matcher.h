@@ -20,7 +20,8 @@
 // are open: a signal handler's on a stack of its own, or behind a jump out of all of them; its end is then
 // that of its frame, and of the tree that was interrupted two parts are reported.
 //
-// Time per event is constant (amortized), whatever the nesting; memory grows with the nesting alone.
+// Time per event is constant (amortized), whatever the nesting; memory grows with the nesting alone, up to
+// kMostOpen calls: then all that are open are abandoned.
 #pragma once
 
 #include <array>
@@ -33,6 +34,9 @@
 
 namespace rdam::calls {
 
+/// No stack holds as many calls that are recorded, unless it is larger than 64 MB.
+inline constexpr std::size_t kMostOpen = std::size_t{1} << 19;
+
 struct FunctionCounts {
     std::uint64_t calls = 0;      ///< entered, however they ended
     std::uint64_t estimated = 0;  ///< Σ of their weights
@@ -43,18 +47,19 @@ struct FunctionCounts {
 /// What could not be matched, and what was seen at all. Of one thread.
 struct MatchCounts {
     std::uint64_t calls = 0;
-    std::uint64_t abandoned_by_jump = 0;  ///< an enclosing frame was left
-    std::uint64_t abandoned_at_end = 0;   ///< still open when the thread's events ended
-    std::uint64_t abandoned_at_gap = 0;   ///< open where events are missing
-    std::uint64_t unmatched_leaves = 0;   ///< no such call was open: ignored
-    std::uint64_t stray_tail_enters = 0;  ///< no frame was open: ignored
-    std::uint64_t bad_clock = 0;          ///< calls that ended at an impossible time
-    std::uint64_t bad_pauses = 0;         ///< ended before they began: ignored
-    std::uint64_t pauses = 0;             ///< pause events
-    std::uint64_t paused = 0;             ///< their ticks; of them:
-    std::uint64_t waited = 0;             ///< the buffers were full
-    std::uint64_t by_recorder = 0;        ///< the recorder's own threads had the processor
-    std::uint64_t crowded = 0;            ///< other threads of the program had it; the rest is the recorder's
+    std::uint64_t abandoned_by_jump = 0;   ///< an enclosing frame was left
+    std::uint64_t abandoned_at_end = 0;    ///< still open when the thread's events ended
+    std::uint64_t abandoned_at_gap = 0;    ///< open where events are missing
+    std::uint64_t abandoned_too_deep = 0;  ///< open when there were kMostOpen
+    std::uint64_t unmatched_leaves = 0;    ///< no such call was open: ignored
+    std::uint64_t stray_tail_enters = 0;   ///< no frame was open: ignored
+    std::uint64_t bad_clock = 0;           ///< calls that ended at an impossible time
+    std::uint64_t bad_pauses = 0;          ///< ended before they began: ignored
+    std::uint64_t pauses = 0;              ///< pause events
+    std::uint64_t paused = 0;              ///< their ticks; of them:
+    std::uint64_t waited = 0;              ///< the buffers were full
+    std::uint64_t by_recorder = 0;         ///< the recorder's own threads had the processor
+    std::uint64_t crowded = 0;  ///< other threads of the program had it; the rest is the recorder's
     /// Lowest and highest time-stamp of an enter or leave; UINT64_MAX and 0: there was none. Not those of
     /// calls that ended at an impossible time: one wild time-stamp would be a life of years.
     std::uint64_t first = UINT64_MAX;

@@ -92,7 +92,7 @@ Json trace_json(const score::Report& report) {
              {"paused_by_agent_ns", nanoseconds(report.agent_ns)},
              {"crowded_ns", nanoseconds(report.crowded_ns)},
              {"abandoned", report.counts.abandoned_by_jump + report.counts.abandoned_at_end +
-                               report.counts.abandoned_at_gap},
+                               report.counts.abandoned_at_gap + report.counts.abandoned_too_deep},
              {"switches", switches_json(report)},
              {"never_called", report.never_called},
              {"notes", notes(report)}};

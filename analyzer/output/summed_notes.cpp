@@ -115,6 +115,13 @@ std::string abandoned_note(Reports reports) {
                        counted(abandoned, "call was", "calls were"));
 }
 
+std::string too_deep_note(Reports reports) {
+    const std::uint64_t open = sum(reports, &Counts::abandoned_too_deep);
+    if (open == 0) return {};
+    return fmt::format("{} open, as deep as no call is followed: counted, not scored.",
+                       counted(open, "call was", "calls were"));
+}
+
 std::string still_open_note(Reports reports) {
     const std::uint64_t open = sum(reports, &Counts::abandoned_at_end);
     if (open == 0) return {};
@@ -219,7 +226,7 @@ std::string crowding_note(Reports reports) {
     constexpr double kWorthTelling = 0.02;
     const double crowded = sum(reports, [](const score::Report& report) { return report.crowded_ns; });
     const double all = crowded + sum(reports, [](const score::Report& report) { return report.threads_ns; });
-    if (crowded < kWorthTelling * all) return {};
+    if (crowded <= 0 || crowded < kWorthTelling * all) return {};
     return fmt::format(
         "The threads waited for {} of the time for processors that other threads of the program had. That is "
         "no loss of a function: it is left out.",

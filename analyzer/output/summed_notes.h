@@ -18,6 +18,7 @@ using SummedNote = std::string (*)(Reports);
 std::string dropped_note(Reports reports);
 std::string holes_note(Reports reports);
 std::string abandoned_note(Reports reports);
+std::string too_deep_note(Reports reports);
 std::string still_open_note(Reports reports);
 std::string no_beginning_note(Reports reports);
 std::string bad_clock_note(Reports reports);

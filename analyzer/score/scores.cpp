@@ -33,6 +33,7 @@ void add_counts(calls::MatchCounts& sum, const calls::MatchCounts& counts) {
     sum.abandoned_by_jump += counts.abandoned_by_jump;
     sum.abandoned_at_end += counts.abandoned_at_end;
     sum.abandoned_at_gap += counts.abandoned_at_gap;
+    sum.abandoned_too_deep += counts.abandoned_too_deep;
     sum.unmatched_leaves += counts.unmatched_leaves;
     sum.stray_tail_enters += counts.stray_tail_enters;
     sum.bad_clock += counts.bad_clock;

@@ -6,6 +6,15 @@
 #include "analyzer/calls/matcher_impl.h"
 
 namespace rdam::score {
+namespace {
+
+/// The memory of a sample is bounded, also for calls with more words than functions have parameters.
+std::size_t most_sampled(const ResolvedSettings& settings, const trace::FunctionInfo& function) {
+    constexpr std::size_t kUsualWords = 16;
+    return settings.most_sampled * kUsualWords / std::max<std::size_t>(function.enter_words, kUsualWords);
+}
+
+}  // namespace
 
 ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
     : info_(info),
@@ -21,7 +30,8 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
     out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};
     if (samples_wanted()) {
         for (const trace::FunctionInfo& function : info.functions)
-            out_->samples.emplace_back(settings.most_sampled, function.enter_words, out_->samples.size());
+            out_->samples.emplace_back(most_sampled(settings, function), function.enter_words,
+                                       out_->samples.size());
     }
     if (settings.patterns)
         out_->patterns = std::make_unique<PatternTimes>(out_->sequences, settings.sequences.fold_loops);

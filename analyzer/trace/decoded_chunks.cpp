@@ -27,18 +27,25 @@ DecodedChunks::~DecodedChunks() {
 
 void DecodedChunks::decode(std::size_t chunk) {
     Chunk& place = chunks_[chunk % kAhead];
-    place.good = decode_(chunk, place.loader, place.decoder);
+    place.good = decode_(chunk, loader_, place.decoder);
+}
+
+/// Nobody looks at it any more.
+void DecodedChunks::release(std::size_t chunk) {
+    ChunkDecoder& decoder = chunks_[chunk % kAhead].decoder;
+    if (decoder.bytes() > kLarge) decoder = {};
 }
 
 void DecodedChunks::run() {
     for (std::size_t chunk = 0; chunk < count_; ++chunk) {
         {
             std::unique_lock lock{mutex_};
-            full_ = chunk >= released_ + kAhead;
+            full_ = chunk >= released_ + (large_ ? 2 : kAhead);
             room_.wait(lock, [&] { return stopped_ || !full_; });
             if (stopped_) return;
         }
         decode(chunk);
+        large_ = chunks_[chunk % kAhead].decoder.bytes() > kLarge;
         bool awaited = false;
         {
             const std::lock_guard guard{mutex_};
@@ -51,6 +58,7 @@ void DecodedChunks::run() {
 
 DecodedChunks::Chunk& DecodedChunks::next() {
     const std::size_t chunk = asked_++;
+    if (chunk > 0) release(chunk - 1);
     if (!worker_.joinable()) {
         decode(chunk);
         return chunks_[chunk % kAhead];

@@ -19,7 +19,6 @@ namespace rdam::trace {
 class DecodedChunks {
   public:
     struct Chunk {
-        ChunkLoader loader;
         ChunkDecoder decoder;
         Result<bool> good = false;  ///< false: the chunk is bad
     };
@@ -39,12 +38,16 @@ class DecodedChunks {
 
   private:
     static constexpr std::size_t kAhead = 12;
+    /// No chunk that a recorder makes takes as much once it is decoded: of such there are two at a time.
+    static constexpr std::size_t kLarge = std::size_t{16} << 20;
 
     void run();
     void decode(std::size_t chunk);
+    void release(std::size_t chunk);
 
     std::size_t count_;
     Decode decode_;
+    ChunkLoader loader_;                // whoever decodes has it
     std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number
     std::size_t asked_ = 0;             // the caller's
     std::mutex mutex_;
@@ -56,6 +59,7 @@ class DecodedChunks {
     std::size_t released_ = 0;   // guarded: those before it are no longer looked at
     bool stopped_ = false;       // guarded
     bool full_ = false;          // guarded: the worker sleeps
+    bool large_ = false;         // the worker's: what it has decoded last is
     std::thread worker_;
 };
 

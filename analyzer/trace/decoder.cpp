@@ -34,6 +34,7 @@ class ChunkDecoder::Run {
     bool prepare(const format::ChunkHeader& header) {
         if (header.events == 0 || header.events > column(Column::what).left()) return false;
         const std::size_t words = column(Column::words).left();
+        if (words > format::kMaxWords) return false;
         if (d_.words_.size() < words) d_.words_.resize(words);
         if (d_.events_.size() < header.events) d_.events_.resize(header.events);
         next_word_ = d_.words_.data();
@@ -251,7 +252,7 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
         words += layout->header.bytes[static_cast<std::size_t>(pack::Column::words)];
         layouts.push_back(*layout);
     }
-    if (found != events) return false;
+    if (found != events || words > format::kMaxWords) return false;
     if (words_.size() < words) words_.resize(words);
     std::size_t most_words = 0;
     for (const FunctionInfo& function : info.functions)

@@ -26,6 +26,11 @@ class ChunkDecoder {
     std::span<const Event> events() const { return {events_.data(), count_}; }
     std::span<Event> events() { return {events_.data(), count_}; }
 
+    /// Memory for events and their words.
+    std::size_t bytes() const {
+        return events_.capacity() * sizeof(Event) + words_.capacity() * sizeof(std::uint64_t);
+    }
+
   private:
     class Run;
     bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,

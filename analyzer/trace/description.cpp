@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/trace/description_fields.h"
+#include "analyzer/trace/format.h"
 #include "analyzer/trace/schema.h"
 
 namespace rdam::trace {
@@ -254,6 +255,10 @@ ParameterInfo parse_parameter(protozero::data_view bytes) {
     return to;
 }
 
+void check_words(std::uint16_t words) {
+    if (words > format::kMaxEventWords) throw Implausible{};
+}
+
 void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& index, Budget& budget) {
     using F = schema::Function;
     const auto add_to = [&budget](std::vector<ParameterInfo>& all) {
@@ -290,9 +295,11 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
                 break;
             case F::enter_words:
                 in.number(to.enter_words);
+                check_words(to.enter_words);
                 break;
             case F::leave_words:
                 in.number(to.leave_words);
+                check_words(to.leave_words);
                 break;
             case F::switched_off:
                 in.fixed(to.switched_off);

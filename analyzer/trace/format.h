@@ -34,6 +34,10 @@ inline constexpr std::size_t kAlignment = 8;
 inline constexpr std::uint32_t kMaxRawSize = 16U << 20U;
 inline constexpr std::uint32_t kMaxStoredSize = kMaxRawSize;
 inline constexpr std::uint32_t kMaxEvents = 1U << 17U;
+/// Bytes in the columns of words of an event chunk, each at most a word. Writers end a chunk before.
+inline constexpr std::size_t kMaxWords = std::size_t{9} << 20U;
+/// Of an event.
+inline constexpr std::uint16_t kMaxEventWords = 255;
 
 enum class ChunkType : std::uint8_t {
     events = 1,

@@ -48,12 +48,18 @@ class OpenFrames {
   public:
     void name_innermost(std::span<Event> events) {
         for (Event& event : events) {
-            if (event.kind == EventKind::enter) open_.push_back(event.function);
+            if (event.kind == EventKind::enter) open(event.function);
             if (event.kind == EventKind::leave) close(event);
         }
     }
 
   private:
+    void open(std::uint32_t function) {
+        // Nothing that was recorded is nested as deep.
+        constexpr std::size_t kMost = std::size_t{1} << 22;
+        if (open_.size() == kMost) open_.clear();
+        open_.push_back(function);
+    }
     void close(Event& event) {
         if (event.function == pack::kInnermost) {
             if (open_.empty()) {
@@ -94,6 +100,7 @@ struct TraceReader::State {
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
     void read_windows(const std::vector<ChunkPlace>& places);
+    void refuse_shared_off_cpu();
     bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
@@ -181,6 +188,32 @@ void TraceReader::State::read_windows(const std::vector<ChunkPlace>& places) {
     }
 }
 
+/// Each thread reads the chunks of its tid from its life. A tid has one thread at a time: a chunk that more
+/// than a few could read is of a file that somebody has made up, and reading it for each would not end.
+void TraceReader::State::refuse_shared_off_cpu() {
+    constexpr std::ptrdiff_t kMostReaders = 16;
+    struct Lives {
+        std::vector<std::uint64_t> begins, ends;
+    };
+    std::unordered_map<std::uint32_t, Lives> lives;
+    for (const ThreadInfo& thread : info.threads) {
+        if (!off_cpu.contains(thread.tid)) continue;
+        lives[thread.tid].begins.push_back(thread.start);
+        lives[thread.tid].ends.push_back(thread.end != 0 ? thread.end : UINT64_MAX);
+    }
+    for (auto& [tid, of_tid] : lives) {
+        if (std::ssize(of_tid.begins) <= kMostReaders) continue;
+        std::ranges::sort(of_tid.begins);
+        std::ranges::sort(of_tid.ends);
+        damage.bad_chunks += std::erase_if(off_cpu[tid].chunks, [&](const Chunk& chunk) {
+            const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            const auto begun = std::ranges::upper_bound(of_tid.begins, header.last_tsc);
+            const auto ended = std::ranges::lower_bound(of_tid.ends, header.first_tsc);
+            return (begun - of_tid.begins.begin()) - (ended - of_tid.ends.begin()) > kMostReaders;
+        });
+    }
+}
+
 void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     constexpr std::size_t kThreadsWithoutChunks = 65536;
     most_threads = places.size() + kThreadsWithoutChunks;
@@ -190,6 +223,7 @@ void TraceReader::State::add_chunks(const std::vector<ChunkPlace>& places) {
     }
     read_descriptions(places);
     read_windows(places);
+    refuse_shared_off_cpu();
 }
 
 /// False: the chunk is bad.
@@ -227,9 +261,10 @@ std::vector<OffCpu> TraceReader::State::read_off_cpu(std::uint32_t thread) {
     const std::uint64_t end = end_of(thread);
     ChunkLoader loader;
     for (Chunk& chunk : found->second.chunks) {
+        const auto known = file.record_at<format::ChunkHeader>(chunk.place.offset);
+        if (format::is_sound(known) && (known.first_tsc > end || known.last_tsc < begin)) continue;
         const bool good = loader.load(file, chunk.place);
         const format::ChunkHeader& header = loader.header();
-        if (good && header.first_tsc > end) continue;
         if (!good || !decode_off_cpu(header, loader.payload(), all)) count_bad(chunk);
     }
     return within_life(std::move(all), begin, end);

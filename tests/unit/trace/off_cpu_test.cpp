@@ -288,7 +288,7 @@ TEST_CASE("damage costs the chunk that has it, whatever is around it") {
 
 TEST_CASE("damage is counted once, however often the thread is read") {
     OffCpuChunk chunk;
-    chunk.header.last_tsc = 1;
+    chunk.header.last_tsc = 2161;
     const MemoryFile memory(chunk.trace());
     const auto reader = TraceReader::open(memory.path());
     REQUIRE(reader);

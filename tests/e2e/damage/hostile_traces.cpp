@@ -1,0 +1,121 @@
+// Writes a small trace that would have the analyzer take much more time or memory than its size is worth:
+//
+//     hostile_traces SHAPE FILE [CHUNKS]
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/trace/writer.h"
+
+namespace {
+
+using namespace rdam;
+
+constexpr std::uint64_t kEnd = std::uint64_t{1} << 40U;
+constexpr std::uint32_t kEventsOfChunk = 1U << 17U;
+/// Words of a chunk, a byte each: as many as a chunk's payload has room for, and as a reader takes.
+constexpr std::uint32_t kMost = 15U << 20U;
+constexpr std::uint32_t kAccepted = 9U << 20U;
+
+trace::TraceInfo make_info(std::uint32_t threads, std::uint16_t words) {
+    trace::TraceInfo info;
+    info.process.pid = 1000;
+    info.process.command = {"./hostile"};
+    info.process.clean_end = true;
+    info.clock.source = "rdtscp";
+    info.clock.ticks_per_second = 2e9;
+    trace::FunctionInfo function;
+    function.name = function.linkage_name = "work";
+    function.module = "hostile";
+    function.enter_words = words;
+    info.functions.push_back(function);
+    for (std::uint32_t t = 0; t < threads; ++t)
+        info.threads.push_back({1000, "thread", 1, kEnd, 0, 0});
+    return info;
+}
+
+void check(const Result<void>& done) {
+    if (done) return;
+    std::fprintf(stderr, "hostile_traces: %s\n", done.error().message.c_str());
+    std::exit(1);
+}
+
+/// Threads of one tid, all of which live all the time.
+void one_tid(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks) {
+    info = make_info(500, 0);
+    info.switches.state = trace::SwitchInfo::State::recorded;
+    check(writer.describe(info));
+    trace::ChunkEncoder events;
+    events.enter(10, 0, 0, 0, false, 0, {});
+    events.leave(20, 0, 0, false, {});
+    check(writer.append(0, events));
+    trace::OffCpuEncoder intervals;
+    std::minstd_rand random;
+    std::uint64_t at = 100;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        for (std::uint32_t i = 0; i < kEventsOfChunk; ++i, at += 100 + random() % 16)
+            intervals.add({.out = at, .in = at + 50, .cpu = 0, .preempted = true});
+        check(writer.append_off_cpu(1000, intervals));
+    }
+}
+
+/// Calls that never end.
+void open_calls(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks) {
+    info = make_info(1, 0);
+    check(writer.describe(info));
+    trace::ChunkEncoder events;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        for (std::uint32_t i = 0; i < kEventsOfChunk; ++i)
+            events.enter(1000, 0, 0, 0, false, 0, {});
+        check(writer.append(0, events));
+    }
+}
+
+void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks, std::uint16_t declared,
+                std::uint16_t written, std::uint32_t words_of_chunk) {
+    info = make_info(1, declared);
+    check(writer.describe(info));
+    const std::vector<std::uint64_t> words(written);
+    trace::ChunkEncoder events;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        for (std::uint32_t i = 0; i < words_of_chunk / written && i < kEventsOfChunk / 2; ++i) {
+            events.enter(1000, 0, 0, 0, false, 0, words);
+            events.leave(1001, 0, 0, false, {});
+        }
+        check(writer.append(0, events));
+    }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count != 3 && count != 4) return 2;
+    const std::string_view shape = arguments[1];
+    const int chunks = count == 4 ? std::atoi(arguments[3]) : 0;
+    const auto or_else = [&](int usual) { return chunks > 0 ? chunks : usual; };
+    const int fd = open(arguments[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    auto writer = trace::TraceWriter::create(fd, arguments[2], 1);
+    if (!writer) return 2;
+    trace::TraceInfo info;
+    if (shape == "one-tid")
+        one_tid(*writer, info, or_else(46));
+    else if (shape == "open-calls")
+        open_calls(*writer, info, or_else(200));
+    else if (shape == "many-words")
+        many_words(*writer, info, or_else(64), 60000, 60000, kMost);
+    else if (shape == "wide-words")
+        many_words(*writer, info, or_else(16), 255, 255, kAccepted);
+    else if (shape == "rejected")
+        many_words(*writer, info, or_else(64), 119, 120, kMost);
+    else
+        return 2;
+    check(writer->finish(info));
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+"""Small traces that somebody has made up to take much time or memory: both stay in proportion to the file, and what is not read is said."""
+
+import os
+import resource
+import subprocess
+import sys
+import unittest
+
+from harness import RDAM, TIMEOUT, Case
+
+HOSTILE_TRACES = os.environ["HOSTILE_TRACES"]
+MOST_MEMORY = 256 << 20
+OF_FILE = 20
+MOST_SECONDS = 60
+SAID = {
+    "one-tid": "46 pieces of the trace are damaged and left out.",
+    "open-calls": "calls were open, as deep as no call is followed: counted, not scored.",
+    "many-words": "damaged and left out.",
+    "wide-words": "1 thread, 1,184,256 events",
+    "rejected": "64 pieces of the trace are damaged and left out.",
+}
+
+# Of one child, whatever the others took.
+MEASURE = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], check=False)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, file=sys.stderr)
+sys.exit(done.returncode)
+"""
+
+
+class Hostile(Case):
+    def test_shapes(self):
+        for shape, said in SAID.items():
+            trace = self.folder / f"{shape}.bin"
+            subprocess.run([HOSTILE_TRACES, shape, trace], check=True)
+            for jobs in ("1", "4"):
+                with self.subTest(shape=shape, jobs=jobs):
+                    done = subprocess.run([sys.executable, "-c", MEASURE, RDAM, "analyze", "--jobs", jobs, trace], capture_output=True, text=True,
+                                          timeout=TIMEOUT, check=False,
+                                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS)))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(said, done.stdout)
+                    self.assertLess(int(done.stderr.splitlines()[-1]), MOST_MEMORY + OF_FILE * trace.stat().st_size)
+
+
+if __name__ == "__main__":
+    unittest.main()
