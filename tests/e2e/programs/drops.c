@@ -1,6 +1,6 @@
 // Started by root, becomes another user, and works before and after.
-//   drops HOW ROUNDS: early, before the first call; late, after it; back, only for a while; fork, a child works
-//   in its place; exec, becomes a program that does
+//   drops HOW ROUNDS: early, before the first call; late, after it; back, only for a while; fork, a child
+//   works in its place; exec, becomes a program that does
 // Says when it has done so, and waits until its standard input is closed. 77: it may not.
 #define _GNU_SOURCE
 #include <grp.h>
