@@ -14,7 +14,7 @@ import subprocess
 import time
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, RDAM, Case
+from harness import LIBRDAM, PROGRAMS, RDAM, Case, agents_of
 
 ENDS = PROGRAMS / "ends"
 COUNTS = PROGRAMS / "counts"
@@ -142,16 +142,6 @@ class Disk(Case):
                     self.assertIn(trace["events"] + trace["dropped"] - 2 * 2 * calls, range(2000))
             finally:
                 subprocess.run(["umount", disk], check=True)
-
-
-def agents_of(pid: int) -> list[int]:
-    found = []
-    for process in pathlib.Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"/rdam-agent") and words[2] == str(pid).encode():
-                found.append(int(process.name))
-    return found
 
 
 class Agent(Case):

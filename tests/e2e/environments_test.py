@@ -6,6 +6,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -157,6 +158,23 @@ class Forbidden(Case):
         self.assertGreater(recorded, 0)
         self.assertLess(recorded, self.CALLS)
         self.assertTrue(any("system calls" in note for note in report["trace"]["notes"]), report["trace"]["notes"])
+
+
+    def ends_so(self, how: str, status: int, plain: int) -> str:
+        self.assertEqual(self.run_in_folder(PROGRAMS / "forbids", self.CALLS, how).returncode, plain)
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "forbids", self.CALLS, how)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        return done.stderr.decode()
+
+    def test_filter_that_kills(self):
+        self.assertEqual(self.ends_so("kill", 128 + signal.SIGSYS, 3).count("that its seccomp filter forbids (SIGSYS)"), 1)
+
+    def test_strict_mode(self):
+        self.assertEqual(self.ends_so("strict", 128 + signal.SIGKILL, 3).count("seccomp's strict mode"), 1)
+
+    def test_filter_that_allows_what_the_recorder_needs(self):
+        self.assertNotIn("seccomp", self.ends_so("enough", 3, 3))
+        self.assertEqual(self.counts(), {"work": self.CALLS + 1})
 
 
 class Chroot(Case):

@@ -1,6 +1,7 @@
 """What the end-to-end tests have in common: running rdam on real programs in a folder of their own."""
 
 import atexit
+import contextlib
 import errno
 import json
 import os
@@ -21,6 +22,16 @@ TIMEOUT = 240
 CACHE = tempfile.mkdtemp(prefix="rdam-e2e-cache-")
 os.environ["RDAM_CACHE"] = CACHE
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+
+
+def agents_of(pid: int) -> list[int]:
+    found = []
+    for process in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"/rdam-agent") and words[2] == str(pid).encode():
+                found.append(int(process.name))
+    return found
 
 
 class Case(unittest.TestCase):

@@ -42,6 +42,9 @@ class Drain {
     /// Opens the file if the first event is near: the first process with events gets the name.
     void note_events();
 
+    /// For when it cannot be opened later.
+    void open_file() { file_.open(); }
+
     /// Takes some of what is in the ring; false when there was nothing.
     bool take_ring();
 

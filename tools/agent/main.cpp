@@ -6,13 +6,11 @@
 #include <x86intrin.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <exception>
 
 #include "tools/agent/agent_usage.h"
 #include "tools/agent/attendant.h"
@@ -26,70 +24,19 @@
 #include "tools/agent/plan_area.h"
 #include "tools/agent/planning.h"
 #include "tools/agent/priorities.h"
+#include "tools/agent/privileges.h"
 #include "tools/agent/process_facts.h"
 #include "tools/agent/process_title.h"
 #include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
+#include "tools/agent/watch.h"
 #include "tools/agent/window_sampler.h"
-#include "wrappers/support/process_end.h"
 
 namespace rdam::agent {
 namespace {
 
 constexpr int kIdleMilliseconds = 100;
-constexpr int kFirstMilliseconds = 5;
-constexpr int kLooksPerTime = 16;
 constexpr int kHeldMilliseconds = 10;
-
-enum class End : std::uint32_t { none, exited, replaced };
-
-/// Watches the process from outside: it may die without a word, or become another program.
-class Watch {
-  public:
-    explicit Watch(const SharedMemory& shared)
-        : control_(shared.control()), pid_(shared.start().pid), thread_([this] { run(); }) {
-        thread_.detach();
-    }
-    End end() const { return end_.load(); }
-
-  private:
-    void run() {
-        ask_for_short_turns();
-        const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-        const auto first = read_stat(pid_);
-        const auto begin = std::chrono::steady_clock::now();
-        for (;;) {
-            const auto ended = ends_within(fd, patience(std::chrono::steady_clock::now() - begin));
-            if (ended.value_or(false)) return finish(End::exited);
-            const auto now = read_stat(pid_);
-            // Of a process that has just been killed there is no stack any more.
-            const bool lives = now && now->stack_start != 0;
-            if (!ended && (!lives || (first && now->start_ticks != first->start_ticks)))
-                return finish(End::exited);
-            if (first && lives && now->stack_start != first->stack_start) return finish(End::replaced);
-        }
-    }
-
-    /// A program that becomes another one soon is likely to be short. Each look costs it some microseconds.
-    static std::chrono::milliseconds patience(std::chrono::steady_clock::duration passed) {
-        const auto share = std::chrono::duration_cast<std::chrono::milliseconds>(passed / kLooksPerTime);
-        return std::clamp(share, std::chrono::milliseconds{kFirstMilliseconds},
-                          std::chrono::milliseconds{kIdleMilliseconds});
-    }
-
-    void finish(End end) {
-        end_.store(end);
-        for (auto* const word : {&control_.work_futex, &control_.urgent_futex}) {
-            word->fetch_add(1);
-            futex_wake(word, 1);
-        }
-    }
-
-    shm::Control& control_;
-    const std::uint32_t pid_;
-    std::atomic<End> end_{End::none};
-    std::thread thread_;
-};
 
 /// Nothing of the program's may stay open here: its reader would wait for us. The terminal's signals are not
 /// for us.
@@ -153,9 +100,18 @@ struct Work {
     Attendant& attendant;
     AgentUsage& usage;
     ProcessTitle& title;
+    Privileges& privileges;
     bool priority_comes_back = false;
     bool rationed = false;  ///< our processor time is taken from the program's
 };
+
+/// Before anything is read that the program has written since it became another user.
+void follow(const Work& work) {
+    constexpr const char* kStays = "the recorder keeps rights that the program has given up";
+    auto& remarks = work.info.remarks;
+    if (!work.privileges.follow() && std::find(remarks.begin(), remarks.end(), kStays) == remarks.end())
+        remarks.emplace_back(kStays);
+}
 
 /// A thread waits, inside dlopen, and others may have all processors. `answered` is the last late request.
 void answer_late_request(const Work& work, Drain& drain, std::uint32_t& answered) {
@@ -201,6 +157,7 @@ void drain_while_running(const Work& work, Drain& drain) {
     };
     for (;;) {
         const std::uint32_t seen = control.work_futex.load();
+        follow(work);
         drain.tell_again();
         control.late_answered_futex.store(answered);
         drain.note_events();
@@ -230,8 +187,9 @@ void drain_until_end(const Work& work, Drain& drain) {
     work.title.look(true);
     work.info.process.title = work.title.text();
     EndProgress progress(work.shared.control());
-    while (drain.take_ring())
+    while (follow(work), drain.take_ring())
         progress.show();
+    follow(work);
     drain.take_rest(end_of_recording(work), work.watch.end() == End::none);
     work.switches.finish(drain.writer());
     work.windows.finish(drain.writer());
@@ -276,6 +234,10 @@ int run(int fd) {
         info.remarks.push_back(placed.error().message);
     // Behind the placement, which threads inherit.
     const Watch watch(*shared);
+    if (!watch.works()) {
+        refuse(*shared, "rdam: rdam-agent cannot start a thread: raise ulimit -u\n");
+        return 0;
+    }
     ThreadPriorities priorities(static_cast<pid_t>(process.pid));
     priorities.enlist();
     Attendant attendant(control, priorities, [&] { return watch.end() != End::none; });
@@ -287,7 +249,10 @@ int run(int fd) {
     info.process.max_overhead = shared->start().max_overhead_ppm * 1e-6;
     trace::NameLock name(wishes.output, name_of_run(info.process));
     const std::string output = own_output(wishes, *shared, name, info);
-    if (const auto writable = trace::check_place(output, name); !writable) {
+    // What keeps others from the name of the run, as a lock of another user's, keeps nobody from one of its
+    // own.
+    const trace::NameLock none;
+    if (const auto writable = trace::check_place(output, output == wishes.output ? name : none); !writable) {
         refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;
     }
@@ -319,6 +284,11 @@ int run(int fd) {
     windows.add_marked(info);
     Drain drain(*shared, process, info, rate, windows, output, name);
     if (!measured) drain.note_damage();
+    Privileges privileges(process.pid, [&] {
+        // Where the trace is to be, the program's new user may not be allowed to write.
+        drain.open_file();
+        priorities.keep_way_back();
+    });
     drain_until_end({.shared = *shared,
                      .planning = planning,
                      .info = info,
@@ -329,6 +299,7 @@ int run(int fd) {
                      .attendant = attendant,
                      .usage = usage,
                      .title = title,
+                     .privileges = privileges,
                      .priority_comes_back = priorities.reversible(),
                      .rationed = rationed},
                     drain);
@@ -351,6 +322,9 @@ int main(int count, char** arguments) {
         std::fputs("rdam-agent is started by librdam.so; use 'rdam record'\n", stderr);
         return 2;
     }
+    // Nobody is to see an agent end by a signal.
+    std::set_terminate([] { _exit(1); });
     rdam::agent::detach_from_program(static_cast<int>(fd));
-    return rdam::agent::run(static_cast<int>(fd));
+    // Threads that wait for the process are still there: nothing is taken away under them.
+    _exit(rdam::agent::run(static_cast<int>(fd)));
 }

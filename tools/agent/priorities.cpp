@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace rdam::agent {
 namespace {
@@ -60,10 +62,14 @@ void ask_for_short_turns() {
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-ThreadPriorities::ThreadPriorities(pid_t program)
-    : own_session_(getsid(0) != getsid(program)), policy_(sched_getscheduler(0)) {
+ThreadPriorities::ThreadPriorities(pid_t program) : policy_(sched_getscheduler(0)) {
+    if (getsid(0) != getsid(program)) autogroup_ = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
     if (policy_ < 0 || sched_getparam(0, &parameter_) != 0) policy_ = SCHED_OTHER;
     reversible_ = comes_back_from_idle(policy_, parameter_);
+}
+
+ThreadPriorities::~ThreadPriorities() {
+    if (autogroup_ >= 0) close(autogroup_);
 }
 
 void ThreadPriorities::enlist() {
@@ -72,19 +78,28 @@ void ThreadPriorities::enlist() {
 }
 
 bool ThreadPriorities::write_autogroup(int nice) const {
-    if (!own_session_) return false;
-    const int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return false;
+    if (autogroup_ < 0) return false;
     char text[8];
     const int size = std::snprintf(text, sizeof text, "%d", nice);
-    ssize_t done = -1;
     for (int i = 0; i < kTries; ++i) {
-        done = write(fd, text, static_cast<std::size_t>(size));
-        if (done >= 0 || errno != EAGAIN) break;
+        if (write(autogroup_, text, static_cast<std::size_t>(size)) >= 0) return true;
+        if (errno != EAGAIN) return false;
         std::this_thread::sleep_for(kBetween);
     }
-    close(fd);
-    return done >= 0;
+    return false;
+}
+
+void ThreadPriorities::keep_way_back() const {
+    if (!reversible_) return;
+    constexpr int kNiceLimit = 20;  // less the least nice value that is allowed: setrlimit(2)
+    const auto nice = static_cast<rlim_t>(kNiceLimit - getpriority(PRIO_PROCESS, 0));
+    const auto priority = static_cast<rlim_t>(parameter_.sched_priority);
+    for (const auto& [which, value] : {std::pair{RLIMIT_NICE, nice}, {RLIMIT_RTPRIO, priority}}) {
+        rlimit limit{};
+        if (getrlimit(which, &limit) != 0 || limit.rlim_cur >= value) continue;
+        limit = {value, std::max(limit.rlim_max, value)};
+        setrlimit(which, &limit);
+    }
 }
 
 void ThreadPriorities::lower() {

@@ -30,6 +30,11 @@ class ThreadPriorities final : public Priorities {
   public:
     /// `program`: its session must not be ours, or its threads would be lowered as well.
     explicit ThreadPriorities(pid_t program);
+    ~ThreadPriorities() override;
+    ThreadPriorities(const ThreadPriorities&) = delete;
+    ThreadPriorities& operator=(const ThreadPriorities&) = delete;
+    ThreadPriorities(ThreadPriorities&&) = delete;
+    ThreadPriorities& operator=(ThreadPriorities&&) = delete;
 
     /// The calling thread is one that works for the file.
     void enlist();
@@ -37,14 +42,17 @@ class ThreadPriorities final : public Priorities {
     void lower() override;
     void raise() override;
 
+    /// Before CAP_SYS_NICE is given up: the way back stays open by the limits of resources.
+    void keep_way_back() const;
+
     /// Enlisted threads get their priority back.
     bool reversible() const { return reversible_; }
 
   private:
     bool write_autogroup(int nice) const;
 
-    bool own_session_;
-    int policy_;  ///< that we have been started with
+    int autogroup_ = -1;  ///< of our own session; open, for who gives up root's rights cannot open it again
+    int policy_;          ///< that we have been started with
     sched_param parameter_{};
     bool reversible_;
     std::mutex mutex_;

@@ -92,6 +92,7 @@ std::optional<ProcessStat> read_stat(std::uint32_t pid) {
     ProcessStat stat;
     std::string field;
     for (int number = 3; fields >> field; ++number) {
+        if (number == 3) stat.ended = field == "Z" || field == "X";
         if (number == 4) stat.parent = static_cast<std::uint32_t>(std::strtoul(field.c_str(), nullptr, 10));
         if (number == 22) stat.start_ticks = std::strtoull(field.c_str(), nullptr, 10);
         if (number == 28) stat.stack_start = std::strtoull(field.c_str(), nullptr, 10);

@@ -14,9 +14,10 @@ namespace rdam::agent {
 
 /// Of /proc/PID/stat. `stack_start` changes with every exec, `start_ticks` never.
 struct ProcessStat {
+    bool ended = false;  ///< a zombie
     std::uint32_t parent = 0;
     std::uint64_t start_ticks = 0;
-    std::uint64_t stack_start = 0;
+    std::uint64_t stack_start = 0;  ///< 0: the kernel does not show it to us, or the process has ended
 };
 std::optional<ProcessStat> read_stat(std::uint32_t pid);
 

@@ -55,7 +55,7 @@ void ProcessTitle::look(bool at_once) {
     looked_ns_ = now;
     const std::string seen = title_text(read_cmdline(pid_));
     const auto stat = read_stat(pid_);
-    const bool same_program = stat && stat->stack_start == stack_start_;
+    const bool same_program = stat && (stat->stack_start == 0 || stat->stack_start == stack_start_);
     if (!same_program || seen.empty() || seen == command_) return;
     text_ = text_.empty() ? seen : common_title(text_, seen);
 }

@@ -6,9 +6,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/object/executable_facts.h"
@@ -64,8 +66,33 @@ void set_handler(int signal, void (*handler)(int)) {
     _exit(kDeathBySignal - 1);
 }
 
+/// A program that seccomp has ended, perhaps for what the recorder asks of the kernel. To be called before
+/// the process is waited for: then nobody knows any more under which rules it was.
+void say_if_forbidden(pid_t pid, int signal) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with("Seccomp:")) {
+    }
+    // Strict mode, a filter; newer kernels: seccomp has ended it, whichever it was.
+    const char mode = line.empty() ? '0' : line.back();
+    if (signal == SIGKILL && (mode == '1' || mode == '3'))
+        std::fputs(
+            "rdam: the program was ended for a system call in seccomp's strict mode, which forbids those of "
+            "the recorder: record it without that mode\n",
+            stderr);
+    if (signal == SIGSYS && (mode == '2' || mode == '3'))
+        std::fputs(
+            "rdam: the program was ended for a system call that its seccomp filter forbids (SIGSYS): if that "
+            "is not so without rdam, let the filter allow those of the recorder (README.md, Limits)\n",
+            stderr);
+}
+
 int await(pid_t pid) {
     int status = 0;
+    siginfo_t end{};
+    while (waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+    if (end.si_code == CLD_KILLED || end.si_code == CLD_DUMPED) say_if_forbidden(pid, end.si_status);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     return WIFSIGNALED(status) ? kDeathBySignal + WTERMSIG(status) : WEXITSTATUS(status);

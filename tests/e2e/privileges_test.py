@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""The recorder's process is never more than the program is: what that gives up it gives up, too, and nothing is lost by it."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+import time
+import unittest
+
+from harness import LIBRDAM, PROGRAMS, Case, agents_of
+
+DROPS = PROGRAMS / "drops"
+COUNTS = PROGRAMS / "counts"
+DROPPED = (["65533"] * 4, ["65532"] * 4, ["65531"])
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def rights(pid: int) -> tuple[list[str], list[str], list[str]]:
+    lines = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
+    return lines["Uid"].split(), lines["Gid"].split(), lines["Groups"].split()
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root has rights to give up")
+class Drops(Case):
+    """In a folder where only root may write."""
+
+    def start(self, how: str, rounds: int, **variables) -> subprocess.Popen:
+        program = subprocess.Popen([DROPS, how, str(rounds)], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
+                                   env={**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work", **variables})
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), b"dropped\n", "it may not become another user here")
+        return program
+
+    def finish(self, program: subprocess.Popen, status: int) -> str:
+        _, errors = program.communicate(timeout=60)
+        self.assertEqual(program.returncode, status, errors.decode())
+        return errors.decode()
+
+    def await_rights(self, agent: int, expected) -> None:
+        deadline = time.monotonic() + 30
+        while rights(agent) != expected and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for task in pathlib.Path(f"/proc/{agent}/task").iterdir():
+            self.assertEqual(rights(int(task.name)), expected)
+
+    def check(self, how: str, work: int, status=5, without="cannot|could not|lost|keeps", **variables):
+        program = self.start(how, 300, **variables)
+        agent, = agents_of(program.pid)
+        self.await_rights(agent, DROPPED)
+        self.assertNotRegex(self.finish(program, status), without)
+        self.assertEqual(self.counts(), {"work": work})
+        self.assertEqual((self.folder / "trace.bin").stat().st_uid, 0)
+
+    def test_before_the_first_event(self):
+        self.check("early", 600_000)
+
+    def test_afterwards(self):
+        self.check("late", 601_000)
+
+    def test_with_little_memory(self):
+        # The program waits for the agent, which must get its priority back.
+        self.check("late", 601_000, RDAM_BUFFER="4M")
+
+    def test_on_a_processor_of_its_own(self):
+        self.check("late", 601_000, RDAM_AGENT_CPUS=str(min(os.sched_getaffinity(0))))
+
+    def test_program_that_becomes_another_one(self):
+        # The other one cannot have a trace of its own in this folder.
+        self.check("exec", 600_000, status=0, without="could not|lost|keeps")
+
+    def test_for_a_while_only(self):
+        program = self.start("back", 1)
+        agent, = agents_of(program.pid)
+        time.sleep(0.5)  # The agent looks ten times a second.
+        self.assertEqual(rights(agent)[0], ["0"] * 4)
+        self.assertEqual(self.finish(program, 5), "")
+        self.assertEqual(self.counts(), {"work": 1000})
+
+    def test_child_whose_first_call_comes_later(self):
+        # Its agent is started by who may not write here, and says so; where everybody may there is a trace.
+        self.assertRegex(self.finish(self.start("fork", 300), 5), r"cannot write the trace to .*: Permission denied")
+        self.folder.chmod(0o777)
+        program = self.start("fork", 300)
+        child = int(pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()[0])
+        self.finish(program, 5)
+        self.assertEqual(self.counts(f"trace.{child}.bin"), {"work": 600_000})
+
+
+class Ends(Case):
+    def test_no_agent_ends_by_a_signal(self):
+        # Agents are handed to whoever takes in orphans.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self.addCleanup(ctypes.CDLL(None).prctl, PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        statuses = []
+        for _ in range(40):
+            done = self.preload("work", COUNTS, "2", "1000")
+            self.assertEqual(done.returncode, 3)
+            statuses.append(os.waitpid(-1, 0)[1])
+        self.assertEqual(statuses, [0] * 40)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,48 @@
+// Whether the profiled process is still there, as seen from outside.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "tools/agent/shared_memory.h"
+
+namespace rdam::agent {
+
+enum class End : std::uint32_t { none, exited, replaced };
+
+/// Watches the process: it may die without a word, or become another program. Its thread waits for the
+/// process for good and may outlive this object, but touches the shared memory only as long as it exists.
+class Watch {
+  public:
+    /// Begins at once. `shared` must outlive this.
+    explicit Watch(const SharedMemory& shared);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+    Watch(Watch&&) = delete;
+    Watch& operator=(Watch&&) = delete;
+
+    /// False: no thread could be made, and nobody watches.
+    bool works() const { return works_; }
+
+    /// Thread-safe.
+    End end() const { return state_->end.load(); }
+
+  private:
+    struct State {
+        std::uint32_t pid = 0;
+        std::atomic<End> end{End::none};
+        std::mutex mutex;
+        shm::Control* control = nullptr;  ///< guarded by mutex; null: there may be no memory any more
+
+        void run();
+        void finish(End how);
+    };
+
+    std::shared_ptr<State> state_;
+    bool works_ = true;
+};
+
+}  // namespace rdam::agent
