@@ -4,11 +4,12 @@
 import ctypes
 import os
 import pathlib
+import resource
 import subprocess
 import time
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, Case, agents_of
+from harness import LIBRDAM, PROGRAMS, RDAM, TIMEOUT, Case, agents_of
 
 DROPS = PROGRAMS / "drops"
 COUNTS = PROGRAMS / "counts"
@@ -99,6 +100,26 @@ class Ends(Case):
             self.assertEqual(done.returncode, 3)
             statuses.append(os.waitpid(-1, 0)[1])
         self.assertEqual(statuses, [0] * 40)
+
+
+class Attacks(Case):
+    """What the program has written into the shared memory, with a sum that is right, is not believed."""
+
+    MOST_MEMORY = 1 << 30
+    CALLS = 20_000
+    SAID = "the program has written into the recorder's memory"
+
+    def test_each(self):
+        for kind in ("index", "far", "thread", "stack"):
+            with self.subTest(kind=kind):
+                done = subprocess.run([RDAM, "record", "--buffer", "16M", "--stack-period", "50", "-f", "counted", "-o", f"{kind}.bin", "--",
+                                       PROGRAMS / "attacks", kind], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT, check=False,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (self.MOST_MEMORY, self.MOST_MEMORY)))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotRegex(done.stderr, "killed|before its end")
+                report = self.rdam("analyze", f"{kind}.bin").stdout.decode()
+                if self.counts(f"{kind}.bin") != {"counted": self.CALLS}:
+                    self.assertIn(self.SAID, report)
 
 
 if __name__ == "__main__":
