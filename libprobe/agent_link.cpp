@@ -1,5 +1,6 @@
 #include "libprobe/agent_link.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <linux/sched.h>
@@ -98,17 +99,22 @@ bool starts_with(const char* text, const char* prefix) {
     return true;
 }
 
-/// Writes `directory of own_path()` + `tail` to `path`.
-bool beside_library(char (&path)[4096], const char* tail) {
+/// Writes `directory of own_path()` + `tail` to `path`. 0, or why that cannot be executed: a negative errno.
+long beside_library(char (&path)[4096], const char* tail) {
     const char* own = own_path();
     std::size_t directory = 0;
     for (std::size_t i = 0; own[i] != '\0'; ++i)
         if (own[i] == '/') directory = i + 1;
     const std::size_t tail_size = text_size(tail) + 1;
-    if (directory + tail_size > sizeof path) return false;
+    if (directory + tail_size > sizeof path) return -ENAMETOOLONG;
     copy_bytes(path, own, directory);
     copy_bytes(path + directory, tail, tail_size);
-    return sys::call(SYS_access, sys::word(path), 1 /* X_OK */) == 0;
+    return sys::call(SYS_access, sys::word(path), 1 /* X_OK */);
+}
+
+long find_agent(char (&path)[4096]) {
+    const long installed = beside_library(path, "rdam/rdam-agent");
+    return installed == -ENOENT ? beside_library(path, "../tools/agent/rdam-agent") : installed;
 }
 
 [[noreturn]] void leave_process(int code) {
@@ -234,7 +240,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.chunks = chunks;
     control.size = size;
     control.pid = sys::getpid();
-    control.strict = fork_child ? 0 : globals.settings.strict;
+    control.strict = globals.settings.strict;
     control.drop_when_full = globals.settings.drop_when_full;
     control.clock = globals.settings.clock;
     control.max_overhead_ppm = globals.settings.max_overhead_ppm;
@@ -307,12 +313,22 @@ bool give_up(std::string_view what) {
     return false;
 }
 
+/// What a fork child does not find was there when its parent began: nothing is wrong with the installation.
+bool give_up_agent(long error, bool fork_child) {
+    if (error == -EACCES)
+        return give_up("rdam-agent may not be executed by this user: give everybody the right to");
+    if (fork_child)
+        return give_up(
+            "rdam-agent cannot be found from a fork child: the program has changed its root (chroot) or its "
+            "mounts since it began; have rdam's folder there, at the same path");
+    return give_up("rdam-agent is not beside librdam.so: install rdam again");
+}
+
 }  // namespace
 
 bool connect_agent(bool fork_child) {
     char path[4096];
-    if (!beside_library(path, "rdam/rdam-agent") && !beside_library(path, "../tools/agent/rdam-agent"))
-        return give_up("rdam-agent is not beside librdam.so: install rdam again");
+    if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
     const std::uint32_t chunks = chunk_count();
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = make_memory();

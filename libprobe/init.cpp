@@ -301,6 +301,7 @@ bool start_as_first() {
     if (rdam_thread.slot != nullptr) forget_calls(rdam_thread);
     forget_parent(rdam_thread);
     globals.control = nullptr;
+    globals.settings.strict = 0;  // it runs already
     if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan() ||
         !adopt_gates())
         return false;

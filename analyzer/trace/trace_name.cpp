@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "analyzer/trace/format.h"
+#include "analyzer/trace/open_for_writing.h"
 
 namespace rdam::trace {
 namespace {
@@ -77,6 +78,7 @@ Occupant look_at_occupant(int fd) {
 }
 
 Result<Occupant> check_place(const std::string& path, const NameLock& name) {
+    if (const auto place = follow_links(path); !place) return refuse(path, place.error().message);
     struct stat status {};
     if (stat(path.c_str(), &status) != 0) {
         const int missing = errno;
@@ -90,10 +92,10 @@ Result<Occupant> check_place(const std::string& path, const NameLock& name) {
         return Occupant::none;
     }
     if (!S_ISREG(status.st_mode)) return refuse(path, "it is not a regular file");
-    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return refuse(path, std::strerror(errno));
-    const Occupant place = look_at_occupant(fd);
-    ::close(fd);
+    const auto fd = open_for_writing(path);
+    if (!fd) return refuse(path, fd.error().message);
+    const Occupant place = look_at_occupant(*fd);
+    ::close(*fd);
     if (place == Occupant::other) return refuse(path, "it is no trace, and only a trace is replaced");
     return place;
 }

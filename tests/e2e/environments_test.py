@@ -206,6 +206,18 @@ class Chroot(Case):
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(self.root / "trace.bin"), {"work": 2000})
 
+    def test_fork_after_chroot(self):
+        if os.geteuid() != 0:
+            self.skipTest("chroot needs root")
+        (self.folder / "root").mkdir()
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "chroots", "root")
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 4, said)
+        self.assertEqual(self.counts(), {"work": 2})
+        self.assertIn("rdam-agent cannot be found from a fork child: the program has changed its root (chroot)", said)
+        self.assertIn("the program runs on without being recorded", said)
+        self.assertNotIn("install", said)
+
 
 class Clocks(Case):
     """Where the kernel has found the time-stamp counter wanting it keeps time by something else."""

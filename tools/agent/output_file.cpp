@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "analyzer/trace/open_for_writing.h"
 #include "analyzer/trace/reader.h"
 #include "analyzer/trace/trace_name.h"
 #include "tools/agent/process_facts.h"
@@ -62,18 +63,14 @@ enum class Attempt { opened, taken, failed };
 
 Attempt try_open(const std::string& path, const trace::ProcessInfo& process, OutputFile& out,
                  std::string& error) {
-    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (fd < 0) {
-        error = std::strerror(errno);
-        if (errno == EMFILE) error += " (raise ulimit -n)";
+    const auto opened = trace::open_for_writing(path);
+    if (!opened) {
+        error = opened.error().message;
         return Attempt::failed;
     }
+    const int fd = *opened;
     struct stat status {};
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        close(fd);
-        error = "it is not a regular file";
-        return Attempt::failed;
-    }
+    fstat(fd, &status);
     if (trace::look_at_occupant(fd) == trace::Occupant::other) {
         close(fd);
         error = "it is no trace, and only a trace is replaced";

@@ -1,12 +1,15 @@
 // Which run has the name of a trace, and what is never written over.
 #include "analyzer/trace/trace_name.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "analyzer/trace/format.h"
+#include "analyzer/trace/open_for_writing.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace rdam::trace {
@@ -88,6 +91,50 @@ TEST_CASE("a place that cannot be written is said before the program runs", "[na
     CHECK_FALSE(check_place("/dev/null"));
     const std::string nowhere = "/proc/no-such-file";
     CHECK_FALSE(check_place(nowhere, NameLock(nowhere, "run")));
+}
+
+TEST_CASE("what another user has laid out in a shared folder is not written through", "[name]") {
+    if (geteuid() != 0) {
+        WARN("skipped: to make files of another user takes root");
+        return;
+    }
+    constexpr uid_t kNobody = 65534;
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder shared;
+    const std::string victim = folder.file("victim.bin");
+    const std::string trap = shared.file("trace.bin");
+    fs::create_symlink(victim, trap);
+    REQUIRE(lchown(trap.c_str(), kNobody, kNobody) == 0);
+    // In a folder of one's own whatever is there may stay in use.
+    CHECK(check_place(trap));
+    fs::permissions(shared.path(), fs::perms::all | fs::perms::sticky_bit);
+    CHECK_THAT(check_place(trap).error().message, Catch::Contains("symbolic link of another user"));
+    CHECK_FALSE(open_for_writing(trap));
+    CHECK_FALSE(fs::exists(victim));
+    // Through a link of our own, too.
+    fs::create_symlink(trap, folder.file("own.bin"));
+    CHECK_FALSE(open_for_writing(folder.file("own.bin")));
+    fs::remove(trap);
+    std::ofstream(trap) << "";
+    REQUIRE(chown(trap.c_str(), kNobody, kNobody) == 0);
+    CHECK_THAT(open_for_writing(trap).error().message, Catch::Contains("file of another user"));
+    REQUIRE(chown(trap.c_str(), geteuid(), kNobody) == 0);
+    const auto own = open_for_writing(trap);
+    REQUIRE(own);
+    close(*own);
+}
+
+TEST_CASE("links of one's own are followed, to where there is nothing yet as well", "[name]") {
+    const test::TemporaryFolder folder;
+    fs::create_symlink("second.bin", folder.file("first.bin"));
+    fs::create_symlink("target.bin", folder.file("second.bin"));
+    CHECK(check_place(folder.file("first.bin")) == Occupant::none);
+    const auto fd = open_for_writing(folder.file("first.bin"));
+    REQUIRE(fd);
+    close(*fd);
+    CHECK(fs::is_regular_file(fs::symlink_status(folder.file("target.bin"))));
+    fs::create_symlink("round.bin", folder.file("round.bin"));
+    CHECK_FALSE(open_for_writing(folder.file("round.bin")));
 }
 
 TEST_CASE("a process's own name has its pid in front of the extension", "[name]") {

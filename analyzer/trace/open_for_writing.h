@@ -1,0 +1,21 @@
+// Opens the file of a trace where others may have put something in its place.
+#pragma once
+
+#include <string>
+
+#include "wrappers/support/result.h"
+
+namespace rdam::trace {
+
+/// What the symbolic links at `path` lead to in the end, which need not be there. In a folder that everybody
+/// may write to and where only the owner removes a file (sticky, like /tmp), no link is followed that belongs
+/// to somebody else than this process's user or the folder's owner: what fs.protected_symlinks of Linux says,
+/// also where it is off. An Error is the reason alone.
+Result<std::string> follow_links(const std::string& path);
+
+/// A descriptor, the caller's, for reading and writing of the regular file that `path` leads to, which is
+/// made where there is none. Files of others in such folders are refused as their links are
+/// (fs.protected_regular). An Error is the reason alone. Nothing is written or truncated.
+Result<int> open_for_writing(const std::string& path);
+
+}  // namespace rdam::trace
