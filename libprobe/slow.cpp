@@ -26,9 +26,10 @@ struct PairTable {
 
 namespace {
 
-/// Without call stacks there is no period; a pair that is called often still gets its place in the small
-/// table.
-constexpr std::uint64_t kPeriodWithoutStacks = 1024;
+constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
+/// Where no call stacks are taken, a pair of the large table that has been called so often moves to the small
+/// one.
+constexpr std::uint64_t kOften = 1024;
 constexpr std::uint64_t kFirstPairs = 1024;
 constexpr std::uint64_t kMostPairs = 1 << 20;
 
@@ -104,16 +105,17 @@ bool count_kept(const ThreadState& thread, const FunctionEntry& entry, std::uint
 bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
     const std::uint64_t period = globals.settings.stack_period;
-    const Pair again{key, period != 0 ? period : kPeriodWithoutStacks};
+    const Pair mine{key, period != 0 ? period : kNever};
     Pair& place = thread.pairs[pair_index(key)];
     if (place.key == key || place.key == 0) {
-        place = again;
+        place = mine;
     } else if (kept_pair(thread, key) == nullptr) {
         // Who was here first stays, until the other is known to be called often.
-        if (!keep(thread, again)) place = again;
+        if (!keep(thread, {key, period != 0 ? period : kOften})) place = mine;
     } else {
+        if (period == 0) place.countdown = kOften;
         keep(thread, place);
-        place = again;
+        place = mine;
     }
     return period != 0;
 }

@@ -133,12 +133,20 @@ class Names(Outputs):
     def test_a_place_where_nothing_can_be_made(self):
         self.assert_one_line(self.rdam("record", "-o", "/proc/x", "-f", "work", "--", COUNTS, "1", "120000"), 1, "/proc/x")
 
-    def test_no_descriptors(self):
-        done = self.run_in_folder("sh", "-c", 'ulimit -n 6; exec "$@"', "sh", RDAM, "record", "-f", "constant_work", "--", BUSY, "1", "10")
+    def test_few_descriptors(self):
+        recorded = [self.with_descriptors(number) for number in range(6, 24)]
+        self.assertEqual(recorded, sorted(recorded), "more are no fewer")
+        self.assertTrue(recorded[-1])
+
+    def with_descriptors(self, number: int) -> bool:
+        done = self.run_in_folder("sh", "-c", f'ulimit -n {number}; exec "$@"', "sh", RDAM, "record", "-f", "constant_work", "--", BUSY, "1", "10")
         if done.returncode == 0:
             self.assertEqual(self.counts(), {"constant_work": 10})
         else:
-            self.assertRegex(done.stderr.decode(), "no trace was written: .*Too many open files.*ulimit -n")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.decode(), "Too many open files.*ulimit -n")
+            self.assertNotIn("not found", done.stderr.decode())
+        return done.returncode == 0
 
     def test_a_wrong_variable_is_not_said_to_leave_the_program_running(self):
         done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10", env={"RDAM_WHEN_FULL": "foo"})

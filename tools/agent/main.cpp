@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
 #include "tools/agent/agent_usage.h"
 #include "tools/agent/attendant.h"
@@ -29,6 +30,7 @@
 #include "tools/agent/process_title.h"
 #include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
+#include "tools/agent/spare_descriptors.h"
 #include "tools/agent/watch.h"
 #include "tools/agent/window_sampler.h"
 
@@ -238,6 +240,10 @@ int run(int fd) {
         refuse(*shared, "rdam: rdam-agent cannot start a thread: raise ulimit -u\n");
         return 0;
     }
+    if (!SpareDescriptors{}.enough()) {
+        refuse(*shared, "rdam: Too many open files: the recorder needs a few more (raise ulimit -n)\n");
+        return 0;
+    }
     ThreadPriorities priorities(static_cast<pid_t>(process.pid));
     priorities.enlist();
     Attendant attendant(control, priorities, [&] { return watch.end() != End::none; });
@@ -269,7 +275,9 @@ int run(int fd) {
         return 0;
     }
     // While the process waits, so that no thread it makes is missed.
+    std::optional<SpareDescriptors> spare(std::in_place);
     SwitchRecorder switches(process.pid, shared->start().clock, wishes.switches, info.switches);
+    spare.reset();
     info.process.machine_share = machine.result();
     const StolenShare stolen;
     shared->announce(shm::AgentState::planned);

@@ -1,0 +1,26 @@
+// File descriptors that are kept free for what cannot be done without.
+#pragma once
+
+#include <vector>
+
+namespace rdam::agent {
+
+/// Takes as many as the program's objects, what tells of the process, and the trace need at a time; gives
+/// them back at its end.
+class SpareDescriptors {
+  public:
+    SpareDescriptors();
+    ~SpareDescriptors();
+    SpareDescriptors(const SpareDescriptors&) = delete;
+    SpareDescriptors& operator=(const SpareDescriptors&) = delete;
+    SpareDescriptors(SpareDescriptors&&) = delete;
+    SpareDescriptors& operator=(SpareDescriptors&&) = delete;
+
+    /// False: there are fewer, and of what cannot be opened nothing true could be said.
+    bool enough() const;
+
+  private:
+    std::vector<int> taken_;
+};
+
+}  // namespace rdam::agent
