@@ -201,11 +201,12 @@ void TraceReader::State::refuse_shared_off_cpu() {
         lives[thread.tid].begins.push_back(thread.start);
         lives[thread.tid].ends.push_back(thread.end != 0 ? thread.end : UINT64_MAX);
     }
-    for (auto& [tid, of_tid] : lives) {
+    for (auto& each : lives) {
+        Lives& of_tid = each.second;
         if (std::ssize(of_tid.begins) <= kMostReaders) continue;
         std::ranges::sort(of_tid.begins);
         std::ranges::sort(of_tid.ends);
-        damage.bad_chunks += std::erase_if(off_cpu[tid].chunks, [&](const Chunk& chunk) {
+        damage.bad_chunks += std::erase_if(off_cpu[each.first].chunks, [&](const Chunk& chunk) {
             const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
             const auto begun = std::ranges::upper_bound(of_tid.begins, header.last_tsc);
             const auto ended = std::ranges::lower_bound(of_tid.ends, header.first_tsc);

@@ -89,11 +89,11 @@ TEST_CASE("events with very many words fill a chunk by their size") {
     TraceInfo info = info_of_one_function();
     info.functions[0].enter_words = format::kMaxEventWords;
     info.functions[0].parameters.clear();
-    constexpr std::uint64_t kEvents = 8000;
+    constexpr std::uint64_t kWide = 8000;
     std::vector<std::uint64_t> words(format::kMaxEventWords);
     TraceWriter writer = writer_of(path);
     ChunkEncoder encoder;
-    for (std::uint64_t i = 0; i < kEvents; ++i) {
+    for (std::uint64_t i = 0; i < kWide; ++i) {
         for (std::size_t w = 0; w < words.size(); ++w)
             words[w] = (i + 1) * (w + 1) * 0x9e3779b97f4a7c15U;
         encoder.enter(i, 0, 0, 0, false, 0, words);
@@ -103,7 +103,7 @@ TEST_CASE("events with very many words fill a chunk by their size") {
     const auto reader = TraceReader::open(path);
     REQUIRE(reader);
     const Replay read = replay(*reader, 0);
-    REQUIRE(read.events.size() == kEvents);
+    REQUIRE(read.events.size() == kWide);
     CHECK(read.events.back().words == words);
     CHECK(read.gaps.empty());
 }
