@@ -1,6 +1,6 @@
 // Writes a small trace that would have the analyzer take much more time or memory than its size is worth:
 //
-//     hostile_traces SHAPE FILE [CHUNKS]
+//     hostile_traces SHAPE FILE [CHUNKS EVENTS]
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -21,6 +21,11 @@ using namespace rdam;
 
 constexpr std::uint64_t kEnd = std::uint64_t{1} << 40U;
 constexpr std::uint32_t kEventsOfChunk = 1U << 17U;
+
+struct Size {
+    int chunks = 0;
+    std::uint32_t events = kEventsOfChunk;  ///< of a chunk, at most
+};
 /// Words of a chunk, a byte each: as many as a chunk's payload has room for, and as a reader takes.
 constexpr std::uint32_t kMost = 15U << 20U;
 constexpr std::uint32_t kAccepted = 9U << 20U;
@@ -49,7 +54,7 @@ void check(const Result<void>& done) {
 }
 
 /// Threads of one tid, all of which live all the time.
-void one_tid(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks) {
+void one_tid(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size) {
     info = make_info(500, 0);
     info.switches.state = trace::SwitchInfo::State::recorded;
     check(writer.describe(info));
@@ -60,33 +65,33 @@ void one_tid(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks) {
     trace::OffCpuEncoder intervals;
     std::minstd_rand random;
     std::uint64_t at = 100;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-        for (std::uint32_t i = 0; i < kEventsOfChunk; ++i, at += 100 + random() % 16)
+    for (int chunk = 0; chunk < size.chunks; ++chunk) {
+        for (std::uint32_t i = 0; i < size.events; ++i, at += 100 + random() % 16)
             intervals.add({.out = at, .in = at + 50, .cpu = 0, .preempted = true});
         check(writer.append_off_cpu(1000, intervals));
     }
 }
 
 /// Calls that never end.
-void open_calls(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks) {
+void open_calls(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size) {
     info = make_info(1, 0);
     check(writer.describe(info));
     trace::ChunkEncoder events;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-        for (std::uint32_t i = 0; i < kEventsOfChunk; ++i)
+    for (int chunk = 0; chunk < size.chunks; ++chunk) {
+        for (std::uint32_t i = 0; i < size.events; ++i)
             events.enter(1000, 0, 0, 0, false, 0, {});
         check(writer.append(0, events));
     }
 }
 
-void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks, std::uint16_t declared,
+void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size, std::uint16_t declared,
                 std::uint16_t written, std::uint32_t words_of_chunk) {
     info = make_info(1, declared);
     check(writer.describe(info));
     const std::vector<std::uint64_t> words(written);
     trace::ChunkEncoder events;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-        for (std::uint32_t i = 0; i < words_of_chunk / written && i < kEventsOfChunk / 2; ++i) {
+    for (int chunk = 0; chunk < size.chunks; ++chunk) {
+        for (std::uint32_t i = 0; i < words_of_chunk / written && i < size.events / 2; ++i) {
             events.enter(1000, 0, 0, 0, false, 0, words);
             events.leave(1001, 0, 0, false, {});
         }
@@ -97,10 +102,12 @@ void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, int chunks, 
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count != 3 && count != 4) return 2;
+    if (count != 3 && count != 5) return 2;
     const std::string_view shape = arguments[1];
-    const int chunks = count == 4 ? std::atoi(arguments[3]) : 0;
-    const auto or_else = [&](int usual) { return chunks > 0 ? chunks : usual; };
+    const auto or_else = [&](int chunks) {
+        if (count == 3) return Size{.chunks = chunks};
+        return Size{std::atoi(arguments[3]), static_cast<std::uint32_t>(std::atoi(arguments[4]))};
+    };
     const int fd = open(arguments[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     auto writer = trace::TraceWriter::create(fd, arguments[2], 1);
     if (!writer) return 2;
