@@ -136,10 +136,10 @@ ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_
                     .pauses_ns = nanoseconds(pauses),
                     .waits_ns = nanoseconds(counts.waited),
                     .agent_ns = nanoseconds(counts.by_recorder)};
+    if (thread.off_cpu) cost.switches_ns = kRecordedSwitchNs * static_cast<double>(thread.off_cpu->switches);
     if (off_cpu_known && thread.off_cpu) {
         cost.pauses_ns = nanoseconds(pauses - std::min(pauses, thread.off_cpu->in_pauses));
         cost.agent_ns = nanoseconds(thread.off_cpu->recorder);
-        cost.switches_ns = kRecordedSwitchNs * static_cast<double>(thread.off_cpu->switches);
     } else {
         cost.pauses_ns = std::min(cost.pauses_ns, kMostOfProbes * cost.probes_ns);
     }
