@@ -20,6 +20,7 @@
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
 #include "libprobe/settled.h"
+#include "libprobe/side_frames.h"
 #include "libprobe/sys.h"
 #include "libprobe/threads.h"
 
@@ -201,6 +202,8 @@ void past_wrappers() {
     past_wrapper(globals.set_specific);
     past_wrapper(globals.get_stack);
     past_wrapper(globals.set_stack_size);
+    past_wrapper(globals.get_stack_size);
+    past_wrapper(globals.init_attributes);
 }
 
 void tell_measured() {
@@ -279,6 +282,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char** environmen
     }
     disown_children(environment);
     const sys::BlockSignals blocked;
+    watch_stack(rdam_thread, first_stack(environment));
     begin_recording();
 }
 

@@ -29,6 +29,8 @@ static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
 static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
+static_assert(offsetof(ThreadState, stack_limit) == RDAM_THREAD_STACK_LIMIT);
+static_assert(offsetof(ThreadState, stack) + offsetof(Stack, low) == RDAM_THREAD_STACK_LOW);
 static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
 static_assert(offsetof(ThreadState, random) == RDAM_THREAD_RANDOM);
 static_assert(offsetof(ThreadState, counter) == RDAM_THREAD_COUNTER);

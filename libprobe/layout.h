@@ -27,6 +27,7 @@
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
 #define RDAM_THREAD_SIDE_FREE 8
+#define RDAM_THREAD_STACK_LIMIT 16
 #define RDAM_THREAD_SIDE_COUNT 24
 #define RDAM_THREAD_TREE 32
 #define RDAM_THREAD_RANDOM 40
@@ -34,6 +35,7 @@
 #define RDAM_THREAD_COUNTER_GAP 56
 #define RDAM_THREAD_PAIRS 64
 #define RDAM_PAIR_BITS 9
+#define RDAM_THREAD_STACK_LOW (RDAM_THREAD_PAIRS + (16 << RDAM_PAIR_BITS))
 #define RDAM_PAIR_HASH 0x9E3779B1  // odd, near 2^32 divided by the golden ratio: Knuth, TAOCP 6.4
 
 // Guard: what a slot's offset in its chunk is below while events are recorded; 0 when none are

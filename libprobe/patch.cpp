@@ -9,16 +9,14 @@
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
 
-/// Laid out by VARIANT_TABLE in trampoline.S.
-struct RdamVariant {
-    void* enter;
-    void* store_integers[rdam::plan::kMaxIntegerRegisters + 1];
-    void* store_vectors[rdam::plan::kMaxVectorRegisters + 1];
-};
+extern "C" {
+/// The trampolines by clock (shm::Clock), counting or not, budget or none, and frame (real, side).
+extern void* const rdam_variants[rdam::shm::kClocks][2][2][2];
 
-/// By clock (shm::Clock), counting or not, budget or none, and frame (real, side): trampoline.S has the
-/// table.
-extern "C" const RdamVariant* const rdam_variants[rdam::shm::kClocks][2][2][2];
+/// For FunctionEntry::store_integers and store_vectors, by the number of registers.
+extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 1];
+extern const std::uint8_t rdam_store_vectors[rdam::plan::kMaxVectorRegisters + 1];
+}
 
 namespace rdam::probe {
 namespace {
@@ -74,11 +72,11 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
     return 0;
 }
 
-const RdamVariant& variant(plan::Frame frame) {
+void* trampoline(plan::Frame frame) {
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
     const std::size_t counting = globals.counting ? 1 : 0;
     const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
-    return *rdam_variants[clock][counting][budget][frame == plan::Frame::real ? 0 : 1];
+    return rdam_variants[clock][counting][budget][frame == plan::Frame::real ? 0 : 1];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
@@ -86,10 +84,9 @@ std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
     return reinterpret_cast<std::uint64_t>(stubs) + std::uint64_t{number} * RDAM_STUB_SIZE;
 }
 
-void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& recording,
-                std::uint32_t stack_bytes, bool waits, void* resume) {
+void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uint32_t stack_bytes, bool waits,
+                void* resume) {
     FunctionEntry& entry = rdam_functions[number];
-    const RdamVariant& code = variant(frame);
     const std::uint32_t words =
         recording.integer_registers + recording.vector_registers + recording.stack_words;
     const std::uint32_t result_words = recording.return_value != plan::ReturnValue::none ? 1 : 0;
@@ -106,8 +103,8 @@ void fill_entry(std::uint32_t number, plan::Frame frame, const plan::Recording& 
     entry.vectors = recording.vector_registers;
     entry.stack_words = recording.stack_words;
     entry.return_value = static_cast<std::uint8_t>(recording.return_value);
-    entry.store_integers = code.store_integers[recording.integer_registers];
-    entry.store_vectors = code.store_vectors[recording.vector_registers];
+    entry.store_integers = rdam_store_integers[recording.integer_registers];
+    entry.store_vectors = rdam_store_vectors[recording.vector_registers];
     entry.pair_key = std::uint64_t{number + 1} << 48 ^ std::uint32_t{(number + 1) * RDAM_PAIR_HASH};
 }
 
@@ -244,8 +241,7 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
     for (std::uint32_t i = group.first; i < group.end; ++i) {
         const shm::PlannedFunction& function = functions[i];
         const bool placed = place_function(area, function, at, gates);
-        fill_entry(function.number, function.frame, function.recording, function.stack_bytes,
-                   function.waits != 0,
+        fill_entry(function.number, function.recording, function.stack_bytes, function.waits != 0,
                    placed ? reinterpret_cast<void*>(at + before_code(function)) : nullptr);
         at += room_for(function);
     }
@@ -274,8 +270,8 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
 
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
     PatchResult result;
-    rdam_target_real = variant(plan::Frame::real).enter;
-    rdam_target_side = variant(plan::Frame::side).enter;
+    rdam_target_real = trampoline(plan::Frame::real);
+    rdam_target_side = trampoline(plan::Frame::side);
     const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(plan_area + reply.functions.offset);
     const std::uint32_t count = reply.functions.size / sizeof(shm::PlannedFunction);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -311,7 +307,7 @@ void report(const PatchResult& result) {
 }
 
 void prepare_empty_function(std::uint32_t number) {
-    fill_entry(number, plan::Frame::real, {}, 0, false, reinterpret_cast<void*>(rdam_nothing));
+    fill_entry(number, {}, 0, false, reinterpret_cast<void*>(rdam_nothing));
 }
 
 }  // namespace rdam::probe

@@ -1,5 +1,6 @@
 #include "libprobe/runtime.h"
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "libprobe/state.h"
@@ -87,6 +88,12 @@ void say_lines(const char* text, std::size_t size) {
         if ((byte < ' ' && byte != '\n') || byte == kDelete) return;
     }
     say(text, size);
+}
+
+void* map_private(std::size_t size) {
+    const long address =
+        sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return sys::failed(address) ? nullptr : reinterpret_cast<void*>(address);
 }
 
 void put_number(char (&text)[21], std::uint64_t number) {

@@ -15,6 +15,9 @@ std::size_t text_size(const char* text);
 /// copied, up to the first page that is missing. One system call. At most 16 KiB.
 std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
 
+/// Memory of this process alone, all of it there; nullptr: there is none.
+void* map_private(std::size_t size);
+
 /// Writes the decimal digits of `number` and a \0.
 void put_number(char (&text)[21], std::uint64_t number);
 

@@ -1,13 +1,11 @@
 // What the trampolines call when the straight path does not suffice.
-#include <linux/mman.h>
-#include <signal.h>
-
 #include "libprobe/children.h"
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/init.h"
 #include "libprobe/packing.h"
 #include "libprobe/runtime.h"
+#include "libprobe/side_frames.h"
 #include "libprobe/state.h"
 #include "libprobe/sys.h"
 
@@ -35,12 +33,6 @@ constexpr std::uint64_t kMostPairs = 1 << 20;
 
 std::size_t pair_table_bytes(std::uint64_t capacity) {
     return sizeof(PairTable) + capacity * sizeof(Pair);
-}
-
-void* map_private(std::size_t size) {
-    const long address =
-        sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    return sys::failed(address) ? nullptr : reinterpret_cast<void*>(address);
 }
 
 Pair* find_pair(PairTable& table, std::uint64_t key) {
@@ -183,69 +175,6 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
                                                   std::memory_order_release);
 }
 
-bool in_trampolines(std::uint64_t address) {
-    return address >= reinterpret_cast<std::uint64_t>(rdam_trampolines_begin) &&
-           address < reinterpret_cast<std::uint64_t>(rdam_trampolines_end);
-}
-
-/// What is known when all side frames are in use.
-struct Exhaustion {
-    std::uint64_t place =
-        0;  ///< where the return address of the call that begins now stands; 0: it has none of its own
-    std::uint64_t below = 0;  ///< no call that is being set up has its place below this
-};
-
-bool on_signal_stack() {
-    stack_t stack{};
-    return sys::call(SYS_sigaltstack, 0, sys::word(&stack)) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
-}
-
-/// Whether the call of a side frame is over although nobody has given the frame back: left by longjmp. What
-/// had its return address where another call has it now has ended. Elsewhere the word there tells: it leads
-/// back to the trampoline during the call, and to the caller before it, when a signal has come in between.
-bool is_over(const SideFrame& frame, const Exhaustion& now, bool look) {
-    if (frame.place == 0) return false;  // taken by what a signal has interrupted
-    if (frame.place == now.place) return true;
-    if (!look) return false;
-    std::uint64_t word = 0;
-    // The stack may be gone: then its calls are, too.
-    if (read_memory(&word, frame.place, sizeof word) != sizeof word) return true;
-    return !in_trampolines(word) && (word != frame.return_address || frame.place < now.below);
-}
-
-/// Of calls that had their return address at the same place only the last can still be there.
-bool is_superseded(const SideFrame& frame, const SideFrame* frames, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-        if (frame.place != 0 && frames[i].place == frame.place && frames[i].order > frame.order) return true;
-    return false;
-}
-
-std::size_t reclaim(ThreadState& thread, SideFrame* frames, std::size_t count, const Exhaustion& now,
-                    bool look) {
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (!is_over(frames[i], now, look) && !(look && is_superseded(frames[i], frames, count))) continue;
-        frames[i].place = 0;
-        frames[i].rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
-        thread.side_free = &frames[i];
-        ++found;
-    }
-    return found;
-}
-
-/// Takes back the side frames that were jumped over. True if that was worth it.
-bool reclaim_side_frames(ThreadState& thread, std::uint64_t return_address, std::uint64_t place) {
-    // Looking at a stack word costs a system call, and at one another's place the square of their number.
-    constexpr std::uint32_t kLookedAt = 1;
-    constexpr std::size_t kPerBlock = kSideBlock / sizeof(SideFrame);
-    // A tail call shares its place with the call that it stands in for.
-    const Exhaustion now{in_trampolines(return_address) ? 0 : place, on_signal_stack() ? 0 : place};
-    std::size_t found = reclaim(thread, thread.side, kSideFrames, now, true);
-    for (std::uint32_t i = 0; i < thread.side_block_count; ++i)
-        found += reclaim(thread, thread.side_blocks[i], kPerBlock, now, i < kLookedAt);
-    return found >= kSideFrames / 2;
-}
-
 bool ready(ThreadState& thread) {
     if (thread.slot != nullptr) return true;
     return !thread.lent && begin_thread(thread, read_clock());
@@ -281,7 +210,6 @@ void release_pairs(ThreadState& thread) {
 }  // namespace rdam::probe
 
 using rdam::probe::FunctionEntry;
-using rdam::probe::SideFrame;
 
 std::uint64_t rdam_slow_pair(FunctionEntry* entry, std::uint64_t return_address,
                              const rdam::shm::EntryRegisters* registers) {
@@ -307,40 +235,6 @@ std::uint64_t rdam_slow_chunk(FunctionEntry*, std::uint64_t) {
 
 std::uint64_t rdam_slow_begin(FunctionEntry* entry, std::uint64_t) {
     return rdam::probe::make_room(entry->last_begin);
-}
-
-SideFrame* rdam_slow_side(FunctionEntry*, std::uint64_t return_address, std::uint64_t place) {
-    const rdam::sys::BlockSignals blocked;
-    auto& thread = rdam_thread;
-    if (thread.side_free != nullptr) return thread.side_free;
-    if (thread.lent) return nullptr;
-    while (thread.side_dead != nullptr) {
-        SideFrame* dead = thread.side_dead;
-        thread.side_dead = static_cast<SideFrame*>(dead->resume);
-        dead->place = 0;
-        dead->rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
-        thread.side_free = dead;
-    }
-    if (thread.side_free != nullptr) return thread.side_free;
-    SideFrame* frames = thread.side;
-    std::size_t count = rdam::probe::kSideFrames;
-    if (thread.side_ready) {
-        if (rdam::probe::reclaim_side_frames(thread, return_address, place)) return thread.side_free;
-        frames = thread.side_block_count == rdam::probe::kMostSideBlocks
-                     ? nullptr
-                     : static_cast<SideFrame*>(rdam::probe::map_private(rdam::probe::kSideBlock));
-        if (frames == nullptr) {
-            if (thread.side_free != nullptr) return thread.side_free;
-            rdam::probe::count_dropped(thread);
-            return nullptr;
-        }
-        thread.side_blocks[thread.side_block_count++] = frames;
-        count = rdam::probe::kSideBlock / sizeof(SideFrame);
-    }
-    thread.side_ready = true;
-    for (std::size_t i = 0; i < count; ++i)
-        frames[i].rbp = reinterpret_cast<std::uint64_t>(i + 1 < count ? &frames[i + 1] : thread.side_free);
-    return thread.side_free = frames;
 }
 
 std::uint64_t rdam_slow_inactive(FunctionEntry*, std::uint64_t) {

@@ -28,9 +28,9 @@ struct alignas(64) FunctionEntry {
     std::uint8_t integers;
     std::uint8_t vectors;
     std::uint8_t stack_words;
-    std::uint8_t no_words;  ///< 0
-    void* store_integers;
-    void* store_vectors;
+    std::uint8_t no_words;         ///< 0
+    std::uint64_t store_integers;  ///< where to begin in STORE_WORDS, from its first label
+    std::uint64_t store_vectors;
     std::uint64_t pair_key;  ///< see Pair::key
 };
 
@@ -65,10 +65,16 @@ struct SideFrame {
 inline constexpr std::uint32_t kSideFrames =
     128;  ///< in the thread-local storage: call stacks are followed through these
 inline constexpr std::size_t kSideBlock =
-    1 << 18;  ///< bytes of side frames that are mapped at a time when those do not suffice
+    1 << 18;  ///< bytes of side frames that are mapped first when those do not suffice
 inline constexpr std::uint32_t kMostSideBlocks = 32;
 
 struct PairTable;
+
+/// The addresses of the stack that a thread began on. Empty: they are not known.
+struct Stack {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+};
 
 /// What a thread has told the agent of itself, and goes on with: what stands in shared memory it never reads.
 struct Bookkeeping {
@@ -86,8 +92,9 @@ struct Bookkeeping {
 struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
     SideFrame* side_free = nullptr;
-    std::uint64_t vfork_cursor =
-        0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
+    /// Where rsp is below this, and not below stack.low, calls have their frames elsewhere (stack_use.h). 0:
+    /// nowhere.
+    std::uint64_t stack_limit = 0;
     std::uint64_t side_count = 0;  ///< side frames taken so far
     /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
     /// recorded; 0: none is open. kRegionTree: a manual region is.
@@ -98,6 +105,7 @@ struct ThreadState {
     std::uint64_t counter_gap =
         0;  ///< by how much the counter had been enabled longer than running when it began
     alignas(64) Pair pairs[kPairs] = {};
+    Stack stack;
     SideFrame side[kSideFrames] = {};
     shm::ThreadSlot* slot = nullptr;
     std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
@@ -107,7 +115,10 @@ struct ThreadState {
     std::uint32_t side_block_count = 0;
     PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
     SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
+    std::uint32_t side_pass = 0;      ///< calls to be left without a frame before one is looked for again
     std::uint32_t regions = 0;        ///< manual regions that are open
+    std::uint64_t vfork_cursor =
+        0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     Bookkeeping own;
     std::uint64_t dropped = 0;       ///< events, since it has its slot
     pack::PendingStacks stacks;      ///< whose enter events are still to come
@@ -209,10 +220,12 @@ struct Globals {
     std::uint64_t addresses[shm::kMaxFunctions] =
         {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan
     // Of libc, past their wrappers if they have one: pthread_setspecific, pthread_attr_getstack,
-    // pthread_attr_setstacksize.
+    // pthread_attr_setstacksize, pthread_attr_getstacksize, pthread_attr_init.
     int (*set_specific)(std::uint32_t, const void*) = nullptr;
     int (*get_stack)(const void*, void**, std::size_t*) = nullptr;
     int (*set_stack_size)(void*, std::size_t) = nullptr;
+    int (*get_stack_size)(const void*, std::size_t*) = nullptr;
+    int (*init_attributes)(void*) = nullptr;
     std::uint32_t thread_key = 0;
     bool has_thread_key = false;
 };

@@ -10,6 +10,7 @@
 #include "libprobe/clock.h"
 #include "libprobe/init.h"
 #include "libprobe/runtime.h"
+#include "libprobe/side_frames.h"
 #include "libprobe/sys.h"
 
 namespace rdam::probe {
@@ -24,6 +25,7 @@ struct Start {
     std::atomic<std::uint32_t> taken{0};
     Routine routine = nullptr;
     void* argument = nullptr;
+    std::uint64_t stack_size = 0;  ///< 0: it is not known
 };
 constexpr std::uint32_t kStarts = 512;
 constexpr std::size_t kStackOfProbes = 16384;  ///< for frames between the program's own
@@ -44,7 +46,9 @@ void* run_thread(void* data) {
     auto& start = *static_cast<Start*>(data);
     const Routine routine = start.routine;
     void* const argument = start.argument;
+    const Stack stack = stack_of(reinterpret_cast<std::uint64_t>(&data), start.stack_size);
     start.taken.store(0);
+    watch_stack(rdam_thread, stack);
     if (rdam_guard.active()) {
         const sys::BlockSignals blocked;
         if (rdam_thread.slot == nullptr) begin_thread(rdam_thread, read_clock());
@@ -61,6 +65,7 @@ void thread_ends(void* data) {
     const sys::BlockSignals blocked;
     if (rdam_guard.active()) end_thread(thread);
     release_pairs(thread);
+    release_side_frames(thread);
 }
 
 template <typename Function>
@@ -71,6 +76,8 @@ void find(Function*& function, const char* name) {
 void find_libc() {
     find(globals.get_stack, "pthread_attr_getstack");
     find(globals.set_stack_size, "pthread_attr_setstacksize");
+    find(globals.get_stack_size, "pthread_attr_getstacksize");
+    find(globals.init_attributes, "pthread_attr_init");
     find(real_create, "pthread_create");
 }
 
@@ -86,6 +93,17 @@ const pthread_attr_t* with_room(const pthread_attr_t* given, pthread_attr_t& lar
     if (size == 0 || is_own) return given;
     copy_bytes(&larger, given, sizeof larger);
     return globals.set_stack_size(&larger, size + kRoom) == 0 ? &larger : given;
+}
+
+/// What the new thread will have; 0: it cannot be known.
+std::uint64_t stack_size(const pthread_attr_t* attributes) {
+    pthread_attr_t usual;
+    if (attributes == nullptr) {
+        if (globals.init_attributes(&usual) != 0) return 0;
+        attributes = &usual;
+    }
+    std::size_t size = 0;
+    return globals.get_stack_size(attributes, &size) == 0 ? size : 0;
 }
 
 }  // namespace
@@ -110,6 +128,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
     if (start == nullptr) return real_create(thread, attributes, routine, argument);
     start->routine = routine;
     start->argument = argument;
+    start->stack_size = stack_size(attributes);
     const int result = real_create(thread, attributes, run_thread, start);
     if (result != 0) start->taken.store(0);
     return result;

@@ -31,7 +31,6 @@ rdam_trampolines_begin:
 // The parts that are rarely reached, behind the straight path of each trampoline.
 .macro RARE_PATHS name, clock, frame, budget, count
 .L\name\()_words:
-        jmp     *RDAM_ENTRY_STORE_INTEGERS(%r11)
         STORE_WORDS \name, .L\name\()_stamp
 .L\name\()_stamp:
         STAMP_ENTER \clock, \budget, \count
@@ -100,8 +99,9 @@ rdam_trampolines_begin:
 .L\name\()_inactive:
         CALL_SLOW rdam_slow_inactive
         test    %eax, %eax
-        jnz     .L\name\()_active
-        jmp     .L\name\()_pass
+        jz      .L\name\()_pass
+        mov     rdam_thread@gottpoff(%rip), %rax
+        jmp     .L\name\()_active
 
 .L\name\()_tail:
 .L\name\()_tail_slot:
@@ -129,10 +129,7 @@ rdam_trampolines_begin:
         jnz     .L\name\()_tail_slot
         jmp     .L\name\()_tail_pass
 .L\name\()_tail_words:
-        mov     RDAM_ENTRY_STORE_INTEGERS(%r11), %rax
-        add     $(.L\name\()_tail_i6 - .L\name\()_i6), %rax
-        jmp     *%rax
-        STORE_WORDS \name\()_tail, .L\name\()_tail_stamp, shift=(.L\name\()_tail_v8-.L\name\()_v8)
+        STORE_WORDS \name\()_tail, .L\name\()_tail_stamp
 
 .L\name\()_pass:
     .ifc \budget, budget
@@ -148,18 +145,7 @@ rdam_trampolines_begin:
         PASS_ON
 .endm
 
-// What the recorder's start-up needs to know of a trampoline: its address, and the labels in STORE_WORDS.
-.macro VARIANT_TABLE name
-        .pushsection .data.rel.ro, "aw"
-        .balign 8
-rdam_variant_\name:
-        .quad   rdam_enter_\name
-        .quad   .L\name\()_i0, .L\name\()_i1, .L\name\()_i2, .L\name\()_i3, .L\name\()_i4, .L\name\()_i5, .L\name\()_i6
-        .quad   .L\name\()_v0, .L\name\()_v1, .L\name\()_v2, .L\name\()_v3, .L\name\()_v4, .L\name\()_v5, .L\name\()_v6
-        .quad   .L\name\()_v7, .L\name\()_v8
-        .popsection
-.endm
-
+// rax = the thread's offset.
 .macro RECORD_ENTER name, clock, budget, count
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
@@ -175,19 +161,24 @@ rdam_variant_\name:
 .endm
 
 // --- The real frame ------------------------------------------------------------------------------------------------
-.macro REAL_FRAME name, clock, budget=none, count=none
+// Where the thread is deep in its stack, `deep` takes over: a side frame, which needs none of it.
+.macro REAL_FRAME name, deep, clock, budget=none, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
         .cfi_startproc
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
+        mov     rdam_thread@gottpoff(%rip), %rax
+        cmp     %fs:RDAM_THREAD_STACK_LIMIT(%rax), %rsp
+        jb      .L\name\()_below
+.L\name\()_shallow:
         push    RDAM_ENTRY_RESUME(%r11)
         push    %r11
-        push    $0                        // the rate
-        sub     $RDAM_FRAME_PADDING, %rsp
+        sub     $(8 + RDAM_FRAME_PADDING), %rsp  // the rate, and padding
     .ifc \budget, budget
         SAMPLE  \name, .L\name\()_arguments
+        mov     rdam_thread@gottpoff(%rip), %rax
     .endif
         RECORD_ENTER \name, \clock, \budget, \count
 .L\name\()_call:
@@ -222,10 +213,14 @@ rdam_enter_\name:
         jnz     1b
         jmp     .L\name\()_call
 
+.L\name\()_below:                       // the limit, in the thread's own stack or in another
+        cmp     %fs:RDAM_THREAD_STACK_LOW(%rax), %rsp
+        jae     .L\deep\()_built
+        jmp     .L\name\()_shallow
+
         RARE_PATHS \name, \clock, real, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
-        VARIANT_TABLE \name
 .endm
 
 // --- The side frame ------------------------------------------------------------------------------------------------
@@ -238,6 +233,7 @@ rdam_enter_\name:
         .cfi_startproc
         .cfi_personality 0x1b, rdam_personality
         BUILD_FRAME
+.L\name\()_built:
         sub     $(RDAM_FRAME_SIZE + RDAM_FRAME_R11), %rsp
     .ifc \budget, budget
         mov     %r11, RDAM_FRAME_ENTRY(%rbp)
@@ -273,6 +269,7 @@ rdam_enter_\name:
         cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
         jne     .L\name\()_made
     .endif
+        mov     %r10, %rax
         RECORD_ENTER \name, \clock, \budget, \count
         FENCE_IF_RECORDED \name, \clock, \budget
         mov     RDAM_FRAME_RESUME(%rbp), %r10
@@ -343,24 +340,23 @@ rdam_enter_\name:
         RARE_PATHS \name, \clock, side, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
-        VARIANT_TABLE \name
+.endm
+
+// The two of one kind.
+.macro PAIR_OF_FRAMES rest, clock, budget=none, count=none
+        REAL_FRAME real_\rest, side_\rest, \clock, \budget, \count
+        SIDE_FRAME side_\rest, \clock, \budget, \count
+        .pushsection .data.rel.ro.variants, "aw"
+        .quad   rdam_enter_real_\rest, rdam_enter_side_\rest
+        .popsection
 .endm
 
 // Those of a clock, in the order of rdam_variants (patch.cpp).
 .macro TRAMPOLINES clock
-        REAL_FRAME real_\clock, \clock
-        SIDE_FRAME side_\clock, \clock
-        REAL_FRAME real_\clock\()_budget, \clock, budget
-        SIDE_FRAME side_\clock\()_budget, \clock, budget
-        REAL_FRAME real_\clock\()_count, \clock, none, count
-        SIDE_FRAME side_\clock\()_count, \clock, none, count
-        REAL_FRAME real_\clock\()_budget_count, \clock, budget, count
-        SIDE_FRAME side_\clock\()_budget_count, \clock, budget, count
-        .pushsection .data.rel.ro.variants, "aw"
-    .irp rest, , _budget, _count, _budget_count
-        .quad   rdam_variant_real_\clock\rest, rdam_variant_side_\clock\rest
-    .endr
-        .popsection
+        PAIR_OF_FRAMES \clock, \clock
+        PAIR_OF_FRAMES \clock\()_budget, \clock, budget
+        PAIR_OF_FRAMES \clock\()_count, \clock, none, count
+        PAIR_OF_FRAMES \clock\()_budget_count, \clock, budget, count
 .endm
 
         .section .data.rel.ro.variants, "aw"
@@ -379,5 +375,20 @@ rdam_variants:
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end
 rdam_trampolines_end:
+
+// Where STORE_WORDS begins, from its first label, by the number of registers: as in one copy, so in all.
+        .section .rodata
+        .hidden rdam_store_integers
+        .globl  rdam_store_integers
+rdam_store_integers:
+        .irp    first, i0, i1, i2, i3, i4, i5, i6
+        .byte   .Lreal_rdtscp_\first - .Lreal_rdtscp_i6
+        .endr
+        .hidden rdam_store_vectors
+        .globl  rdam_store_vectors
+rdam_store_vectors:
+        .irp    first, v0, v1, v2, v3, v4, v5, v6, v7, v8
+        .byte   .Lreal_rdtscp_\first - .Lreal_rdtscp_v8
+        .endr
 
         .section .note.GNU-stack, "", @progbits

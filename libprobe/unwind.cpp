@@ -6,6 +6,7 @@
 #include "libprobe/chunks.h"
 #include "libprobe/clock.h"
 #include "libprobe/runtime.h"
+#include "libprobe/side_frames.h"
 #include "libprobe/sys.h"
 
 namespace {
@@ -31,17 +32,6 @@ FunctionEntry* as_entry(std::uint64_t address) {
     return is_entry ? reinterpret_cast<FunctionEntry*>(address) : nullptr;
 }
 
-SideFrame* as_side_frame(const rdam::probe::ThreadState& thread, std::uint64_t address) {
-    const auto within = [address](const SideFrame* frames, std::size_t bytes) {
-        const auto first = reinterpret_cast<std::uint64_t>(frames);
-        return address >= first && address < first + bytes && (address - first) % sizeof(SideFrame) == 0;
-    };
-    bool found = within(thread.side, sizeof thread.side);
-    for (std::uint32_t i = 0; i < thread.side_block_count && !found; ++i)
-        found = within(thread.side_blocks[i], rdam::probe::kSideBlock);
-    return found ? reinterpret_cast<SideFrame*>(address) : nullptr;
-}
-
 /// What a frame belongs to that is being unwound. Without an entry it is not one of ours.
 struct TakenFrame {
     FunctionEntry* entry = nullptr;
@@ -50,7 +40,7 @@ struct TakenFrame {
 
 /// The frame that is being unwound, by its rbp. Its SideFrame goes back.
 TakenFrame take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
-    if (SideFrame* side = as_side_frame(thread, rbp); side != nullptr) {
+    if (SideFrame* side = rdam::probe::as_side_frame(thread, rbp); side != nullptr) {
         FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(side->entry));
         if (entry == nullptr) return {};
         const std::uint64_t below_return_address = side->place - sizeof(std::uint64_t);
