@@ -229,9 +229,9 @@ bool report(const Output& output, const std::string& run, bool may_be_refused) {
             whole = false;
             fmt::print(
                 stderr,
-                "rdam: {}: the recorder (rdam-agent) was killed: what it had not written is lost; record "
-                "again\n",
-                printable(trace.path));
+                "rdam: {}: the recorder (rdam-agent) was killed: the trace has about {} until then, and what "
+                "came after is lost; record again\n",
+                printable(trace.path), plural(trace.events, "event"));
         }
         if (!trace.killed) continue;
         for (const std::string& remark : trace.remarks)

@@ -106,6 +106,7 @@ std::vector<RunTrace> find_traces(const std::string& output, const std::string& 
         trace.program = fs::path(reader->info().process.executable).filename().string();
         trace.threads = reader->info().threads.size();
         trace.functions = reader->info().functions.size();
+        trace.events = reader->events();
         trace.bytes = entry.file_size(error);
         trace.unfinished = reader->damage().no_index;
         trace.killed = !reader->info().process.clean_end;

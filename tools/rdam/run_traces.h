@@ -15,6 +15,7 @@ struct RunTrace {
     std::string program;  ///< its file name
     std::uint64_t threads = 0;
     std::uint64_t functions = 0;
+    std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     bool unfinished = false;  ///< nobody has closed the file: the agent was killed
     bool killed = false;      ///< the program ended without rdam noticing: its remarks have not been printed
