@@ -81,9 +81,9 @@ bool is_progress(std::string_view line) {
            line.starts_with("latency-point\t");
 }
 
-class Reader {
+class CozReader {
   public:
-    explicit Reader(std::string_view origin) : origin_(origin) {}
+    explicit CozReader(std::string_view origin) : origin_(origin) {}
 
     CauseReports read(std::string_view text) {
         TextLines lines{text};
@@ -159,7 +159,7 @@ bool is_coz(std::string_view text) {
 }
 
 CauseReports parse_coz(std::string_view text, std::string_view origin) {
-    return Reader{origin}.read(text);
+    return CozReader{origin}.read(text);
 }
 
 }  // namespace rdam::causes

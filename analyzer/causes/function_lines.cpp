@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "wrappers/object/symbolizer.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam::causes {
 namespace {
@@ -19,10 +20,6 @@ std::vector<std::string> names_from_end(std::string_view path) {
         if (part != "/" && part != ".." && part != ".") names.push_back(part.string());
     std::ranges::reverse(names);
     return names;
-}
-
-std::string_view file_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace

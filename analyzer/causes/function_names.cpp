@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "wrappers/object/demangle.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam::causes {
 namespace {
-
-std::string_view file_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 /// What tools add to a name: `f (inlined)`, `f [clone .cold]`, `f@plt`, callgrind's `f'2` for recursion.
 std::string_view bare_name(std::string_view name) {

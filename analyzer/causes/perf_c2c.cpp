@@ -77,9 +77,9 @@ std::optional<RowSums::Place> place_of(std::string_view line) {
     return std::nullopt;
 }
 
-class Reader {
+class C2cReader {
   public:
-    explicit Reader(std::string_view origin) : origin_(origin) {}
+    explicit C2cReader(std::string_view origin) : origin_(origin) {}
 
     CauseReports read(std::string_view text) {
         TextLines lines{text};
@@ -151,7 +151,7 @@ bool is_perf_c2c(std::string_view text) {
 }
 
 CauseReports parse_perf_c2c(std::string_view text, std::string_view origin) {
-    return Reader{origin}.read(without_colours(text));
+    return C2cReader{origin}.read(without_colours(text));
 }
 
 }  // namespace rdam::causes

@@ -77,9 +77,10 @@ Heading heading_of(std::string_view message) {
     return Heading::other;
 }
 
-class Reader {
+class ValgrindReader {
   public:
-    explicit Reader(std::string_view origin, bool drd) : origin_(origin), errors_(drd ? "DRD" : "Helgrind") {}
+    explicit ValgrindReader(std::string_view origin, bool drd)
+        : origin_(origin), errors_(drd ? "DRD" : "Helgrind") {}
 
     CauseReports read(std::string_view text) {
         TextLines lines{text};
@@ -165,7 +166,7 @@ bool is_valgrind_text(std::string_view text) {
 }
 
 CauseReports parse_valgrind_text(std::string_view text, std::string_view origin) {
-    return Reader{origin, begins_with(text, kDrd)}.read(text);
+    return ValgrindReader{origin, begins_with(text, kDrd)}.read(text);
 }
 
 }  // namespace rdam::causes

@@ -19,13 +19,13 @@ namespace {
 /// Pairs of more parameters than this are not tried.
 constexpr std::size_t kMostParameters = 8;
 /// Values of a variable in a pair. Fewer where the calls would not suffice for the square of it.
-constexpr std::size_t kMostClasses = 16;
-constexpr std::size_t kFewestClasses = 4;
+constexpr std::size_t kMostPairClasses = 16;
+constexpr std::size_t kFewestPairClasses = 4;
 
 std::size_t classes_for(std::size_t calls) {
     constexpr double kInPair = 16;
     const auto square = static_cast<double>(calls) / kInPair;
-    return std::clamp(static_cast<std::size_t>(std::sqrt(square)), kFewestClasses, kMostClasses);
+    return std::clamp(static_cast<std::size_t>(std::sqrt(square)), kFewestPairClasses, kMostPairClasses);
 }
 
 /// A variable's values as classes of about as many calls each, by call of the sample.
@@ -84,7 +84,8 @@ struct Pair {
 };
 
 double together(const Suspicion& suspicion, const Classes& a, const Classes& b) {
-    return explained_by(suspicion, [&](std::size_t i) { return a.of_call[i] * kMostClasses + b.of_call[i]; });
+    return explained_by(suspicion,
+                        [&](std::size_t i) { return a.of_call[i] * kMostPairClasses + b.of_call[i]; });
 }
 
 Pair best_pair(const Suspicion& suspicion, const std::vector<Classes>& parameters) {

@@ -7,7 +7,7 @@
 namespace rdam::mining {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoPlace = UINT32_MAX;
 constexpr std::uint32_t kEmpty = UINT32_MAX;  ///< the symbol of a cell that a meta-event to its left covers
 
 /// Neighbours in the list of the pair that begins here. In the first of a row of empty cells `next` is the
@@ -18,8 +18,8 @@ struct Links {
 };
 
 struct Occurrences {
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
+    std::uint32_t first = kNoPlace;
+    std::uint32_t last = kNoPlace;
 };
 
 struct PairHash {
@@ -67,7 +67,7 @@ class Replacement {
     /// two do not overlap.
     bool occurs_twice(std::uint32_t at) const {
         const std::uint32_t next = links_[at].next;
-        return next != kNone && (links_[next].next != kNone || next != after(at));
+        return next != kNoPlace && (links_[next].next != kNoPlace || next != after(at));
     }
 
     void replace_all(std::uint32_t at) {
@@ -76,7 +76,7 @@ class Replacement {
         const std::uint32_t right = symbols_[after(at)];
         metas_.push_back({symbols_[at], right, length_of(symbols_[at]) + length_of(right), 0});
         sink_.made(meta, metas_[meta].left, metas_[meta].right);
-        for (std::uint32_t i = at; i != kNone;) {
+        for (std::uint32_t i = at; i != kNoPlace;) {
             ++metas_[meta].occurrences;
             i = replace(i, meta);
         }
@@ -91,7 +91,7 @@ class Replacement {
         if (behind < size_) unlink(second);
         // The list of the pair that is being replaced is forgotten in the end.
         const std::uint32_t following = links_[i].next;
-        if (following != kNone) links_[following].prev = kNone;
+        if (following != kNoPlace) links_[following].prev = kNoPlace;
         symbols_[i] = kFirstMeta + meta;
         symbols_[second] = kEmpty;
         links_[i + 1].next = behind;
@@ -108,25 +108,25 @@ class Replacement {
 
     void append(std::uint32_t i) {
         Occurrences& all = occurrences_of(pair_at(i));
-        links_[i] = {kNone, all.last};
-        (all.last == kNone ? all.first : links_[all.last].next) = i;
+        links_[i] = {kNoPlace, all.last};
+        (all.last == kNoPlace ? all.first : links_[all.last].next) = i;
         all.last = i;
     }
 
     void unlink(std::uint32_t i) {
         const Links links = links_[i];
-        if (links.prev == kNone || links.next == kNone) {
+        if (links.prev == kNoPlace || links.next == kNoPlace) {
             Occurrences& all = occurrences_of(pair_at(i));
-            if (links.prev == kNone) all.first = links.next;
-            if (links.next == kNone) all.last = links.prev;
+            if (links.prev == kNoPlace) all.first = links.next;
+            if (links.next == kNoPlace) all.last = links.prev;
         }
-        if (links.prev != kNone) links_[links.prev].next = links.next;
-        if (links.next != kNone) links_[links.next].prev = links.prev;
+        if (links.prev != kNoPlace) links_[links.prev].next = links.next;
+        if (links.next != kNoPlace) links_[links.next].prev = links.prev;
     }
 
     /// Runs ask for the same pair again and again.
     Occurrences& occurrences_of(std::uint64_t pair) {
-        if (pair != latest_pair_ || latest_ == kNone) {
+        if (pair != latest_pair_ || latest_ == kNoPlace) {
             const auto next = unused_.empty() ? static_cast<std::uint32_t>(lists_.size()) : unused_.back();
             const auto [entry, added] = pairs_.emplace(pair, next);
             latest_pair_ = pair;
@@ -144,7 +144,7 @@ class Replacement {
         lists_[entry->second] = {};
         unused_.push_back(entry->second);
         pairs_.erase(entry);
-        latest_ = kNone;
+        latest_ = kNoPlace;
     }
 
     ReplacementSink& sink_;
@@ -156,7 +156,7 @@ class Replacement {
     std::vector<Occurrences> lists_;
     std::vector<std::uint32_t> unused_;  // places in lists_
     std::uint64_t latest_pair_ = 0;
-    std::uint32_t latest_ = kNone;
+    std::uint32_t latest_ = kNoPlace;
 };
 
 }  // namespace

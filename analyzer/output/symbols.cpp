@@ -9,15 +9,10 @@
 
 #include "analyzer/trace/place.h"
 #include "wrappers/object/symbolizer.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam::output {
-namespace {
-
-std::string file_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string frame_text(const StackFrame& frame) {
     std::string place = frame.module.empty() ? fmt::format("{:#x}", frame.offset)

@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "analyzer/score/as_double.h"
 #include "analyzer/score/dependence.h"
 #include "analyzer/score/floor.h"
 #include "analyzer/score/windowed_part.h"
@@ -31,10 +32,6 @@ struct Sums {
 
     double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
 };
-
-double as_double(std::uint64_t value) {
-    return static_cast<double>(value);
-}
 
 bool is_minimum(const Baseline& baseline) {
     return baseline.kind != Baseline::Kind::percentile;

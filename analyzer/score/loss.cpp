@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/score/as_double.h"
+
 namespace rdam::score {
 namespace {
 
 constexpr double kNormal95 = 1.96;
 constexpr double kExponential95 = 2.995732;  // ln 20
 constexpr double kFastest = 0.01;
-
-double as_double(std::uint64_t value) {
-    return static_cast<double>(value);
-}
 
 }  // namespace
 

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "analyzer/score/as_double.h"
+
 namespace rdam::score {
 namespace {
-
-double as_double(std::uint64_t value) {
-    return static_cast<double>(value);
-}
 
 const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estimate) {
     if (estimate == nullptr) return part.times;

@@ -14,6 +14,7 @@
 #include "tools/agent/plan_area.h"
 #include "tools/agent/process_facts.h"
 #include "wrappers/plan/cached_plan.h"
+#include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -95,10 +96,6 @@ std::uint64_t ask_ifunc(const SharedMemory& shared, std::uint64_t resolver) {
     const bool answered = control.ifunc_answered_futex.load() == asked;
     shared.announce(shm::AgentState::starting);
     return answered ? control.ifunc_target : 0;
-}
-
-std::string file_name(const std::string& path) {
-    return std::filesystem::path(path).filename().string();
 }
 
 trace::ParameterInfo describe(const Parameter& parameter) {

@@ -11,6 +11,7 @@
 #include "tools/rdam/generate.h"
 #include "tools/rdam/known_variables.h"
 #include "tools/rdam/terminal.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam {
 
@@ -86,10 +87,6 @@ std::string one_line(std::string text) {
         text.pop_back();
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
-}
-
-std::string_view file_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
 }
 
 /// Results count only once they are where they belong: a full disk behind stdout must not look like success.

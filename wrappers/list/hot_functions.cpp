@@ -17,10 +17,6 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;  // module, name
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 bool has_no_name(const PerfRow& row) {
     return is_address(row.symbol) || row.symbol == "[unknown]";
 }
@@ -28,15 +24,15 @@ bool has_no_name(const PerfRow& row) {
 }  // namespace
 
 bool is_no_file(std::string_view module) {
-    return starts_with(module, "[") || starts_with(module, "//") || starts_with(module, "anon_inode") ||
-           starts_with(module, "/memfd:") || starts_with(module, "/SYSV") || starts_with(module, "/dev/") ||
-           starts_with(module, "perf-") || starts_with(module, "jitted-");
+    return module.starts_with("[") || module.starts_with("//") || module.starts_with("anon_inode") ||
+           module.starts_with("/memfd:") || module.starts_with("/SYSV") || module.starts_with("/dev/") ||
+           module.starts_with("perf-") || module.starts_with("jitted-");
 }
 
 namespace {
 
 bool is_kernel(const PerfRow& row) {
-    return row.level == 'k' || (row.level == ' ' && starts_with(row.module, "[kernel"));
+    return row.level == 'k' || (row.level == ' ' && row.module.starts_with("[kernel"));
 }
 
 /// nullopt: a function of the program.

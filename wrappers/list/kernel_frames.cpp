@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::string_view kInlined = " (inlined)";
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 bool is_kernel_address(std::string_view symbol) {
     constexpr std::uint64_t kUpperHalf = 0xffff800000000000;
     if (!is_address(symbol) || symbol.size() < 3) return false;
@@ -25,13 +21,13 @@ bool is_kernel_address(std::string_view symbol) {
 bool is_next_to_kernel_entry(std::string_view symbol) {
     constexpr std::array<std::string_view, 5> kFirst = {"do_syscall_64", "exc_page_fault", "sysvec_",
                                                         "common_interrupt", "irqentry_exit_to_user_mode"};
-    return std::any_of(kFirst.begin(), kFirst.end(), [&](auto first) { return starts_with(symbol, first); });
+    return std::any_of(kFirst.begin(), kFirst.end(), [&](auto first) { return symbol.starts_with(first); });
 }
 
 }  // namespace
 
 bool is_address(std::string_view symbol) {
-    return symbol == "0" || (symbol.size() > 2 && starts_with(symbol, "0x") &&
+    return symbol == "0" || (symbol.size() > 2 && symbol.starts_with("0x") &&
                              symbol.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos);
 }
 
@@ -43,7 +39,7 @@ std::string_view plain_name(std::string_view symbol) {
     constexpr std::string_view kInternal = "__GI_";
     if (is_inlined(symbol)) symbol.remove_suffix(kInlined.size());
     symbol = symbol.substr(0, symbol.find('@'));
-    if (starts_with(symbol, kInternal)) symbol.remove_prefix(kInternal.size());
+    if (symbol.starts_with(kInternal)) symbol.remove_prefix(kInternal.size());
     const auto first = symbol.find_first_not_of('_');
     return first == std::string_view::npos ? symbol : symbol.substr(first);
 }
@@ -55,7 +51,7 @@ bool is_kernel_entry(std::string_view symbol) {
         "asm_load_gs",     "ret_from_fork",        "native_irq_return", "syscall_return_via_sysret",
         "int80_emulation", "async_page_fault"};
     return std::any_of(kEntries.begin(), kEntries.end(),
-                       [&](auto entry) { return starts_with(symbol, entry); });
+                       [&](auto entry) { return symbol.starts_with(entry); });
 }
 
 FrameNames::FrameNames(const PerfReport& report, const Catalogue& catalogue) : catalogue_(catalogue) {
@@ -113,7 +109,7 @@ std::string_view FrameNames::wrappable(std::string_view frame) const {
     if (const auto real = by_plain_name_.find(plain); real != by_plain_name_.end()) return real->second;
     // A name with underscores in front whose plain form is a well-known exported function is glibc's for that
     // one.
-    const auto* known = starts_with(frame, "__") ? catalogue_.find(plain) : nullptr;
+    const auto* known = frame.starts_with("__") ? catalogue_.find(plain) : nullptr;
     return known != nullptr && known->name == plain ? std::string_view(known->name) : std::string_view{};
 }
 

@@ -1,5 +1,7 @@
 #include "wrappers/object/demangle.h"
 
+// libiberty would declare a basename() of its own beside that of <string.h>.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
 #include <algorithm>
