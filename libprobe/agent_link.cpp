@@ -17,6 +17,7 @@
 #include "libprobe/plan_copy.h"
 #include "libprobe/request.h"
 #include "libprobe/runtime.h"
+#include "libprobe/starter.h"
 #include "libprobe/sys.h"
 
 #ifndef MADV_DONTFORK
@@ -132,8 +133,8 @@ void raise_limits() {
     }
 }
 
-/// In the grandchild: becomes the agent. The program's dynamic linker settings are not for it.
-[[noreturn]] void become_agent(const char* path, int fd) {
+/// The agent's: the program's dynamic linker settings are not for it. Ends with a null.
+const char* const* agent_environment() {
     static const char* environment[kMostVariables + 1];
     std::size_t count = 0;
     const char* output = globals.settings.output;
@@ -143,11 +144,16 @@ void raise_limits() {
             (output == nullptr || !starts_with(*entry, kOutputVariable.data())))
             environment[count++] = *entry;
     environment[count] = nullptr;
+    return environment;
+}
+
+/// In the grandchild: becomes the agent, which leaves a starter behind if it is the first of its run.
+[[noreturn]] void become_agent(const char* path, int fd, const char* const* environment, bool first) {
     char descriptor[21];
     char process[21];
     put_number(descriptor, static_cast<std::uint64_t>(fd));
     put_number(process, globals.control->pid);
-    const char* arguments[] = {path, descriptor, process, nullptr};
+    const char* arguments[] = {path, descriptor, process, first ? "first" : nullptr, nullptr};
     raise_limits();
     sys::call(SYS_fcntl, fd, F_SETFD, 0);
     sys::call(SYS_execve, sys::word(path), sys::word(arguments), sys::word(environment));
@@ -162,9 +168,11 @@ bool inherits_orphans() {
     return subreaper != 0 || sys::getpid() == 1;
 }
 
-/// In the child that stays: nothing of the program's may be held open here.
+/// In the child that stays: nothing of the program's may be held open here. What the agent leaves behind
+/// comes to it, not to the program.
 void wait_for_good() {
     const std::uint64_t all = ~std::uint64_t{0};
+    sys::call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
     sys::call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, sys::word(&all), 0, sizeof all);
     sys::call(SYS_close_range, 0, ~0u, 0);
     while (sys::call(SYS_wait4, -1, 0, __WALL, 0) == -4 /* EINTR */) {
@@ -176,7 +184,7 @@ void wait_for_good() {
 /// Of a process that takes in orphans the agent would become a child after all. There its parent stays, and
 /// waits for it: a child whose end sends no signal is seen by a wait with __WALL or __WCLONE only. (The agent
 /// itself cannot be one: an exec gives it the usual signal.)
-bool spawn(const char* path, int fd) {
+bool spawn(const char* path, int fd, const char* const* environment, bool first) {
     const bool stays = inherits_orphans();
     // CLONE_UNTRACED: a debugger of the program would follow the agent's exec.
     const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
@@ -185,7 +193,7 @@ bool spawn(const char* path, int fd) {
         // The kernel notes the agent's pid before the agent runs: however early it dies, that is seen.
         const long grandchild =
             sys::call(SYS_clone, CLONE_PARENT_SETTID, 0, sys::word(&globals.control->agent_pid), 0, 0);
-        if (grandchild == 0) become_agent(path, fd);
+        if (grandchild == 0) become_agent(path, fd, environment, first);
         if (stays && !sys::failed(grandchild)) wait_for_good();
         leave_process(sys::failed(grandchild) ? 1 : 0);
     }
@@ -324,11 +332,27 @@ bool give_up_agent(long error, bool fork_child) {
     return give_up("rdam-agent is not beside librdam.so: install rdam again");
 }
 
+/// By the run's starter where there is one, else by itself. False: the reason has been printed.
+bool start_agent(int fd, bool fork_child) {
+    const char* const* environment = agent_environment();
+    std::uint32_t agent_pid = 0;
+    const Asked asked = ask_starter(fd, environment, agent_pid);
+    if (asked == Asked::silent)
+        return give_up("the run's starter of recorders (rdam-starter) does not answer");
+    if (asked == Asked::started) {
+        globals.control->agent_pid.store(agent_pid);
+        return true;
+    }
+    char path[4096];
+    if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
+    const bool first = asked == Asked::absent && globals.settings.children != 0;
+    if (spawn(path, fd, environment, first)) return true;
+    return give_up("cannot start rdam-agent: no process can be made here");
+}
+
 }  // namespace
 
 bool connect_agent(bool fork_child) {
-    char path[4096];
-    if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
     const std::uint32_t chunks = chunk_count();
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = make_memory();
@@ -343,10 +367,10 @@ bool connect_agent(bool fork_child) {
     globals.shared_size = size;
     begin_standing(chunks);
     set_up_control(*globals.control, size, chunks, fork_child);
-    const bool started = spawn(path, static_cast<int>(fd));
+    const bool started = start_agent(static_cast<int>(fd), fork_child);
     sys::call(SYS_close, fd);
     sys::call(SYS_madvise, sys::word(memory), static_cast<long>(size), MADV_DONTFORK);
-    if (!started) return give_up("cannot start rdam-agent: no process can be made here");
+    if (!started) return false;
     standing.agent_pid.store(globals.control->agent_pid.load());
     if (!wait_for_plan()) {
         if (globals.control->agent_futex.load() == shm::AgentState::refused) {

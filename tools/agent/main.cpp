@@ -1,5 +1,6 @@
-// rdam-agent FD PID: the process beside the profiled one. Plans what is wrapped and writes the trace
-// (docs/design.md §4). Started by librdam.so; not meant for people.
+// rdam-agent FD PID [first]: the process beside the profiled one. Plans what is wrapped and writes the trace
+// (docs/design.md §4). The first of its run leaves a starter behind (starter.h). Started by librdam.so; not
+// meant for people.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@
 #include "tools/agent/shared_facts.h"
 #include "tools/agent/shared_memory.h"
 #include "tools/agent/spare_descriptors.h"
+#include "tools/agent/starter.h"
 #include "tools/agent/watch.h"
 #include "tools/agent/window_sampler.h"
 
@@ -324,15 +326,18 @@ int run(int fd) {
 }  // namespace rdam::agent
 
 int main(int count, char** arguments) {
+    // Nobody is to see an agent end by a signal.
+    std::set_terminate([] { _exit(1); });
+    if (rdam::agent::is_starter(count, arguments)) _exit(rdam::agent::serve_run(arguments));
     char* end = nullptr;
-    const long fd = count == 3 ? std::strtol(arguments[1], &end, 10) : -1;
+    const long fd = count == 3 || count == 4 ? std::strtol(arguments[1], &end, 10) : -1;
     if (fd < 3 || end == nullptr || *end != '\0') {
         std::fputs("rdam-agent is started by librdam.so; use 'rdam record'\n", stderr);
         return 2;
     }
-    // Nobody is to see an agent end by a signal.
-    std::set_terminate([] { _exit(1); });
     rdam::agent::detach_from_program(static_cast<int>(fd));
+    // Before there are threads.
+    if (count == 4) rdam::agent::leave_starter(arguments[0], std::atoi(arguments[2]));
     // Threads that wait for the process are still there: nothing is taken away under them.
     _exit(rdam::agent::run(static_cast<int>(fd)));
 }

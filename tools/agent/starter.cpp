@@ -1,0 +1,268 @@
+#include "tools/agent/starter.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "libprobe/format/starter.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::string_view kTitle = "rdam-starter";
+constexpr int kBacklog = 512;
+constexpr long kMostSeconds = 5;
+
+enum Argument { kName, kAgent, kListening, kFirst, kArguments };
+
+int open_process(int pid) {
+    return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+}
+
+std::string target(const std::string& link) {
+    char text[PATH_MAX];
+    const ssize_t size = readlink(link.c_str(), text, sizeof text);
+    return size < 0 ? std::string{} : std::string{text, static_cast<std::size_t>(size)};
+}
+
+/// Under the name of a process; -1: another starter does.
+int listen_for(int pid) {
+    std::string name{starter::kBegin};
+    for (const char c : target("/proc/self/ns/pid"))
+        if (c >= '0' && c <= '9') name += c;
+    name += "-" + std::to_string(pid);
+    if (name.size() > starter::kMaxName) return -1;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -1;
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), length) == 0 && listen(fd, kBacklog) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+std::string in_proc(int pid, const char* name) {
+    return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::string contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Whether an agent that we start has the files, the names of processes, and the share of the machine, that
+/// one started by the process would have. What cannot be read is not the same.
+bool stands_where_we_do(int pid) {
+    const int own = getpid();
+    for (const char* space : {"ns/mnt", "ns/pid", "ns/user"}) {
+        const std::string ours = target(in_proc(own, space));
+        if (ours.empty() || ours != target(in_proc(pid, space))) return false;
+    }
+    const std::string group = contents(in_proc(own, "cgroup"));
+    if (group != contents(in_proc(pid, "cgroup"))) return false;
+    struct stat ours {};
+    struct stat theirs {};
+    return stat(in_proc(own, "root/.").c_str(), &ours) == 0 &&
+           stat(in_proc(pid, "root/.").c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+           ours.st_ino == theirs.st_ino;
+}
+
+/// The number that `status` has behind `name`, in octal.
+std::optional<mode_t> mask_in(const std::string& status) {
+    constexpr std::string_view kMask = "\nUmask:";
+    const std::size_t at = status.find(kMask);
+    if (at == std::string::npos) return {};
+    return static_cast<mode_t>(std::strtoul(status.c_str() + at + kMask.size(), nullptr, 8));
+}
+
+struct Wanted {
+    starter::Request request;
+    int memory = -1;
+};
+
+std::optional<Wanted> receive(int connection) {
+    Wanted wanted;
+    iovec part{&wanted.request, sizeof wanted.request};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    if (recvmsg(connection, &message, MSG_WAITALL) != sizeof wanted.request) return {};
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return {};
+    std::memcpy(&wanted.memory, CMSG_DATA(header), sizeof wanted.memory);
+    if (wanted.request.magic != starter::kMagic || wanted.request.environment == 0 ||
+        wanted.request.environment > starter::kMaxEnvironment)
+        return {};
+    return wanted;
+}
+
+/// Each variable with its \0.
+std::optional<std::vector<char>> receive_environment(int connection, std::uint32_t size) {
+    std::vector<char> block(size);
+    if (recv(connection, block.data(), size, MSG_WAITALL) != static_cast<ssize_t>(size)) return {};
+    if (block.back() != '\0') return {};
+    return block;
+}
+
+std::vector<char*> split(std::vector<char>& block) {
+    std::vector<char*> variables;
+    for (char* at = block.data(); at < block.data() + block.size(); at += std::strlen(at) + 1)
+        variables.push_back(at);
+    variables.push_back(nullptr);
+    return variables;
+}
+
+/// In a child of the starter: becomes the agent of the process at the other end.
+int start_agent(int connection, const ucred& peer, const char* agent) {
+    const timeval patience{kMostSeconds, 0};
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const auto wanted = receive(connection);
+    if (!wanted || static_cast<pid_t>(wanted->request.pid) != peer.pid || peer.uid != geteuid() ||
+        peer.gid != getegid() || !stands_where_we_do(peer.pid))
+        return 1;
+    auto block = receive_environment(connection, wanted->request.environment);
+    if (!block) return 1;
+    if (const auto mask = mask_in(contents(in_proc(peer.pid, "status")))) umask(*mask);
+    // A list of functions may have a relative name.
+    if (chdir(in_proc(peer.pid, "cwd").c_str()) != 0) return 1;
+    const int memory = dup(wanted->memory);
+    const auto own = static_cast<std::uint32_t>(getpid());
+    if (memory < 3 || send(connection, &own, sizeof own, MSG_NOSIGNAL) != sizeof own) return 1;
+    const std::string descriptor = std::to_string(memory);
+    const std::string process = std::to_string(peer.pid);
+    const char* arguments[] = {agent, descriptor.c_str(), process.c_str(), nullptr};
+    execve(agent, const_cast<char**>(arguments), split(*block).data());
+    return 1;
+}
+
+/// Those who have asked, and when all of them have ended.
+class Server {
+  public:
+    Server(int listening, int first, const char* agent) : agent_(agent) { watch(first, listening); }
+
+    /// False: there is nobody left to ask.
+    bool wait() {
+        if (poll(watched_.data(), watched_.size(), -1) < 0) return errno == EINTR;
+        // Answering adds to those that are watched.
+        for (std::size_t i = 0, count = watched_.size(); i < count; i += 2)
+            if (watched_[i + 1].revents != 0) answer_all(watched_[i + 1].fd);
+        for (std::size_t i = 0; i < watched_.size(); i += 2)
+            if (watched_[i].revents != 0) forget(watched_[i], watched_[i + 1], i == 0);
+        std::erase_if(watched_, [](const pollfd& entry) { return entry.fd == kGone; });
+        return living_ > 0;
+    }
+
+  private:
+    // poll() passes over negative descriptors.
+    static constexpr int kNobody = -1;
+    static constexpr int kGone = -2;
+
+    void watch(int process, int listening) {
+        watched_.push_back({process, POLLIN, 0});
+        watched_.push_back({listening, POLLIN, 0});
+        ++living_;
+    }
+
+    /// The socket of the first process stays: under its name fork children look for us as their parents did.
+    void forget(pollfd& process, pollfd& listening, bool first) {
+        close(process.fd);
+        process = {first ? kNobody : kGone, 0, 0};
+        --living_;
+        if (first) return;
+        if (listening.fd >= 0) close(listening.fd);
+        listening.fd = kGone;
+    }
+
+    void answer_all(int listening) {
+        for (;;) {
+            const int connection = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
+            if (connection < 0) return;
+            ucred peer{};
+            socklen_t size = sizeof peer;
+            if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
+                answer(connection, peer);
+            close(connection);
+        }
+    }
+
+    void answer(int connection, const ucred& peer) {
+        const int process = open_process(peer.pid);
+        // A process asks again when it has become another program.
+        if (process >= 0) watch(process, listen_for(peer.pid));
+        if (fork() == 0) _exit(start_agent(connection, peer, agent_));
+    }
+
+    const char* agent_;
+    std::vector<pollfd> watched_;  ///< by twos: a process, and the socket under its name
+    std::size_t living_ = 0;
+};
+
+}  // namespace
+
+void leave_starter(const char* agent, int pid) {
+    const int first = open_process(pid);
+    if (first < 0) return;
+    const int listening = listen_for(pid);
+    if (listening >= 0 && fork() == 0) {
+        // Above all the shared memory of the first process.
+        close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+        for (const int fd : {listening, first})
+            fcntl(fd, F_SETFD, 0);
+        const std::string listens = std::to_string(listening);
+        const std::string process = std::to_string(first);
+        execl(agent, kTitle.data(), agent, listens.c_str(), process.c_str(), nullptr);
+        _exit(1);
+    }
+    close(listening);
+    close(first);
+}
+
+bool is_starter(int count, const char* const* arguments) {
+    return count == kArguments && arguments[kName] == kTitle;
+}
+
+int serve_run(const char* const* arguments) {
+    // The folder in which the run began may be removed, or unmounted, under a program that goes on.
+    if (chdir("/") != 0) return 1;
+    // Nobody waits for the agents.
+    std::signal(SIGCHLD, SIG_IGN);
+    const int listening = std::atoi(arguments[kListening]);
+    const int first = std::atoi(arguments[kFirst]);
+    for (const int fd : {listening, first})
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    prctl(PR_SET_NAME, kTitle.data());
+    Server server(listening, first, arguments[kAgent]);
+    while (server.wait()) {
+    }
+    return 0;
+}
+
+}  // namespace rdam::agent

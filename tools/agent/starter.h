@@ -1,0 +1,25 @@
+// The process that starts the agents of a run but the first one's.
+//
+// An agent outlives the process that it records, so it is an orphan by birth, and the kernel hands orphans to
+// the nearest ancestor that takes them in: a program that becomes such an ancestor would get the agents of
+// its children. The starter is made before the run's first program runs, outside whatever that becomes;
+// agents are its children. It lives as long as one of the processes that it has served, and answers processes
+// of its own user, root folder, namespaces and control group: an agent must stand where its process does.
+//
+// It has no memory of the program's, no threads, and waits in poll().
+#pragma once
+
+namespace rdam::agent {
+
+/// Makes the starter for the run whose first process is `pid`; it runs the file `agent`. Nothing happens
+/// where that cannot be: then processes start their agents by themselves. The calling process must have one
+/// thread.
+void leave_starter(const char* agent, int pid);
+
+/// Whether main() was called by leave_starter().
+bool is_starter(int count, const char* const* arguments);
+
+/// What the starter runs. Its exit code.
+int serve_run(const char* const* arguments);
+
+}  // namespace rdam::agent
