@@ -83,7 +83,7 @@ void say_if_forbidden(pid_t pid, int signal) {
     if (signal == SIGSYS && (mode == '2' || mode == '3'))
         std::fputs(
             "rdam: the program was ended for a system call that its seccomp filter forbids (SIGSYS): if that "
-            "is not so without rdam, let the filter allow those of the recorder (README.md, Limits)\n",
+            "is not so without rdam, let the filter allow those of the recorder (docs/limits.md)\n",
             stderr);
 }
 
