@@ -26,5 +26,6 @@ Run add_record(CLI::App& app);
 Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);
 Run add_export(CLI::App& app);
+Run add_doctor(CLI::App& app);
 
 }  // namespace rdam

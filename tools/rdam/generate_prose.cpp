@@ -262,6 +262,22 @@ Prose export_prose() {
                       "A file for DuckDB:"}},
     };
 }
+
+Prose doctor_prose() {
+    return {
+        .description =
+            {"Records a short program, analyzes nothing, and says line by line what works: recording, the "
+             "clock, context switches, hardware counters, debug information of libc, sampling with perf. "
+             "Where something does not, the line below says what is missing in the reports or what to type.",
+             "ok: it works. no: rdam works without it and says less. FAILS: nothing can be recorded.",
+             "With a PROGRAM it also says whether that program can be recorded, without running it."},
+        .environment = {{"TMPDIR", "Where the short trace is kept meanwhile. Default: /tmp."}},
+        .exit_status = {{"0", "Recording works here (and PROGRAM can be recorded)."},
+                        {"1", "It does not: the line that FAILS says why."},
+                        kUsage},
+        .examples = {{"rdam doctor ./app", "Before the first recording:"}},
+    };
+}
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
 }  // namespace
@@ -271,6 +287,7 @@ Prose prose_for(std::string_view command) {
     if (command == "hot") return hot_prose();
     if (command == "analyze") return analyze_prose();
     if (command == "export") return export_prose();
+    if (command == "doctor") return doctor_prose();
     return rdam_prose();
 }
 

@@ -1,0 +1,230 @@
+// `rdam doctor`: what works on this machine, and what to type where something does not.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "analyzer/trace/reader.h"
+#include "tools/rdam/command.h"
+#include "tools/rdam/program.h"
+#include "wrappers/list/child_process.h"
+#include "wrappers/object/object_file.h"
+#include "wrappers/support/file_name.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
+
+/// One line of the answer.
+struct Finding {
+    enum class State : std::uint8_t {
+        works,
+        missing,  ///< rdam works without it, and says less
+        fails     ///< nothing can be recorded
+    };
+    std::string_view what;
+    State state = State::works;
+    std::string text;         ///< what was found, or why not
+    std::string remedy = {};  ///< what to type
+};
+
+/// A folder that is gone with it.
+class Workplace {
+  public:
+    Workplace() = default;
+    Workplace(const Workplace&) = delete;
+    Workplace& operator=(const Workplace&) = delete;
+    ~Workplace() {
+        std::error_code error;
+        if (!path_.empty()) fs::remove_all(path_, error);
+    }
+
+    Result<void> make() {
+        std::error_code error;
+        std::string pattern = (fs::temp_directory_path(error) / "rdam-doctor-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr)
+            return fail("cannot make a folder {}: {}; set TMPDIR", pattern, std::strerror(errno));
+        path_ = pattern;
+        return {};
+    }
+    std::string file(std::string_view name) const { return (path_ / name).string(); }
+
+  private:
+    fs::path path_;
+};
+
+std::string first_line(std::string_view text) {
+    return printable(text.substr(0, text.find('\n')));
+}
+
+/// A recording of this very program, by which everything that a recording needs is tried at once.
+Result<trace::TraceInfo> record_something(const Workplace& place) {
+    std::error_code error;
+    const std::string own = fs::read_symlink("/proc/self/exe", error).string();
+    if (error)
+        return fail("/proc/self/exe cannot be read: {}; mount /proc, which rdam needs", error.message());
+    const std::string output = place.file("trace.bin");
+    const auto ran = run_child({own, "record", "-f", "libc.so.6:write", "--counters", "instructions", "-o",
+                                output, "--", own, "--version"},
+                               {}, kMostOutput);
+    if (!ran) return tl::unexpected(ran.error());
+    const auto reader = trace::TraceReader::open(output);
+    if (ran->exit_code != 0 || !reader)
+        return fail("{}", ran->err.empty() ? fmt::format("rdam record ended with {}", ran->exit_code)
+                                           : first_line(ran->err));
+    if (reader->events() == 0) return fail("the trace of a program that calls write() is empty");
+    return reader->info();
+}
+
+Finding look_at_clock(const trace::ClockInfo& clock) {
+    constexpr double kNano = 1e9;
+    const double nanoseconds = clock.floor_ticks / clock.ticks_per_second * kNano;
+    if (clock.source == "monotonic")
+        return {"clock", Finding::State::missing,
+                fmt::format("the kernel does not trust the time-stamp counter: {:.0f} ns for two time-stamps",
+                            nanoseconds),
+                "short functions cannot be scored here: record functions of a microsecond and more"};
+    return {"clock", Finding::State::works,
+            fmt::format("{}, {:.0f} ns for two time-stamps", clock.source, nanoseconds)};
+}
+
+Finding look_at_switches(const trace::SwitchInfo& switches) {
+    constexpr std::string_view kWhat = "context switches";
+    if (switches.state != trace::SwitchInfo::State::unavailable)
+        return {kWhat, Finding::State::works, "recorded: waiting and preemption are told from slow work"};
+    return {kWhat, Finding::State::missing, switches.reason,
+            "hints cannot say whether a thread waited or was preempted"};
+}
+
+Finding look_at_counters(const trace::CounterInfo& counters) {
+    constexpr std::string_view kWhat = "instructions";
+    if (counters.state == trace::CounterInfo::State::counted)
+        return {kWhat, Finding::State::works, "counted with rdam record --counters=instructions"};
+    return {kWhat, Finding::State::missing, counters.reason, "hints cannot tell more work from slower work"};
+}
+
+Finding look_at_perf(const Workplace& place) {
+    constexpr std::string_view kWhat = "perf";
+    const auto ran = run_child(
+        {"perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", place.file("perf.data"), "--", "true"}, {},
+        kMostOutput);
+    if (!ran)
+        return {kWhat, Finding::State::missing, ran.error().message,
+                "apt-get install linux-perf, or name the functions yourself: rdam record -f f,g -- ./app"};
+    if (ran->exit_code != 0)
+        return {kWhat, Finding::State::missing, "perf record may not sample: " + first_line(ran->err),
+                "sysctl kernel.perf_event_paranoid=1 as root, or name the functions yourself: rdam record -f "
+                "f,g -- ./app"};
+    return {kWhat, Finding::State::works, "may sample: perf record -g ./app"};
+}
+
+/// Why functions of the file at `path` have no parameters, and static ones no names; nothing: they have.
+std::optional<std::string> lacks_symbols(const std::string& path) {
+    const auto object = ObjectFile::open(path);
+    if (!object) return object.error().message;
+    if (object->debug_image() != nullptr) return {};
+    const bool named = object->symbol_source() != SymbolSource::exported_only;
+    return fmt::format("{} has no debug information{}", path, named ? "" : " and no names but exported ones");
+}
+
+Finding look_at_libc(const trace::TraceInfo& info) {
+    constexpr std::string_view kWhat = "symbols of libc";
+    const auto libc = std::ranges::find_if(
+        info.objects, [](const auto& object) { return file_name(object.path).starts_with("libc.so"); });
+    if (libc == info.objects.end())
+        return {kWhat, Finding::State::missing, "the program has no libc.so", "record functions by name"};
+    if (const auto lack = lacks_symbols(libc->path))
+        return {kWhat, Finding::State::missing, *lack,
+                "apt-get install libc6-dbg, for libc's inner functions on the list and in call stacks"};
+    return {kWhat, Finding::State::works, "found"};
+}
+
+std::vector<Finding> look_at_program(const std::string& name) {
+    const auto program = find_program({name});
+    if (!program) return {{"program", Finding::State::fails, program.error().message}};
+    std::vector<Finding> findings;
+    findings.push_back({"program", Finding::State::works,
+                        program->starts_others
+                            ? fmt::format("{} can be recorded, and what it starts", program->path)
+                            : fmt::format("{} can be recorded", program->path)});
+    if (program->starts_others) return findings;
+    if (const auto lack = lacks_symbols(program->path))
+        findings.push_back({"its symbols", Finding::State::missing, *lack,
+                            "compile with -g, for parameters and the lines of call stacks"});
+    else
+        findings.push_back({"its symbols", Finding::State::works, "found"});
+    return findings;
+}
+
+std::vector<Finding> examine(const Workplace& place, const std::string& program) {
+    std::vector<Finding> findings;
+    const auto info = record_something(place);
+    if (info) {
+        findings.push_back({"recording", Finding::State::works, "a call of write() was recorded"});
+        findings.push_back(look_at_clock(info->clock));
+        findings.push_back(look_at_switches(info->switches));
+        findings.push_back(look_at_counters(info->counters));
+        findings.push_back(look_at_libc(*info));
+    } else {
+        std::string why = info.error().message;
+        if (why.starts_with("rdam: ")) why.erase(0, std::strlen("rdam: "));
+        findings.push_back({"recording", Finding::State::fails, why});
+    }
+    findings.push_back(look_at_perf(place));
+    if (!program.empty()) {
+        auto more = look_at_program(program);
+        std::ranges::move(more, std::back_inserter(findings));
+    }
+    return findings;
+}
+
+std::string_view word_for(Finding::State state) {
+    switch (state) {
+        case Finding::State::works:
+            return "ok";
+        case Finding::State::missing:
+            return "no";
+        case Finding::State::fails:
+            break;
+    }
+    return "FAILS";
+}
+
+void print(const Finding& finding) {
+    constexpr std::string_view kIndent = "                         ";
+    fmt::print("{:<17} {:<6} {}\n", finding.what, word_for(finding.state), printable(finding.text));
+    if (!finding.remedy.empty()) fmt::print("{}{}\n", kIndent, finding.remedy);
+}
+
+Result<int> run_doctor(const std::string& program) {
+    Workplace place;
+    if (auto made = place.make(); !made) return tl::unexpected(made.error());
+    const auto findings = examine(place, program);
+    for (const Finding& finding : findings)
+        print(finding);
+    const auto fails = [](const Finding& finding) { return finding.state == Finding::State::fails; };
+    return std::ranges::any_of(findings, fails) ? kExitBadInput : kExitDone;
+}
+
+}  // namespace
+
+Run add_doctor(CLI::App& app) {
+    auto program = std::make_shared<std::string>();
+    app.add_option("program", *program, "A program that is to be recorded; it is looked at, not run");
+    return [program] { return run_doctor(*program); };
+}
+
+}  // namespace rdam
