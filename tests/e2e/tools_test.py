@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""The scripts that set up, build and check: what they ask for and what they leave out."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SOURCE_ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
+TOOLS = SOURCE_ROOT / "tools"
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory(prefix="rdam-test-")
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+
+    def program(self, path: str, text: str) -> None:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+
+
+class Setup(Folder):
+    """dpkg-query and apt-cache are the test's own: a machine with these packages and those sources."""
+
+    def run_setup(self, *words: str, installed=(), known=()) -> subprocess.CompletedProcess:
+        lines = "".join(f"installed {name}\\n" for name in installed)
+        self.program("bin/dpkg-query", f"#!/bin/sh\nprintf '{lines}'\n")
+        self.program("bin/apt-cache", f'#!/bin/sh\nfor last; do :; done\ncase " {" ".join(known)} " in *" $last "*) ;; *) exit 100 ;; esac\n')
+        env = {**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        return subprocess.run([str(TOOLS / "setup"), *words], env=env, capture_output=True, text=True, check=False)
+
+    def missing(self, *words: str, **machine) -> list[str]:
+        done = self.run_setup("--list", *words, **machine)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_who_only_builds_needs_less_than_who_runs_the_demo_and_who_tests_most(self):
+        build, demo, test = (set(self.missing(purpose)) for purpose in ("build", "demo", "test"))
+        self.assertLess(build, demo)
+        self.assertLess(demo, test)
+        self.assertEqual(set(self.missing()), test)
+        self.assertIn("meson", build)
+        self.assertNotIn("catch2", demo)
+        self.assertEqual(demo - build, {"linux-perf", "sysbench"})
+
+    def test_what_is_installed_is_not_missing(self):
+        self.assertNotIn("meson", self.missing("build", installed=["meson"]))
+
+    def test_no_package_is_on_two_lists(self):
+        lines = [line for name in ("build", "demo", "test")
+                 for line in (TOOLS / f"packages/{name}.txt").read_text().splitlines() if not line.startswith("#")]
+        self.assertEqual(len(lines), len(set(lines)))
+
+    def test_of_several_packages_that_will_do_one_is_enough(self):
+        old, new = "libpython3.11-testsuite", "libpython3.13-testsuite"
+        for name in (old, new):
+            self.assertFalse({old, new} & set(self.missing(installed=[name], known=[old, new])))
+
+    def test_of_several_packages_that_will_do_the_first_that_apt_knows_is_taken(self):
+        old, new = "libpython3.11-testsuite", "libpython3.13-testsuite"
+        for known, taken in (([old], old), ([old, new], new), ([], new)):
+            self.assertEqual({old, new} & set(self.missing(known=known)), {taken})
+
+    def test_an_unknown_purpose_is_refused_in_one_line(self):
+        done = self.run_setup("--list", "everything")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "tools/setup: unknown argument 'everything'; usage: tools/setup [--list] [build|demo|test]\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
