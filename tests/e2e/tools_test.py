@@ -1,14 +1,19 @@
 #!/usr/bin/python3
 """The scripts that set up, build and check: what they ask for and what they leave out."""
 
+import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SOURCE_ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
 TOOLS = SOURCE_ROOT / "tools"
+sys.path.insert(0, str(TOOLS / "testing"))
+import run  # noqa: E402  # it lies in the folder that the line above names
 
 
 class Folder(unittest.TestCase):
@@ -70,6 +75,47 @@ class Setup(Folder):
         done = self.run_setup("--list", "everything")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr, "tools/setup: unknown argument 'everything'; usage: tools/setup [--list] [build|demo|test]\n")
+
+
+class Build(Folder):
+    def test_without_tests_neither_their_library_nor_their_programs_are_asked_for(self):
+        build = self.folder / "build"
+        command = ["meson", "setup", str(build), str(SOURCE_ROOT), "--native-file", str(TOOLS / "quick-build.ini")]
+        subprocess.run([*command, "-Dtests=false"], check=True, stdout=subprocess.DEVNULL)
+
+        def told(what: str) -> list[dict]:
+            words = ["meson", "introspect", what, str(build)]
+            return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
+
+        self.assertNotIn("catch2", {dependency["name"] for dependency in told("--dependencies")})
+        self.assertEqual(told("--tests"), [])
+        names = {target["name"] for target in told("--targets")}
+        self.assertIn("rdam-agent", names)
+        self.assertFalse(names & {"rdam-microbench", "counts", "fuzz_rules"})
+
+    def test_the_demo_asks_for_such_a_build(self):
+        self.assertIn("meson setup build --native-file tools/quick-build.ini -Dtests=false\n", (TOOLS / "demo").read_text())
+
+    def configured(self, build: pathlib.Path, settings: dict[str, str]) -> list[list[str]]:
+        """The commands with which tools/test would set `build` up."""
+        commands = []
+        with mock.patch.object(run, "run", lambda command, **_: commands.append(command) or 0):
+            self.assertTrue(run.configure(build, settings))
+        return commands
+
+    def test_a_build_directory_that_is_not_there_becomes_a_quick_build(self):
+        commands = self.configured(self.folder / "build", {"tests": "true"})
+        self.assertEqual(commands, [["meson", "setup", str(self.folder / "build"), "--native-file", str(TOOLS / "quick-build.ini"),
+                                     "-Dtests=true"]])
+
+    def test_a_build_directory_that_is_there_stays_what_it_is_but_for_the_settings_that_differ(self):
+        build = self.folder / "build"
+        (build / "meson-info").mkdir(parents=True)
+        (build / "build.ninja").touch()
+        options = [{"name": "tests", "value": False}, {"name": "werror", "value": True}, {"name": "unity", "value": "off"}]
+        (build / "meson-info/intro-buildoptions.json").write_text(json.dumps(options))
+        self.assertEqual(self.configured(build, {"tests": "true", "werror": "true"}),
+                         [["meson", "configure", str(build), "-Dtests=true"]])
 
 
 if __name__ == "__main__":
