@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,47 @@ class Build(Folder):
         (build / "meson-info/intro-buildoptions.json").write_text(json.dumps(options))
         self.assertEqual(self.configured(build, {"tests": "true", "werror": "true"}),
                          [["meson", "configure", str(build), "-Dtests=true"]])
+
+
+class Lint(Folder):
+    """tools/lint in a small project, which has one mistake that clang-tidy finds."""
+
+    def setUp(self):
+        super().setUp()
+        for program in ("clang-format", "clang-tidy", "git", "shellcheck"):
+            if shutil.which(program) is None:
+                self.skipTest(f"{program} is not installed")
+        self.program("tools/lint", (TOOLS / "lint").read_text())
+        (self.folder / ".clang-tidy").write_text("Checks: '-*,modernize-use-nullptr'\nWarningsAsErrors: '*'\n")
+        (self.folder / "meson.build").write_text("project('small', 'cpp')\nexecutable('small', 'one.cpp', 'two.cpp')\n")
+        (self.folder / "meson_options.txt").write_text("option('tests', type: 'boolean', value: true)\n")
+        (self.folder / "one.cpp").write_text("int main() {\n  return 0;\n}\n")
+        (self.folder / "two.cpp").write_text("int *nothing() {\n  return 0;\n}\n")
+        for words in (["init", "--quiet"], ["add", "--all"]):
+            subprocess.run(["git", *words], cwd=self.folder, check=True)
+
+    def lint(self, *settings: str) -> str:
+        """What lint says where build/ has been set up with these settings."""
+        if settings:
+            subprocess.run(["meson", "setup", "build", *settings], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run(["tools/lint"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stdout
+
+    def test_files_that_are_compiled_as_one_are_checked_one_by_one(self):
+        self.assertRegex(self.lint("-Dunity=on"), r"two\.cpp:2:\d+: error: use nullptr")
+        self.assertFalse((self.folder / "build/lint").exists())
+
+    def test_files_of_tests_that_are_not_built_are_checked_as_well(self):
+        self.assertIn("use nullptr", self.lint("-Dtests=false"))
+        self.assertFalse((self.folder / "build/lint").exists())
+
+    def test_nothing_needs_to_be_built(self):
+        self.assertIn("use nullptr", self.lint())
+
+    def test_a_plain_build_is_used(self):
+        self.assertIn("use nullptr", self.lint("-Dunity=off"))
+        self.assertFalse((self.folder / "build-lint").exists())
 
 
 if __name__ == "__main__":
