@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import unittest
 
@@ -70,8 +71,9 @@ class Programs(Recorded):
         self.assertGreaterEqual(counts[library + "sqlite3_finalize"], counts[library + "sqlite3_prepare_v2"])
 
     def test_python_regression_tests(self):
-        if not os.path.exists("/usr/lib/python3.11/test/test_json"):
-            self.skipTest("Python's own tests (libpython3.11-testsuite) are not installed")
+        version = f"3.{sys.version_info.minor}"
+        if not os.path.exists(f"/usr/lib/python{version}/test/test_json"):
+            self.skipTest(f"Python's own tests (libpython{version}-testsuite) are not installed")
         modules = ["test_bisect", "test_heapq", "test_struct", "test_generators", "test_threading_local", "test_queue"]
         command = ("/usr/bin/python3", "-m", "test", "-v", *modules)
         functions = (LIBC + ",PyObject_Call,PyDict_GetItem,PyList_Append,_PyEval_EvalFrameDefault,PyErr_SetObject,"

@@ -81,8 +81,8 @@ bool is_free(shm::ChunkState state) {
 }
 
 std::optional<ThreadFacts> look_at_thread(const shm::ThreadSlot& slot) {
-    constexpr int kTries = 10;  // a thread that lives may be at it
-    for (int i = 0; i < kTries; ++i) {
+    constexpr int kLooks = 10;  // a thread that lives may be at it
+    for (int i = 0; i < kLooks; ++i) {
         const auto begin = copy_of(slot.begin);
         if (shm::check_of(&begin, sizeof begin, 0) != copy_of(slot.begin_check)) continue;
         ThreadFacts facts{.index = begin.index,

@@ -10,6 +10,7 @@ import sys
 import results
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+QUICK_BUILD = ROOT / "tools/quick-build.ini"
 
 
 def run(command: list[str], **options) -> int:
@@ -18,14 +19,14 @@ def run(command: list[str], **options) -> int:
 
 
 def configure(build: pathlib.Path, settings: dict[str, str], env: dict[str, str] | None = None) -> bool:
-    """Sets `build` up, or changes the settings that differ."""
+    """Sets `build` up as a quick build, or changes the settings that differ in the one that there is."""
     if not (build / "build.ninja").exists():
         words = [f"-D{name}={value}" for name, value in settings.items()]
-        return run(["meson", "setup", str(build), *words], env=env) == 0
+        return run(["meson", "setup", str(build), "--native-file", str(QUICK_BUILD), *words], env=env) == 0
     known = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
     values = {option["name"]: option["value"] for option in known}
     differing = [
-        f"-D{name}={value}" for name, value in settings.items() if str(values.get(name)).lower() != value.lower()
+        f"-D{name}={value}" for name, value in settings.items() if str(values.get(name, value)).lower() != value.lower()
     ]
     return not differing or run(["meson", "configure", str(build), *differing]) == 0
 
@@ -52,7 +53,7 @@ def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.N
               env: dict[str, str] | None = None) -> results.Counts:
     """Builds and runs the tests of one build directory."""
     stage = build.name
-    if not configure(build, settings, env):
+    if not configure(build, {"tests": "true", **settings}, env):
         return results.Counts(failed=1, failures=[f"{stage}: meson could not be configured"])
     tests = chosen_tests(build, options.name, folders)
     if not tests:

@@ -13,7 +13,7 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1, kLeaf = 2;
+constexpr std::uint32_t kLeaf = 2;
 
 /// Hands events over as they are made: so deep they need not all be kept.
 class Feeder {

@@ -11,8 +11,6 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
-
 /// `a` and `b` lose 40 ticks of 1,000 in a call each, `a` in one of 4 calls and `b` in one of 40; `c`
 /// nothing.
 Recording recording_with(double error_ticks, double machine_share) {

@@ -11,7 +11,6 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
 constexpr calls::ProbeInstructions kProbe{.total = 90, .inner = 30};
 
 trace::Event event(trace::EventKind kind, std::uint32_t function, std::uint64_t tsc,

@@ -9,8 +9,6 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
-
 /// Writes down what it hears: `+a` opened, `a:10/4` closed after 10 ticks, 4 of them its own, `a?` without
 /// time, `x2` two abandoned, `tree 4` the end of a sampled tree. Inner calls of a recursion end in `'`, calls
 /// of weight 4 in `*4`.

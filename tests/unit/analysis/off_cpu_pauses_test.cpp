@@ -16,8 +16,6 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1;
-
 trace::OffCpu by_recorder(std::uint64_t out, std::uint64_t in) {
     return {.out = out, .in = in, .cpu = 0, .preempted = true, .by_recorder = true};
 }

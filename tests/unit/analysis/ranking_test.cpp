@@ -11,7 +11,7 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kLock = 0, kJoin = 1, kRare = 2;
+constexpr std::uint32_t kRankedLock = 0, kJoin = 1, kRare = 2;
 
 /// `pthread_join` loses most; `rare` is called twice, so that nearly nothing is known of it; the lock loses
 /// least.
@@ -20,7 +20,7 @@ Recording joined_program() {
     const char* names[] = {"pthread_mutex_lock", "pthread_join", "rare"};
     for (std::uint32_t f = 0; f < 3; ++f)
         recording.info.functions[f].name = recording.info.functions[f].linkage_name = names[f];
-    recording.info.functions[kLock].waits = recording.info.functions[kJoin].waits = true;
+    recording.info.functions[kRankedLock].waits = recording.info.functions[kJoin].waits = true;
     ThreadRecording& thread = recording.thread(1000, 11000);
     std::uint64_t now = 1000;
     const auto call = [&](std::uint32_t function, std::uint64_t duration) {
@@ -28,7 +28,7 @@ Recording joined_program() {
         now += duration;
     };
     for (int i = 0; i < 100; ++i)
-        call(kLock, i % 3 == 0 ? 40 : 10);
+        call(kRankedLock, i % 3 == 0 ? 40 : 10);
     call(kRare, 10);
     call(kRare, 1800);
     for (int i = 0; i < 40; ++i)

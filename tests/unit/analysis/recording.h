@@ -15,6 +15,9 @@
 
 namespace rdam::test {
 
+/// The functions of a recording.
+inline constexpr std::uint32_t kA = 0, kB = 1, kC = 2, kD = 3, kE = 4;
+
 /// The events of one thread, and where events are missing. Times are in ticks of one nanosecond.
 class ThreadRecording {
   public:

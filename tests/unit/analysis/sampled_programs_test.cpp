@@ -11,19 +11,19 @@
 namespace rdam::test {
 namespace {
 
-constexpr int kSeeds = 300;
+constexpr int kPrograms = 300;
 
 /// The events of one outermost call, and its place in the thread's order.
-struct Tree {
+struct TreeEvents {
     std::span<const trace::Event> events;
     double progress = 0;  ///< 0…1
 };
 
 /// By thread. Needs a recording without accidents.
-std::vector<std::vector<Tree>> trees_of(const Recording& recording) {
-    std::vector<std::vector<Tree>> all;
+std::vector<std::vector<TreeEvents>> trees_of(const Recording& recording) {
+    std::vector<std::vector<TreeEvents>> all;
     for (const ThreadRecording& thread : recording.threads) {
-        std::vector<Tree>& trees = all.emplace_back();
+        std::vector<TreeEvents>& trees = all.emplace_back();
         const std::vector<trace::Event>& events = thread.pieces().front().events;
         std::size_t begin = 0;
         int depth = 0;
@@ -40,7 +40,7 @@ std::vector<std::vector<Tree>> trees_of(const Recording& recording) {
 
 /// What a recorder would say of the tree: a function of its own rate, one whose rate rises, one whose rate
 /// falls, and one that is sampled from some time on.
-std::uint8_t sampling_of(const Tree& tree, unsigned rate) {
+std::uint8_t sampling_of(const TreeEvents& tree, unsigned rate) {
     const bool late = tree.progress > 0.4;
     switch (tree.events.front().function) {
         case 0:
@@ -54,14 +54,14 @@ std::uint8_t sampling_of(const Tree& tree, unsigned rate) {
     }
 }
 
-Recording sample(const Recording& whole, const std::vector<std::vector<Tree>>& trees, unsigned rate,
+Recording sample(const Recording& whole, const std::vector<std::vector<TreeEvents>>& trees, unsigned rate,
                  std::uint64_t seed) {
     std::mt19937_64 random{seed};
     Recording recording{whole.info.functions.size(), 2};
     recording.info.clock = whole.info.clock;
     for (std::size_t t = 0; t < trees.size(); ++t) {
         ThreadRecording& thread = recording.thread(whole.info.threads[t].start, whole.info.threads[t].end);
-        for (const Tree& tree : trees[t]) {
+        for (const TreeEvents& tree : trees[t]) {
             const std::uint8_t sampling = sampling_of(tree, rate);
             const std::uint64_t odds = std::uint64_t{1} << (sampling > 0 ? sampling - 1U : 0U);
             if (random() % odds == 0) thread.copy(tree.events, sampling);
@@ -112,7 +112,7 @@ void check_estimates(unsigned rate, int events) {
     const auto trees = trees_of(whole);
     const score::Report truth = analyze(whole);
     std::map<std::string, FunctionDeviations> functions;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
         const score::Report report = analyze(sample(whole, trees, rate, seed));
         for (const score::FunctionRow& all : truth.functions) {
             const score::FunctionRow& found = row(report, all.name);

@@ -15,10 +15,9 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1, kC = 2, kD = 3, kE = 4;
 constexpr int kSeeds = 400;
 
-struct Tree {
+struct SampledTree {
     std::uint32_t function = 0;
     std::uint64_t own = 0;
     std::vector<std::uint64_t> inside;  ///< durations of calls of c
@@ -26,12 +25,12 @@ struct Tree {
 };
 
 /// Often a and its rates change; b with one to four calls of c; d always recorded; e twice in a hundred.
-std::vector<Tree> population() {
+std::vector<SampledTree> population() {
     std::mt19937_64 random(2018);
     const auto duration = [&](std::uint64_t least) {
         return least + random() % 50 + (random() % 10 == 0 ? 300 + random() % 200 : 0);
     };
-    std::vector<Tree> trees;
+    std::vector<SampledTree> trees;
     for (int i = 0; i < 6000; ++i) {
         const bool late = i >= 2500;
         const std::uint64_t kind = random() % 100;
@@ -50,7 +49,7 @@ std::vector<Tree> population() {
     return trees;
 }
 
-void record(ThreadRecording& thread, const Tree& tree, std::uint64_t& now) {
+void record(ThreadRecording& thread, const SampledTree& tree, std::uint64_t& now) {
     thread.enter(now, tree.function);
     for (const std::uint64_t inside : tree.inside) {
         thread.call(now + 5, kC, inside);
@@ -61,21 +60,21 @@ void record(ThreadRecording& thread, const Tree& tree, std::uint64_t& now) {
     now += 10;
 }
 
-Recording whole(const std::vector<Tree>& trees) {
+Recording whole(const std::vector<SampledTree>& trees) {
     Recording recording(5);
     std::uint64_t now = 1000;
     ThreadRecording& thread = recording.thread(1000, 4'000'000);
-    for (const Tree& tree : trees)
+    for (const SampledTree& tree : trees)
         record(thread, tree, now);
     return recording;
 }
 
-Recording sample(const std::vector<Tree>& trees, std::uint64_t seed) {
+Recording sample(const std::vector<SampledTree>& trees, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Recording recording(5);
     std::uint64_t now = 1000;
     ThreadRecording& thread = recording.thread(1000, 4'000'000);
-    for (const Tree& tree : trees) {
+    for (const SampledTree& tree : trees) {
         if ((random() & ((std::uint64_t{1} << tree.rate) - 1)) == 0)
             record(thread.tree(tree.rate), tree, now);
         else
@@ -113,8 +112,8 @@ void check(const Errors& errors) {
     CHECK(std::abs(errors.bias()) < 4);
 }
 
-const std::vector<Tree>& trees() {
-    static const std::vector<Tree> all = population();
+const std::vector<SampledTree>& trees() {
+    static const std::vector<SampledTree> all = population();
     return all;
 }
 
@@ -219,8 +218,8 @@ TEST_CASE("the score of a sample is below that of the whole", "[sampling]") {
 }
 
 TEST_CASE("a trace of which nothing was left out is as one without a budget", "[sampling]") {
-    std::vector<Tree> certain = trees();
-    for (Tree& tree : certain)
+    std::vector<SampledTree> certain = trees();
+    for (SampledTree& tree : certain)
         tree.rate = 0;
     const score::Report truth = analyze(whole(certain));
     const score::Report report = analyze(sample(certain, 1));

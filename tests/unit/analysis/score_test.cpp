@@ -7,8 +7,6 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1;
-
 void calls(ThreadRecording& thread, std::uint32_t function, std::initializer_list<std::uint64_t> durations,
            std::uint64_t from = 1000) {
     for (const std::uint64_t duration : durations) {

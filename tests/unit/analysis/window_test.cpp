@@ -17,8 +17,6 @@
 namespace rdam::test {
 namespace {
 
-constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
-
 score::Settings window(double since, double until) {
     score::Settings settings;
     settings.selection.since_ns = since;
@@ -36,9 +34,9 @@ struct SeenCall {
 };
 
 /// The calls of a thread with their times, events being fed one by one.
-class Collector : public calls::CallSink {
+class WindowCollector : public calls::CallSink {
   public:
-    explicit Collector(std::size_t functions) : matcher_(functions, {}, {}, *this) {}
+    explicit WindowCollector(std::size_t functions) : matcher_(functions, {}, {}, *this) {}
 
     void feed(std::span<const trace::Event> events) {
         for (const trace::Event& event : events) {
@@ -153,12 +151,12 @@ TEST_CASE("of random programs the scored calls are those wholly inside", "[windo
         const Recording recording =
             random_recording(random, {.threads = 1, .events = 60, .accidents = false});
         const std::vector<trace::Event>& events = recording.threads[0].pieces()[0].events;
-        Collector whole{recording.info.functions.size()};
+        WindowCollector whole{recording.info.functions.size()};
         whole.feed(events);
         const score::TickRange range{events[random() % events.size()].tsc + random() % 3,
                                      events[random() % events.size()].tsc + random() % 3};
         score::EventWindow window{range, recording.info.functions.size(), {}};
-        Collector part{recording.info.functions.size()};
+        WindowCollector part{recording.info.functions.size()};
         for (std::size_t at = 0; at < events.size();) {
             const std::size_t count = std::min<std::size_t>(1 + random() % 20, events.size() - at);
             part.feed(window.inside(std::span{events}.subspan(at, count)));

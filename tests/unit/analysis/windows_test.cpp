@@ -16,11 +16,11 @@ namespace rdam::test {
 namespace {
 
 constexpr std::uint64_t kStart = 1000;
-constexpr std::uint64_t kLife = 200'000'000;
+constexpr std::uint64_t kDisturbedLife = 200'000'000;
 constexpr std::uint64_t kDuration = 300, kDisturbed = 900, kOwn = 700;
 
 /// Windows at random moments, some 2 % of the life.
-std::vector<trace::Window> random_windows(std::uint64_t seed, std::uint64_t end = kStart + kLife) {
+std::vector<trace::Window> random_windows(std::uint64_t seed, std::uint64_t end = kStart + kDisturbedLife) {
     std::mt19937_64 random{seed};
     std::vector<trace::Window> windows;
     for (std::uint64_t at = kStart;;) {
@@ -42,13 +42,13 @@ struct Program {
     Program(std::vector<trace::Window> windows, std::uint64_t since, std::uint64_t seed = 5) {
         recording.info.windows = std::move(windows);
         recording.info.functions[0].windowed_since = since;
-        ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+        ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
         std::mt19937_64 random{seed};
         std::size_t window = 0;
         const auto& all = recording.info.windows;
         bool disturbed = false;
         std::uint64_t until = kStart, lost = 0, at = kStart;
-        while (at < kStart + kLife - 2000) {
+        while (at < kStart + kDisturbedLife - 2000) {
             if (at >= until) {
                 disturbed = random() % 10 < 3;
                 until = at + 200'000 + random() % 400'000;
@@ -62,7 +62,7 @@ struct Program {
             ++calls;
             at += duration + kOwn;
         }
-        truth = static_cast<double>(lost) / static_cast<double>(kLife);
+        truth = static_cast<double>(lost) / static_cast<double>(kDisturbedLife);
     }
 };
 
@@ -98,7 +98,7 @@ TEST_CASE("a loss that is sampled in windows is estimated within its interval", 
 }
 
 TEST_CASE("the complete beginning counts for itself, and windows for the rest", "[windows]") {
-    const std::uint64_t since = kStart + kLife / 2;
+    const std::uint64_t since = kStart + kDisturbedLife / 2;
     const Program program{random_windows(3), since};
     const score::Report report = analyze(program.recording);
     const score::FunctionRow& row = test::row(report, "a");
@@ -108,7 +108,7 @@ TEST_CASE("the complete beginning counts for itself, and windows for the rest", 
     CHECK(static_cast<double>(row.occurrences) == Approx(static_cast<double>(program.calls)).epsilon(0.05));
 
     // Were it the other way round, half a run of known calls would be thrown away.
-    Program whole{{}, kStart + kLife};
+    Program whole{{}, kStart + kDisturbedLife};
     const score::Report complete = analyze(whole.recording);
     CHECK(test::row(complete, "a").rdam == Approx(whole.truth));
     CHECK(test::row(complete, "a").occurrences == whole.calls);
@@ -244,13 +244,13 @@ TEST_CASE("calls that were counted and never recorded are told, without a score"
         function.counted = true;
     }
     // Of b nothing was recorded in the one thread, and the other one has called neither.
-    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
-    recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
+    recording.thread(kStart, kStart + kDisturbedLife);
     for (const trace::Window& window : recording.info.windows)
         thread.call(window.begin, 0, 10);
     recording.info.threads[0].calls = {{0, 5000}, {1, 17}};
     for (trace::ThreadInfo& each : recording.info.threads)
-        each.calls_until = kStart + kLife;
+        each.calls_until = kStart + kDisturbedLife;
     const score::Report report = analyze(recording);
     CHECK(row(report, "a").counted);
     CHECK(row(report, "a").occurrences == 5000);
@@ -273,11 +273,11 @@ TEST_CASE("calls that were counted and never recorded are told, without a score"
 }
 
 TEST_CASE("the calls before a function was sampled are not those that the windows stand for", "[windows]") {
-    const std::uint64_t since = kStart + kLife / 2;
+    const std::uint64_t since = kStart + kDisturbedLife / 2;
     Program program{random_windows(3), since};
     program.recording.info.functions[0].counted = true;
     program.recording.info.threads[0].calls = {{0, program.calls}};
-    program.recording.info.threads[0].calls_until = kStart + kLife;
+    program.recording.info.threads[0].calls_until = kStart + kDisturbedLife;
     const score::FunctionRow found = row(analyze(program.recording), "a");
     CHECK(found.counted);
     CHECK(found.occurrences == program.calls);
@@ -333,11 +333,11 @@ TEST_CASE("too few windows are no score but a note", "[windows]") {
     Recording recording{2};
     recording.info.functions[0].windowed_since = kStart;
     recording.info.windows = random_windows(1);
-    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
     for (std::size_t i = 0; i < 4; ++i)
         for (std::uint64_t k = 0; k < 5; ++k)
             thread.call(recording.info.windows[10 * i].begin + 100 * k, 0, 10 + k);
-    thread.call(kStart + kLife - 1000, 1, 10);
+    thread.call(kStart + kDisturbedLife - 1000, 1, 10);
     const score::Report report = analyze(recording);
     const score::FunctionRow& row = test::row(report, "a");
     CHECK(row.few_windows);
@@ -352,7 +352,7 @@ TEST_CASE("too few windows are no score but a note", "[windows]") {
 TEST_CASE("one note is for all functions that were sampled, details are apart", "[windows]") {
     Recording recording{8};
     recording.info.windows = random_windows(1);
-    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
     for (std::size_t f = 0; f < 7; ++f)
         recording.info.functions[f].windowed_since = kStart;
     for (const trace::Window& window : recording.info.windows)
@@ -372,7 +372,7 @@ TEST_CASE("a call that begins outside the windows is no part of the sample", "[w
     Program program{random_windows(2), kStart};
     const score::Report before = analyze(program.recording);
     // Accidents at edges, each of which lost a lot.
-    ThreadRecording& thread = program.recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = program.recording.thread(kStart, kStart + kDisturbedLife);
     for (const trace::Window& window : program.recording.info.windows) {
         thread.call(window.begin, 0, kDuration);
         thread.call(window.end, 0, 100'000);
@@ -480,9 +480,9 @@ TEST_CASE("groups of windowed calls that are put together are those of an analys
     Recording recording{1, 2};
     recording.info.functions[0].windowed_since = kStart + 20'000'000;
     recording.info.windows = random_windows(8);
-    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
     std::mt19937_64 random{8};
-    for (std::uint64_t at = kStart; at < kStart + kLife - 5000; at += 2000 + random() % 2000) {
+    for (std::uint64_t at = kStart; at < kStart + kDisturbedLife - 5000; at += 2000 + random() % 2000) {
         const bool complete = at < kStart + 20'000'000;
         const auto& all = recording.info.windows;
         const auto next = std::ranges::upper_bound(all, at, {}, &trace::Window::end);

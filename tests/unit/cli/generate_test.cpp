@@ -12,7 +12,7 @@ Result<int> done() {
     return kExitDone;
 }
 
-Run add_launch(CLI::App& app) {
+Run add_shown_launch(CLI::App& app) {
     app.add_option("-f,--functions", "The user's list: a \\ file, or [names]")->type_name("LIST");
     app.add_option("--clock", "Which clock")->check(CLI::IsMember({"rdtscp", "rdtsc"}));
     app.add_flag("-v")->description("Say more");
@@ -20,19 +20,19 @@ Run add_launch(CLI::App& app) {
     return done;
 }
 
-Run add_read(CLI::App& app) {
+Run add_shown_read(CLI::App& app) {
     app.add_option("TRACE", ".A trace")->required();
     return done;
 }
 
-constexpr std::array kTable{
-    Subcommand{.name = "launch", .summary = "Run a program", .add = add_launch, .runs_program = true},
-    Subcommand{.name = "analyze", .summary = "Read a trace", .add = add_read},
-    Subcommand{.name = "secret", .summary = "Not for all", .add = add_read, .hidden = true},
+constexpr std::array kShownTable{
+    Subcommand{.name = "launch", .summary = "Run a program", .add = add_shown_launch, .runs_program = true},
+    Subcommand{.name = "analyze", .summary = "Read a trace", .add = add_shown_read},
+    Subcommand{.name = "secret", .summary = "Not for all", .add = add_shown_read, .hidden = true},
 };
 
 ProgramModel sample() {
-    return model_of(CommandLine{"rdam", kTable}.definition());
+    return model_of(CommandLine{"rdam", kShownTable}.definition());
 }
 
 const OptionModel* find(const CommandModel& command, const std::string& name) {

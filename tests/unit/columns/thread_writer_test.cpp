@@ -68,8 +68,6 @@ struct Written {
     TemporaryPlace place;
 };
 
-constexpr std::uint32_t kA = 0, kB = 1, kC = 2;
-
 }  // namespace
 
 TEST_CASE("rows are in the order in which calls began, and know the call around them", "[rows]") {

@@ -10,14 +10,14 @@ namespace {
 
 /// Of a function whose calls take `mean_ns`, of which `lost_ns` are lost.
 score::Report report_of(double mean_ns, double lost_ns, std::size_t threads) {
-    constexpr std::uint64_t kCalls = 1000;
+    constexpr std::uint64_t kOutermostCalls = 1000;
     score::Report report;
     score::FunctionRow& row = report.functions.emplace_back();
     row.name = "work";
     row.rdam = 0.5;
-    row.outermost = kCalls;
+    row.outermost = kOutermostCalls;
     row.mean_ns = mean_ns;
-    row.lost_ns = lost_ns * static_cast<double>(kCalls);
+    row.lost_ns = lost_ns * static_cast<double>(kOutermostCalls);
     row.threads.resize(threads);
     row.hints = {{.kind = "blocked", .text = "…"}, {.kind = "no_parameter", .text = "…"}};
     return report;

@@ -9,11 +9,11 @@ using rdam::hints::Moment;
 
 namespace {
 
-constexpr std::uint64_t kCalls = 1000;
+constexpr std::uint64_t kMoments = 1000;
 
 double of(const std::function<std::uint64_t(std::uint64_t)>& value, std::uint32_t strata = 1) {
     std::vector<Moment> calls;
-    for (std::uint64_t i = 0; i < kCalls; ++i)
+    for (std::uint64_t i = 0; i < kMoments; ++i)
         calls.push_back(
             {.stratum = static_cast<std::uint32_t>(i % strata), .begin = 10 * i, .value = value(i)});
     return goes_with_time(calls);
@@ -23,10 +23,10 @@ double of(const std::function<std::uint64_t(std::uint64_t)>& value, std::uint32_
 
 TEST_CASE("What counts, or changes once for good, goes with time") {
     CHECK(of([](auto i) { return i; }) > 0.99);
-    CHECK(of([](auto i) { return kCalls - i; }) > 0.99);
+    CHECK(of([](auto i) { return kMoments - i; }) > 0.99);
     CHECK(of([](auto i) { return i; }, 2) > 0.99);
-    CHECK(of([](auto i) { return i < kCalls / 2 ? 7 : 3; }) > 0.99);
-    CHECK(of([](auto i) { return i < kCalls / 10 ? 7 : 3; }) > 0.99);
+    CHECK(of([](auto i) { return i < kMoments / 2 ? 7 : 3; }) > 0.99);
+    CHECK(of([](auto i) { return i < kMoments / 10 ? 7 : 3; }) > 0.99);
     CHECK(of([](auto i) { return i / 100 * 7919 % 101; }) > 0.99);
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("What comes again at all times does not go with time") {
 }
 
 TEST_CASE("What comes twice goes with time in part") {
-    const double twice = of([](auto i) { return i % (kCalls / 2); });
+    const double twice = of([](auto i) { return i % (kMoments / 2); });
     CHECK(twice > 0.1);
     CHECK(twice < 0.6);
 }

@@ -14,7 +14,7 @@ using rdam::hints::ordered;
 
 namespace {
 
-constexpr std::size_t kCalls = 3000;
+constexpr std::size_t kLosses = 3000;
 std::mt19937 numbers;
 
 std::uint64_t below(std::uint64_t limit) {
@@ -24,7 +24,7 @@ std::uint64_t below(std::uint64_t limit) {
 /// What `value`, drawn below `limit`, explains of a loss that is `lost` of it.
 double when(std::uint64_t limit, const std::function<double(std::uint64_t)>& lost) {
     std::vector<Loss> calls;
-    for (std::size_t i = 0; i < kCalls; ++i) {
+    for (std::size_t i = 0; i < kLosses; ++i) {
         const std::uint64_t value = below(limit);
         calls.push_back({.lost = lost(value), .value = value});
     }
@@ -68,7 +68,7 @@ TEST_CASE("A part that goes with the variable is told as a part") {
 
 TEST_CASE("Only calls of one stratum are compared") {
     std::vector<Loss> calls;
-    for (std::uint32_t i = 0; i < kCalls; ++i) {
+    for (std::uint32_t i = 0; i < kLosses; ++i) {
         const std::uint32_t stratum = i % 3;
         calls.push_back({.lost = waiting(), .stratum = stratum, .value = stratum});
     }
@@ -86,7 +86,7 @@ TEST_CASE("Only calls of one stratum are compared") {
 
 TEST_CASE("Calls count by what they stand for") {
     std::vector<Loss> calls;
-    for (std::uint32_t i = 0; i < kCalls; ++i) {
+    for (std::uint32_t i = 0; i < kLosses; ++i) {
         const bool depends = i % 2 == 0;
         const std::uint64_t value = below(2);
         calls.push_back(

@@ -11,7 +11,7 @@ using namespace rdam;
 
 namespace {
 
-constexpr std::uint64_t kCalls = 400;
+constexpr std::uint64_t kCallsOfA = 400;
 
 /// Calls of `a`, in which there are so many of `b`, then so many of `c`, of ten ticks each; `work` more ticks
 /// of a's own. Functions have the parameter k, which may be a key.
@@ -52,7 +52,7 @@ const score::Settings kFolded{.sequences = {.fold_loops = true}};
 
 TEST_CASE("Of the loops that are folded the one that matters is named") {
     Program program;
-    for (std::uint64_t i = 0; i < kCalls; ++i) {
+    for (std::uint64_t i = 0; i < kCallsOfA; ++i) {
         const std::uint64_t b = 1 + program.below(2), c = 1 + program.below(20);
         program.call(b, c, program.below(5));
     }
@@ -61,7 +61,7 @@ TEST_CASE("Of the loops that are folded the one that matters is named") {
 
 TEST_CASE("Loops that matter together are told together") {
     Program program;
-    for (std::uint64_t i = 0; i < kCalls; ++i)
+    for (std::uint64_t i = 0; i < kCallsOfA; ++i)
         program.call(1 + program.below(15), 1 + program.below(15), program.below(5));
     const Names names = program.explained(kFolded);
     REQUIRE(!names.empty());
@@ -70,21 +70,21 @@ TEST_CASE("Loops that matter together are told together") {
 
 TEST_CASE("Loops that are not folded leave nothing to explain") {
     Program program;
-    for (std::uint64_t i = 0; i < kCalls; ++i)
+    for (std::uint64_t i = 0; i < kCallsOfA; ++i)
         program.call(1, 1 + program.below(4), program.below(4) == 0 ? 3000 : program.below(5));
     CHECK(program.explained({}) == Names{"no_parameter"});
 }
 
 TEST_CASE("A loop's count is not taken for its keys") {
     Program loops;
-    for (std::uint64_t i = 0; i < kCalls; ++i)
+    for (std::uint64_t i = 0; i < kCallsOfA; ++i)
         loops.call(1, 1 + loops.below(20), loops.below(5), 7);
     score::Settings settings = kFolded;
     settings.keys = {"b:k", "c:k"};
     CHECK(loops.explained(settings) == Names{"calls of c inside"});
 
     Program keys;
-    for (std::uint64_t i = 0; i < kCalls; ++i) {
+    for (std::uint64_t i = 0; i < kCallsOfA; ++i) {
         const std::uint64_t key = keys.below(3);
         keys.call(1, 1 + keys.below(2), key == 1 ? 900 : keys.below(5), key);
     }

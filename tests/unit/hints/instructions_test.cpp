@@ -12,7 +12,7 @@ using namespace rdam;
 
 namespace {
 
-constexpr std::size_t kCalls = 2000;
+constexpr std::size_t kCountedCalls = 2000;
 constexpr double kPace = 0.5;  ///< ns an instruction, when nothing disturbs
 
 using Kinds = std::vector<std::string>;
@@ -25,11 +25,11 @@ struct Of {
 };
 
 /// A trace with one function, `work(size)`, whose calls are what `make` says.
-class Made {
+class Counted {
   public:
-    explicit Made(const std::function<Of(Made&)>& make) {
+    explicit Counted(const std::function<Of(Counted&)>& make) {
         info.clock.ticks_per_second = 1e9;
-        info.threads = {{.tid = 1, .name = "main", .start = 1, .end = kCalls * 1000}};
+        info.threads = {{.tid = 1, .name = "main", .start = 1, .end = kCountedCalls * 1000}};
         info.functions.resize(1);
         info.functions[0].name = "work";
         info.functions[0].enter_words = 1;
@@ -39,7 +39,7 @@ class Made {
         row().name = "work";
         row().rdam = 0.5;
         row().sample.words_per_call = 1;
-        for (std::size_t i = 0; i < kCalls; ++i)
+        for (std::size_t i = 0; i < kCountedCalls; ++i)
             add(make(*this));
         double least = 1e300;
         for (const score::SampledCall& call : row().sample.calls)
@@ -64,7 +64,7 @@ class Made {
         return *found;
     }
     void forget_counts(std::size_t from = 0) {
-        for (std::size_t i = from; i < kCalls; ++i)
+        for (std::size_t i = from; i < kCountedCalls; ++i)
             row().sample.calls[i].instructions = 0;
     }
 
@@ -90,18 +90,18 @@ class Made {
     std::mt19937 random_;
 };
 
-double drawn(Made& made) {
+double drawn(Counted& made) {
     return 1000 * static_cast<double>(1 + made.below(20));
 }
 
-double disturbance(Made& made) {
+double disturbance(Counted& made) {
     return made.below(4) == 0 ? 8000 + static_cast<double>(made.below(1000)) : 0;
 }
 
 }  // namespace
 
 TEST_CASE("Calls that lose time execute more instructions") {
-    Made made([](Made& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
+    Counted made([](Counted& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
     REQUIRE(made.kinds() == Kinds{"more_work"});
     CHECK(made.hint("more_work").share > 0.9);
     CHECK_THAT(made.hint("more_work").text, Catch::Contains("more instructions (1") &&
@@ -110,7 +110,7 @@ TEST_CASE("Calls that lose time execute more instructions") {
 }
 
 TEST_CASE("The same instructions take longer") {
-    Made made([](Made& self) {
+    Counted made([](Counted& self) {
         return Of{.instructions = 5000, .disturbed_ns = disturbance(self), .size = self.below(10)};
     });
     REQUIRE(made.kinds() == Kinds{"slower_work", "no_parameter"});
@@ -121,7 +121,7 @@ TEST_CASE("The same instructions take longer") {
 }
 
 TEST_CASE("Work that varies does not hide that it is slower") {
-    Made made([](Made& self) {
+    Counted made([](Counted& self) {
         return Of{.instructions = 5000 + 20.0 * static_cast<double>(self.below(20)),
                   .disturbed_ns = disturbance(self),
                   .size = self.below(10)};
@@ -130,19 +130,19 @@ TEST_CASE("Work that varies does not hide that it is slower") {
 }
 
 TEST_CASE("Without counts nothing is said of them, and the hints are the same") {
-    Made made([](Made& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
+    Counted made([](Counted& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
     made.forget_counts();
     CHECK(made.kinds() == Kinds{"no_parameter"});
 }
 
 TEST_CASE("Counts of a few calls tell nothing of the others") {
-    Made made([](Made& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
-    made.forget_counts(kCalls / 3);
+    Counted made([](Counted& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
+    made.forget_counts(kCountedCalls / 3);
     CHECK(made.kinds() == Kinds{"no_parameter"});
 }
 
 TEST_CASE("A parameter that says why there is more work comes first") {
-    Made made([](Made& self) {
+    Counted made([](Counted& self) {
         const std::uint64_t size = 1 + self.below(20);
         return Of{.instructions = 1000.0 * static_cast<double>(size), .size = size};
     });
@@ -151,8 +151,8 @@ TEST_CASE("A parameter that says why there is more work comes first") {
 
 TEST_CASE("When it is slower comes before that it is") {
     std::size_t calls = 0;
-    Made made([&](Made& self) {
-        const bool then = calls > kCalls / 2 && calls < kCalls * 3 / 4;
+    Counted made([&](Counted& self) {
+        const bool then = calls > kCountedCalls / 2 && calls < kCountedCalls * 3 / 4;
         ++calls;
         return Of{.instructions = 5000, .disturbed_ns = then ? 9000.0 : 0.0, .size = self.below(10)};
     });
@@ -161,7 +161,7 @@ TEST_CASE("When it is slower comes before that it is") {
 }
 
 TEST_CASE("In a function that waits busily more instructions may be waiting") {
-    Made made([](Made& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
+    Counted made([](Counted& self) { return Of{.instructions = drawn(self), .size = self.below(10)}; });
     SECTION("busily") {
         made.info.functions[0].busy_waits = true;
     }
@@ -173,7 +173,7 @@ TEST_CASE("In a function that waits busily more instructions may be waiting") {
 }
 
 TEST_CASE("In a function that waits the same instructions are not slower work") {
-    Made made([](Made& self) {
+    Counted made([](Counted& self) {
         return Of{.instructions = 5000, .disturbed_ns = disturbance(self), .size = self.below(10)};
     });
     made.info.functions[0].waits = true;
@@ -181,7 +181,7 @@ TEST_CASE("In a function that waits the same instructions are not slower work") 
 }
 
 TEST_CASE("Time off the processor is neither more nor slower work") {
-    Made made([](Made& self) {
+    Counted made([](Counted& self) {
         const bool blocked = self.below(4) == 0;
         // Who is to wait executes a little more.
         return Of{.instructions = blocked ? 400.0 : 300.0,
@@ -192,7 +192,7 @@ TEST_CASE("Time off the processor is neither more nor slower work") {
 }
 
 TEST_CASE("A few more instructions are not the cause of a large loss") {
-    Made made([](Made& self) {
+    Counted made([](Counted& self) {
         const double disturbed = disturbance(self);
         return Of{
             .instructions = disturbed > 0 ? 600.0 : 300.0, .disturbed_ns = disturbed, .size = self.below(10)};

@@ -23,8 +23,8 @@ Times times_of(std::uint64_t begin, std::uint64_t end) {
 
 /// Some threads in calls of some functions, which may be inside one another; those of function 0 are
 /// disjoint, and some of them lose time.
-struct Made {
-    explicit Made(std::mt19937& random) {
+struct SomeThreads {
+    explicit SomeThreads(std::mt19937& random) {
         // Every call is of kept time, as in the timelines of an analysis.
         report.windows.shift = 4;
         if (random() % 2 == 0) report.windows.limit = UINT64_MAX / 2;
@@ -66,12 +66,12 @@ struct Made {
 
 /// Time by time, thread by thread.
 struct Expected {
-    explicit Expected(const Made& made) : with(kFunctions), while_inside(kFunctions) {
+    explicit Expected(const SomeThreads& made) : with(kFunctions), while_inside(kFunctions) {
         for (std::size_t t = 0; t < made.report.timeline.size(); ++t)
             add(made, t);
     }
 
-    void add(const Made& made, std::size_t thread) {
+    void add(const SomeThreads& made, std::size_t thread) {
         std::vector<double> lost_at(kTimes);
         Times slow;
         for (const score::SlowCall& call : made.slow) {
@@ -123,7 +123,7 @@ struct Expected {
 TEST_CASE("What losses overlap with is what it is time by time") {
     std::mt19937 random;
     for (int round = 0; round < 2000; ++round) {
-        const Made made{random};
+        const SomeThreads made{random};
         const Activities activities{made.report};
         const Overlaps overlaps{activities, 0, made.slow};
         const Expected expected{made};

@@ -8,12 +8,12 @@ using namespace rdam::hints;
 
 namespace {
 
-constexpr std::size_t kTimes = 64;
-using Values = std::array<double, kTimes>;
+constexpr std::size_t kTimesOfSteps = 64;
+using Values = std::array<double, kTimesOfSteps>;
 
 Interval some_time(std::mt19937& random) {
-    const std::uint64_t begin = random() % kTimes;
-    return {begin, begin + random() % (kTimes - begin)};
+    const std::uint64_t begin = random() % kTimesOfSteps;
+    return {begin, begin + random() % (kTimesOfSteps - begin)};
 }
 
 std::vector<Steps::Part> some_parts(std::mt19937& random) {
@@ -61,7 +61,7 @@ TEST_CASE("Sets of times are what they are time by time") {
         for (const Interval& each : all)
             parts.push_back({each, 1});
         REQUIRE(by_time(parts) == expected);
-        for (std::uint64_t t = 0; t < kTimes; ++t)
+        for (std::uint64_t t = 0; t < kTimesOfSteps; ++t)
             REQUIRE(integral(Steps{all}, {t, t + 1}) == Approx(expected[t]));
     }
 }
@@ -75,7 +75,7 @@ TEST_CASE("Steps are what they are time by time, and so is their product") {
         double over_time = 0, expected = 0;
         for (std::uint64_t t = time.begin; t < time.end; ++t)
             over_time += of_a[t];
-        for (std::size_t t = 0; t < kTimes; ++t)
+        for (std::size_t t = 0; t < kTimesOfSteps; ++t)
             expected += of_a[t] * of_b[t];
         REQUIRE(integral(Steps{a}, time) == Approx(over_time).margin(1e-9));
         REQUIRE(product(Steps{a}, Steps{b}) == Approx(expected).margin(1e-9));

@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kShift = 10;
 
 /// Short calls one after the other, now and then a long one around some of them.
-std::vector<WindowCall> calls(std::size_t count, std::uint64_t apart) {
+std::vector<WindowCall> window_calls(std::size_t count, std::uint64_t apart) {
     std::vector<WindowCall> calls;
     std::mt19937 random;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -35,14 +35,14 @@ bool reaches_in(const Windows& windows, const WindowCall& call) {
 
 TEST_CASE("With room for all calls all are kept") {
     WindowSample sample{1000, kShift};
-    for (const WindowCall& call : calls(900, 100))
+    for (const WindowCall& call : window_calls(900, 100))
         sample.offer(call);
     CHECK(sample.calls().size() == 900);
     CHECK(sample.windows().all());
 }
 
 TEST_CASE("Of the windows that are kept every call is there") {
-    const auto offered = calls(200'000, 100);
+    const auto offered = window_calls(200'000, 100);
     WindowSample sample{2000, kShift};
     for (const WindowCall& call : offered)
         sample.offer(call);
@@ -60,9 +60,9 @@ TEST_CASE("Of the windows that are kept every call is there") {
 
 TEST_CASE("Two threads keep the same windows") {
     WindowSample busy{500, kShift}, idle{500, kShift};
-    for (const WindowCall& call : calls(100'000, 50))
+    for (const WindowCall& call : window_calls(100'000, 50))
         busy.offer(call);
-    for (const WindowCall& call : calls(5000, 1000))
+    for (const WindowCall& call : window_calls(5000, 1000))
         idle.offer(call);
     REQUIRE(busy.windows().limit < idle.windows().limit);
     for (std::uint64_t number = 0; number < 5000; ++number)

@@ -15,7 +15,7 @@ PerfReport parsed(std::string_view text) {
     return std::move(*report);
 }
 
-std::string error_of(std::string_view text) {
+std::string parse_error_of(std::string_view text) {
     const auto report = parse_perf_text(text, "report.txt");
     REQUIRE_FALSE(report.has_value());
     return report.error().message;
@@ -101,26 +101,26 @@ TEST_CASE("colours are taken out") {
 }
 
 TEST_CASE("what is no report is refused in one line") {
-    CHECK(error_of("") ==
+    CHECK(parse_error_of("") ==
           "report.txt: is empty; give it what perf report --stdio prints, or a perf.data file");
-    CHECK(error_of(" \n\n") == error_of(""));
-    CHECK(error_of("hello\nworld\n") ==
+    CHECK(parse_error_of(" \n\n") == parse_error_of(""));
+    CHECK(parse_error_of("hello\nworld\n") ==
           "report.txt: is no output of perf report --stdio and no perf.data file");
-    CHECK(error_of("    62.51%  app  libc.so.6  [.] memcmp\n") ==
+    CHECK(parse_error_of("    62.51%  app  libc.so.6  [.] memcmp\n") ==
           "report.txt: is a report without its column titles; print it without -q");
-    CHECK(error_of(std::string_view("\x7f"
-                                    "ELF\0\0\1",
-                                    7)) ==
+    CHECK(parse_error_of(std::string_view("\x7f"
+                                          "ELF\0\0\1",
+                                          7)) ==
           "report.txt: is no output of perf report --stdio and no perf.data file");
-    CHECK(error_of("# Overhead  Command\n# ........  .......\n    61.11%  app\n") ==
+    CHECK(parse_error_of("# Overhead  Command\n# ........  .......\n    61.11%  app\n") ==
           "report.txt: has no Symbol column, so it names no function; let perf report sort by it (--sort "
           "dso,sym)");
-    CHECK(error_of("# Overhead  Symbol\n# ........  ......\n") ==
+    CHECK(parse_error_of("# Overhead  Symbol\n# ........  ......\n") ==
           "report.txt: the report has no rows; was anything sampled?");
-    CHECK(error_of(
+    CHECK(parse_error_of(
               "#    Overhead  Command / Shared Object / Symbol\n# ...........  ......\n    100.00%  app\n") ==
           "report.txt: is a report in --hierarchy form; print it without that option");
-    CHECK(error_of("# Overhead Command Symbol\n 61.11% app [.] f\n") ==
+    CHECK(parse_error_of("# Overhead Command Symbol\n 61.11% app [.] f\n") ==
           "report.txt: the columns of the report run into each other; print it without -t or with -t ';'");
 }
 

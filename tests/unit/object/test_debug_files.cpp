@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/object/object_file.h"
 
@@ -15,8 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using rdam::ObjectFile;
 using rdam::SymbolSource;
-
-const fs::path kFixtures = FIXTURE_DIR;
+using rdam::test::kFixtures;
 
 using TemporaryDirectory = rdam::test::TemporaryFolder;
 

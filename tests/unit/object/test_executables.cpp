@@ -10,6 +10,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/contains.h"
+#include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/object/executable_facts.h"
 
@@ -18,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using rdam::inspect_executable;
 using rdam::why_not_recordable;
-
-const fs::path kFixtures = FIXTURE_DIR;
+using rdam::test::contains;
+using rdam::test::kFixtures;
 
 class Scratch {
   public:
@@ -45,10 +47,6 @@ std::string reason(const std::string& path) {
     const auto facts = inspect_executable(path);
     REQUIRE(facts.has_value());
     return why_not_recordable(*facts);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/object/fixtures.h"
 #include "wrappers/object/object_file.h"
 
 namespace {
@@ -11,11 +12,11 @@ using rdam::ObjectFile;
 using rdam::Symbol;
 using rdam::SymbolKind;
 using rdam::SymbolSource;
+using rdam::test::fixture;
+using rdam::test::kFixtures;
 
-const std::string kDirectory = FIXTURE_DIR;
-
-ObjectFile open(const std::string& file) {
-    auto object = ObjectFile::open(kDirectory + "/" + file, "/nonexistent");
+ObjectFile open_fixture(const std::string& file) {
+    auto object = ObjectFile::open(fixture(file), "/nonexistent");
     REQUIRE(object.has_value());
     return std::move(*object);
 }
@@ -30,7 +31,7 @@ std::vector<Symbol> all_named(const ObjectFile& object, std::string_view name) {
 }  // namespace
 
 TEST_CASE("symbols carry their kind, binding and size") {
-    const ObjectFile object = open("libsymbols.so");
+    const ObjectFile object = open_fixture("libsymbols.so");
     CHECK(object.symbol_source() == SymbolSource::own_table);
     CHECK(object.soname() == "libsymbols.so.1");
     CHECK(object.build_id().size() == 40);
@@ -48,7 +49,7 @@ TEST_CASE("symbols carry their kind, binding and size") {
 }
 
 TEST_CASE("local symbols know their source file") {
-    const ObjectFile object = open("libsymbols.so");
+    const ObjectFile object = open_fixture("libsymbols.so");
     const auto twins = all_named(object, "twin");
     REQUIRE(twins.size() == 2);
     CHECK(twins[0].address != twins[1].address);
@@ -60,7 +61,7 @@ TEST_CASE("local symbols know their source file") {
 TEST_CASE("versions are told apart, in the exported table too") {
     for (const char* file : {"libsymbols.so", "libsymbols.bare.so"}) {
         INFO(file);
-        const ObjectFile object = open(file);
+        const ObjectFile object = open_fixture(file);
         auto versions = all_named(object, "versioned");
         std::erase_if(versions, [](const Symbol& symbol) { return symbol.version.empty(); });
         REQUIRE(versions.size() == 2);
@@ -77,7 +78,7 @@ TEST_CASE("versions are told apart, in the exported table too") {
 }
 
 TEST_CASE("an address leads to the symbol that covers it") {
-    const ObjectFile object = open("libsymbols.so");
+    const ObjectFile object = open_fixture("libsymbols.so");
     const Symbol function = all_named(object, "calls_twin_b")[0];
     REQUIRE(object.covering(function.address + function.size - 1) != nullptr);
     CHECK(object.covering(function.address + function.size - 1)->name == "calls_twin_b");
@@ -88,7 +89,7 @@ TEST_CASE("an address leads to the symbol that covers it") {
 }
 
 TEST_CASE("the extent of a function without a size comes from its frame description") {
-    const ObjectFile object = open("libsymbols.so");
+    const ObjectFile object = open_fixture("libsymbols.so");
     const Symbol function = all_named(object, "without_size")[0];
     REQUIRE(function.size == 0);
     CHECK(function.kind == SymbolKind::label);
@@ -100,8 +101,8 @@ TEST_CASE("the extent of a function without a size comes from its frame descript
 }
 
 TEST_CASE("frame descriptions give functions that have lost their names") {
-    const ObjectFile whole = open("libsymbols.so");
-    const ObjectFile bare = open("libsymbols.bare.so");
+    const ObjectFile whole = open_fixture("libsymbols.so");
+    const ObjectFile bare = open_fixture("libsymbols.bare.so");
     CHECK(bare.symbol_source() == SymbolSource::exported_only);
     CHECK(all_named(bare, "twin").empty());
     const Symbol twin = all_named(whole, "twin")[0];
@@ -111,16 +112,16 @@ TEST_CASE("frame descriptions give functions that have lost their names") {
 }
 
 TEST_CASE("imports are what the object calls elsewhere") {
-    const ObjectFile object = open("libsymbols.so");
+    const ObjectFile object = open_fixture("libsymbols.so");
     CHECK(std::binary_search(object.imports().begin(), object.imports().end(), "getenv"));
     CHECK_FALSE(std::binary_search(object.imports().begin(), object.imports().end(), "first_name"));
 }
 
 TEST_CASE("what is not an object says so") {
-    const auto missing = ObjectFile::open(kDirectory + "/no-such-file");
+    const auto missing = ObjectFile::open(fixture("no-such-file"));
     REQUIRE_FALSE(missing.has_value());
     CHECK(missing.error().message.find("no-such-file: cannot be opened: No such file") != std::string::npos);
-    const auto directory = ObjectFile::open(kDirectory);
+    const auto directory = ObjectFile::open(kFixtures.string());
     REQUIRE_FALSE(directory.has_value());
     CHECK(directory.error().message.find("is not a regular file") != std::string::npos);
     const auto text = ObjectFile::from_bytes({'h', 'e', 'l', 'l', 'o'}, "greeting");

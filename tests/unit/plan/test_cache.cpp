@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 
+#include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/plan/cached_plan.h"
 #include "wrappers/plan/plan_codec.h"
@@ -23,8 +24,8 @@ using rdam::Catalogue;
 using rdam::Plan;
 using rdam::PlanRequest;
 using rdam::PlanStore;
+using rdam::test::kFixtures;
 
-const fs::path kFixtures = FIXTURE_DIR;
 constexpr const char* kMark = "from the store";
 
 std::uint64_t base_of_libc() {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/contains.h"
+#include "tests/unit/object/fixtures.h"
 #include "wrappers/plan/planner.h"
 
 namespace {
@@ -17,9 +19,10 @@ using rdam::Plan;
 using rdam::PlannedFunction;
 using rdam::PlanRequest;
 using rdam::Verdict;
+using rdam::test::contains;
+using rdam::test::fixture;
 
-const std::string kObjects = FIXTURE_DIR;
-const std::string kNames = kObjects + "/names";
+const std::string kNames = fixture("names");
 
 /// Objects that need not be loaded: the planner reads files, and addresses count only for IFUNCs.
 Plan plan_for(const std::vector<std::string>& names, const std::vector<std::string>& files) {
@@ -38,7 +41,7 @@ Plan plan_for(const std::vector<std::string>& names, const std::vector<std::stri
 }
 
 Plan plan_for(const std::string& name, const std::string& file = "libsymbols.so") {
-    return plan_for(std::vector{name}, {kNames, kObjects + "/" + file});
+    return plan_for(std::vector{name}, {kNames, fixture(file)});
 }
 
 const PlannedFunction& only_function(const Plan& plan) {
@@ -59,10 +62,6 @@ std::vector<std::string> names_of(const Plan& plan) {
     return names;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a plain name finds its function, and its other names") {
@@ -75,7 +74,7 @@ TEST_CASE("a plain name finds its function, and its other names") {
 }
 
 TEST_CASE("two names of one function plan it once and answer twice") {
-    const Plan plan = plan_for({"first_name", "second_name"}, {kNames, kObjects + "/libsymbols.so"});
+    const Plan plan = plan_for({"first_name", "second_name"}, {kNames, fixture("libsymbols.so")});
     CHECK(plan.functions.size() == 1);
     REQUIRE(plan.answers.size() == 2);
     CHECK(plan.answers[1].verdict == Verdict::wrapped);
@@ -219,9 +218,10 @@ TEST_CASE("a glob without module means the program's own functions") {
           "names has no such function; a glob without module means its own: for a library's write "
           "module:container_*");
     // A name that looks like a glob is a name everywhere.
-    CHECK(only_function(plan_for({"shop::Till::operator*"}, {kObjects + "/libsymbols.so", kNames}))
-              .linkage_name == "_ZNK4shop4TillmlEi");
-    CHECK(plan_for({"container_*"}, {kObjects + "/libsymbols.so", kNames}).functions.size() == 3);
+    CHECK(
+        only_function(plan_for({"shop::Till::operator*"}, {fixture("libsymbols.so"), kNames})).linkage_name ==
+        "_ZNK4shop4TillmlEi");
+    CHECK(plan_for({"container_*"}, {fixture("libsymbols.so"), kNames}).functions.size() == 3);
 }
 
 TEST_CASE("a hundred thousand entries that nothing answers to are answered") {
@@ -230,7 +230,7 @@ TEST_CASE("a hundred thousand entries that nothing answers to are answered") {
         names.push_back(fmt::format("libsymbols.so:absent_{}_*", i));
         names.push_back(fmt::format("absent_{}", i));
     }
-    const Plan plan = plan_for(names, {kNames, kObjects + "/libsymbols.so"});
+    const Plan plan = plan_for(names, {kNames, fixture("libsymbols.so")});
     REQUIRE(plan.answers.size() == names.size());
     CHECK(std::ranges::all_of(plan.answers,
                               [](const Answer& answer) { return answer.verdict == Verdict::not_found; }));
@@ -296,7 +296,7 @@ TEST_CASE("stripped libraries are planned from their exported names") {
 }
 
 TEST_CASE("IFUNC symbols lead to the implementation that was chosen") {
-    const std::string path = kObjects + "/libsymbols.so";
+    const std::string path = fixture("libsymbols.so");
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(handle != nullptr);
     link_map* map = nullptr;

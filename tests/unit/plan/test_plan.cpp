@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/contains.h"
+#include "tests/unit/object/fixtures.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
 
@@ -18,8 +20,8 @@ using rdam::Plan;
 using rdam::PlannedFunction;
 using rdam::PlanRequest;
 using rdam::Verdict;
-
-const std::string kObjects = FIXTURE_DIR;
+using rdam::test::contains;
+using rdam::test::fixture;
 
 /// What is loaded into this process, the main program first.
 std::vector<rdam::LoadedObject> loaded_objects() {
@@ -47,7 +49,7 @@ PlanRequest request_for(const std::string& names) {
     return request;
 }
 
-Plan plan_for(const std::string& names) {
+Plan plan_here(const std::string& names) {
     return rdam::make_plan(request_for(names), rdam::Catalogue::builtin());
 }
 
@@ -57,14 +59,10 @@ const PlannedFunction* find(const Plan& plan, const std::string& name) {
     return found == plan.functions.end() ? nullptr : &*found;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("well-known functions have the parameters of the manual, keys included") {
-    const Plan plan = plan_for("write\npthread_mutex_lock@@GLIBC_2.2.5\nprintf\n");
+    const Plan plan = plan_here("write\npthread_mutex_lock@@GLIBC_2.2.5\nprintf\n");
     const PlannedFunction* write = find(plan, "write");
     REQUIRE(write != nullptr);
     CHECK(write->frame == rdam::plan::Frame::real);
@@ -102,7 +100,7 @@ TEST_CASE("arguments are left out on request") {
 
 TEST_CASE("a function is sampled if an entry that means it is marked, and none spells it out without") {
     const auto sampled = [](const std::string& list) {
-        const Plan plan = plan_for(list);
+        const Plan plan = plan_here(list);
         INFO(list);
         REQUIRE(plan.functions.size() == 1);
         return plan.functions.front().sampled;
@@ -121,7 +119,7 @@ TEST_CASE("a function is sampled if an entry that means it is marked, and none s
 }
 
 TEST_CASE("a mark is one function's alone") {
-    const Plan plan = plan_for("~libc.so.6:write\nlibc.so.6:read\n");
+    const Plan plan = plan_here("~libc.so.6:write\nlibc.so.6:read\n");
     REQUIRE(find(plan, "write") != nullptr);
     REQUIRE(find(plan, "read") != nullptr);
     CHECK(find(plan, "write")->sampled);
@@ -129,7 +127,7 @@ TEST_CASE("a mark is one function's alone") {
 }
 
 TEST_CASE("what the catalogue excludes is refused with its reason") {
-    const Plan plan = plan_for("setjmp\nvfork\n");
+    const Plan plan = plan_here("setjmp\nvfork\n");
     CHECK(plan.functions.empty());
     REQUIRE(plan.answers.size() >= 2);
     for (const Answer& answer : plan.answers) {
@@ -139,7 +137,7 @@ TEST_CASE("what the catalogue excludes is refused with its reason") {
 }
 
 TEST_CASE("glibc's variants and internal names find their function") {
-    const Plan plan = plan_for("libc.so.6:strcmp\n__lll_lock_wait_private\n__GI___libc_write\n__write\n");
+    const Plan plan = plan_here("libc.so.6:strcmp\n__lll_lock_wait_private\n__GI___libc_write\n__write\n");
     REQUIRE(plan.answers.size() == 4);
     for (const Answer& answer : plan.answers) {
         INFO(answer.entry.text << ": " << answer.reason);
@@ -149,7 +147,7 @@ TEST_CASE("glibc's variants and internal names find their function") {
 }
 
 TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instruction") {
-    const Plan chosen = plan_for("libc.so.6:memcpy\nlibc.so.6:memmove\n");
+    const Plan chosen = plan_here("libc.so.6:memcpy\nlibc.so.6:memmove\n");
     REQUIRE(chosen.answers.size() == 2);
     for (const Answer& answer : chosen.answers) {
         INFO(answer.entry.text << ": " << answer.reason);
@@ -163,7 +161,7 @@ TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instructio
         WARN("skipped: libc's debug symbols, which name each implementation of memmove, are not installed");
         return;
     }
-    const Plan all = plan_for("libc.so.6:__memmove_*_unaligned_erms\n");
+    const Plan all = plan_here("libc.so.6:__memmove_*_unaligned_erms\n");
     CHECK(all.functions.size() >= 3);
     for (const Answer& answer : all.answers) {
         INFO(answer.function << ": " << answer.reason);
@@ -182,7 +180,7 @@ TEST_CASE("without libc's debug symbols the exported function stands in, and tha
     const auto libc = std::find_if(request.objects.begin(), request.objects.end(),
                                    [](const auto& object) { return contains(object.path, "libc.so.6"); });
     REQUIRE(libc != request.objects.end());
-    libc->path = kObjects + "/libc_without_id.so";
+    libc->path = fixture("libc_without_id.so");
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 4);
     CHECK(plan.answers[0].verdict == Verdict::wrapped);
@@ -197,14 +195,14 @@ TEST_CASE("without libc's debug symbols the exported function stands in, and tha
 }
 
 TEST_CASE("the dynamic linker, the recorder and the vdso are left alone") {
-    const Plan linker = plan_for("ld-linux-x86-64.so.2:__tls_get_addr");
+    const Plan linker = plan_here("ld-linux-x86-64.so.2:__tls_get_addr");
     REQUIRE(linker.answers.size() == 1);
     CHECK(linker.answers[0].verdict == Verdict::refused);
     CHECK(contains(linker.answers[0].reason, "dynamic linker"));
 
     auto request = request_for("calls_twin_a");
-    request.objects.push_back({kObjects + "/libsymbols.so", "", 0x700000000000});
-    request.own_objects = {kObjects + "/libsymbols.so"};
+    request.objects.push_back({fixture("libsymbols.so"), "", 0x700000000000});
+    request.own_objects = {fixture("libsymbols.so")};
     const Plan own = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(own.answers.size() == 1);
     CHECK(own.answers[0].verdict == Verdict::refused);
@@ -213,13 +211,13 @@ TEST_CASE("the dynamic linker, the recorder and the vdso are left alone") {
 
 TEST_CASE("a file that is not the one that was loaded is refused") {
     auto request = request_for("calls_twin_a");
-    request.objects.push_back({kObjects + "/libsymbols.so", "0011223344", 0x700000000000});
+    request.objects.push_back({fixture("libsymbols.so"), "0011223344", 0x700000000000});
     Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
     CHECK(plan.answers[0].verdict == Verdict::refused);
     CHECK(contains(plan.answers[0].reason, "is not the file that was loaded"));
 
-    request.objects.back().build_id = rdam::ObjectFile::open(kObjects + "/libsymbols.so")->build_id();
+    request.objects.back().build_id = rdam::ObjectFile::open(fixture("libsymbols.so"))->build_id();
     plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     CHECK(plan.answers[0].verdict == Verdict::wrapped);
 }
@@ -235,7 +233,7 @@ TEST_CASE("objects that cannot be read are named in the answers that need them")
 
 TEST_CASE("Go code is refused") {
     auto request = request_for("lines_like_go:outermost");
-    request.objects.push_back({kObjects + "/lines_like_go", "", 0x700000000000});
+    request.objects.push_back({fixture("lines_like_go"), "", 0x700000000000});
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
     CHECK(plan.answers[0].verdict == Verdict::refused);
@@ -243,7 +241,7 @@ TEST_CASE("Go code is refused") {
 }
 
 TEST_CASE("functions are in order, and no entry is planned twice") {
-    const Plan plan = plan_for("write\nread\n__write\nmalloc\n__libc_malloc\nfputs\nmain\n");
+    const Plan plan = plan_here("write\nread\n__write\nmalloc\n__libc_malloc\nfputs\nmain\n");
     REQUIRE(plan.functions.size() >= 5);
     for (std::size_t index = 1; index < plan.functions.size(); ++index) {
         const auto& a = plan.functions[index - 1];
@@ -257,14 +255,14 @@ TEST_CASE("functions are in order, and no entry is planned twice") {
 }
 
 TEST_CASE("a module may go by its link's name and by its file's") {
-    const Plan link = plan_for("libstdc++.so.6:operator new");
+    const Plan link = plan_here("libstdc++.so.6:operator new");
     REQUIRE_FALSE(link.functions.empty());
     const auto objects = loaded_objects();
     const auto library = std::find_if(objects.begin(), objects.end(),
                                       [](const auto& object) { return contains(object.path, "libstdc++"); });
     REQUIRE(library != objects.end());
     const std::string file = std::filesystem::canonical(library->path).filename().string();
-    CHECK(plan_for(file + ":operator new").functions.size() == link.functions.size());
+    CHECK(plan_here(file + ":operator new").functions.size() == link.functions.size());
 }
 
 TEST_CASE("every name of the C library that perf printed finds its function") {
@@ -281,7 +279,7 @@ TEST_CASE("every name of the C library that perf printed finds its function") {
         name.erase(name.find_last_not_of(' ') + 1);
         if (!name.starts_with("0x")) list += "libc.so.6:" + name + "\n";
     }
-    const Plan plan = plan_for(list);
+    const Plan plan = plan_here(list);
     CHECK(plan.answers.size() >= 20);
     for (const Answer& answer : plan.answers) {
         INFO(answer.entry.text << ": " << answer.reason);

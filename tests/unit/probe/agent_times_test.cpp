@@ -9,15 +9,18 @@
 
 #include "analyzer/trace/reader.h"
 #include "analyzer/trace/writer.h"
+#include "tests/unit/probe/tids.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/off_cpu_log.h"
 
 using namespace rdam;
 using namespace rdam::agent;
+using rdam::test::kOther;
+using rdam::test::kTid;
 
 namespace {
 
-constexpr std::uint32_t kTid = 7, kOther = 8, kAgent = 900;
+constexpr std::uint32_t kAgent = 900;
 constexpr std::uint64_t kMicro = 1000;  // ns; a tick is a nanosecond here
 
 SwitchRecord program(std::uint64_t at, std::uint16_t cpu, bool out, std::uint32_t tid = kTid,

@@ -3,13 +3,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/unit/probe/tids.h"
 #include "tools/agent/switch_clock.h"
 
 using namespace rdam::agent;
+using rdam::test::kOther;
+using rdam::test::kTid;
 
 namespace {
-
-constexpr std::uint32_t kTid = 7, kOther = 8;
 
 SwitchRecord out(std::uint32_t tid, bool preempted = false) {
     return {.tid = tid, .cpu = 1, .out = true, .preempted = preempted};

@@ -57,21 +57,21 @@ Patch patched(const Place& place, const Entries& entries = {}) {
 
 /// `function` of one argument does what it did, and each call of it is counted.
 void check(const Place& place, std::uint64_t (*function)(std::uint64_t), std::size_t jump_before) {
-    constexpr std::array<std::uint64_t, 3> kArguments{1, 7, 1000};
+    constexpr std::array<std::uint64_t, 3> kValues{1, 7, 1000};
     std::vector<std::uint64_t> expected;
-    expected.reserve(kArguments.size());
-    for (const std::uint64_t argument : kArguments)
+    expected.reserve(kValues.size());
+    for (const std::uint64_t argument : kValues)
         expected.push_back(function(argument));
     const Patch patch = patched(place);
     INFO(patch.problem());
     REQUIRE(patch.problem().empty());
     CHECK(patch.jump_before() == jump_before);
     std::vector<std::uint64_t> results;
-    results.reserve(kArguments.size());
-    for (const std::uint64_t argument : kArguments)
+    results.reserve(kValues.size());
+    for (const std::uint64_t argument : kValues)
         results.push_back(function(argument));
     CHECK(results == expected);
-    CHECK(patch.calls() == kArguments.size());
+    CHECK(patch.calls() == kValues.size());
 }
 
 std::string reason(const Bytes& body, const Bytes& padding_before, const Entries& entries = {}) {
