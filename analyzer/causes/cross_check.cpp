@@ -49,7 +49,7 @@ class Joiner {
                                     .module = function.module,
                                     .causes = shares_[i]};
             checked.verdict = verdict(checked, reports);
-            if (checked.row != nullptr || checked.verdict == Verdict::cause_only)
+            if (checked.row != nullptr || checked.verdict == CauseVerdict::cause_only)
                 functions.push_back(std::move(checked));
         }
         return functions;
@@ -76,7 +76,7 @@ class Joiner {
         sum.absolute += row.absolute;
     }
 
-    static Verdict verdict(const CheckedFunction& function, const std::vector<CauseReport>& reports) {
+    static CauseVerdict verdict(const CheckedFunction& function, const std::vector<CauseReport>& reports) {
         bool own = false;
         bool within = false;
         for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -85,8 +85,8 @@ class Joiner {
             within = within || function.causes[i].with_callees >= kCause;
         }
         const bool effect = function.row != nullptr && function.row->rdam >= kEffect;
-        if (effect) return own || within ? Verdict::agree : Verdict::effect_only;
-        return own ? Verdict::cause_only : Verdict::neither;
+        if (effect) return own || within ? CauseVerdict::agree : CauseVerdict::effect_only;
+        return own ? CauseVerdict::cause_only : CauseVerdict::neither;
     }
 
     const score::Report& report_;

@@ -7,7 +7,7 @@
 
 #include "analyzer/causes/cause_report.h"
 #include "analyzer/causes/function_lines.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::causes {
@@ -20,7 +20,7 @@ inline constexpr double kEffect = score::kWorthALook;
 /// others do too.
 inline constexpr double kCause = 0.05;
 
-enum class Verdict : std::uint8_t {
+enum class CauseVerdict : std::uint8_t {
     agree,        ///< an effect, and a cause for it
     effect_only,  ///< an effect that none of the tools explains
     cause_only,   ///< a cause without an effect
@@ -38,7 +38,7 @@ struct CheckedFunction {
     std::string name;
     std::string module;
     std::vector<CauseShare> causes;  ///< by report
-    Verdict verdict = Verdict::neither;
+    CauseVerdict verdict = CauseVerdict::neither;
 };
 
 /// A row of a tool that is about no function that was recorded.

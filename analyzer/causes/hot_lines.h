@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analyzer/causes/cause_report.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::causes {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/reader.h"
 #include "wrappers/support/result.h"
 

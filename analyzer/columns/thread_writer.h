@@ -10,7 +10,7 @@
 #include "analyzer/columns/tables.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_store.h"
-#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/thread/resolved_settings.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::columns {

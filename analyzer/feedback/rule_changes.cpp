@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/mining/keys.h"
-#include "analyzer/score/named_rules.h"
+#include "analyzer/score/settings/named_rules.h"
 
 namespace rdam::feedback {
 namespace {

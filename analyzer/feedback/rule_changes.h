@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::feedback {

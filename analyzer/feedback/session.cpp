@@ -11,10 +11,10 @@
 #include "analyzer/hints/off_times.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/score/analyze.h"
-#include "analyzer/score/baseline_text.h"
-#include "analyzer/score/named_rules.h"
 #include "analyzer/score/regroup.h"
 #include "analyzer/score/scores.h"
+#include "analyzer/score/settings/baseline_text.h"
+#include "analyzer/score/settings/named_rules.h"
 #include "analyzer/trace/clock.h"
 
 namespace rdam::feedback {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "analyzer/rules/rules.h"
-#include "analyzer/score/report.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/reader.h"
 #include "wrappers/support/result.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/hints/steps.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 
 namespace rdam::hints {
 

@@ -6,7 +6,7 @@
 
 #include "analyzer/hints/finders.h"
 #include "analyzer/output/units.h"
-#include "analyzer/score/function_identity.h"
+#include "analyzer/score/report/function_identity.h"
 
 namespace rdam::hints {
 namespace {

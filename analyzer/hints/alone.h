@@ -1,7 +1,7 @@
 // Two recordings of a program, one with fewer threads: what varies there as well varies by itself.
 #pragma once
 
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 
 namespace rdam::hints {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/hints/activities.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::hints {

@@ -4,7 +4,7 @@
 // calls (score::Sample) and never at the events.
 #pragma once
 
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::hints {

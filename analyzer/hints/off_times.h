@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analyzer/calls/crowding.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 #include "wrappers/support/result.h"
 

@@ -18,9 +18,9 @@ std::string to_json(const score::Report& report, Symbols& symbols, const JsonOpt
                     const causes::CrossCheck& check);
 
 /// `agree`, `effect_only`, `cause_only`, `neither`.
-const char* verdict_name(causes::Verdict verdict);
+const char* verdict_name(causes::CauseVerdict verdict);
 
 /// For people; empty: there is nothing to say.
-const char* verdict_text(causes::Verdict verdict);
+const char* verdict_text(causes::CauseVerdict verdict);
 
 }  // namespace rdam::output

@@ -39,15 +39,15 @@ Json not_recorded_json(const causes::NotRecorded& entry) {
 
 }  // namespace
 
-const char* verdict_name(causes::Verdict verdict) {
+const char* verdict_name(causes::CauseVerdict verdict) {
     switch (verdict) {
-        case causes::Verdict::agree:
+        case causes::CauseVerdict::agree:
             return "agree";
-        case causes::Verdict::effect_only:
+        case causes::CauseVerdict::effect_only:
             return "effect_only";
-        case causes::Verdict::cause_only:
+        case causes::CauseVerdict::cause_only:
             return "cause_only";
-        case causes::Verdict::neither:
+        case causes::CauseVerdict::neither:
             break;
     }
     return "neither";

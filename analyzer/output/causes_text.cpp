@@ -97,15 +97,15 @@ class CausesWriter {
         return cells;
     }
 
-    std::string styled(causes::Verdict verdict, const std::string& text) const {
+    std::string styled(causes::CauseVerdict verdict, const std::string& text) const {
         switch (verdict) {
-            case causes::Verdict::agree:
+            case causes::CauseVerdict::agree:
                 return style_.alarming(text);
-            case causes::Verdict::effect_only:
+            case causes::CauseVerdict::effect_only:
                 return style_.notable(text);
-            case causes::Verdict::cause_only:
+            case causes::CauseVerdict::cause_only:
                 return text;
-            case causes::Verdict::neither:
+            case causes::CauseVerdict::neither:
                 break;
         }
         return style_.faint(text);
@@ -167,15 +167,15 @@ class CausesWriter {
 
 }  // namespace
 
-const char* verdict_text(causes::Verdict verdict) {
+const char* verdict_text(causes::CauseVerdict verdict) {
     switch (verdict) {
-        case causes::Verdict::agree:
+        case causes::CauseVerdict::agree:
             return "effect and cause agree";
-        case causes::Verdict::effect_only:
+        case causes::CauseVerdict::effect_only:
             return "effect without known cause: look further";
-        case causes::Verdict::cause_only:
+        case causes::CauseVerdict::cause_only:
             return "cause without effect: leave it";
-        case causes::Verdict::neither:
+        case causes::CauseVerdict::neither:
             break;
     }
     return "";

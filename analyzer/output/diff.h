@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyzer/output/text.h"
-#include "analyzer/score/compare_reports.h"
+#include "analyzer/score/compare/compare_reports.h"
 
 namespace rdam::output {
 
@@ -20,7 +20,7 @@ struct Diff {
 };
 
 /// `better`, `worse`, `same`, `only_a`, `only_b`.
-const char* verdict_name(score::Verdict verdict);
+const char* verdict_name(score::DiffVerdict verdict);
 
 /// A table, the largest change first. Nothing from the traces gets into it except through printable().
 std::string diff_text(const Diff& diff, const TextOptions& options);

@@ -41,17 +41,17 @@ Json side_json(const DiffSide& side) {
 
 }  // namespace
 
-const char* verdict_name(score::Verdict verdict) {
+const char* verdict_name(score::DiffVerdict verdict) {
     switch (verdict) {
-        case score::Verdict::better:
+        case score::DiffVerdict::better:
             return "better";
-        case score::Verdict::worse:
+        case score::DiffVerdict::worse:
             return "worse";
-        case score::Verdict::only_a:
+        case score::DiffVerdict::only_a:
             return "only_a";
-        case score::Verdict::only_b:
+        case score::DiffVerdict::only_b:
             return "only_b";
-        case score::Verdict::same:
+        case score::DiffVerdict::same:
             break;
     }
     return "same";

@@ -53,11 +53,11 @@ std::string change_text(const score::DiffRow& row) {
 std::string verdict_word(const score::DiffRow& row) {
     if (!row.scored) return "not scored";
     switch (row.verdict) {
-        case score::Verdict::same:
+        case score::DiffVerdict::same:
             return "~ same";
-        case score::Verdict::only_a:
+        case score::DiffVerdict::only_a:
             return row.recorded_in_both ? "only in a" : "not recorded in b";
-        case score::Verdict::only_b:
+        case score::DiffVerdict::only_b:
             return row.recorded_in_both ? "only in b" : "not recorded in a";
         default:
             return verdict_name(row.verdict);
@@ -147,7 +147,7 @@ class DiffWriter {
     }
 
     std::string styled(const score::DiffRow& row, const std::string& text) const {
-        if (row.verdict == score::Verdict::same) return style_.faint(text);
+        if (row.verdict == score::DiffVerdict::same) return style_.faint(text);
         const bool matters = std::abs(row.change) >= options_.threshold / 4;
         if (!matters) return text;
         return row.change > 0 ? style_.alarming(text) : style_.bold(text);

@@ -7,7 +7,7 @@
 
 #include "analyzer/output/json_parts.h"
 #include "analyzer/output/notes.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::output {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analyzer/output/units.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::output {
@@ -39,7 +39,7 @@ void add_damage(const score::Report& report, std::vector<std::string>& out) {
 
 void add_refused(const score::Report& report, std::vector<std::string>& out) {
     for (const trace::AnswerInfo& answer : report.refused) {
-        const bool not_found = static_cast<Verdict>(answer.verdict) == Verdict::not_found;
+        const bool not_found = static_cast<ListVerdict>(answer.verdict) == ListVerdict::not_found;
         const std::string& name = answer.function.empty() ? answer.entry : answer.function;
         out.push_back(fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "refused",
                                   answer.reason.empty() ? "." : " (" + answer.reason + ")."));

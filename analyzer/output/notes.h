@@ -6,7 +6,7 @@
 
 #include "analyzer/output/summed_notes.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 
 namespace rdam::output {
 

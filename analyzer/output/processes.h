@@ -8,7 +8,7 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
-#include "analyzer/score/merge_reports.h"
+#include "analyzer/score/compare/merge_reports.h"
 
 namespace rdam::output {
 

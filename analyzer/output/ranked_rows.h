@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/output/table.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 
 namespace rdam::output {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/output/units.h"
-#include "analyzer/score/sampling_windows.h"
+#include "analyzer/score/time/sampling_windows.h"
 
 namespace rdam::output {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 
 namespace rdam::output {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analyzer/output/symbols.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 
 namespace rdam::output {
 

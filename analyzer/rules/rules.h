@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::rules {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "analyzer/rules/rules.h"
-#include "analyzer/score/named_rules.h"
+#include "analyzer/score/settings/named_rules.h"
 
 namespace rdam::rules {
 

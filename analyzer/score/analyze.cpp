@@ -13,9 +13,9 @@
 
 #include "analyzer/calls/crowding.h"
 #include "analyzer/calls/off_cpu_pauses.h"
+#include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/in_parallel.h"
-#include "analyzer/score/named_rules.h"
-#include "analyzer/score/thread_analysis.h"
+#include "analyzer/score/settings/named_rules.h"
 
 namespace rdam::score {
 namespace {
@@ -139,7 +139,7 @@ class Crew {
 };
 
 /// Calls of each function and thread that are kept: fewer if there are many of both.
-std::size_t most_sampled(const trace::TraceInfo& info) {
+std::size_t most_calls_sampled(const trace::TraceInfo& info) {
     constexpr std::size_t kInAll = std::size_t{1} << 20;
     constexpr std::size_t kOfFunction = std::size_t{1} << 16;
     constexpr std::size_t kMost = 4096;
@@ -203,7 +203,7 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kInAll = std::size_t{1} << 20;
     constexpr std::size_t kMost = std::size_t{1} << 16;
     constexpr std::size_t kLeast = 64;
-    settings.most_sampled = most_sampled(info);
+    settings.most_sampled = most_calls_sampled(info);
     // One thread has nobody beside it.
     if (info.threads.size() > 1)
         settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kLeast, kMost);

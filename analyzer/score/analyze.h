@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "analyzer/calls/crowding.h"
-#include "analyzer/score/report.h"
-#include "analyzer/score/resolved_settings.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/score/selection.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/score/thread/resolved_settings.h"
 #include "analyzer/trace/reader.h"
 
 namespace rdam::score {

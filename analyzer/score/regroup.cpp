@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analyzer/mining/keys.h"
-#include "analyzer/score/merge.h"
+#include "analyzer/score/thread/merge.h"
 
 namespace rdam::score {
 namespace {

@@ -6,9 +6,9 @@
 // is ignored now took room then.
 #pragma once
 
-#include "analyzer/score/resolved_settings.h"
 #include "analyzer/score/selection.h"
-#include "analyzer/score/thread_times.h"
+#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/score/thread/thread_times.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::score {

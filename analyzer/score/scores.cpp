@@ -6,7 +6,7 @@
 
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/score/in_parallel.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
 
@@ -214,7 +214,8 @@ void describe_run(const TraceFacts& facts, const ResolvedSettings& settings, con
     report.damage = facts.damage;
     report.remarks = facts.info.remarks;
     for (const trace::AnswerInfo& answer : facts.info.answers) {
-        if (static_cast<Verdict>(answer.verdict) != Verdict::wrapped) report.refused.push_back(answer);
+        if (static_cast<ListVerdict>(answer.verdict) != ListVerdict::wrapped)
+            report.refused.push_back(answer);
     }
 }
 

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/score/distribution.h"
-#include "analyzer/score/function_row.h"
-#include "analyzer/score/merge.h"
-#include "analyzer/score/report.h"
-#include "analyzer/score/resolved_settings.h"
-#include "analyzer/score/thread_times.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/rows/function_row.h"
+#include "analyzer/score/statistics/distribution.h"
+#include "analyzer/score/thread/merge.h"
+#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/score/thread/thread_times.h"
 
 namespace rdam::score {
 

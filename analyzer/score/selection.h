@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/score/scores.h"
-#include "analyzer/score/settings.h"
-#include "analyzer/score/thread_times.h"
-#include "analyzer/score/window.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/score/thread/thread_times.h"
+#include "analyzer/score/time/window.h"
 
 namespace rdam::score {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/named_rules.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/named_rules.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/event.h"
 #include "wrappers/support/result.h"
 

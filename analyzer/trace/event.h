@@ -142,7 +142,7 @@ struct ThreadInfo {
 /// An answer given to an entry of the function list when the program started.
 struct AnswerInfo {
     std::string entry;
-    std::uint8_t verdict = 0;  ///< rdam::Verdict
+    std::uint8_t verdict = 0;  ///< rdam::ListVerdict
     std::string function;
     std::string reason;
 };

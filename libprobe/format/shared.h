@@ -59,7 +59,7 @@ inline constexpr std::uint32_t kClocks = 5;
 /// By Clock: what the trace says.
 inline constexpr const char* kClockNames[kClocks] = {"rdtscp", "unfenced", "rdtsc", "rdpid", "monotonic"};
 
-/// Whether the process counts the instructions of its threads (libprobe/counter.h), and why not.
+/// Whether the process counts the instructions of its threads (libprobe/clock/counter.h), and why not.
 enum class Counters : std::uint32_t {
     off = 0,  ///< not wanted
     counting,

@@ -12,9 +12,9 @@
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
 #include "analyzer/score/analyze.h"
+#include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/scores.h"
-#include "analyzer/score/thread_analysis.h"
-#include "analyzer/score/window.h"
+#include "analyzer/score/time/window.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "analyzer/trace/reader.h"
 #include "analyzer/trace/trace_name.h"
 #include "libprobe/pack/packer.h"
-#include "tools/agent/drain.h"
+#include "tools/agent/write/drain.h"
 
 namespace {
 

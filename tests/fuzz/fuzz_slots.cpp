@@ -9,7 +9,7 @@
 
 #include "analyzer/trace/decoder.h"
 #include "libprobe/pack/packer.h"
-#include "tools/agent/chunk_parser.h"
+#include "tools/agent/memory/chunk_parser.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 namespace rdam::agent {
 
-/// It is the process that tries (libprobe/counter.h).
+/// It is the process that tries (libprobe/clock/counter.h).
 trace::CounterInfo describe_counters(const shm::Measured& measured);
 
 }  // namespace rdam::agent

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "libprobe/format/starter.h"
+#include "tools/agent/process/proc_text.h"
 
 namespace rdam::agent {
 namespace {
@@ -67,11 +68,6 @@ int listen_for(int pid) {
 
 std::string in_proc(int pid, const char* name) {
     return "/proc/" + std::to_string(pid) + "/" + name;
-}
-
-std::string contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Whether an agent that we start has the files, the names of processes, and the share of the machine, that
@@ -132,7 +128,7 @@ std::optional<std::vector<char>> receive_environment(int connection, std::uint32
     return block;
 }
 
-std::vector<char*> split(std::vector<char>& block) {
+std::vector<char*> as_environment(std::vector<char>& block) {
     std::vector<char*> variables;
     for (char* at = block.data(); at < block.data() + block.size(); at += std::strlen(at) + 1)
         variables.push_back(at);
@@ -159,7 +155,7 @@ int start_agent(int connection, const ucred& peer, const char* agent) {
     const std::string descriptor = std::to_string(memory);
     const std::string process = std::to_string(peer.pid);
     const char* arguments[] = {agent, descriptor.c_str(), process.c_str(), nullptr};
-    execve(agent, const_cast<char**>(arguments), split(*block).data());
+    execve(agent, const_cast<char**>(arguments), as_environment(*block).data());
     return 1;
 }
 

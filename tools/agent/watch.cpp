@@ -8,8 +8,8 @@
 #include <system_error>
 #include <thread>
 
-#include "tools/agent/priorities.h"
-#include "tools/agent/process_facts.h"
+#include "tools/agent/process/process_facts.h"
+#include "tools/agent/processors/priorities.h"
 #include "wrappers/support/process_end.h"
 
 namespace rdam::agent {

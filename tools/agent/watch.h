@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "tools/agent/shared_memory.h"
+#include "tools/agent/memory/shared_memory.h"
 
 namespace rdam::agent {
 

@@ -30,7 +30,7 @@
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
 #include "analyzer/output/text.h"
-#include "analyzer/score/baseline_text.h"
+#include "analyzer/score/settings/baseline_text.h"
 #include "analyzer/score/shared_settings.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/analyze.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/output/text.h"
-#include "analyzer/score/report.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/rules_options.h"
 #include "wrappers/support/result.h"

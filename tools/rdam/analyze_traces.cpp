@@ -7,8 +7,8 @@
 
 #include "analyzer/output/diff.h"
 #include "analyzer/output/processes.h"
-#include "analyzer/score/compare_reports.h"
-#include "analyzer/score/merge_reports.h"
+#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/compare/merge_reports.h"
 #include "analyzer/score/selection.h"
 #include "analyzer/score/shared_settings.h"
 #include "tools/rdam/analyze.h"

@@ -13,12 +13,12 @@
 
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/command.h"
-#include "tools/rdam/interruption.h"
 #include "tools/rdam/output_place.h"
 #include "tools/rdam/parquet.h"
 #include "tools/rdam/progress_line.h"
 #include "tools/rdam/rules_options.h"
 #include "tools/rdam/sequence_options.h"
+#include "wrappers/support/interruption.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {

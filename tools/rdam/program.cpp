@@ -54,7 +54,7 @@ void set_handler(int signal, void (*handler)(int)) {
                          const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
     for (const auto& [name, value] : variables)
         setenv(name.c_str(), value.c_str(), 1);
-    // librdam.so ends this very process when it finds nothing to wrap (libprobe/init.cpp).
+    // librdam.so ends this very process when it finds nothing to wrap (libprobe/start/init.cpp).
     if (!program.starts_others) setenv("RDAM_STRICT", std::to_string(getpid()).c_str(), 1);
     std::vector<char*> arguments;
     for (const std::string& argument : program.arguments)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/rules/rules.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/score/shared_settings.h"
 #include "wrappers/support/result.h"
 

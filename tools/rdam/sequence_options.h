@@ -3,7 +3,7 @@
 
 #include <CLI/App.hpp>
 
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
 
 namespace rdam {
 

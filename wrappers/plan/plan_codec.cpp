@@ -37,8 +37,8 @@ constexpr FixupKind last_of(FixupKind) {
 constexpr ValueKind last_of(ValueKind) {
     return ValueKind::enumeration;
 }
-constexpr Verdict last_of(Verdict) {
-    return Verdict::refused;
+constexpr ListVerdict last_of(ListVerdict) {
+    return ListVerdict::refused;
 }
 
 template <class Archive>

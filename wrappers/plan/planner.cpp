@@ -63,7 +63,7 @@ class PlanMaker {
     Answer region_answer(const ListEntry& entry) {
         Answer answer;
         answer.entry = entry;
-        answer.verdict = Verdict::wrapped;
+        answer.verdict = ListVerdict::wrapped;
         answer.function = fmt::format("{}:{}", kRegionModule, entry.name);
         if (!entry.scope.empty()) return answer;
         answer.reason = fmt::format(
@@ -76,7 +76,7 @@ class PlanMaker {
     Answer not_found(const ListEntry& entry, const std::string& why) {
         Answer answer;
         answer.entry = entry;
-        answer.verdict = Verdict::not_found;
+        answer.verdict = ListVerdict::not_found;
         answer.awaits_module = awaits_module(entry);
         if (answer.awaits_module) {
             answer.reason = fmt::format("{} is not loaded: it is looked at when it is", entry.scope);
@@ -95,7 +95,7 @@ class PlanMaker {
         answer.entry = entry;
         answer.function =
             fmt::format("{}:{}", objects_.module_name(candidate.object), display_name(candidate.name));
-        answer.verdict = outcome ? Verdict::wrapped : Verdict::refused;
+        answer.verdict = outcome ? ListVerdict::wrapped : ListVerdict::refused;
         answer.reason = outcome ? candidate.remark : outcome.error().message;
         if (outcome) answered_.emplace_back(plan_.answers.size(), *outcome);
         if (outcome) note_mark(entry, candidate, *outcome);
@@ -212,8 +212,12 @@ Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
         Plan plan;
         plan.complete = false;
         for (const ListEntry& entry : request.list.entries) {
-            plan.answers.push_back(
-                {entry, Verdict::refused, {}, fmt::format("planning failed: {}", error.what()), false, {}});
+            plan.answers.push_back({entry,
+                                    ListVerdict::refused,
+                                    {},
+                                    fmt::format("planning failed: {}", error.what()),
+                                    false,
+                                    {}});
         }
         return plan;
     }

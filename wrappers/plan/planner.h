@@ -52,7 +52,7 @@ struct PlannedFunction {
     std::vector<std::string> aliases;  ///< other names of the same entry
 };
 
-enum class Verdict : std::uint8_t { wrapped, not_found, refused };
+enum class ListVerdict : std::uint8_t { wrapped, not_found, refused };
 
 /// What regions have in place of a module.
 inline constexpr const char* kRegionModule = "region";
@@ -60,7 +60,7 @@ inline constexpr const char* kRegionModule = "region";
 /// The answer to one entry of the list (one entry may match several functions: one answer for each).
 struct Answer {
     ListEntry entry;
-    Verdict verdict = Verdict::not_found;
+    ListVerdict verdict = ListVerdict::not_found;
     std::string function;  ///< "module:name" when one was found; of a region, which has no PlannedFunction,
                            ///< kRegionModule:name
     std::string

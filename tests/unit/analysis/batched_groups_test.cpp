@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/output/json.h"
-#include "analyzer/score/call_batch.h"
+#include "analyzer/score/groups/call_batch.h"
 #include "tests/unit/analysis/random_recording.h"
 
 namespace rdam::test {

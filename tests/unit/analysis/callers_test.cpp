@@ -1,10 +1,10 @@
-#include "analyzer/score/callers.h"
+#include "analyzer/score/thread/callers.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
-#include "analyzer/score/call_queue.h"
+#include "analyzer/score/groups/call_queue.h"
 
 namespace rdam::score {
 namespace {

@@ -1,5 +1,5 @@
 // How much the losses of neighbouring calls have to do with one another.
-#include "analyzer/score/dependence.h"
+#include "analyzer/score/thread/dependence.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -6,8 +6,8 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
+#include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/scores.h"
-#include "analyzer/score/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {

@@ -1,4 +1,4 @@
-#include "analyzer/score/distribution.h"
+#include "analyzer/score/statistics/distribution.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

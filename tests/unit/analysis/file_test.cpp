@@ -7,7 +7,7 @@
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
 #include "analyzer/score/analyze.h"
-#include "analyzer/score/thread_analysis.h"
+#include "analyzer/score/groups/thread_analysis.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"

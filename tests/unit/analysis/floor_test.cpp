@@ -1,11 +1,11 @@
 // What constant work would score: docs/design.md §5, 15.
-#include "analyzer/score/floor.h"
+#include "analyzer/score/statistics/floor.h"
 
 #include <catch2/catch.hpp>
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {

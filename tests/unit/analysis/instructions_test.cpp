@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "analyzer/score/thread_analysis.h"
+#include "analyzer/score/groups/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {

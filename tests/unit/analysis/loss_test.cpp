@@ -1,5 +1,5 @@
 // Baselines, and how sure a loss is.
-#include "analyzer/score/loss.h"
+#include "analyzer/score/statistics/loss.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -134,14 +134,14 @@ Recording troubled_program() {
     info.functions[1].module = "lib\xff.so";
     info.answers.resize(3);
     info.answers[0].entry = "nosuch";
-    info.answers[0].verdict = static_cast<std::uint8_t>(Verdict::not_found);
+    info.answers[0].verdict = static_cast<std::uint8_t>(ListVerdict::not_found);
     info.answers[0].reason = "nearest: no_such\r\n";
     info.answers[1].entry = "memcpy";
-    info.answers[1].verdict = static_cast<std::uint8_t>(Verdict::refused);
+    info.answers[1].verdict = static_cast<std::uint8_t>(ListVerdict::refused);
     info.answers[1].function = "libc.so.6:memcpy";
     info.answers[1].reason = "shorter than the patch";
     info.answers[2].entry = "a";
-    info.answers[2].verdict = static_cast<std::uint8_t>(Verdict::wrapped);
+    info.answers[2].verdict = static_cast<std::uint8_t>(ListVerdict::wrapped);
     info.remarks = {"Remark \x1b[31mof the recorder."};
     ThreadRecording& thread = recording.thread(1000, 0);
     info.threads[0].name = "\x9bthread";

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/output/diff.h"
-#include "analyzer/score/compare_reports.h"
-#include "analyzer/score/merge_reports.h"
+#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/compare/merge_reports.h"
 #include "analyzer/score/shared_settings.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
@@ -295,7 +295,7 @@ TEST_CASE("what was not recorded to the end is not compared", "[diff]") {
         const auto rows = score::compare_reports(a, b);
         REQUIRE(rows.size() == 1);
         CHECK_FALSE(rows[0].scored);
-        CHECK(rows[0].verdict == score::Verdict::same);
+        CHECK(rows[0].verdict == score::DiffVerdict::same);
         CHECK(rows[0].change == 0);
         CHECK(output::diff_text({{"a.bin", a}, {"b.bin", b}, rows}, {}).find("not scored") !=
               std::string::npos);
@@ -309,7 +309,7 @@ TEST_CASE("the program itself may have another file name in the other recording"
     const auto rows =
         score::compare_reports(report_with({old}, "/x/app-1.0"), report_with({renamed}, "/y/app-1.1"));
     REQUIRE(rows.size() == 1);
-    CHECK(rows[0].verdict == score::Verdict::same);
+    CHECK(rows[0].verdict == score::DiffVerdict::same);
     library.module = "lib.so.2";
     CHECK(score::compare_reports(report_with({old}, "/x/app-1.0"), report_with({library}, "/y/app-1.1"))
               .size() == 2);

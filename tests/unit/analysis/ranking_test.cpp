@@ -1,11 +1,11 @@
 // In which order functions are shown: docs/design.md §5, 16.
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "analyzer/output/ranked_rows.h"
-#include "analyzer/score/merge_reports.h"
+#include "analyzer/score/compare/merge_reports.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {

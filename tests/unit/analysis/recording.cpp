@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
+#include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/selection.h"
-#include "analyzer/score/thread_analysis.h"
 
 namespace rdam::test {
 

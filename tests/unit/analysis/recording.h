@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/score/analyze.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::test {

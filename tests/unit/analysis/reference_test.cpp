@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "analyzer/score/distribution.h"
+#include "analyzer/score/statistics/distribution.h"
 #include "tests/unit/analysis/random_recording.h"
 
 namespace rdam::test {

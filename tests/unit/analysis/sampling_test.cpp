@@ -1,5 +1,5 @@
 // Estimates from samples of call trees, against the populations they were drawn from.
-#include "analyzer/score/sampling.h"
+#include "analyzer/score/statistics/sampling.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/distribution.h"
+#include "analyzer/score/statistics/distribution.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {

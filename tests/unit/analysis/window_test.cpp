@@ -1,5 +1,5 @@
 // A part of a trace: windows of time, threads, functions.
-#include "analyzer/score/window.h"
+#include "analyzer/score/time/window.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -7,9 +7,9 @@
 #include "analyzer/output/json.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/text.h"
-#include "analyzer/score/compare_reports.h"
+#include "analyzer/score/compare/compare_reports.h"
 #include "analyzer/score/regroup.h"
-#include "analyzer/score/sampling_windows.h"
+#include "analyzer/score/time/sampling_windows.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {
@@ -402,7 +402,7 @@ TEST_CASE("the same recording in windows and complete: the difference is not tak
     const score::Report a = analyze(sampled.recording), b = analyze(complete.recording);
     const auto rows = score::compare_reports(a, b);
     REQUIRE(rows.size() == 1);
-    CHECK(rows[0].verdict == score::Verdict::same);
+    CHECK(rows[0].verdict == score::DiffVerdict::same);
     const std::string text = output::diff_text({{"a.bin", a}, {"b.bin", b}, rows}, {});
     CHECK(text.find("~ same, a is sampled") != std::string::npos);
     CHECK(text.find("compared by their intervals alone") != std::string::npos);

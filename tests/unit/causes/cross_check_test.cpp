@@ -13,7 +13,7 @@ using namespace rdam;
 using namespace rdam::test;
 using causes::CauseReport;
 using causes::CauseRow;
-using causes::Verdict;
+using causes::CauseVerdict;
 
 namespace {
 
@@ -96,10 +96,10 @@ struct Checked {
 
 TEST_CASE("an effect and a cause agree, each alone is said, and so is neither") {
     const Checked checked{{report("misses", {row("a", 0.6), row("c", 0.3), row("d", 0.01)})}};
-    CHECK(checked.of("a").verdict == Verdict::agree);
-    CHECK(checked.of("b").verdict == Verdict::effect_only);
-    CHECK(checked.of("c").verdict == Verdict::cause_only);
-    CHECK(checked.of("d").verdict == Verdict::neither);
+    CHECK(checked.of("a").verdict == CauseVerdict::agree);
+    CHECK(checked.of("b").verdict == CauseVerdict::effect_only);
+    CHECK(checked.of("c").verdict == CauseVerdict::cause_only);
+    CHECK(checked.of("d").verdict == CauseVerdict::neither);
     std::string order;
     for (const causes::CheckedFunction& function : checked.check.functions)
         order += function.name;
@@ -109,32 +109,32 @@ TEST_CASE("an effect and a cause agree, each alone is said, and so is neither") 
 TEST_CASE("the bound of a cause is kCause, that of an effect the usual one") {
     CHECK(causes::kEffect == score::kWorthALook);
     const Checked at{{report("misses", {row("a", causes::kCause), row("c", causes::kCause)})}};
-    CHECK(at.of("a").verdict == Verdict::agree);
-    CHECK(at.of("c").verdict == Verdict::cause_only);
+    CHECK(at.of("a").verdict == CauseVerdict::agree);
+    CHECK(at.of("c").verdict == CauseVerdict::cause_only);
     const Checked below{{report("misses", {row("a", 0.0499), row("c", 0.0499)})}};
-    CHECK(below.of("a").verdict == Verdict::effect_only);
-    CHECK(below.of("c").verdict == Verdict::neither);
+    CHECK(below.of("a").verdict == CauseVerdict::effect_only);
+    CHECK(below.of("c").verdict == CauseVerdict::neither);
 }
 
 TEST_CASE("a cause in what a function calls explains its effect, and is none of its own without one") {
     const Checked checked{{report("misses", {row("a", 0, 0.9), row("c", 0, 0.9)})}};
-    CHECK(checked.of("a").verdict == Verdict::agree);
-    CHECK(checked.of("c").verdict == Verdict::neither);
+    CHECK(checked.of("a").verdict == CauseVerdict::agree);
+    CHECK(checked.of("c").verdict == CauseVerdict::neither);
 }
 
 TEST_CASE("where the program works is shown and decides nothing") {
     auto time = report("cycles", {row("a", 0.9), row("c", 0.1)});
     time.disturbs = false;
     const Checked checked{{time}};
-    CHECK(checked.of("a").verdict == Verdict::effect_only);
-    CHECK(checked.of("c").verdict == Verdict::neither);
+    CHECK(checked.of("a").verdict == CauseVerdict::effect_only);
+    CHECK(checked.of("c").verdict == CauseVerdict::neither);
     CHECK(checked.of("a").causes[0].share == Approx(0.9));
 }
 
 TEST_CASE("one of several reports is enough") {
     const Checked checked{{report("misses", {}), report("locks", {row("b", 0.5)})}};
-    CHECK(checked.of("a").verdict == Verdict::effect_only);
-    CHECK(checked.of("b").verdict == Verdict::agree);
+    CHECK(checked.of("a").verdict == CauseVerdict::effect_only);
+    CHECK(checked.of("b").verdict == CauseVerdict::agree);
 }
 
 TEST_CASE("lines belong to the functions that contain them; of Coz's the one that matters most counts") {
@@ -157,12 +157,12 @@ TEST_CASE("a function whose name was cut off is found by its line") {
     cut_off.file = "app.c";
     cut_off.line = 12;
     const Checked checked{{report("HITM", {cut_off})}};
-    CHECK(checked.of("b").verdict == Verdict::agree);
+    CHECK(checked.of("b").verdict == CauseVerdict::agree);
     CHECK(checked.check.not_recorded.empty());
 }
 
 TEST_CASE("a function of the list that was never called has a row if it has a cause") {
-    CHECK(Checked{{report("misses", {row("e", 0.5)})}}.of("e").verdict == Verdict::cause_only);
+    CHECK(Checked{{report("misses", {row("e", 0.5)})}}.of("e").verdict == CauseVerdict::cause_only);
     CHECK(Checked{{report("misses", {row("e", 0.5)})}}.of("e").row == nullptr);
     CHECK(Checked{{report("misses", {row("e", 0.01)})}}.check.functions.size() == 4);
 }

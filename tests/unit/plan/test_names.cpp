@@ -15,10 +15,10 @@
 namespace {
 
 using rdam::Answer;
+using rdam::ListVerdict;
 using rdam::Plan;
 using rdam::PlannedFunction;
 using rdam::PlanRequest;
-using rdam::Verdict;
 using rdam::test::contains;
 using rdam::test::fixture;
 
@@ -69,7 +69,7 @@ TEST_CASE("a plain name finds its function, and its other names") {
     CHECK(only_function(plan).name == "second_name");
     CHECK(only_function(plan).aliases == std::vector<std::string>{"first_name"});
     CHECK(only_function(plan).object == 1);
-    CHECK(only_answer(plan).verdict == Verdict::wrapped);
+    CHECK(only_answer(plan).verdict == ListVerdict::wrapped);
     CHECK(only_answer(plan).function == "libsymbols.so:second_name");
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("two names of one function plan it once and answer twice") {
     const Plan plan = plan_for({"first_name", "second_name"}, {kNames, fixture("libsymbols.so")});
     CHECK(plan.functions.size() == 1);
     REQUIRE(plan.answers.size() == 2);
-    CHECK(plan.answers[1].verdict == Verdict::wrapped);
+    CHECK(plan.answers[1].verdict == ListVerdict::wrapped);
 }
 
 TEST_CASE("modules are file names or sonames; others are source files") {
@@ -103,7 +103,7 @@ TEST_CASE("versions: the default one, the one asked for, or all that exist") {
     CHECK(only_function(recent).address == only_function(same).address);
     CHECK(only_function(recent).address != only_function(old).address);
     CHECK(only_function(plan_for("retired")).linkage_name == "retired");
-    CHECK(only_answer(plan_for("versioned@LIB_9.9")).verdict == Verdict::not_found);
+    CHECK(only_answer(plan_for("versioned@LIB_9.9")).verdict == ListVerdict::not_found);
 }
 
 TEST_CASE("names that compilers give are names") {
@@ -120,15 +120,15 @@ TEST_CASE("a function of which only the compiler's copies exist stands for them,
 }
 
 TEST_CASE("nothing stands in for a missing name outside of the C library") {
-    CHECK(only_answer(plan_for("__first_name")).verdict == Verdict::not_found);
-    CHECK(only_answer(plan_for("__GI_first_name", "libsymbols.bare.so")).verdict == Verdict::not_found);
-    CHECK(only_answer(plan_for("__first_name_avx2")).verdict == Verdict::not_found);
+    CHECK(only_answer(plan_for("__first_name")).verdict == ListVerdict::not_found);
+    CHECK(only_answer(plan_for("__GI_first_name", "libsymbols.bare.so")).verdict == ListVerdict::not_found);
+    CHECK(only_answer(plan_for("__first_name_avx2")).verdict == ListVerdict::not_found);
 }
 
 TEST_CASE("cold parts are never wrapped") {
     const Plan plan = plan_for("calls_twin_a.cold");
     CHECK(plan.functions.empty());
-    CHECK(only_answer(plan).verdict == Verdict::refused);
+    CHECK(only_answer(plan).verdict == ListVerdict::refused);
     CHECK(contains(only_answer(plan).reason, "cold part"));
     CHECK(names_of(plan_for("libsymbols.so:calls_twin_*")) ==
           std::vector<std::string>{"calls_twin_a", "calls_twin_b"});
@@ -207,13 +207,13 @@ TEST_CASE("globs match linkage names and demangled names") {
     CHECK(names_of(plan_for("shop::Till::t?ke(int)")) == std::vector<std::string>{"shop::Till::take"});
     CHECK(names_of(plan_for("libsymbols.so:calls_twin_[ab]")) ==
           std::vector<std::string>{"calls_twin_a", "calls_twin_b"});
-    CHECK(only_answer(plan_for("nothing_like_this*")).verdict == Verdict::not_found);
+    CHECK(only_answer(plan_for("nothing_like_this*")).verdict == ListVerdict::not_found);
 }
 
 TEST_CASE("a glob without module means the program's own functions") {
     CHECK(plan_for("shop::T*").functions.size() > 1);
     const Answer answer = only_answer(plan_for("container_*"));
-    CHECK(answer.verdict == Verdict::not_found);
+    CHECK(answer.verdict == ListVerdict::not_found);
     CHECK(answer.reason ==
           "names has no such function; a glob without module means its own: for a library's write "
           "module:container_*");
@@ -233,7 +233,7 @@ TEST_CASE("a hundred thousand entries that nothing answers to are answered") {
     const Plan plan = plan_for(names, {kNames, fixture("libsymbols.so")});
     REQUIRE(plan.answers.size() == names.size());
     CHECK(std::ranges::all_of(plan.answers,
-                              [](const Answer& answer) { return answer.verdict == Verdict::not_found; }));
+                              [](const Answer& answer) { return answer.verdict == ListVerdict::not_found; }));
 }
 
 TEST_CASE("everything means everything of the program's own") {
@@ -246,17 +246,17 @@ TEST_CASE("everything means everything of the program's own") {
 TEST_CASE("data, stubs and labels are refused with the reason") {
     CHECK(only_answer(plan_for("counter")).reason == "is data, not a function");
     CHECK(contains(only_answer(plan_for("getenv@plt")).reason, "list getenv itself"));
-    CHECK(only_answer(plan_for("bare_label")).verdict == Verdict::refused);
+    CHECK(only_answer(plan_for("bare_label")).verdict == ListVerdict::refused);
     CHECK(contains(only_answer(plan_for("bare_label")).reason, "label"));
     CHECK(contains(only_answer(plan_for("libsymbols.so:getenv")).reason, "calls it but does not contain it"));
 }
 
 TEST_CASE("functions that cannot be patched are refused with the reason") {
     const Plan middle = plan_for("entered_at_three");
-    CHECK(only_answer(middle).verdict == Verdict::refused);
+    CHECK(only_answer(middle).verdict == ListVerdict::refused);
     CHECK(contains(only_answer(middle).reason, "+3"));
     CHECK(plan_for("jumps_into_other").functions.size() == 1);
-    CHECK(only_answer(plan_for("too_short")).verdict == Verdict::refused);
+    CHECK(only_answer(plan_for("too_short")).verdict == ListVerdict::refused);
     CHECK(plan_for("without_size").functions.size() == 1);
     CHECK(only_function(plan_for("without_size")).size == 10);
 }
@@ -266,13 +266,13 @@ TEST_CASE("inlined copies are counted, and named in the answer") {
     CHECK(only_function(plan).inlined_copies == 3);
     CHECK(contains(only_answer(plan).reason, "3 inlined copies will not be seen: in container_"));
     const Plan alone = plan_for("never_alone");
-    CHECK(only_answer(alone).verdict == Verdict::refused);
+    CHECK(only_answer(alone).verdict == ListVerdict::refused);
     CHECK(only_answer(alone).reason == "only an inlined copy exists: in container_three");
 }
 
 TEST_CASE("what does not exist is answered with what does") {
     const Plan typing_error = plan_for("calls_twin_c");
-    CHECK(only_answer(typing_error).verdict == Verdict::not_found);
+    CHECK(only_answer(typing_error).verdict == ListVerdict::not_found);
     REQUIRE(only_answer(typing_error).nearest.size() >= 2);
     CHECK(only_answer(typing_error).nearest[0] == "libsymbols.so:calls_twin_a");
     CHECK(only_answer(plan_for("largest")).nearest ==
@@ -317,7 +317,7 @@ TEST_CASE("IFUNC symbols lead to the implementation that was chosen") {
 
     request.resolve_ifunc = {};
     const Plan without = rdam::make_plan(request, rdam::Catalogue::builtin());
-    CHECK(only_answer(without).verdict == Verdict::refused);
+    CHECK(only_answer(without).verdict == ListVerdict::refused);
     CHECK(contains(only_answer(without).reason, "IFUNC"));
     dlclose(handle);
 }

@@ -8,8 +8,8 @@
 
 namespace {
 
+using rdam::ListVerdict;
 using rdam::Plan;
-using rdam::Verdict;
 
 Plan plan_of(const std::string& name) {
     rdam::PlanRequest request;
@@ -20,7 +20,7 @@ Plan plan_of(const std::string& name) {
 
 bool is_refused_as_too_short(const std::string& name) {
     const Plan plan = plan_of(name);
-    return plan.answers.size() == 1 && plan.answers[0].verdict == Verdict::refused &&
+    return plan.answers.size() == 1 && plan.answers[0].verdict == ListVerdict::refused &&
            plan.answers[0].reason.find("shorter than the patch") != std::string::npos;
 }
 

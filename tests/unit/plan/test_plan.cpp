@@ -16,10 +16,10 @@
 namespace {
 
 using rdam::Answer;
+using rdam::ListVerdict;
 using rdam::Plan;
 using rdam::PlannedFunction;
 using rdam::PlanRequest;
-using rdam::Verdict;
 using rdam::test::contains;
 using rdam::test::fixture;
 
@@ -131,7 +131,7 @@ TEST_CASE("what the catalogue excludes is refused with its reason") {
     CHECK(plan.functions.empty());
     REQUIRE(plan.answers.size() >= 2);
     for (const Answer& answer : plan.answers) {
-        CHECK(answer.verdict == Verdict::refused);
+        CHECK(answer.verdict == ListVerdict::refused);
         CHECK(contains(answer.reason, "returns twice"));
     }
 }
@@ -141,7 +141,7 @@ TEST_CASE("glibc's variants and internal names find their function") {
     REQUIRE(plan.answers.size() == 4);
     for (const Answer& answer : plan.answers) {
         INFO(answer.entry.text << ": " << answer.reason);
-        CHECK(answer.verdict == Verdict::wrapped);
+        CHECK(answer.verdict == ListVerdict::wrapped);
     }
     CHECK(plan.functions.size() == 3);
 }
@@ -151,7 +151,7 @@ TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instructio
     REQUIRE(chosen.answers.size() == 2);
     for (const Answer& answer : chosen.answers) {
         INFO(answer.entry.text << ": " << answer.reason);
-        CHECK(answer.verdict == Verdict::wrapped);
+        CHECK(answer.verdict == ListVerdict::wrapped);
     }
     const auto objects = loaded_objects();
     const auto libc = std::find_if(objects.begin(), objects.end(),
@@ -165,7 +165,7 @@ TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instructio
     CHECK(all.functions.size() >= 3);
     for (const Answer& answer : all.answers) {
         INFO(answer.function << ": " << answer.reason);
-        CHECK(answer.verdict == Verdict::wrapped);
+        CHECK(answer.verdict == ListVerdict::wrapped);
     }
     for (const PlannedFunction& function : all.functions) {
         INFO(function.linkage_name);
@@ -183,21 +183,21 @@ TEST_CASE("without libc's debug symbols the exported function stands in, and tha
     libc->path = fixture("libc_without_id.so");
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 4);
-    CHECK(plan.answers[0].verdict == Verdict::wrapped);
+    CHECK(plan.answers[0].verdict == ListVerdict::wrapped);
     CHECK(contains(plan.answers[0].reason, "as pthread_mutex_unlock, the exported function"));
-    CHECK(plan.answers[1].verdict == Verdict::wrapped);
+    CHECK(plan.answers[1].verdict == ListVerdict::wrapped);
     CHECK(contains(plan.answers[1].reason, "as strcmp, whose implementation it may be"));
-    CHECK(plan.answers[2].verdict == Verdict::wrapped);
+    CHECK(plan.answers[2].verdict == ListVerdict::wrapped);
     CHECK(contains(plan.answers[2].reason, "as write, the exported function"));
     INFO(plan.answers[3].reason);
-    CHECK(plan.answers[3].verdict == Verdict::wrapped);
+    CHECK(plan.answers[3].verdict == ListVerdict::wrapped);
     CHECK(find(plan, "strcmp") != nullptr);
 }
 
 TEST_CASE("the dynamic linker, the recorder and the vdso are left alone") {
     const Plan linker = plan_here("ld-linux-x86-64.so.2:__tls_get_addr");
     REQUIRE(linker.answers.size() == 1);
-    CHECK(linker.answers[0].verdict == Verdict::refused);
+    CHECK(linker.answers[0].verdict == ListVerdict::refused);
     CHECK(contains(linker.answers[0].reason, "dynamic linker"));
 
     auto request = request_for("calls_twin_a");
@@ -205,7 +205,7 @@ TEST_CASE("the dynamic linker, the recorder and the vdso are left alone") {
     request.own_objects = {fixture("libsymbols.so")};
     const Plan own = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(own.answers.size() == 1);
-    CHECK(own.answers[0].verdict == Verdict::refused);
+    CHECK(own.answers[0].verdict == ListVerdict::refused);
     CHECK(contains(own.answers[0].reason, "recorder"));
 }
 
@@ -214,12 +214,12 @@ TEST_CASE("a file that is not the one that was loaded is refused") {
     request.objects.push_back({fixture("libsymbols.so"), "0011223344", 0x700000000000});
     Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
-    CHECK(plan.answers[0].verdict == Verdict::refused);
+    CHECK(plan.answers[0].verdict == ListVerdict::refused);
     CHECK(contains(plan.answers[0].reason, "is not the file that was loaded"));
 
     request.objects.back().build_id = rdam::ObjectFile::open(fixture("libsymbols.so"))->build_id();
     plan = rdam::make_plan(request, rdam::Catalogue::builtin());
-    CHECK(plan.answers[0].verdict == Verdict::wrapped);
+    CHECK(plan.answers[0].verdict == ListVerdict::wrapped);
 }
 
 TEST_CASE("objects that cannot be read are named in the answers that need them") {
@@ -227,7 +227,7 @@ TEST_CASE("objects that cannot be read are named in the answers that need them")
     request.objects.push_back({"/no/such/place/libgone.so", "", 0x700000000000});
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
-    CHECK(plan.answers[0].verdict == Verdict::not_found);
+    CHECK(plan.answers[0].verdict == ListVerdict::not_found);
     CHECK(contains(plan.answers[0].reason, "libgone.so: cannot be opened: No such file"));
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("Go code is refused") {
     request.objects.push_back({fixture("lines_like_go"), "", 0x700000000000});
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
-    CHECK(plan.answers[0].verdict == Verdict::refused);
+    CHECK(plan.answers[0].verdict == ListVerdict::refused);
     CHECK(contains(plan.answers[0].reason, "Go"));
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("every name of the C library that perf printed finds its function") {
     CHECK(plan.answers.size() >= 20);
     for (const Answer& answer : plan.answers) {
         INFO(answer.entry.text << ": " << answer.reason);
-        CHECK(answer.verdict != Verdict::not_found);
+        CHECK(answer.verdict != ListVerdict::not_found);
     }
 }
 
@@ -293,5 +293,5 @@ TEST_CASE("no list, no objects: an answer all the same") {
     request.list = *rdam::parse_function_list("write", "test");
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
-    CHECK(plan.answers[0].verdict == Verdict::not_found);
+    CHECK(plan.answers[0].verdict == ListVerdict::not_found);
 }

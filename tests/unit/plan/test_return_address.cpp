@@ -38,6 +38,6 @@ TEST_CASE("a function that looks at its return address is refused") {
     request.objects = {{LOOKS_BACK_FIXTURE, "", 0x700000000000}};
     const auto plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
-    CHECK(plan.answers[0].verdict == rdam::Verdict::refused);
+    CHECK(plan.answers[0].verdict == rdam::ListVerdict::refused);
     CHECK(plan.answers[0].reason == "looks at its return address (at +0), which would lie in the recorder");
 }

@@ -1,5 +1,5 @@
 // Which part of a wait for a processor is the recorder's own doing.
-#include "tools/agent/agent_times.h"
+#include "tools/agent/switches/agent_times.h"
 
 #include <fcntl.h>
 
@@ -11,7 +11,7 @@
 #include "analyzer/trace/writer.h"
 #include "tests/unit/probe/tids.h"
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/off_cpu_log.h"
+#include "tools/agent/switches/off_cpu_log.h"
 
 using namespace rdam;
 using namespace rdam::agent;

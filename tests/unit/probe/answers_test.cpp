@@ -1,5 +1,5 @@
 // What is said before the program starts of functions that are sampled.
-#include "tools/agent/answers.h"
+#include "tools/agent/plan/answers.h"
 
 #include <catch2/catch.hpp>
 
@@ -74,7 +74,7 @@ TEST_CASE("a library that is not there yet has one line, however many of its fun
 TEST_CASE("a list that names nothing but regions is no mistake") {
     Plan plan;
     Answer answer;
-    answer.verdict = Verdict::wrapped;
+    answer.verdict = ListVerdict::wrapped;
     answer.function = "region:row";
     plan.answers.push_back(answer);
     CHECK(answer_of(plan) == "rdam: no function wrapped in /usr/bin/app: its regions are recorded\n");

@@ -1,5 +1,5 @@
 // What the budget for overhead makes of threads that call too much.
-#include "tools/agent/budget.h"
+#include "tools/agent/sampling/budget.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Counted calls: which function has which counter, and what of a thread's counters reaches the agent.
-#include "libprobe/call_counts.h"
+#include "libprobe/chunks/call_counts.h"
 
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "libprobe/clock.h"
-#include "libprobe/runtime.h"
-#include "libprobe/sys.h"
-#include "tools/agent/call_counts.h"
-#include "tools/agent/shared_memory.h"
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/sys.h"
+#include "libprobe/clock/clock.h"
+#include "tools/agent/memory/call_counts.h"
+#include "tools/agent/memory/shared_memory.h"
 
 constinit __thread rdam::probe::ThreadState rdam_thread;
 

@@ -1,5 +1,5 @@
 // Slots of shared memory as the agent reads them: whole, torn, and hostile.
-#include "tools/agent/chunk_parser.h"
+#include "tools/agent/memory/chunk_parser.h"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Gates: the code that stands before moved code, and the copies of the pages that it reads.
-#include "libprobe/gates.h"
+#include "libprobe/code/gates.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "libprobe/runtime.h"
-#include "libprobe/state.h"
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/state.h"
 
 namespace rdam::probe {
 

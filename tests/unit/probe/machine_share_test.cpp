@@ -1,4 +1,4 @@
-#include "tools/agent/machine_share.h"
+#include "tools/agent/processors/machine_share.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "tools/agent/placement.h"
+#include "tools/agent/processors/placement.h"
 
 using namespace rdam::agent;
 

@@ -1,4 +1,4 @@
-#include "tools/agent/numa_nodes.h"
+#include "tools/agent/process/numa_nodes.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,10 +1,10 @@
 // From the kernel's records to intervals, and from its clock to the trace's.
-#include "tools/agent/off_cpu_log.h"
+#include "tools/agent/switches/off_cpu_log.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/unit/probe/tids.h"
-#include "tools/agent/switch_clock.h"
+#include "tools/agent/switches/switch_clock.h"
 
 using namespace rdam::agent;
 using rdam::test::kOther;

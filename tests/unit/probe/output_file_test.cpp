@@ -1,5 +1,5 @@
 // Which name a trace gets: nothing of the same run is overwritten, an older trace is.
-#include "tools/agent/output_file.h"
+#include "tools/agent/write/output_file.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #include "analyzer/trace/writer.h"
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/process_facts.h"
+#include "tools/agent/process/process_facts.h"
 
 namespace rdam::agent {
 namespace {

@@ -1,6 +1,6 @@
 // What threads leave in shared memory, as the agent finishes it: in order, and when the program has written
 // into it.
-#include "tools/agent/pack_finisher.h"
+#include "tools/agent/write/pack_finisher.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

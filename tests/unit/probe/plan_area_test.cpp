@@ -1,5 +1,5 @@
 // What the process reads of a plan.
-#include "tools/agent/plan_area.h"
+#include "tools/agent/plan/plan_area.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // What servers write over their command lines.
-#include "tools/agent/process_title.h"
+#include "tools/agent/process/process_title.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

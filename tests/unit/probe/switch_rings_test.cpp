@@ -1,5 +1,5 @@
 // What is taken from the kernel's rings, where they have room and where they have none.
-#include "tools/agent/switch_rings.h"
+#include "tools/agent/switches/switch_rings.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // When the agent keeps out of the program's way, and where it runs.
-#include "tools/agent/urgency.h"
+#include "tools/agent/processors/urgency.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "tests/unit/temporary_folder.h"
-#include "tools/agent/attendant.h"
-#include "tools/agent/cpu_quota.h"
-#include "tools/agent/placement.h"
-#include "tools/agent/priorities.h"
+#include "tools/agent/processors/attendant.h"
+#include "tools/agent/processors/cpu_quota.h"
+#include "tools/agent/processors/placement.h"
+#include "tools/agent/processors/priorities.h"
 
 using namespace rdam;
 using namespace rdam::agent;

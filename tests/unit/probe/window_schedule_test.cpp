@@ -1,5 +1,5 @@
 // When windows come: against programs whose time passes as the test says.
-#include "tools/agent/window_schedule.h"
+#include "tools/agent/sampling/window_schedule.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
-#include "analyzer/score/report.h"
+#include "analyzer/score/report/report.h"
 #include "tools/rdam/screen/keys.h"
 #include "tools/rdam/screen/scores.h"
 #include "wrappers/support/printable.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/loss.h"
+#include "analyzer/score/statistics/loss.h"
 #include "analyzer/trace/event.h"
 #include "tools/rdam/screen/content.h"
 

@@ -7,7 +7,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 #include "tools/rdam/screen/distribution.h"
 #include "tools/rdam/screen/page_tabs.h"
 #include "tools/rdam/screen/scores.h"

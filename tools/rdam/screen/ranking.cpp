@@ -9,7 +9,7 @@
 
 #include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
-#include "analyzer/score/ranking.h"
+#include "analyzer/score/report/ranking.h"
 #include "tools/rdam/screen/scores.h"
 #include "wrappers/support/printable.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/report.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/settings/settings.h"
 #include "tools/rdam/screen/content.h"
 
 namespace rdam::screen {

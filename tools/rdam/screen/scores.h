@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "analyzer/score/report.h"
-#include "analyzer/score/settings.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/settings/settings.h"
 #include "tools/rdam/screen/text.h"
 
 namespace rdam::screen {

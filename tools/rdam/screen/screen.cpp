@@ -8,9 +8,9 @@
 #include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
-#include "tools/rdam/interruption.h"
 #include "tools/rdam/screen/controller.h"
 #include "tools/rdam/screen/terminal.h"
+#include "wrappers/support/interruption.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::screen {

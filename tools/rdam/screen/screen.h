@@ -1,7 +1,7 @@
 // `rdam analyze --interactive`.
 #pragma once
 
-#include "analyzer/score/settings.h"
+#include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/screen/save.h"
 #include "wrappers/support/result.h"

@@ -1,0 +1,103 @@
+#include "analyzer/score/compare/merge_reports.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/score/report/function_identity.h"
+#include "analyzer/score/report/ranking.h"
+#include "analyzer/score/rows/function_row.h"
+
+namespace rdam::score {
+namespace {
+
+/// The longest life of a process, by run.
+class Runs {
+  public:
+    explicit Runs(std::span<const Report> reports) {
+        for (std::size_t i = 0; i < reports.size(); ++i) {
+            double& longest = longest_[key(reports[i], i)];
+            longest = std::max(longest, reports[i].duration_ns);
+        }
+    }
+
+    std::size_t count() const { return longest_.size(); }
+    double longest(const Report& report, std::size_t index) const { return longest_.at(key(report, index)); }
+
+  private:
+    using Key = std::pair<std::string, std::size_t>;
+    static Key key(const Report& report, std::size_t index) {
+        return {report.process.run, report.process.run.empty() ? index + 1 : 0};
+    }
+
+    std::map<Key, double> longest_;
+};
+
+void add_row(OverallFunction& function, const FunctionRow& row, std::size_t process, bool short_lived) {
+    function.few_windows = function.few_windows && row.few_windows;
+    if (!short_lived && !row.few_windows && row.rdam >= function.rdam) {
+        function.rdam = row.rdam;
+        function.rdam_low = row.rdam_low;
+        function.rdam_high = row.rdam_high;
+        function.floor = row.floor;
+        function.lower_bound = row.lower_bound;
+        function.minimum_alone = row.minimum_alone;
+        function.maybe_recorder = row.maybe_recorder;
+    }
+    if (!row.by_design.empty()) function.by_design = row.by_design;
+    function.occurrences += row.occurrences;
+    function.lost_ns += row.lost_ns;
+    function.sampled = function.sampled || row.sampled;
+    function.estimates_occurrences = function.estimates_occurrences || row.estimates_occurrences();
+    function.switched_off = function.switched_off || row.switched_off_ns;
+    function.processes.push_back({.process = process,
+                                  .rdam = row.rdam,
+                                  .rdam_low = row.rdam_low,
+                                  .rdam_high = row.rdam_high,
+                                  .occurrences = row.occurrences,
+                                  .median_ns = row.median_ns,
+                                  .lost_ns = row.lost_ns});
+}
+
+}  // namespace
+
+OverallReport merge_reports(std::span<const Report> reports) {
+    OverallReport overall;
+    const Runs runs{reports};
+    overall.runs = runs.count();
+    FunctionIdentities identities;
+    for (const Report& report : reports)
+        identities.look_at(report);
+    std::map<FunctionIdentity, OverallFunction> functions;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const Report& report = reports[i];
+        overall.short_lived.push_back(report.duration_ns < kShortLife * runs.longest(report, i));
+        overall.runs_named = overall.runs_named && !report.process.run.empty();
+        overall.threads_ns += report.threads_ns;
+        for (const FunctionRow& row : report.functions) {
+            OverallFunction& function = functions[identities.of(row)];
+            add_row(function, row, i, overall.short_lived.back());
+            function.rdam_self += row.rdam_self * report.threads_ns;
+        }
+    }
+    for (auto& [key, function] : functions) {
+        function.module = key.module;
+        function.name = key.name;
+        function.file = key.file;
+        function.rdam_all = share(function.lost_ns, overall.threads_ns);
+        function.rdam_self = share(function.rdam_self, overall.threads_ns);
+        std::ranges::stable_sort(function.processes, [](const ProcessShare& a, const ProcessShare& b) {
+            return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
+        });
+        overall.functions.push_back(std::move(function));
+    }
+    std::ranges::sort(overall.functions, [](const OverallFunction& a, const OverallFunction& b) {
+        return std::tie(b.rdam, b.lost_ns, a.name, a.module, a.file) <
+               std::tie(a.rdam, a.lost_ns, b.name, b.module, b.file);
+    });
+    rank(overall.functions);
+    return overall;
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,56 @@
+// The groups of a thread that has so many that nothing of them is in a cache when a call comes: its calls are
+// put off, and worked off by group.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/calls/call.h"
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/groups/call_batch.h"
+#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/score/thread/thread_times.h"
+
+namespace rdam::score {
+
+/// Groups get numbers in the order in which they are worked off, until finish(); nothing else depends on
+/// when that is. Of calls of weight 1 of functions that are not sampled in windows. Not thread-safe.
+class BatchedGroups {
+  public:
+    /// `out` has the calls so far; it and `settings` must outlive it.
+    BatchedGroups(ThreadTimes& out, const ResolvedSettings& settings);
+
+    /// `sampled`: 1 + its place in the sample of its function; 0: it is in none.
+    void add(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
+             const mining::SequenceBuilder::Closed& closed);
+
+    /// As if every call had been added when it came: groups are numbered in the order of first use.
+    void finish();
+
+  private:
+    /// Marks the number under which a call in a sample waits for its group.
+    static constexpr std::uint32_t kAsked = std::uint32_t{1} << 31;
+
+    bool add_at_once(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
+                     mining::ShapeId shape);
+    void put_off(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
+                 const mining::SequenceBuilder::Closed& closed);
+    bool ask(const calls::Call& call, std::uint32_t sampled, mining::GroupId group);
+    void work_off();
+    void work_off(std::span<BatchedCall> calls);
+    void find_group(BatchedCall& call);
+    void add(const BatchedCall& call);
+    void renumber();
+
+    ThreadTimes& out_;
+    const ResolvedSettings& settings_;
+    CallBatch batch_;
+    std::size_t first_;                     // group that was made here
+    std::uint64_t before_ = 0;              // calls of earlier batches
+    std::vector<std::uint64_t> made_by_;    // calls that came before its first one, by group from first_ on
+    std::vector<mining::GroupId> answers_;  // by number under which a call's group was asked for
+};
+
+}  // namespace rdam::score

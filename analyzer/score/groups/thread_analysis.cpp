@@ -1,0 +1,297 @@
+#include "analyzer/score/groups/thread_analysis.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/calls/matcher_impl.h"
+
+namespace rdam::score {
+namespace {
+
+/// The memory of a sample is bounded, also for calls with more words than functions have parameters.
+std::size_t most_sampled(const ResolvedSettings& settings, const trace::FunctionInfo& function) {
+    constexpr std::size_t kUsualWords = 16;
+    return settings.most_sampled * kUsualWords / std::max<std::size_t>(function.enter_words, kUsualWords);
+}
+
+}  // namespace
+
+ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings)
+    : info_(info),
+      settings_(settings),
+      out_(std::make_unique<ThreadTimes>(info.functions.size())),
+      builder_(out_->sequences, settings.sequences),
+      matcher_(info.functions.size(), settings.cost, settings.ignored, *this),
+      candidates_(settings),
+      batches_wanted_(!candidates_.wanted() && !settings.windows) {
+    matcher_.set_latest(calls::latest_possible(info));
+    matcher_.set_transparent(settings.windowed);
+    builder_.set_transparent(settings.windowed);
+    out_->windows = samples::WindowSample{settings.most_in_windows, settings.window_shift};
+    if (samples_wanted()) {
+        for (const trace::FunctionInfo& function : info.functions)
+            out_->samples.emplace_back(most_sampled(settings, function), function.enter_words,
+                                       out_->samples.size());
+    }
+    if (settings.patterns)
+        out_->patterns = std::make_unique<PatternTimes>(out_->sequences, settings.sequences.fold_loops);
+}
+
+void ThreadAnalysis::gap() {
+    matcher_.gap();
+    if (out_->patterns) out_->patterns->miner().gap();
+}
+
+std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
+    matcher_.finish();
+    flush();
+    end_batches();
+    for (GroupTimes& group : out_->groups)
+        group.seal();
+    if (out_->patterns) out_->patterns->miner().finish();
+    for (samples::CallSample& sample : out_->samples)
+        sample.finish();
+    out_->counts = matcher_.counts();
+    out_->per_function = matcher_.per_function();
+    out_->too_long = builder_.too_long();
+    out_->given_up = candidates_.take();
+    return std::move(out_);
+}
+
+void ThreadAnalysis::consume(std::span<const trace::Event> events) {
+    // A pause is the recorder's doing, not an event of the program.
+    if (settings_.windows) note_overhead(events);
+    const std::uint64_t pauses = matcher_.counts().pauses;
+    matcher_.consume(events);
+    out_->events += events.size() - (matcher_.counts().pauses - pauses);
+}
+
+/// A program is slower in windows, by what is told here.
+void ThreadAnalysis::note_overhead(std::span<const trace::Event> events) {
+    for (const trace::Event& event : events) {
+        if (event.kind == trace::EventKind::pause)
+            out_->sampling_windows.note_pause(event.tsc, event.until);
+        else if (event.kind != trace::EventKind::leave)
+            out_->sampling_windows.note_probe(event.tsc, settings_.cost.total);
+    }
+}
+
+void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
+    key_values_.clear();
+    for (const mining::KeyWord& key : settings_.keys[enter.function])
+        key_values_.push_back(key.value(enter));
+    if (candidates_.wanted()) {
+        candidates_.values(enter, group_values_);
+        builder_.open(enter.function, group_values_);
+    } else {
+        builder_.open(enter.function, key_values_);
+    }
+    const std::uint32_t cluster = cluster_of(enter, weight);
+    if (samples_wanted()) note_inside(enter.function);
+    // Made in its place: a copy would have to wait for what was just written.
+    OpenCall& call = open_.emplace_back();
+    call.caller = enter.caller;
+    call.weight = weight;
+    call.function = enter.function;
+    call.first_word = static_cast<std::uint32_t>(open_words_.size());
+    call.cpu = enter.cpu;
+    call.instructions = enter.instructions;
+    call.cluster = cluster;
+    if (samples_wanted()) open_words_.insert(open_words_.end(), enter.words.begin(), enter.words.end());
+    if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
+    if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
+    if (out_->patterns && !is_windowed(enter.function)) out_->patterns->miner().open();
+}
+
+/// Counts the call, if its function is sampled in windows.
+std::uint32_t ThreadAnalysis::cluster_of(const trace::Event& enter, std::uint64_t weight) {
+    if (!is_windowed(enter.function)) return kComplete;
+    WindowedCalls& calls = out_->windowed[enter.function];
+    const std::uint64_t since = info_.functions[enter.function].windowed_since;
+    if (enter.tsc < since) {
+        calls.before += weight;
+        return kComplete;
+    }
+    const std::uint32_t cluster = out_->sampling_windows.cluster_at(enter.tsc, since);
+    if (cluster == ThreadWindows::kOutside) return cluster;
+    calls.inside += weight;
+    calls.clusters.add(cluster, static_cast<double>(weight), 0);
+    return cluster;
+}
+
+/// Where the times of the call belong.
+GroupTimes& ThreadAnalysis::windowed_times(GroupTimes& times, const QueuedCall& queued) const {
+    const calls::Call& call = queued.call;
+    if (!is_windowed(call.function)) return times;
+    WindowedTimes& windowed = times.make_windowed();
+    if (queued.cluster == kComplete) return windowed.before;
+    if (call.timed && call.outermost)
+        windowed.clusters.add(queued.cluster, static_cast<double>(call.weight),
+                              static_cast<double>(call.weight) * static_cast<double>(call.duration));
+    return times;
+}
+
+/// A call of `function` begins inside those that are open. One that is sampled in windows is not there for
+/// the calls around it, and what it calls is called by them.
+void ThreadAnalysis::note_inside(std::uint32_t function) {
+    if (is_windowed(function)) return;
+    for (std::size_t i = open_.size(); i-- > 0;) {
+        note_inside(open_[i]);
+        if (!is_windowed(open_[i].function)) return;
+    }
+}
+
+void ThreadAnalysis::note_inside(OpenCall& parent) const {
+    ++parent.inside;
+    if (key_values_.empty()) return;
+    std::uint64_t keys = mining::kHashSeed;
+    for (const std::uint64_t value : key_values_)
+        keys = mining::hash_mix(keys, value);
+    // How often a loop calls is not a matter of keys, and deep ones would not tell it.
+    if (settings_.sequences.fold_loops && keys == parent.last_keys) return;
+    parent.last_keys = keys;
+    parent.inside_keys = mining::hash_mix(parent.inside_keys, keys);
+}
+
+void ThreadAnalysis::closed(const calls::Call& call) {
+    const bool counts = open_.back().cluster != ThreadWindows::kOutside;
+    const bool sampled = counts && call.timed && call.outermost && samples_wanted() &&
+                         out_->samples[call.function].wants(call.duration);
+    if (sampled && (settings_.sequences.fold_loops || candidates_.wanted())) note_repeats();
+    const mining::SequenceBuilder::Closed closed = builder_.close_shape();
+    const OpenCall& open = open_.back();
+    if (out_->patterns && !is_windowed(call.function))
+        out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
+    enqueue(call, open, sampled ? 1 + sample(call, open) : 0, closed);
+    if (counts && !call.timed)
+        out_->untimed_callers[call.function].add(
+            {.caller = out_->callers.of(open.caller), .calls = call.weight});
+    open_words_.resize(open.first_word);
+    open_.pop_back();
+}
+
+void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
+                             const mining::SequenceBuilder::Closed& closed) {
+    if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
+        batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
+    if (call.weight > 1) end_batches();
+    if (batched_ != nullptr) return batched_->add(call, out_->callers.of(open.caller), sampled, closed);
+    QueuedCall& queued = queue_.push();
+    queued.call = call;
+    queued.end = call.last->tsc;
+    queued.group_hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
+    queued.shape = closed.shape;
+    queued.caller = out_->callers.of(open.caller);
+    queued.cluster = open.cluster;
+    queued.sampled = sampled;
+    queued.keys.assign(closed.keys.begin(), closed.keys.end());
+    if (out_->groups.size() <= settings_.few_groups) {
+        queue_.pop();
+        find_group(queued);
+        return add(queued);
+    }
+    if (!queued.keys.empty()) out_->sequences.prefetch_group(queued.group_hash);
+    queue_.advance([this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+/// From now on calls are added in their order.
+void ThreadAnalysis::end_batches() {
+    batches_wanted_ = false;
+    if (batched_ == nullptr) return;
+    batched_->finish();
+    batched_.reset();
+}
+
+void ThreadAnalysis::flush() {
+    queue_.flush([this](std::size_t number, QueuedCall& each) { step(number, each); });
+}
+
+void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
+    if (number == 0) {
+        find_group(queued);
+        return out_->groups[queued.group].prefetch();
+    }
+    const GroupTimes& times = out_->groups[queued.group];
+    if (number == 1) return times.prefetch_tables(queued.call.duration);
+    if (number == 2) return times.prefetch_caller(queued.caller);
+    add(queued);
+}
+
+void ThreadAnalysis::find_group(QueuedCall& queued) {
+    queued.group = out_->sequences.group(queued.shape, queued.keys, queued.group_hash);
+    if (out_->make_group(queued.group, settings_.all_self_times()) && candidates_.wanted())
+        candidates_.added(queued.call.function, queued.group, out_->sequences);
+    if (queued.sampled > 0) out_->samples[queued.call.function].set_group(queued.sampled - 1, queued.group);
+}
+
+void ThreadAnalysis::add(const QueuedCall& queued) {
+    if (queued.cluster == ThreadWindows::kOutside) return;
+    const calls::Call& call = queued.call;
+    GroupTimes& times = windowed_times(out_->groups[queued.group], queued);
+    if (!call.timed) return;
+    times.add(call, queued.caller);
+    out_->windows.offer({.begin = call.begin,
+                         .end = queued.end,
+                         .duration = call.duration,
+                         .function = call.function,
+                         .group = queued.group,
+                         .outermost = call.outermost});
+    if (call.weight > 1 && queued.cluster == kComplete)
+        out_->sampling.time(call.function, queued.group, call.duration, call.outermost);
+}
+
+void ThreadAnalysis::note_repeats() {
+    repeats_.clear();
+    for (const mining::Run& run : builder_.children()) {
+        if (run.count == 1) continue;
+        const std::uint32_t function = out_->sequences.shape(run.child).function;
+        const auto known = std::ranges::find(repeats_, function, &samples::Repeats::function);
+        if (known != repeats_.end())
+            known->count += run.count - 1;
+        else if (repeats_.size() < samples::kMostRepeated)
+            repeats_.push_back({function, run.count - 1});
+    }
+}
+
+/// Its place in the sample.
+std::uint32_t ThreadAnalysis::sample(const calls::Call& call, const OpenCall& open) {
+    const bool returned = call.own_leave && !call.last->words.empty() && !call.last->unwound;
+    return out_->samples[call.function].take(
+        {.begin = call.begin,
+         .end = call.last->tsc,
+         .duration = call.duration,
+         .caller = open.caller,
+         .result = returned ? call.last->words.front() : 0,
+         .weight = static_cast<double>(call.weight),
+         .inside_keys = open.inside_keys,
+         .inside = open.inside,
+         .enter_cpu = open.cpu,
+         .leave_cpu = call.last->cpu,
+         .returned = returned,
+         .instructions = calls::net_instructions(settings_.probe_instructions, open.instructions,
+                                                 call.last->instructions, call.nested)},
+        std::span{open_words_}.subspan(open.first_word), repeats_);
+}
+
+void ThreadAnalysis::tree_ended(std::uint64_t weight) {
+    flush();
+    out_->sampling.end(weight);
+}
+
+void ThreadAnalysis::abandoned(std::size_t count) {
+    if (out_->patterns) {
+        if (const auto shapes = builder_.abandoned_shapes(count); !shapes.empty())
+            out_->patterns->miner().abandon(shapes);
+    }
+    builder_.abandon(count);
+    for (; count > 0; --count) {
+        const OpenCall& call = open_.back();
+        if (call.cluster != ThreadWindows::kOutside)
+            out_->untimed_callers[call.function].add(
+                {.caller = out_->callers.of(call.caller), .calls = call.weight});
+        open_words_.resize(call.first_word);
+        open_.pop_back();
+    }
+}
+
+}  // namespace rdam::score

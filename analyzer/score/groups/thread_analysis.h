@@ -1,0 +1,102 @@
+// What the events of one thread come to: its calls, sorted into groups of the same sequence.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/calls/instructions.h"
+#include "analyzer/calls/matcher.h"
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/groups/batched_groups.h"
+#include "analyzer/score/groups/call_queue.h"
+#include "analyzer/score/thread/candidate_keys.h"
+#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/score/thread/thread_times.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::score {
+
+/// Not thread-safe, one for each thread of the trace. Not movable: parts refer to each other.
+class ThreadAnalysis final : private calls::CallSink {
+  public:
+    /// `info` and `settings` must outlive it.
+    ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSettings& settings);
+    ~ThreadAnalysis() override = default;
+    ThreadAnalysis(const ThreadAnalysis&) = delete;
+    ThreadAnalysis& operator=(const ThreadAnalysis&) = delete;
+    ThreadAnalysis(ThreadAnalysis&&) = delete;
+    ThreadAnalysis& operator=(ThreadAnalysis&&) = delete;
+
+    /// How many events there may be.
+    void expect(std::uint64_t events) {
+        if (out_->patterns) out_->patterns->miner().expect(events / 2);
+    }
+    /// The part of the thread's life that is analyzed.
+    void set_life(const TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
+    void consume(std::span<const trace::Event> events);
+    void gap();
+    /// No more events. Nothing else may be asked afterwards.
+    std::unique_ptr<ThreadTimes> finish();
+
+  private:
+    friend calls::BasicMatcher<ThreadAnalysis>;
+
+    /// The call began before its function was sampled, or that never is.
+    static constexpr std::uint32_t kComplete = ThreadWindows::kOutside - 1;
+
+    struct OpenCall {
+        std::uint64_t caller = 0;
+        std::uint64_t weight = 1;
+        std::uint64_t inside_keys = 0;  ///< samples::SampledCall
+        std::uint64_t last_keys = 0;    ///< a hash of the keys of the last call inside that has any
+        std::uint32_t inside = 0;
+        std::uint32_t function = 0;
+        std::uint32_t first_word = 0;  ///< in open_words_
+        std::uint16_t cpu = 0;
+        std::uint64_t instructions = 0;     ///< trace::Event
+        std::uint32_t cluster = kComplete;  ///< of a function that is sampled in windows
+    };
+
+    void opened(const trace::Event& enter, std::uint64_t weight) override;
+    void closed(const calls::Call& call) override;
+    void abandoned(std::size_t count) override;
+    void tree_ended(std::uint64_t weight) override;
+    void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
+                 const mining::SequenceBuilder::Closed& closed);
+    void step(std::size_t number, QueuedCall& queued);
+    void find_group(QueuedCall& queued);
+    void add(const QueuedCall& queued);
+    void flush();
+    void end_batches();
+    GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;
+    std::uint32_t cluster_of(const trace::Event& enter, std::uint64_t weight);
+    bool is_windowed(std::uint32_t function) const {
+        return function < settings_.windowed.size() && settings_.windowed[function];
+    }
+    void note_overhead(std::span<const trace::Event> events);
+    void note_inside(std::uint32_t function);
+    void note_inside(OpenCall& parent) const;
+    void note_repeats();
+    std::uint32_t sample(const calls::Call& call, const OpenCall& open);
+
+    bool samples_wanted() const { return settings_.most_sampled > 0; }
+
+    const trace::TraceInfo& info_;
+    const ResolvedSettings& settings_;
+    std::unique_ptr<ThreadTimes> out_;
+    mining::SequenceBuilder builder_;
+    calls::BasicMatcher<ThreadAnalysis> matcher_;
+    CandidateKeys candidates_;
+    bool batches_wanted_;  // as long as nothing depends on the order of calls of several groups
+    std::unique_ptr<BatchedGroups> batched_;  // null: there are few groups, or no batches are wanted
+    CallQueue queue_;
+    std::vector<OpenCall> open_;
+    std::vector<std::uint64_t> open_words_;
+    std::vector<std::uint64_t> key_values_;    // scratch
+    std::vector<std::uint64_t> group_values_;  // likewise
+    std::vector<samples::Repeats> repeats_;    // of the call that is sampled; empty unless loops are folded
+};
+
+}  // namespace rdam::score

@@ -1,0 +1,331 @@
+// The answers of an analysis, ready to be shown. Times are in nanoseconds, scores are shares of a thread's
+// life.
+//
+// Definitions (sources: M. S. Mosli Bouksiaa, thesis, ch. 4; docs/design.md §5). For one thread with life T
+// and one group of calls with durations d:
+//
+//     lost = Σ (d − min d)        RDAM = lost / T        0 ≤ RDAM < 1
+//
+// A *sequence* of a thread is a group of calls with the same function, key values and children
+// (analyzer/mining). Durations are net: pauses of the recorder and the cost of probes are taken out
+// (analyzer/calls). Only calls that were seen to begin and end at possible times are scored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/samples/time_windows.h"
+#include "analyzer/score/report/recording_cost.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/reader.h"
+
+namespace rdam::score {
+
+/// Threads that lived for less than this share of the run do not set the scores of a function.
+inline constexpr double kShortLife = 0.01;
+/// A minimum of fewer than kFewOccurrences is not trusted (`lower_bound`) once such sequences hold more than
+/// this share of the function's time.
+inline constexpr double kFewShare = 0.10;
+/// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
+/// samples.
+inline constexpr double kBoundErrors = 2;
+
+/// The times in which a thread was on no processor.
+struct OffCpuRow {
+    double blocked_ns = 0;    ///< waiting for something
+    double preempted_ns = 0;  ///< waiting for a processor that others had
+    double recorder_ns = 0;   ///< … that the recorder's own threads had
+    double crowded_ns = 0;    ///< … that other threads of the program had
+    std::uint64_t switches = 0;
+    std::uint64_t preemptions = 0;  ///< those of them by which a processor was taken away
+};
+
+struct ThreadRow {
+    std::uint32_t number = 0;  ///< index into the threads of the trace
+    std::uint32_t tid = 0;
+    std::string name;
+    double duration_ns = 0;  ///< from its start to its end
+    double paused_ns = 0;    ///< of it, what the recorder took
+    double crowded_ns = 0;   ///< … and what other threads of the program had its processor for: T is
+                             ///< duration_ns without both
+    std::uint64_t events = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t holes = 0;
+    bool short_lived = false;               ///< kShortLife
+    std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
+};
+
+struct ThreadShare {
+    std::size_t thread = 0;              ///< index into Report::threads
+    double rdam = 0;                     ///< with this thread's T
+    double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
+    std::uint64_t occurrences = 0;
+    double lost_ns = 0;
+    bool few_windows = false;  ///< too little was seen in windows for a score: 0, and nothing is known of it
+};
+
+/// What may have caused a loss, or what to think of it. docs/hints.md has them all.
+struct Hint {
+    std::string kind;
+    std::string text;
+    double share = 0;                          ///< of the lost time that it is about, 0…1
+    std::string parameter = {};                ///< the kind `parameter`: its name
+    std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
+    std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
+    std::string suspect = {};                  ///< the kind `suspect`: the function
+    std::optional<std::uint32_t> suspect_thread = {};  ///< … tid of who is inside it, if nearly always one
+    std::optional<std::uint32_t> thread = {};          ///< … tid of who lost nearly all, if it is one
+};
+
+/// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
+/// thread are listed: the others have no score.
+struct SequenceRow {
+    std::uint64_t id = 0;  ///< mining::lasting_ids
+    std::string name;
+    std::uint64_t caller = 0;            ///< CallerRow::address, where that is what tells it apart; else 0
+    double rdam = 0;                     ///< highest over the threads that are not short-lived
+    double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
+    std::uint64_t occurrences = 0;
+    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    double lost_ns = 0;       ///< Σ over threads, each against its own baseline
+    std::uint32_t group = 0;  ///< SampledCall::group of its calls
+    std::vector<Hint> hints;  ///< with a score from the threshold on, of several sequences of a function
+};
+
+/// A sampled call stack.
+struct StackRow {
+    std::uint64_t samples = 0;  ///< how often the sample was this one
+    double calls = 0;           ///< estimate: the calls of its (function, caller) pair, shared out by samples
+    std::uint64_t caller = 0;   ///< CallerRow::address
+    std::vector<std::uint64_t> frames;  ///< return addresses, innermost first
+    bool truncated = false;
+};
+
+/// A place from which the function was called. Of a function's callers the losses add up to its own, but for
+/// those of calls whose caller is not known.
+struct CallerRow {
+    std::uint64_t address = 0;  ///< return address
+    std::uint64_t calls = 0;    ///< as FunctionRow::occurrences
+    double lost_ns = 0;         ///< as FunctionRow::lost_ns; with a percentile as the baseline, approximately
+    double share = 0;           ///< of the function's lost_ns; 0 if nothing was lost
+};
+
+/// A call of a function's sample (analyzer/samples).
+struct SampledCall {
+    std::uint64_t begin = 0, end = 0;  ///< ticks
+    double duration_ns = 0;            ///< net
+    double lost_ns = 0;                ///< as it counts in FunctionRow::lost_ns
+    double weight = 1;                 ///< it stands for so many calls
+    std::uint64_t instructions = 0;    ///< that it executed; 0: not known
+    double blocked_ns = 0;          ///< off the processor by its own doing, if context switches were recorded
+    double preempted_ns = 0;        ///< … because another thread was to run
+    std::uint64_t caller = 0;       ///< return address
+    std::uint64_t result = 0;       ///< meaningful if `returned`
+    std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside; 0: they have none
+    std::uint32_t inside = 0;       ///< calls directly inside
+    std::uint32_t thread = 0;       ///< index into Report::threads
+    std::uint32_t group = 0;        ///< of calls of one sequence, which are compared within each thread
+    std::uint16_t enter_cpu = 0, leave_cpu = 0;
+    bool returned = false;
+};
+
+/// Of all threads; outermost scored calls.
+struct Sample {
+    std::vector<SampledCall> calls;
+    std::size_t words_per_call = 0;
+    std::vector<std::uint64_t> words;  ///< parameters, as in trace::Event::words, of one call after the other
+    std::vector<std::uint32_t> repeated;  ///< functions whose loops directly inside are folded
+    std::vector<std::uint32_t> repeats;   ///< calls in them beyond the first of each, by call and `repeated`
+
+    std::uint64_t word(std::size_t call, std::size_t number) const {
+        return words[call * words_per_call + number];
+    }
+    std::uint32_t repeats_of(std::size_t call, std::size_t number) const {
+        return repeats[call * repeated.size() + number];
+    }
+};
+
+/// The parts of a function's loss during which its threads were on no processor, 0…1.
+struct OffShare {
+    double blocked = 0;
+    double preempted = 0;
+};
+
+/// What a parameter, or something else that a call has, explains of a function's loss.
+struct Explained {
+    std::string name;          ///< as Hint::parameter
+    double explains = 0;       ///< 0…1
+    double rdam_with_key = 0;  ///< the score that would be left with it as a key
+};
+
+/// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.
+struct SlowCall {
+    std::size_t thread = 0;   ///< index into Report::threads
+    std::uint32_t group = 0;  ///< as SampledCall::group
+    std::uint64_t begin = 0, end = 0;
+    double lost = 0;  ///< the share of its time
+};
+
+/// Calls of a thread in the windows of time that are kept of all. Ticks.
+struct TimedCall {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::uint64_t begin = 0, end = 0;
+};
+struct ThreadTimeline {
+    std::vector<TimedCall> calls;
+};
+
+/// The source line of a function, code inlined into it included, where it spends most of its time.
+struct HotLine {
+    std::string file;
+    std::uint32_t line = 0;
+    double share = 0;  ///< of the function's own time, 0…1
+};
+
+struct FunctionRow {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::string name, module, source;
+
+    double rdam =
+        0;  ///< a lower bound if `sampled` (kBoundErrors); highest over the threads,
+            ///< short-lived ones left out, of Σ lost / T over the function's sequences, outermost calls only
+    double rdam_low = 0,
+           rdam_high = 0;        ///< 95 % interval of rdam, within 0…1 (analyzer/score/statistics/loss.h)
+    double floor = 0;            ///< what constant work would score in the thread that sets rdam
+                                 ///< (analyzer/score/statistics/floor.h)
+    std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/score/report/ranking.h)
+    std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
+    double rdam_all = 0;         ///< lost_ns / Σ T of all threads
+    double rdam_self =
+        0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,
+            ///< recursive ones included / Σ T of all threads: over functions it adds up to at most 1
+    double rdam_flat = 0;  ///< as rdam, all outermost calls of the function in one group: rdam ≤ rdam_flat
+    double rdam_all_low = 0, rdam_all_high = 0;  ///< 95 % intervals, as that of rdam
+    double rdam_self_low = 0, rdam_self_high = 0;
+    double rdam_flat_low = 0, rdam_flat_high = 0;
+
+    std::uint64_t occurrences = 0;  ///< every call that was entered, recursive and unscored ones included; an
+                                    ///< estimate if `sampled`, unless they are `counted`
+    std::uint64_t recorded = 0;     ///< those that are in the trace
+    bool sampled =
+        false;  ///< only a sample of its calls is in the trace (analyzer/score/statistics/sampling.h)
+    bool windowed = false;     ///< … those in windows of time (analyzer/score/time/sampling_windows.h)
+    bool counted = false;      ///< `windowed`, and every call was counted, recorded or not
+    double windows_cover = 0;  ///< the part of its threads' lives from which all of its calls are recorded
+    bool few_windows = false;  ///< in no thread was enough seen in windows: no score, 0 within 0…1
+    bool has_score = false;    ///< set by a thread that is not short-lived
+    double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
+    double lost_error_ns = 0;
+    double rdam_error = 0;  ///< of the estimate that `rdam` is below
+    double mean_ns = 0;     ///< of the scored outermost calls
+    double mean_error_ns = 0;
+    std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
+    std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five
+    double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    double lost_ns = 0;            ///< Σ over threads and sequences
+    std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
+    bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
+    bool lower_bound = false;      ///< that, or the minimum is that of a sample, or calls are missing
+    bool minimum_alone =
+        false;  ///< a few calls are far faster than all the others (analyzer/score/statistics/loss.h)
+    bool maybe_recorder = false;  ///< something was lost, and no more than Report::agent_bound_ns: it may
+                                  ///< have been the recorder's doing
+
+    std::vector<ThreadShare> threads;        ///< those that called it, highest score first
+    std::vector<SequenceRow> sequences;      ///< most lost time first; at most as many as were asked for
+    std::uint64_t scored_sequences = 0;      ///< how many there are
+    std::uint64_t single_sequences = 0;      ///< occur once in each thread they occur in: no score
+    std::vector<StackRow> stacks;            ///< commonest first
+    std::vector<CallerRow> callers;          ///< most lost time first, then most calls
+    Sample sample;                           ///< only with a score from ResolvedSettings::threshold on
+    std::vector<SlowCall> slow;              ///< likewise
+    std::vector<Hint> hints;                 ///< most important first; analyzer/hints fills these three
+    std::optional<OffShare> off_share = {};  ///< nothing: not known
+    std::vector<Explained> explained;        ///< by what was asked about, however little it explains
+    std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
+
+    /// Whether `occurrences`, and those of `threads`, are estimates.
+    bool estimates_occurrences() const { return sampled && !counted; }
+};
+
+/// What was left out because of score::Selection.
+struct LeftOut {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< the window that was asked for
+    std::uint64_t cut_off = 0;    ///< calls that reach over an end of the window: not scored
+    std::uint64_t threads = 0;    ///< not selected, or without a life in the window
+    std::uint64_t functions = 0;  ///< not selected, with calls
+    bool part = false;            ///< the report is about a part of the trace
+
+    /// Calls were left out, not only rows of functions.
+    bool of_the_run() const { return since_ns || until_ns || threads > 0; }
+};
+
+/// The names of no more calls of a pattern are listed.
+inline constexpr std::size_t kMostPatternCalls = 64;
+
+/// A pattern of one thread (analyzer/mining/pattern_miner.h). Patterns contain one another: their losses
+/// never add up.
+struct PatternRow {
+    std::size_t thread = 0;               ///< index into Report::threads
+    std::vector<std::string> calls = {};  ///< names of its functions, kMostPatternCalls at most
+    std::string unit = {};                ///< the name of what it repeats, its own if nothing
+    std::string name = {};                ///< `(lock unlock)×64`
+    std::uint64_t length = 0;             ///< in calls
+    std::uint64_t occurrences = 0;        ///< when it was made, those inside larger patterns included
+    double rdam = 0;                      ///< from its first event to its last, with the thread's T
+    double rdam_low = 0, rdam_high = 0;
+    double min_ns = 0, median_ns = 0, lost_ns = 0;
+    bool lower_bound = false;    ///< timed fewer than kFewOccurrences times: the least is not to be trusted
+    bool minimum_alone = false;  ///< a few occurrences are far faster than all the others
+};
+
+struct Report {
+    trace::ProcessInfo process;
+    trace::SwitchInfo switches;
+    trace::CounterInfo counters;
+    double switches_until_ns = 0;  ///< if they are `stopped`: when, since the run's start
+    double start_unix_ns = 0;
+    double duration_ns = 0;  ///< from the first thread's start to the last one's end
+    double threads_ns = 0;   ///< Σ T
+    std::uint64_t events = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t holes = 0;
+    double probe_cost_ns = 0;  ///< of one wrapped call
+    double flow_cost_ns =
+        0;  ///< of one in the flow of a program, as the header counts it (trace::ClockInfo::flow_ticks)
+    std::string clock = {};     ///< trace::ClockInfo::source
+    double clock_step_ns = 0;   ///< by which the clock moves at a time; 0: not known
+    double clock_error_ns = 0;  ///< trace::ClockInfo::error_ticks; 0: not known
+    double perturbation = 0;    ///< (calls × probe_cost + paused) / Σ T
+    double paused_ns = 0;       ///< what the recorder held all threads for; of that,
+    double agent_ns = 0;        ///< what its own threads had their processors for
+    double crowded_ns = 0;      ///< what threads waited for processors that other threads of the program had
+    RecordingCost cost;
+    trace::AgentInfo agent;
+    double agent_bound_ns = 0;   ///< the agent may have disturbed the threads for so long, and it is not
+                                 ///< known when; 0: that is known, and taken out
+    calls::MatchCounts counts;   ///< Σ over threads; `first` and `last` over all
+    std::uint64_t too_long = 0;  ///< calls with too many children to be compared
+    trace::Damage damage;
+    LeftOut left_out;
+    std::vector<std::string> remarks;
+    std::vector<trace::AnswerInfo> refused;     ///< entries of the list that were not wrapped
+    std::vector<std::string> never_called;      ///< wrapped functions without a call, `module:name`
+    std::vector<ThreadRow> threads;             ///< in the order of the trace
+    std::vector<FunctionRow> functions;         ///< highest rdam first; then lost_ns, name, module
+    std::vector<PatternRow> patterns;           ///< if they were asked for; most lost time first
+    std::optional<std::uint64_t> all_patterns;  ///< how many there are; nothing: they were not asked for
+    double threshold = kWorthALook;             ///< what scores less has no hints
+    samples::Windows windows = {};              ///< of the timelines
+    std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
+};
+
+/// `module:name`, or the name alone where no module is known.
+std::string qualified_name(const std::string& module, const std::string& name);
+
+}  // namespace rdam::score

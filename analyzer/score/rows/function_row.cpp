@@ -1,0 +1,343 @@
+#include "analyzer/score/rows/function_row.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <tuple>
+
+#include "analyzer/score/rows/windowed_part.h"
+#include "analyzer/score/statistics/as_double.h"
+#include "analyzer/score/statistics/floor.h"
+#include "analyzer/score/thread/dependence.h"
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::score {
+namespace {
+
+/// The function in one thread.
+struct Sums {
+    const WindowEstimate* estimate = nullptr;  ///< null: not sampled in windows
+    Loss loss;
+    Loss self;
+    double time = 0;       ///< Σ of the outermost calls' durations
+    double few_time = 0;   ///< those in sequences with few occurrences
+    double outermost = 0;  ///< scored outermost calls
+    Distribution flat;     ///< all of them that stand for themselves
+    Distribution flat_in_windows;
+    std::vector<double> lost_in_clusters;
+    ClusterSums clusters;          ///< of the outermost calls in windows
+    double sampling_variance = 0;  ///< of the loss
+    GroupBases bases;              ///< where it is not sampled in windows
+    double dependence = 1;         ///< the variance of the loss as a multiple of that of independent calls
+
+    double expansion() const { return estimate != nullptr ? estimate->expansion() : 1; }
+};
+
+bool is_minimum(const Baseline& baseline) {
+    return baseline.kind != Baseline::Kind::percentile;
+}
+
+void add_self(const Baseline& baseline, const ProcessLeast& process, const GroupTimes& times, Sums& sums) {
+    const SelfTimes in_windows = times.self();
+    const WindowedTimes* const windowed = times.windowed();
+    Least thread = in_windows.least;
+    if (windowed != nullptr) thread.merge(windowed->before.self().least);
+    Loss self;
+    self.add(in_windows.loss(baseline, thread, process.self), is_minimum(baseline));
+    self.multiply(sums.expansion());
+    sums.self.add(self);
+    if (windowed != nullptr)
+        sums.self.add(windowed->before.self().loss(baseline, thread, process.self), is_minimum(baseline));
+}
+
+void add_group(const Baseline& baseline, const ProcessLeast& process, const ThreadGroup& group, Sums& sums) {
+    add_self(baseline, process, *group.times, sums);
+    const PartCalls calls{group, sums.estimate, PartCalls::Which::outermost};
+    if (calls.empty()) return;
+    const Base base = calls.base(baseline, process.outermost);
+    sums.loss.add(calls.loss(base));
+    sums.outermost += calls.calls();
+    sums.time += calls.time();
+    if (calls.recorded() < kFewOccurrences) sums.few_time += calls.time();
+    sums.flat.merge(calls.own());
+    sums.flat_in_windows.merge(calls.sample());
+    const double variance = calls.tree_variance(base);
+    sums.sampling_variance += variance;
+    sums.loss.add_variance(variance);
+    if (sums.estimate == nullptr) {
+        sums.bases.emplace_back(group.times, base.ticks);
+        return;
+    }
+    sums.lost_in_clusters.resize(sums.estimate->clusters());
+    calls.add_clusters(base, sums.lost_in_clusters);
+    if (group.times->windowed() != nullptr) sums.clusters.add(group.times->windowed()->clusters);
+}
+
+/// Samples of trees and of windows know their variance.
+void add_dependence(const RowContext& context, std::uint32_t function, std::size_t thread, Sums& sums) {
+    const ThreadTimes& times = *context.threads[thread];
+    const double independent = sums.loss.variance();
+    if (sums.estimate != nullptr || sums.sampling_variance > 0 || times.samples.empty() || !(independent > 0))
+        return;
+    const auto found =
+        variance_over_time(losses_of(times.samples[function], times.groups, std::move(sums.bases)),
+                           context.spans[thread], independent);
+    if (found) sums.dependence = *found / independent;
+    sums.loss.scale_variance(sums.dependence);
+    sums.self.scale_variance(sums.dependence);
+}
+
+/// The windows are the same for all groups.
+void add_window_variance(Sums& sums) {
+    if (sums.estimate == nullptr) return;
+    const double variance = sums.estimate->variance(sums.lost_in_clusters);
+    sums.sampling_variance += variance;
+    sums.loss.add_variance(variance);
+}
+
+/// Of Σ (time − m · calls) over all calls, for what the windows leave to chance.
+double cluster_variance(const Sums& sums, double m) {
+    if (sums.estimate == nullptr) return 0;
+    std::vector<double> y(sums.estimate->clusters());
+    for (const ClusterSum& sum : sums.clusters.sums())
+        if (sum.cluster < y.size()) y[sum.cluster] = sum.time - m * sum.calls;
+    return sums.estimate->variance(y);
+}
+
+/// `typical`: those of `all` that are not a selection of moments.
+void fill_times(const RowContext& context, const Distribution& all, const Distribution& typical, double calls,
+                FunctionRow& row) {
+    row.outermost = rounded(calls);
+    row.min_ns = as_double(all.min()) * context.ns_per_tick;
+    row.median_ns = as_double(typical.percentile(0.5)) * context.ns_per_tick;
+    row.p99_ns = as_double(typical.percentile(0.99)) * context.ns_per_tick;
+    row.max_ns = as_double(all.max()) * context.ns_per_tick;
+}
+
+void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process, double life,
+               FunctionRow& row) {
+    Distribution all = sums.flat;
+    all.merge(sums.flat_in_windows);
+    const Base base = base_of(baseline, all, all.least(), process);
+    Loss loss;
+    loss.add(sums.flat_in_windows, base);
+    loss.multiply(sums.expansion());
+    loss.add(sums.flat, base);
+    loss.scale_variance(sums.dependence);
+    loss.add_variance(cluster_variance(sums, base.ticks));
+    if (share(loss.lost(), life) < row.rdam_flat) return;
+    row.rdam_flat = share(loss.lost(), life);
+    row.rdam_flat_low = share(loss.low(), life);
+    row.rdam_flat_high = share(loss.high(), life);
+}
+
+/// What is known of the calls that were entered.
+struct Entered {
+    double calls = 0;
+    double variance = 0;
+    bool counted = false;  ///< nothing of it is an estimate
+    bool few_windows = false;
+};
+
+Entered count_entered(const RowContext& context, std::size_t thread, std::uint32_t function,
+                      const WindowEstimate* estimate) {
+    const ThreadTimes& times = *context.threads[thread];
+    const double of_trees = times.sampling.functions()[function].count;
+    if (estimate == nullptr)
+        return {.calls = as_double(times.per_function[function].estimated), .variance = of_trees};
+    const WindowedCalls& recorded = times.windowed_calls(function);
+    const double variance = estimate->calls_variance(recorded);
+    return {.calls = estimate->calls(recorded),
+            .variance = estimate->is_counted() ? variance : variance + of_trees,
+            .counted = estimate->is_counted() && variance == 0,
+            .few_windows = !estimate->enough(recorded.clusters.sums().size())};
+}
+
+ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& entered, double life,
+                         double ns_per_tick) {
+    const Loss& loss = sums.loss;
+    ThreadShare entry{.thread = thread,
+                      .occurrences = rounded(entered.calls),
+                      .lost_ns = loss.lost() * ns_per_tick,
+                      .few_windows = entered.few_windows};
+    if (entered.few_windows) {
+        entry.rdam_high = 1;
+        return entry;
+    }
+    // One long call in a window would stand for many, and of all threads it is the highest score that counts.
+    entry.rdam = share(lower_bound(loss.lost(), sums.sampling_variance), life);
+    entry.rdam_low = std::min(share(loss.low(), life), entry.rdam);
+    entry.rdam_high = share(loss.high(), life);
+    return entry;
+}
+
+void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const Least& flat,
+                 FunctionRow& row) {
+    const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
+    const double life = as_double(context.lives[thread]);
+    const Entered entered = count_entered(context, thread, row.function, sums.estimate);
+    if (counts.calls == 0 && entered.calls <= 0) return;
+    const ThreadShare entry = thread_share(thread, sums, entered, life, context.ns_per_tick);
+    row.few_windows = row.few_windows || entry.few_windows;
+    if (!context.short_lived[thread] && !entry.few_windows) {
+        row.has_score = true;
+        if (entry.rdam >= row.rdam) {
+            row.rdam = entry.rdam;
+            row.rdam_low = entry.rdam_low;
+            row.floor = floor_of(context.info, context.settings.baseline, sums.outermost, sums.time, life);
+            row.rdam_high = entry.rdam_high;
+            row.minimum_alone = sums.loss.minimum_stands_alone();
+            row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;
+        }
+        fill_flat(context.settings.baseline, sums, flat, life, row);
+    }
+    row.occurrences = Distribution::saturating_sum(row.occurrences, entry.occurrences);
+    row.recorded += counts.calls;
+    row.unscored += counts.abandoned + counts.bad_clock;
+    row.threads.push_back(entry);
+}
+
+/// Errors of all threads' sums: their trees were drawn independently.
+void fill_sampling(const RowContext& context, std::span<const Sums> threads, FunctionRow& row) {
+    const trace::FunctionInfo& info = context.info.functions[row.function];
+    row.windowed = info.windowed_since != 0;
+    row.counted = row.windowed;
+    double count = 0, calls = 0, time = 0, lost_variance = 0, life = 0, covered = 0;
+    Spread times;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        const FunctionSampling& sampling = context.threads[t]->sampling.functions()[row.function];
+        const Entered entered = count_entered(context, t, row.function, threads[t].estimate);
+        count += entered.variance;
+        row.counted = row.counted && (entered.counted || context.lives[t] == 0);
+        times.add(sampling.times);
+        calls += threads[t].outermost;
+        time += threads[t].time;
+        lost_variance += threads[t].sampling_variance;
+    }
+    const double mean = calls > 0 ? time / calls : 0;
+    double mean_variance = times.variance(mean);
+    for (const Sums& sums : threads)
+        mean_variance += cluster_variance(sums, mean);
+    for (const ThreadShare& part : row.threads) {
+        if (threads[part.thread].estimate == nullptr) continue;
+        life += as_double(context.lives[part.thread]);
+        covered += threads[part.thread].estimate->covered() * as_double(context.lives[part.thread]);
+    }
+    // It may be that none of the trees that were drawn is in the trace: as if one were.
+    if (info.most_rate > 0 && !row.counted)
+        count = std::max(count, poisson_factor(std::uint64_t{1} << info.most_rate));
+    row.windows_cover = share(covered, life);
+    row.sampled = row.windowed || row.occurrences != row.recorded || info.most_rate > 0;
+    row.occurrences_error = std::sqrt(count);
+    row.lost_error_ns = std::sqrt(lost_variance) * context.ns_per_tick;
+    row.mean_ns = mean * context.ns_per_tick;
+    row.mean_error_ns = calls > 0 ? std::sqrt(mean_variance) / calls * context.ns_per_tick : 0;
+    if (info.switched_off != 0)
+        row.switched_off_ns = info.switched_off > context.run_begin
+                                  ? as_double(info.switched_off - context.run_begin) * context.ns_per_tick
+                                  : 0;
+}
+
+/// Where no thread has enough windows there is no score.
+void fill_few_windows(FunctionRow& row) {
+    row.few_windows = row.few_windows && !row.has_score;
+    if (row.few_windows) row.rdam_high = row.rdam_flat_high = 1;
+}
+
+/// The catalogue's word on it, where the recorder found that it is about this function.
+std::string waits_by_design(const trace::FunctionInfo& info) {
+    if (!info.waits) return {};
+    const CatalogueFunction* known =
+        Catalogue::builtin().find(info.linkage_name.empty() ? info.name : info.linkage_name);
+    return known != nullptr ? known->by_design : std::string{};
+}
+
+}  // namespace
+
+ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
+    ProcessLeast least{.outermost = process_least(parts, PartCalls::Which::outermost), .self = {}};
+    for (const ThreadGroup& part : parts) {
+        least.self.merge(part.times->self().least);
+        if (part.times->windowed() != nullptr) least.self.merge(part.times->windowed()->before.self().least);
+    }
+    return least;
+}
+
+std::uint64_t rounded(double calls) {
+    constexpr double kMost = 1.8e19;
+    return static_cast<std::uint64_t>(std::clamp(calls, 0.0, kMost) + 0.5);
+}
+
+double share(double lost, double life) {
+    return life > 0 ? std::clamp(lost / life, 0.0, 1.0) : 0.0;
+}
+
+double lower_bound(double estimate, double variance) {
+    return variance > 0 ? std::max(estimate - kBoundErrors * std::sqrt(variance), 0.0) : estimate;
+}
+
+FunctionRow make_function_row(const RowContext& context, std::uint32_t function) {
+    const trace::FunctionInfo& info = context.info.functions[function];
+    FunctionRow row;
+    row.function = function;
+    row.name = info.name;
+    row.module = info.module;
+    row.source = info.source;
+    row.by_design = waits_by_design(info);
+
+    std::vector<Sums> threads(context.threads.size());
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        threads[t].estimate = context.estimate(function, t);
+    Distribution all, in_windows;
+    context.merged.for_each_group(function, [&](mining::GroupId group) {
+        const ProcessLeast process = process_least(context.merged.threads[group]);
+        for (const ThreadGroup& part : context.merged.threads[group])
+            add_group(context.settings.baseline, process, part, threads[part.thread]);
+    });
+    std::vector<double> dependence;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        Sums& sums = threads[t];
+        add_dependence(context, function, t, sums);
+        dependence.push_back(sums.dependence);
+        add_window_variance(sums);
+        all.merge(sums.flat);
+        all.merge(sums.flat_in_windows);
+        in_windows.merge(sums.flat_in_windows);
+    }
+    Loss lost, self;
+    double time = 0, few_time = 0, calls = 0;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+        fill_thread(context, t, threads[t], all.least(), row);
+        lost.add(threads[t].loss);
+        self.add(threads[t].self);
+        time += threads[t].time;
+        few_time += threads[t].few_time;
+        calls += threads[t].outermost;
+    }
+    // Sequences may have baselines that are a step apart, and all calls together then only one of them.
+    if (row.rdam_flat < row.rdam) {
+        row.rdam_flat = row.rdam;
+        row.rdam_flat_low = row.rdam_low;
+        row.rdam_flat_high = row.rdam_high;
+    }
+    fill_few_windows(row);
+    fill_times(context, all, in_windows.count() > 0 ? in_windows : all, calls, row);
+    row.lost_ns = lost.lost() * context.ns_per_tick;
+    row.rdam_all = share(lost.lost(), context.all_lives);
+    row.rdam_all_low = share(lost.low(), context.all_lives);
+    row.rdam_all_high = share(lost.high(), context.all_lives);
+    row.rdam_self = share(self.lost(), context.all_lives);
+    row.rdam_self_low = share(self.low(), context.all_lives);
+    row.rdam_self_high = share(self.high(), context.all_lives);
+    fill_sampling(context, threads, row);
+    row.few_occurrences = few_time > kFewShare * time;
+    row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns;
+    std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
+        return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
+    });
+    add_sequence_rows(context, dependence, row);
+    add_stack_rows(context, row);
+    return row;
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,75 @@
+// From the groups of one function to its row in the report.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/thread/merge.h"
+#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/score/thread/thread_times.h"
+
+namespace rdam::score {
+
+/// What all rows need to know.
+struct RowContext {
+    const trace::TraceInfo& info;
+    const ResolvedSettings& settings;
+    std::span<const std::unique_ptr<ThreadTimes>> threads;
+    const MergedGroups& merged;
+    const std::vector<std::uint64_t>& ids;    ///< mining::lasting_ids of the merged groups
+    const std::vector<std::uint64_t>& lives;  ///< T of each thread, ticks
+    const std::vector<TickRange>& spans;      ///< from its begin to its end
+    const std::vector<bool>& short_lived;     ///< by thread
+    /// By function and thread; of a function that is not sampled in windows there are none.
+    const std::vector<std::vector<WindowEstimate>>& estimates;
+    double all_lives = 0;  ///< Σ T, ticks
+    double ns_per_tick = 1;
+    std::uint64_t run_begin = 0;  ///< ticks
+    std::size_t most_sequences = 0;
+    std::vector<std::uint64_t> stack_samples = {};           ///< by stack, all threads
+    std::vector<std::vector<std::uint32_t>> stacks_of = {};  ///< by function, those that were sampled
+
+    /// Null: the function is not sampled in windows.
+    const WindowEstimate* estimate(std::uint32_t function, std::size_t thread) const {
+        return estimates[function].empty() ? nullptr : &estimates[function][thread];
+    }
+};
+
+/// Fills the last two.
+void count_stacks(RowContext& context);
+
+FunctionRow make_function_row(const RowContext& context, std::uint32_t function);
+
+/// Fills the sequences of `row`. `dependence`: by thread, the variance of its loss as a multiple of that of
+/// independent calls.
+void add_sequence_rows(const RowContext& context, std::span<const double> dependence, FunctionRow& row);
+/// Fills its sample and its slow calls, if samples were kept.
+void add_sample(const RowContext& context, FunctionRow& row);
+/// Fills the timelines of `report`, if a row has a sample.
+void add_timelines(const RowContext& context, Report& report);
+/// Fills its stacks and callers.
+void add_stack_rows(const RowContext& context, FunctionRow& row);
+
+/// Fills the patterns of `report`.
+void add_pattern_rows(const RowContext& context, std::size_t most, Report& report);
+
+/// The least of a group over all threads.
+struct ProcessLeast {
+    Least outermost;
+    Least self;
+};
+ProcessLeast process_least(const std::vector<ThreadGroup>& parts);
+
+/// lost / life within 0…1; 0 where there is no life.
+double share(double lost, double life);
+
+/// An estimated number of calls.
+std::uint64_t rounded(double calls);
+
+/// What is left of an estimate with this variance as a lower bound (kBoundErrors).
+double lower_bound(double estimate, double variance);
+
+}  // namespace rdam::score

@@ -1,0 +1,99 @@
+#include "analyzer/score/rows/windowed_part.h"
+
+#include <algorithm>
+
+#include "analyzer/score/statistics/as_double.h"
+
+namespace rdam::score {
+namespace {
+
+const GroupTimes* own_times(const ThreadGroup& part, const WindowEstimate* estimate) {
+    if (estimate == nullptr) return part.times;
+    return part.times->windowed() != nullptr ? &part.times->windowed()->before : nullptr;
+}
+
+}  // namespace
+
+PartCalls::Calls::Calls(const GroupTimes* times, Which which) {
+    static const Distribution kNone;
+    calls_ = times != nullptr ? &times->outermost() : &kNone;
+    if (times == nullptr || which == Which::outermost || times->inner() == nullptr) return;
+    merged_ = times->outermost();
+    merged_.merge(*times->inner());
+}
+
+PartCalls::PartCalls(const ThreadGroup& part, const WindowEstimate* estimate, Which which)
+    : part_(part),
+      estimate_(estimate),
+      which_(which),
+      expansion_(estimate != nullptr ? estimate->expansion() : 1),
+      own_(own_times(part, estimate), which),
+      sample_(estimate != nullptr ? part.times : nullptr, which) {}
+
+std::uint64_t PartCalls::recorded() const {
+    const GroupSampling* sampling = part_.sampling;
+    const std::uint64_t unrecorded = sampling == nullptr          ? 0
+                                     : which_ == Which::outermost ? sampling->outermost.unrecorded
+                                                                  : sampling->all.unrecorded;
+    return own().count() - std::min(unrecorded, own().count()) + sample().count();
+}
+
+double PartCalls::calls() const {
+    return as_double(own().count()) + expansion_ * as_double(sample().count());
+}
+
+double PartCalls::time() const {
+    return as_double(own().sum()) + expansion_ * as_double(sample().sum());
+}
+
+Base PartCalls::base(const Baseline& baseline, const Least& process) const {
+    Least thread = own().least();
+    thread.merge(sample().least());
+    return base_of(baseline, sample().count() > 0 ? sample() : own(), thread, process);
+}
+
+double PartCalls::lost(const Base& base) const {
+    return score::lost(own(), base) + expansion_ * score::lost(sample(), base);
+}
+
+Loss PartCalls::loss(const Base& base) const {
+    Loss loss;
+    loss.add(sample(), base);
+    loss.multiply(expansion_);
+    loss.add(own(), base);
+    return loss;
+}
+
+double PartCalls::tree_variance(const Base& base) const {
+    if (part_.sampling == nullptr) return 0;
+    const Spread& spread = which_ == Which::outermost ? part_.sampling->outermost : part_.sampling->all;
+    return spread.variance(base.ticks);
+}
+
+double PartCalls::window_variance(const Base& base) const {
+    if (estimate_ == nullptr) return 0;
+    std::vector<double> lost(estimate_->clusters());
+    add_clusters(base, lost);
+    return estimate_->variance(lost);
+}
+
+void PartCalls::add_clusters(const Base& base, std::vector<double>& lost) const {
+    if (part_.times->windowed() == nullptr) return;
+    for (const ClusterSum& sum : part_.times->windowed()->clusters.sums())
+        if (sum.cluster < lost.size()) lost[sum.cluster] += sum.time - base.ticks * sum.calls;
+}
+
+Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which) {
+    Least least;
+    const auto look_at = [&](const GroupTimes& times) {
+        least.merge(times.outermost().least());
+        if (which == PartCalls::Which::all && times.inner() != nullptr) least.merge(times.inner()->least());
+    };
+    for (const ThreadGroup& part : parts) {
+        look_at(*part.times);
+        if (part.times->windowed() != nullptr) look_at(part.times->windowed()->before);
+    }
+    return least;
+}
+
+}  // namespace rdam::score

@@ -1,0 +1,57 @@
+// What a user may change about an analysis.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/statistics/loss.h"
+
+namespace rdam::score {
+
+/// A score from here on is worth a look, unless somebody says otherwise.
+inline constexpr double kWorthALook = 0.20;
+
+/// Which part of a trace is looked at.
+struct Selection {
+    std::optional<double> since_ns = {}, until_ns = {};  ///< from the run's start
+    std::uint64_t run_start_unix_ns = 0;    ///< of the run's first process; 0: this process is the first
+    std::vector<std::string> threads = {};  ///< tids, or globs of names; empty: all
+    std::vector<std::string> functions =
+        {};  ///< `name`, `module:name` or globs of them: the ones that the report
+             ///< shows; the others still tell sequences apart. Empty: all
+
+    bool may_miss = false;  ///< a name that the trace lacks is no error: another trace of several has it
+
+    bool has_window() const { return since_ns || until_ns; }
+    bool asks_for_a_part() const { return has_window() || !threads.empty() || !functions.empty(); }
+};
+
+/// What a rules file says of functions by name. What the trace lacks is passed over: the file is for others
+/// too.
+struct NamedRules {
+    std::vector<std::string> keys = {};
+    std::vector<std::string> no_keys = {};
+    std::vector<std::string> split_by_context = {};
+    std::vector<std::string> ignore = {};
+
+    bool operator==(const NamedRules&) const = default;
+};
+
+struct Settings {
+    mining::SequenceOptions sequences = {};
+    std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
+    std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
+    std::vector<std::string> split_by_context = {};  ///< functions: the place of a call tells it apart
+    std::vector<std::string> ignore = {};  ///< functions that are left out as if they had not been wrapped
+    NamedRules rules = {};                 ///< come before the four above, which win
+    double threshold = kWorthALook;        ///< a score from here on is worth a look
+    Baseline baseline = {};                ///< what calls are compared with
+    bool patterns = false;                 ///< finds the patterns among siblings too
+    Selection selection = {};
+    unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
+};
+
+}  // namespace rdam::score

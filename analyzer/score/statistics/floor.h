@@ -1,0 +1,16 @@
+// What work that is always the same would score: what the clock makes of it, and the machine.
+#pragma once
+
+#include "analyzer/score/statistics/loss.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::score {
+
+/// The score that so many calls of constant work, `time` long together, would get in a thread that lives for
+/// `life`. By each call the error of the clock, as the recorder measured it (trace::ClockInfo::error_ticks;
+/// against the plain minimum a step more), and of their time what the machine takes
+/// (trace::ProcessInfo::machine_share). 0…1; 0 where the trace does not tell. Times in ticks.
+double floor_of(const trace::TraceInfo& info, const Baseline& baseline, double calls, double time,
+                double life);
+
+}  // namespace rdam::score

@@ -1,0 +1,94 @@
+// What a group of calls lost, and how sure that is.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/score/statistics/distribution.h"
+
+namespace rdam::score {
+
+/// A minimum of fewer occurrences is not trusted (`lower_bound`).
+inline constexpr std::uint64_t kFewOccurrences = 30;
+/// Of fewer than these it cannot be said that the fastest stands alone: any two are some way apart.
+inline constexpr std::uint64_t kFewestCompared = 8;
+
+/// What the calls of a sequence in a thread are compared with.
+struct Baseline {
+    enum class Kind : std::uint8_t {
+        thread,      ///< the fastest of them, as well as the clock can tell (Least::fastest)
+        process,     ///< the fastest in any thread, likewise
+        minimum,     ///< the least of their durations, as in the thesis
+        percentile,  ///< the `fraction` percentile of them: faster calls have lost nothing
+    };
+    Kind kind = Kind::thread;
+    double fraction = 0;
+    /// The ticks by which the trace's clock moves at a time; 0: not known. Not for users to choose: set where
+    /// settings meet a trace.
+    std::uint64_t step = 0;
+
+    bool operator==(const Baseline&) const = default;
+};
+
+/// A baseline in ticks.
+struct Base {
+    double ticks = 0;
+    bool cuts =
+        false;  ///< calls that are faster have lost nothing; else they make up for others within a step
+};
+
+/// `calls` are all that is known of the thread's where there is a percentile; `thread` and `process` are of
+/// the calls of the thread, and of all threads.
+Base base_of(const Baseline& baseline, const Distribution& calls, const Least& thread, const Least& process);
+
+double lost(const Distribution& calls, const Base& base);
+
+/// Σ over groups, in ticks.
+///
+/// The interval is about other stretches of the same run, as long as it: 95 % of them would come to something
+/// within it. What else is different from run to run, where threads are placed and what else the machine
+/// does, is not in it. Two things vary. The sum: each group of n calls adds n times the variance of a call
+/// (the normal approximation of a sum), as if they were independent; dependence.h tells by how much they are
+/// not (scale_variance). And the baseline, if it is a minimum: that of n calls lies above what is possible,
+/// by an amount that is distributed like the gap between the two fastest calls, exponentially (Rényi, On the
+/// theory of order statistics, 1953: the spacings at the end of any density that is positive there); so
+/// nothing is taken off below, and above the gap is added ln 20 times to each call, as long as a baseline is
+/// not below 0. The lone call of its group is taken to have lost anything up to its whole time.
+class Loss {
+  public:
+    /// Of a group, where its distribution is not kept.
+    struct Group {
+        double count = 0;
+        double lost = 0;
+        double variance = 0;  ///< of a call
+        double base = 0;
+        double gap = 0;  ///< between the two fastest
+    };
+
+    void add(const Group& group, bool base_is_minimum);
+    void add(const Loss& other);
+    void add(const Distribution& calls, const Base& base);
+    /// Of an estimate from a sample.
+    void add_variance(double variance) { variance_ += variance; }
+    double variance() const { return variance_; }
+    /// Of calls that are not independent.
+    void scale_variance(double factor) { variance_ *= factor; }
+    /// Of as many times the calls.
+    void multiply(double factor);
+
+    double lost() const { return lost_; }
+    double low() const;
+    double high() const;
+    /// Without the fastest 1 % of each group's calls, the fastest one at least, less than half of the time
+    /// would count as lost: those few are not what the rest could have been, but early returns or calls cut
+    /// short. Groups of fewer than kFewestCompared are not judged.
+    bool minimum_stands_alone() const { return judged_ > lost_ / 2 && robust_ < judged_ / 2; }
+
+  private:
+    double lost_ = 0;
+    double judged_ = 0;  ///< in groups that are large enough
+    double robust_ = 0;  ///< in those, against the 1st percentile, and not the fastest call
+    double variance_ = 0;
+    double slack_ = 0;  ///< by which the minima may be too high
+};
+
+}  // namespace rdam::score

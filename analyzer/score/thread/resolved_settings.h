@@ -1,0 +1,46 @@
+// Settings with the names of one trace looked up.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "analyzer/calls/call.h"
+#include "analyzer/calls/instructions.h"
+#include "analyzer/mining/keys.h"
+#include "analyzer/mining/sequence_builder.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/score/statistics/loss.h"
+#include "analyzer/score/time/sampling_windows.h"
+
+namespace rdam::score {
+
+/// Shared by the threads' analyses.
+struct ResolvedSettings {
+    mining::SequenceOptions sequences;
+    mining::KeyTable keys;
+    std::vector<bool> ignored;        ///< by function
+    std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
+    std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
+    calls::ProbeCost cost;
+    calls::ProbeInstructions probe_instructions = {};
+    Baseline baseline = {};
+    /// Everything that may become a key, the keys among it, in the order of a KeyTable. Empty: calls are
+    /// grouped by the keys alone.
+    mining::KeyTable candidates = {};
+    std::size_t most_candidate_groups = 0;  ///< of each function and thread, before a candidate is given up
+    std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
+    bool any_baseline = false;                   ///< keeps what another baseline needs
+    bool patterns = false;
+    std::size_t few_groups = 4096;    ///< of a thread: they fit into a cache
+    std::size_t batch_bytes = 0;      ///< of a thread that has more: CallBatch
+    double threshold = kWorthALook;   ///< what scores less gets no hints
+    std::size_t most_sampled = 0;     ///< calls of each function and thread that are kept for hints; 0: none
+    std::size_t most_in_windows = 0;  ///< calls of each thread that are kept for its timeline; 0: none
+    unsigned window_shift = 0;        ///< samples::Windows
+
+    /// Whether GroupTimes::keep_all_self_times() is called.
+    bool all_self_times() const { return any_baseline || baseline.kind == Baseline::Kind::percentile; }
+};
+
+}  // namespace rdam::score

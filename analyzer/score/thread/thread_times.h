@@ -1,0 +1,159 @@
+// What the events of one thread came to: the times of its calls by sequence, and all that a report says
+// besides.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyzer/calls/matcher.h"
+#include "analyzer/mining/sequence_store.h"
+#include "analyzer/samples/call_sample.h"
+#include "analyzer/samples/time_windows.h"
+#include "analyzer/score/statistics/distribution.h"
+#include "analyzer/score/statistics/loss.h"
+#include "analyzer/score/statistics/sampling.h"
+#include "analyzer/score/thread/callers.h"
+#include "analyzer/score/thread/candidate_keys.h"
+#include "analyzer/score/thread/pattern_times.h"
+#include "analyzer/score/time/off_cpu.h"
+#include "analyzer/score/time/sampling_windows.h"
+
+namespace rdam::score {
+
+/// Moments and the two least of self times; all of them only where a percentile is the baseline.
+struct SelfTimes {
+    std::uint64_t count = 0;
+    std::uint64_t sum = 0;
+    Least least;
+    double squares = 0;
+    const Distribution* all = nullptr;
+
+    /// What they lost against `baseline`, and what that says of it. `thread` and `process` as for base_of().
+    Loss::Group loss(const Baseline& baseline, const Least& thread, const Least& process) const;
+};
+
+struct WindowedTimes;
+
+/// The scored calls of one sequence in one thread, durations in ticks. Of a function that is sampled in
+/// windows, those that began in one. Two lines of a cache: of some programs there are hundreds of thousands,
+/// and each call adds to another one.
+class alignas(64) GroupTimes {
+  public:
+    GroupTimes();
+    ~GroupTimes();
+    GroupTimes(GroupTimes&&) noexcept;
+    GroupTimes& operator=(GroupTimes&&) noexcept;
+    GroupTimes(const GroupTimes&) = delete;
+    GroupTimes& operator=(const GroupTimes&) = delete;
+
+    /// Keeps what another baseline than the minimum needs of self times. Before anything is added.
+    void keep_all_self_times() { keeps_all_self_ = true; }
+
+    /// A timed call, by CallerNumbers.
+    void add(const calls::Call& call, std::uint32_t caller);
+    /// Made at the first time.
+    WindowedTimes& make_windowed();
+    /// Afterwards as if every call of `other` had been added here; its caller numbers mean the same.
+    void add(const GroupTimes& other);
+    /// No call will be added for some time.
+    void seal();
+
+    // add(call, caller) is about to be called, and the group is rather in no cache: these in turn, each when
+    // what the one before asked for has come.
+    void prefetch() const {
+        const auto* const line = reinterpret_cast<const char*>(this);
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(line + 64, 1);
+    }
+    void prefetch_tables(std::uint64_t duration) const {
+        outermost_.prefetch(duration);
+        callers_.prefetch();
+    }
+    void prefetch_caller(std::uint32_t caller) const { callers_.prefetch(caller); }
+
+    /// All that it knows is about to be looked at. After prefetch(), as those above.
+    void prefetch_all() const {
+        outermost_.prefetch_all();
+        callers_.prefetch_all();
+    }
+
+    const Distribution& outermost() const { return outermost_; }
+    /// Within another call of the same function; null: there were none.
+    const Distribution* inner() const;
+    const WindowedTimes* windowed() const;  ///< null: the function is not sampled in windows
+    SelfTimes self() const;                 ///< of all of them; refers to the group
+
+    /// CallerEntry by CallerEntry, in the order of first use.
+    template <class Use>
+    void for_each_caller(const Use& use) const {
+        if (!callers_.empty()) return callers_.for_each(use);
+        if (const CallerEntry only = only_caller(); only.calls > 0) use(only);
+    }
+    bool has_callers() const { return !callers_.empty(); }  ///< several
+
+  private:
+    struct OwnSelf;
+    struct Rare;
+
+    CallerEntry only_caller() const;  ///< of a group without a table
+    CallerTable& caller_table();
+    void add_caller(std::uint32_t caller, const calls::Call& call);
+    void add_callers(const GroupTimes& other);
+    void add_self_times(const GroupTimes& other);
+    OwnSelf& own_self();
+    Rare& rare();
+
+    Distribution outermost_;
+    double self_squares_ = 0;
+    CallerTable callers_;                // none: they all return to the same address
+    std::unique_ptr<OwnSelf> own_self_;  // null: the self times are the durations of outermost_
+    std::unique_ptr<Rare> rare_;
+    std::uint32_t caller_ = 0;  // meaningless if there are callers_
+    bool keeps_all_self_ = false;
+};
+
+/// … and what else is known of it.
+struct WindowedTimes {
+    GroupTimes before;     ///< the calls from before it was sampled: all of them
+    ClusterSums clusters;  ///< of the outermost calls in windows
+};
+
+/// Not movable: the sequences refer to themselves.
+struct ThreadTimes {
+    explicit ThreadTimes(std::size_t functions)
+        : sequences(functions), untimed_callers(functions), sampling(functions) {}
+
+    calls::MatchCounts counts;
+    std::vector<calls::FunctionCounts> per_function;
+    mining::SequenceStore sequences;
+    CallerNumbers callers;
+    std::vector<GroupTimes> groups;  ///< by mining::GroupId
+    /// Whether `id`, of a group of `sequences`, is a new one, which has times from now on.
+    bool make_group(mining::GroupId id, bool all_self_times);
+    /// The groups are by ResolvedSettings::candidates, without these; empty: by the keys.
+    GivenUp given_up;
+    std::vector<CallerTable>
+        untimed_callers;  ///< by function: its calls without times, which are in no group
+    /// How often each stack was the one sampled; most were in no given thread.
+    tsl::robin_map<std::uint32_t, std::uint64_t> stack_samples;
+    std::unique_ptr<PatternTimes> patterns;  ///< null: not asked for
+    TreeSums sampling;
+    ThreadWindows sampling_windows;
+    tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
+    /// Of a function that is sampled in windows.
+    const WindowedCalls& windowed_calls(std::uint32_t function) const;
+    /// Of the outermost scored calls, by function; empty if none was asked for.
+    std::vector<samples::CallSample> samples;
+    samples::WindowSample windows{0, 0};
+    std::optional<OffCpuTimes> off_cpu;  ///< nothing: not recorded
+    std::uint64_t events = 0;
+    std::uint64_t too_long = 0;  ///< calls with too many children to be compared
+};
+
+using ThreadList = std::vector<std::unique_ptr<ThreadTimes>>;
+
+}  // namespace rdam::score

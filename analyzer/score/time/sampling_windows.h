@@ -1,0 +1,177 @@
+// Functions that are sampled in windows: which calls are a sample of which time, and how they stand for all.
+//
+// The calls of one window are not independent of each other: windows are clusters of unequal sizes. What
+// calls came to in all of a thread's life is estimated by the ratio to the size (W. G. Cochran, Sampling
+// Techniques, 3rd ed., 1977, chapter 9A, "ratio-to-size estimate", with the variance of a ratio of chapter
+// 6). A call belongs to the window in which it begins, however long it lasts.
+//
+// Where the thread has counted all calls of the function, the size is the number of calls. Where it has not,
+// the size is the program's own time: on a processor as far as that is known, without pauses, without what
+// the probes cost. For in a window the recorder slows the program down, a function that is called all the
+// time many times over; and windows may be long because there was no processor for who closes them. What the
+// probes cost is known badly, so that is much the worse estimate of the two.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analyzer/score/time/window.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::score {
+
+/// A score needs as many windows with calls.
+inline constexpr std::size_t kFewWindows = 5;
+/// Up to this part of a life need not be represented by windows at all.
+inline constexpr double kNegligibleLife = 0.05;
+
+/// The windows of a process.
+class WindowTable {
+  public:
+    /// In the order of time, none overlapping.
+    explicit WindowTable(std::vector<trace::Window> windows);
+
+    std::size_t size() const { return windows_.size(); }
+    const trace::Window& operator[](std::size_t index) const { return windows_[index]; }
+    /// The first that ends behind `t`.
+    std::size_t first_behind(std::uint64_t t) const;
+    /// The time in windows before `t`.
+    std::uint64_t covered(std::uint64_t t) const;
+
+  private:
+    std::vector<trace::Window> windows_;
+    std::vector<std::uint64_t> before_;  ///< Σ of the windows before each
+};
+
+/// Those of one thread. Neighbours are put together to kMostClusters at most, which bounds what is kept of
+/// them and does the estimate no harm: fewer clusters say less precisely how precise it is.
+class ThreadWindows {
+  public:
+    static constexpr std::size_t kMostClusters = 256;
+    static constexpr std::uint32_t kOutside = UINT32_MAX;
+
+    ThreadWindows() = default;
+    ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life);
+
+    /// The cluster of the window in which `t` lies; kOutside: in none. Quick if `t` is near that asked for
+    /// last.
+    std::uint32_t cluster_at(std::uint64_t t);
+    /// Likewise, of a function that is sampled since then: a cluster that began before is none for it.
+    std::uint32_t cluster_at(std::uint64_t t, std::uint64_t since);
+
+    /// A probe at `t` has cost so many ticks.
+    void note_probe(std::uint64_t t, double ticks);
+    /// The recorder held the thread. In the order of time.
+    void note_pause(std::uint64_t begin, std::uint64_t end);
+    /// The thread was on no processor; all there is to tell, after the pauses.
+    void note_off_cpu(std::span<const trace::OffCpu> intervals);
+
+    std::size_t clusters() const { return std::min(count_, kMostClusters); }
+    /// The time in each cluster from `begin` to `end`; none in one that began before `since`.
+    std::vector<double> lives(TickRange life, std::uint64_t since) const;
+    /// What was not the program's own time: in the windows of each cluster; from the cluster before to its
+    /// end besides, and at the end of the life.
+    std::span<const double> inside() const { return inside_; }
+    std::span<const double> between() const { return between_; }
+    std::span<const double> probes() const { return probes_; }  ///< the part of inside() that probes took
+
+  private:
+    std::size_t cluster_of(std::size_t index) const;
+    void take(std::uint64_t begin, std::uint64_t end);
+    std::size_t first_of(std::size_t cluster) const { return first_ + cluster * count_ / clusters(); }
+
+    std::shared_ptr<const WindowTable> table_;
+    std::size_t first_ = 0;
+    std::size_t count_ = 0;
+    std::size_t last_ = 0;  ///< that was found
+    std::vector<double> inside_, between_, probes_;
+    std::vector<trace::Window> pauses_;
+};
+
+/// Of a function in one cluster.
+struct ClusterSum {
+    std::uint32_t cluster = 0;
+    double calls = 0;
+    double time = 0;  ///< Σ of durations
+};
+
+/// Sums by cluster, those with calls.
+class ClusterSums {
+  public:
+    void add(std::uint32_t cluster, double calls, double time);
+    void add(const ClusterSums& other);
+    std::span<const ClusterSum> sums() const { return sums_; }
+
+  private:
+    std::vector<ClusterSum> sums_;  ///< rising
+};
+
+/// The calls of a function that is sampled in windows, by where they began. Weights are counted
+/// (calls::Call).
+struct WindowedCalls {
+    std::uint64_t before = 0;  ///< before it was sampled
+    std::uint64_t inside = 0;  ///< in windows
+    ClusterSums clusters;      ///< … by cluster; without times
+};
+
+/// How often a thread has called a function in its life, recorded or not.
+struct CountedCalls {
+    double calls = 0;
+    double error = 0;  ///< one standard error; 0: they were counted to the end of its life
+};
+
+/// Nothing: it is not known. `before`: so many were recorded before the function was sampled. Where the
+/// thread did not tell to the end of its life (it was killed) the rest is taken to be like what there was
+/// since the function is sampled, unless that is more than there was.
+std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
+                                          const trace::ThreadInfo& thread, TickRange life,
+                                          std::uint64_t before);
+
+/// How the calls of a function in a thread stand for all: those before it was sampled for themselves, those
+/// in windows for all after it.
+class WindowEstimate {
+  public:
+    /// `life` of the thread; `since` as FunctionInfo::windowed_since.
+    static WindowEstimate by_time(const ThreadWindows& windows, TickRange life, std::uint64_t since);
+    static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life, std::uint64_t since,
+                                   const WindowedCalls& recorded, const CountedCalls& counted);
+
+    /// Of so many calls each call in a window is one.
+    double expansion() const { return expansion_; }
+    /// The calls of the whole life, when these are recorded, and the variance of that.
+    double calls(const WindowedCalls& recorded) const;
+    double calls_variance(const WindowedCalls& recorded) const;
+    /// Whether the number of calls was counted, and not estimated by what is recorded.
+    bool is_counted() const { return counted_.has_value(); }
+    /// The part of the life from which every call is known.
+    double covered() const { return covered_; }
+    /// Whether there is enough to go by, if so many clusters have calls.
+    bool enough(std::size_t clusters_with_calls) const;
+    /// Of the estimate expansion × Σ y, y by cluster; what lies beyond is 0. Never below 0.
+    double variance(std::span<const double> y) const;
+    std::size_t clusters() const { return sizes_.size(); }
+
+  private:
+    WindowEstimate(const ThreadWindows& windows, TickRange life, std::uint64_t since);
+    double take_out(const ThreadWindows& windows, bool from_the_start);
+    void expand_to(double rest);
+
+    std::vector<double> sizes_;  ///< of the clusters: own time, or calls
+    std::size_t seen_ = 0;       ///< clusters in which the thread lived
+    double inside_ = 0;          ///< Σ of sizes_
+    double whole_ = 0;           ///< all of the thread's life, or all calls
+    double left_ = 0;            ///< … since the function is sampled
+    double error_ = 0;           ///< relative, of expansion_
+    double expansion_ = 0;
+    double covered_ = 0;
+    bool mostly_probes_ = false;  ///< what was seen of the function is rather the recorder
+    std::optional<CountedCalls> counted_;
+};
+
+}  // namespace rdam::score

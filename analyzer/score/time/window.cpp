@@ -1,0 +1,105 @@
+#include "analyzer/score/time/window.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdam::score {
+
+TickRange life_in(const trace::ThreadInfo& thread, const TickRange& range) {
+    return {std::max(thread.start, range.begin),
+            thread.end != 0 ? std::min(thread.end, range.end) : range.end};
+}
+
+EventWindow::EventWindow(TickRange range, std::size_t functions, std::vector<bool> ignored)
+    : range_(range), ignored_(std::move(ignored)), open_frames_(functions) {
+    ignored_.resize(functions);
+}
+
+std::span<const trace::Event> EventWindow::inside(std::span<const trace::Event> events) {
+    kept_.clear();
+    for (trace::Event event : events) {
+        if (passes(event)) kept_.push_back(event);
+    }
+    return kept_;
+}
+
+bool EventWindow::gap() {
+    while (!stack_.empty())
+        pop();
+    return !reaches_end_;
+}
+
+void EventWindow::see(std::uint64_t tsc) {
+    if (tsc < range_.begin) {
+        begins_before_ = true;
+        return;
+    }
+    if (!std::exchange(reaches_begin_, true)) {
+        cut_at_begin_ += static_cast<std::uint64_t>(
+            std::ranges::count_if(stack_, [&](const Frame& frame) { return !ignored_[frame.function]; }));
+    }
+    if (tsc >= range_.end) reaches_end_ = true;
+}
+
+bool EventWindow::passes(trace::Event& event) {
+    if (event.kind == trace::EventKind::pause) return clip_pause(event);
+    see(event.tsc);
+    switch (event.kind) {
+        case trace::EventKind::enter:
+            return enter(event);
+        case trace::EventKind::tail_enter:
+            return tail_enter(event);
+        default:
+            return leave(event);
+    }
+}
+
+bool EventWindow::clip_pause(trace::Event& event) const {
+    if (event.until < event.tsc) return range_.contains(event.tsc);  // impossible: the matcher counts it
+    event.tsc = std::max(event.tsc, range_.begin);
+    event.until = std::min(event.until, range_.end);
+    return event.tsc < event.until;
+}
+
+bool EventWindow::enter(trace::Event& event) {
+    const bool inherits = event.sampling == 0 && !stack_.empty();
+    const Frame frame{.function = event.function,
+                      .sampling = inherits ? stack_.back().sampling : event.sampling,
+                      .passed_on = range_.contains(event.tsc)};
+    // The call that the tree began with is not passed on, and the weight stands there.
+    if (inherits && !stack_.back().passed_on) event.sampling = frame.sampling;
+    stack_.push_back(frame);
+    ++open_frames_[event.function];
+    return frame.passed_on;
+}
+
+bool EventWindow::tail_enter(trace::Event& event) {
+    if (stack_.empty()) return range_.contains(event.tsc);
+    if (stack_.back().tail) pop();
+    if (stack_.empty()) return range_.contains(event.tsc);
+    const Frame& opener = stack_.back();
+    const Frame frame{.function = event.function,
+                      .sampling = event.sampling != 0 ? event.sampling : opener.sampling,
+                      .tail = true,
+                      .passed_on = opener.passed_on && range_.contains(event.tsc)};
+    if (!opener.passed_on && range_.contains(event.tsc) && !ignored_[event.function]) ++cut_at_begin_;
+    stack_.push_back(frame);
+    return frame.passed_on;
+}
+
+bool EventWindow::leave(const trace::Event& event) {
+    const bool inside = range_.contains(event.tsc);
+    if (open_frames_[event.function] == 0) return inside;
+    while (stack_.back().tail || stack_.back().function != event.function)
+        pop();
+    const bool passed_on = stack_.back().passed_on;
+    pop();
+    return inside && passed_on;
+}
+
+void EventWindow::pop() {
+    if (!stack_.back().tail) --open_frames_[stack_.back().function];
+    stack_.pop_back();
+}
+
+}  // namespace rdam::score

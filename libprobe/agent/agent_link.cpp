@@ -1,0 +1,423 @@
+#include "libprobe/agent/agent_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+
+#include "libprobe/agent/memory_limit.h"
+#include "libprobe/agent/plan_copy.h"
+#include "libprobe/agent/request.h"
+#include "libprobe/agent/starter.h"
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/sys.h"
+#include "libprobe/chunks/chunk_pool.h"
+#include "libprobe/code/gates.h"
+
+#ifndef MADV_DONTFORK
+#define MADV_DONTFORK 10
+#endif
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint32_t kLeastChunks = 16;
+constexpr std::size_t kMostVariables = 4096;
+
+constexpr std::uint64_t kShareOfLimit = 4;
+
+/// What `ulimit -v` leaves to the process, most of which is the program's.
+std::uint64_t address_space() {
+    rlimit limit{};
+    sys::call(SYS_prlimit64, 0, RLIMIT_AS, 0, sys::word(&limit));
+    return limit.rlim_cur;
+}
+
+/// Sets the size of the shared memory. `ulimit -f` is about files on disks, but the kernel applies it to any,
+/// and would end the program with a signal.
+bool set_size(int fd, std::uint64_t size) {
+    rlimit limit{};
+    sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, sys::word(&limit));
+    const rlimit raised{limit.rlim_max, limit.rlim_max};
+    if (limit.rlim_max < size) return false;
+    const bool too_low = limit.rlim_cur < size;
+    if (too_low) sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, sys::word(&raised), 0);
+    const bool done = sys::call(SYS_ftruncate, fd, static_cast<long>(size)) == 0;
+    // Nobody can take pages away under the agent.
+    sys::call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    if (too_low) sys::call(SYS_prlimit64, 0, RLIMIT_FSIZE, sys::word(&limit), 0);
+    return done;
+}
+
+std::uint32_t chunk_count() {
+    std::uint64_t bytes = globals.settings.buffer_bytes;
+    if (bytes == 0) {
+        struct sysinfo machine {};
+        sys::call(SYS_sysinfo, sys::word(&machine));
+        const std::uint64_t installed = machine.totalram * machine.mem_unit;
+        const std::uint64_t allowed = cgroup_memory_limit();
+        bytes = (allowed < installed ? allowed : installed) / 8;
+    }
+    const std::uint64_t room = address_space();
+    if (bytes > room / kShareOfLimit) bytes = room / kShareOfLimit;
+    std::uint64_t chunks = bytes / shm::kChunkSize;
+    if (chunks < kLeastChunks) chunks = kLeastChunks;
+    if (chunks > shm::kMaxChunks) chunks = shm::kMaxChunks;
+    return static_cast<std::uint32_t>(chunks);
+}
+
+/// An address range aligned to the chunk size, because a slot's address tells where its chunk ends. The
+/// chunks are not accessible before their first use.
+void* map_shared(int fd, std::uint64_t size) {
+    const std::uint64_t room = size + shm::kChunkSize;
+    const long reserved = sys::mmap(0, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sys::failed(reserved)) return nullptr;
+    const auto begin = static_cast<std::uint64_t>(reserved);
+    const std::uint64_t aligned = (begin + shm::kChunkSize - 1) & ~std::uint64_t{shm::kChunkSize - 1};
+    const long mapped =
+        sys::mmap(aligned, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+    if (sys::failed(mapped)) return nullptr;
+    // A program that locks its memory (mlockall) would be given all of it, gigabytes, at once.
+    sys::call(SYS_mprotect, static_cast<long>(aligned + shm::kChunksOffset),
+              static_cast<long>(size - shm::kChunksOffset), PROT_NONE);
+    if (aligned > begin) sys::call(SYS_munmap, reserved, static_cast<long>(aligned - begin));
+    if (begin + room > aligned + size)
+        sys::call(SYS_munmap, static_cast<long>(aligned + size),
+                  static_cast<long>(begin + room - aligned - size));
+    return reinterpret_cast<void*>(mapped);
+}
+
+bool starts_with(const char* text, const char* prefix) {
+    while (*prefix != '\0')
+        if (*text++ != *prefix++) return false;
+    return true;
+}
+
+/// Writes `directory of own_path()` + `tail` to `path`. 0, or why that cannot be executed: a negative errno.
+long beside_library(char (&path)[4096], const char* tail) {
+    const char* own = own_path();
+    std::size_t directory = 0;
+    for (std::size_t i = 0; own[i] != '\0'; ++i)
+        if (own[i] == '/') directory = i + 1;
+    const std::size_t tail_size = text_size(tail) + 1;
+    if (directory + tail_size > sizeof path) return -ENAMETOOLONG;
+    copy_bytes(path, own, directory);
+    copy_bytes(path + directory, tail, tail_size);
+    return sys::call(SYS_access, sys::word(path), 1 /* X_OK */);
+}
+
+long find_agent(char (&path)[4096]) {
+    const long installed = beside_library(path, "rdam/rdam-agent");
+    return installed == -ENOENT ? beside_library(path, "../tools/agent/rdam-agent") : installed;
+}
+
+[[noreturn]] void leave_process(int code) {
+    for (;;)
+        sys::call(SYS_exit_group, code);
+}
+
+/// What the program is limited to for its own good is not meant for the agent.
+void raise_limits() {
+    for (const int which : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+        rlimit limit{};
+        sys::call(SYS_prlimit64, 0, which, 0, sys::word(&limit));
+        limit.rlim_cur = limit.rlim_max;
+        sys::call(SYS_prlimit64, 0, which, sys::word(&limit), 0);
+    }
+}
+
+/// The agent's: the program's dynamic linker settings are not for it. Ends with a null.
+const char* const* agent_environment() {
+    static const char* environment[kMostVariables + 1];
+    std::size_t count = 0;
+    const char* output = globals.settings.output;
+    if (output != nullptr) environment[count++] = output;
+    for (char** entry = globals.settings.environment; *entry != nullptr && count < kMostVariables; ++entry)
+        if (!starts_with(*entry, "LD_") &&
+            (output == nullptr || !starts_with(*entry, kOutputVariable.data())))
+            environment[count++] = *entry;
+    environment[count] = nullptr;
+    return environment;
+}
+
+/// In the grandchild: becomes the agent, which leaves a starter behind if it is the first of its run.
+[[noreturn]] void become_agent(const char* path, int fd, const char* const* environment, bool first) {
+    char descriptor[21];
+    char process[21];
+    put_number(descriptor, static_cast<std::uint64_t>(fd));
+    put_number(process, globals.control->pid);
+    const char* arguments[] = {path, descriptor, process, first ? "first" : nullptr, nullptr};
+    raise_limits();
+    sys::call(SYS_fcntl, fd, F_SETFD, 0);
+    sys::call(SYS_execve, sys::word(path), sys::word(arguments), sys::word(environment));
+    globals.control->agent_futex.store(shm::AgentState::refused);
+    leave_process(127);
+}
+
+/// PID 1 or a subreaper: an orphan would become its child, and its wait() would return it.
+bool inherits_orphans() {
+    int subreaper = 0;
+    sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&subreaper));
+    return subreaper != 0 || sys::getpid() == 1;
+}
+
+/// In the child that stays: nothing of the program's may be held open here. What the agent leaves behind
+/// comes to it, not to the program.
+void wait_for_good() {
+    const std::uint64_t all = ~std::uint64_t{0};
+    sys::call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
+    sys::call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, sys::word(&all), 0, sizeof all);
+    sys::call(SYS_close_range, 0, ~0u, 0);
+    while (sys::call(SYS_wait4, -1, 0, __WALL, 0) == -4 /* EINTR */) {
+    }
+}
+
+/// A grandchild that nobody in the program waits for: its parent is gone when it starts, and made no SIGCHLD.
+///
+/// Of a process that takes in orphans the agent would become a child after all. There its parent stays, and
+/// waits for it: a child whose end sends no signal is seen by a wait with __WALL or __WCLONE only. (The agent
+/// itself cannot be one: an exec gives it the usual signal.)
+bool spawn(const char* path, int fd, const char* const* environment, bool first) {
+    const bool stays = inherits_orphans();
+    // CLONE_UNTRACED: a debugger of the program would follow the agent's exec.
+    const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
+    if (child == 0) {
+        sys::call(SYS_setsid);
+        // The kernel notes the agent's pid before the agent runs: however early it dies, that is seen.
+        const long grandchild =
+            sys::call(SYS_clone, CLONE_PARENT_SETTID, 0, sys::word(&globals.control->agent_pid), 0, 0);
+        if (grandchild == 0) become_agent(path, fd, environment, first);
+        if (stays && !sys::failed(grandchild)) wait_for_good();
+        leave_process(sys::failed(grandchild) ? 1 : 0);
+    }
+    if (sys::failed(child)) return false;
+    int status = 0;
+    if (stays) {
+        while (globals.control->agent_pid.load() == 0 &&
+               sys::call(SYS_wait4, child, sys::word(&status), __WALL | WNOHANG, 0) == 0)
+            sys::futex_wait(&globals.control->agent_pid, 0, 1);
+        return globals.control->agent_pid.load() != 0;
+    }
+    while (sys::call(SYS_wait4, child, sys::word(&status), __WALL, 0) == -4 /* EINTR */) {
+    }
+    return status == 0;
+}
+
+void answer_ifunc(shm::Control& control) {
+    using Resolver = std::uint64_t (*)();
+    const std::uint32_t asked = control.ifunc_asked.load();
+    if (asked == control.ifunc_answered_futex.load()) return;
+    control.ifunc_target = reinterpret_cast<Resolver>(control.ifunc_resolver)();
+    control.ifunc_answered_futex.store(asked);
+    sys::futex_wake(&control.ifunc_answered_futex, 1);
+}
+
+bool wait_for_plan() {
+    shm::Control& control = *globals.control;
+    for (;;) {
+        const shm::AgentState state = control.agent_futex.load();
+        if (state == shm::AgentState::planned) return true;
+        if (state == shm::AgentState::refused || state == shm::AgentState::finished) return false;
+        if (state == shm::AgentState::ask_ifunc) answer_ifunc(control);
+        const long result =
+            sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kWaitMilliseconds);
+        if (result < 0 && !agent_alive()) return false;
+    }
+}
+
+/// A memfd that is none of the standard descriptors: a program may run with those closed.
+long make_memory() {
+    constexpr long kFirstOther = 3;
+    const long fd = sys::call(SYS_memfd_create, sys::word("rdam"), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (sys::failed(fd) || fd >= kFirstOther) return fd;
+    const long other = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kFirstOther);
+    sys::call(SYS_close, fd);
+    return other;
+}
+
+void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chunks, bool fork_child) {
+    control.magic = shm::kMagic;
+    control.version = shm::kVersion;
+    control.chunks = chunks;
+    control.size = size;
+    control.pid = sys::getpid();
+    control.strict = globals.settings.strict;
+    control.drop_when_full = globals.settings.drop_when_full;
+    control.clock = globals.settings.clock;
+    control.max_overhead_ppm = globals.settings.max_overhead_ppm;
+    control.forked = fork_child ? 1 : 0;
+    control.verbose = globals.settings.verbose;
+    open_all_gates(reinterpret_cast<char*>(&control) + shm::kGatesOffset);
+    hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);
+}
+
+/// What the agent has written for stderr, or nothing.
+void print_reply(std::uint32_t serial) {
+    if (const PlanCopy plan(serial); plan.whole()) plan.print();
+}
+
+/// The process has a new agent, and new memory to share with it.
+void begin_standing(std::uint32_t chunks) {
+    for (std::uint32_t i = 0; i < shm::kMaxChunks && i < standing.fresh_chunks.load(); ++i)
+        standing.places[i].store(kNotThere);
+    for (std::atomic<std::uint8_t>& taken : standing.slots)
+        taken.store(0);
+    for (auto* const count : {&standing.fresh_chunks, &standing.ring_tail, &standing.waiters,
+                              &standing.out_of_memory, &standing.threads_started, &standing.threads_ended})
+        count->store(0);
+    standing.ended = 0;
+    standing.chunks = chunks;
+    globals.late_asked = 0;
+}
+
+/// Says how far the agent is, to those who wait longer than two seconds, and every two seconds. A clock would
+/// be one more system call, which the program may have forbidden.
+class Progress {
+  public:
+    explicit Progress(const shm::Control& control)
+        : control_(control), from_(control.ring_head.load()), all_(standing.ring_tail.load() - from_) {}
+
+    /// After kWaitMilliseconds of waiting.
+    void waited() {
+        if (++rounds_ % kRoundsBetween != 0) return;
+        const std::uint32_t done = control_.ring_head.load() - from_;
+        if (done >= all_ || all_ > shm::kRingSize) return;
+        constexpr std::uint64_t kMega = 1000000;
+        Line line;
+        (line << "writing the trace: " << std::uint64_t{done} * 100 / all_ << " % of "
+              << std::uint64_t{all_} * shm::kChunkSize / kMega << " MB")
+            .print();
+    }
+
+  private:
+    static constexpr std::uint32_t kRoundsBetween = 2000 / kWaitMilliseconds;
+
+    const shm::Control& control_;
+    std::uint32_t from_;
+    std::uint32_t all_;
+    std::uint32_t rounds_ = 0;
+};
+
+/// `rdam record` sees it by itself.
+void say_killed() {
+    if (!environment_variable(globals.settings.environment, "RDAM_RUN").value.empty()) return;
+    Line line;
+    (line
+     << "rdam-agent has ended before the trace was finished: it was killed, or had no memory; what it had "
+        "not written is lost: record again")
+        .print();
+}
+
+bool give_up(std::string_view what) {
+    Line line;
+    (line << what << unrecorded_fate()).print();
+    return false;
+}
+
+/// What a fork child does not find was there when its parent began: nothing is wrong with the installation.
+bool give_up_agent(long error, bool fork_child) {
+    if (error == -EACCES)
+        return give_up("rdam-agent may not be executed by this user: give everybody the right to");
+    if (fork_child)
+        return give_up(
+            "rdam-agent cannot be found from a fork child: the program has changed its root (chroot) or its "
+            "mounts since it began; have rdam's folder there, at the same path");
+    return give_up("rdam-agent is not beside librdam.so: install rdam again");
+}
+
+/// By the run's starter where there is one, else by itself. False: the reason has been printed.
+bool start_agent(int fd, bool fork_child) {
+    const char* const* environment = agent_environment();
+    std::uint32_t agent_pid = 0;
+    const Asked asked = ask_starter(fd, environment, agent_pid);
+    if (asked == Asked::silent)
+        return give_up("the run's starter of recorders (rdam-starter) does not answer");
+    if (asked == Asked::started) {
+        globals.control->agent_pid.store(agent_pid);
+        return true;
+    }
+    char path[4096];
+    if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
+    const bool first = asked == Asked::absent && globals.settings.children != 0;
+    if (spawn(path, fd, environment, first)) return true;
+    return give_up("cannot start rdam-agent: no process can be made here");
+}
+
+}  // namespace
+
+bool connect_agent(bool fork_child) {
+    const std::uint32_t chunks = chunk_count();
+    const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
+    const long fd = make_memory();
+    if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
+    void* memory = set_size(static_cast<int>(fd), size) ? map_shared(static_cast<int>(fd), size) : nullptr;
+    if (memory == nullptr) {
+        sys::call(SYS_close, fd);
+        return give_up(
+            "cannot map the event buffers: set RDAM_BUFFER to less, or raise ulimit -v and ulimit -f");
+    }
+    globals.control = static_cast<shm::Control*>(memory);
+    globals.shared_size = size;
+    begin_standing(chunks);
+    set_up_control(*globals.control, size, chunks, fork_child);
+    const bool started = start_agent(static_cast<int>(fd), fork_child);
+    sys::call(SYS_close, fd);
+    sys::call(SYS_madvise, sys::word(memory), static_cast<long>(size), MADV_DONTFORK);
+    if (!started) return false;
+    standing.agent_pid.store(globals.control->agent_pid.load());
+    if (!wait_for_plan()) {
+        if (globals.control->agent_futex.load() == shm::AgentState::refused) {
+            print_reply(0);
+            return false;
+        }
+        return give_up("rdam-agent ended unexpectedly");
+    }
+    print_reply(0);
+    return true;
+}
+
+bool ask_for_late_plan(std::uint32_t serial) {
+    shm::Control& control = *globals.control;
+    control.late_asked.store(serial);
+    call_agent();
+    for (;;) {
+        const std::uint32_t answered = control.late_answered_futex.load();
+        if (answered == serial) break;
+        const long result = sys::futex_wait(&control.late_answered_futex, answered, kWaitMilliseconds);
+        if (result < 0 && !agent_alive()) return false;
+        control.late_asked.store(serial);
+    }
+    print_reply(serial);
+    return true;
+}
+
+void wait_for_agent_end() {
+    shm::Control& control = *globals.control;
+    control.process_state.store(shm::ProcessState::ending);
+    call_agent();
+    Progress progress(control);
+    for (;;) {
+        const shm::AgentState state = control.agent_futex.load();
+        if (state == shm::AgentState::finished) break;
+        const long result =
+            sys::futex_wait(&control.agent_futex, static_cast<std::uint32_t>(state), kWaitMilliseconds);
+        if (result < 0 && !agent_alive()) {
+            // It may have finished in between.
+            if (control.agent_futex.load() != shm::AgentState::finished && control.gave_up.load() == 0)
+                say_killed();
+            break;
+        }
+        if (result < 0) progress.waited();
+        control.ended.tell(standing.ended);
+        control.process_state.store(shm::ProcessState::ending);
+    }
+    if (control.message_size <= sizeof control.message) say_lines(control.message, control.message_size);
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,208 @@
+#include "libprobe/base/runtime.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "libprobe/base/state.h"
+#include "libprobe/base/sys.h"
+
+// The compiler may turn a structure's copy into a call of these; hidden, they bind here and not to libc.
+extern "C" {
+__attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, std::size_t size) {
+    void* result = to;
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+    return result;
+}
+__attribute__((visibility("hidden"))) void* memset(void* to, int value, std::size_t size) {
+    void* result = to;
+    asm volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(value) : "memory");
+    return result;
+}
+__attribute__((visibility("hidden"))) int memcmp(const void* a, const void* b, std::size_t size) {
+    const auto* left = static_cast<const unsigned char*>(a);
+    const auto* right = static_cast<const unsigned char*>(b);
+    for (std::size_t i = 0; i < size; ++i)
+        if (left[i] != right[i]) return left[i] - right[i];
+    return 0;
+}
+__attribute__((visibility("hidden"))) std::size_t strlen(const char* text) {
+    std::size_t size = 0;
+    while (text[size] != '\0') {
+        asm volatile("" : "+r"(size));  // or the compiler recognises strlen and calls itself
+        ++size;
+    }
+    return size;
+}
+}
+
+namespace rdam::probe {
+
+void copy_bytes(void* to, const void* from, std::size_t size) {
+    memcpy(to, from, size);
+}
+void zero_bytes(void* to, std::size_t size) {
+    memset(to, 0, size);
+}
+
+std::size_t text_size(const char* text) {
+    return strlen(text);
+}
+
+std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size) {
+    iovec remote[shm::kMaxStackCopy / sys::kPage + 1];
+    std::size_t pieces = 0;
+    // The kernel copies whole pieces, or none of one: a piece ends with its page.
+    for (std::uint64_t at = from; at < from + size;) {
+        std::uint64_t next = (at | (sys::kPage - 1)) + 1;
+        if (next > from + size) next = from + size;
+        remote[pieces++] = {reinterpret_cast<void*>(at), next - at};
+        at = next;
+    }
+    const iovec local{to, size};
+    const long copied = sys::call(SYS_process_vm_readv, sys::getpid(), sys::word(&local), 1,
+                                  sys::word(remote), static_cast<long>(pieces), 0);
+    return copied < 0 ? 0 : static_cast<std::uint32_t>(copied);
+}
+
+Line& Line::operator<<(std::string_view text) {
+    for (const char c : text)
+        if (size_ < sizeof buffer_ - 1) buffer_[size_++] = c;
+    return *this;
+}
+
+Line& Line::quote(std::string_view text) {
+    for (const char c : text)
+        *this << (c >= ' ' && c <= '~' ? std::string_view{&c, 1} : std::string_view{"?"});
+    return *this;
+}
+
+void say(const char* text, std::size_t size) {
+    if (globals.settings.has_stderr && size > 0) sys::write(2, text, size);
+}
+
+void say_lines(const char* text, std::size_t size) {
+    constexpr unsigned char kDelete = 0x7f;
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if ((byte < ' ' && byte != '\n') || byte == kDelete) return;
+    }
+    say(text, size);
+}
+
+void* map_private(std::size_t size) {
+    const long address =
+        sys::mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return sys::failed(address) ? nullptr : reinterpret_cast<void*>(address);
+}
+
+void* find_next(const char* name) {
+    return dlsym(RTLD_NEXT, name);
+}
+
+void put_number(char (&text)[21], std::uint64_t number) {
+    std::size_t count = 1;
+    for (std::uint64_t rest = number; rest >= 10; rest /= 10)
+        ++count;
+    text[count] = '\0';
+    do {
+        text[--count] = static_cast<char>('0' + number % 10);
+        number /= 10;
+    } while (count > 0);
+}
+
+Line& Line::operator<<(std::uint64_t number) {
+    char digits[21];
+    put_number(digits, number);
+    return *this << std::string_view{digits};
+}
+
+void Line::print() {
+    buffer_[size_++] = '\n';
+    say(buffer_, size_);
+}
+
+std::string_view unrecorded_fate() {
+    return globals.settings.strict != 0 ? "; the program is not run"
+                                        : "; the program runs on without being recorded";
+}
+
+Variable environment_variable(char** environment, std::string_view name) {
+    for (char** entry = environment; *entry != nullptr; ++entry) {
+        const std::string_view text{*entry, text_size(*entry)};
+        if (text.size() > name.size() && text[name.size()] == '=' && text.starts_with(name))
+            return {{text.data() + name.size() + 1, text.size() - name.size() - 1}, true};
+    }
+    return {};
+}
+
+bool parse_bytes(std::string_view text, std::uint64_t& bytes) {
+    std::uint64_t value = 0;
+    std::size_t i = 0;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
+        if (value > (std::uint64_t{1} << 50)) return false;
+        value = value * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    }
+    if (i == 0) return false;
+    unsigned shift = 0;
+    if (i < text.size()) {
+        switch (text[i] | 0x20) {
+            case 'k':
+                shift = 10;
+                break;
+            case 'm':
+                shift = 20;
+                break;
+            case 'g':
+                shift = 30;
+                break;
+            case 'b':
+                shift = 0;
+                break;
+            default:
+                return false;
+        }
+        ++i;
+        text.remove_prefix(i);
+        for (const std::string_view tail : {"", "b", "B", "iB", "ib"})
+            if (text == tail) {
+                bytes = value << shift;
+                return true;
+            }
+        return false;
+    }
+    bytes = value;
+    return true;
+}
+
+bool parse_share(std::string_view text, std::uint32_t& ppm) {
+    constexpr std::uint64_t kUnit = 1'000'000;
+    constexpr std::uint64_t kMost = 1000 * kUnit;
+    bool percent = false;
+    if (text.ends_with('%')) {
+        percent = true;
+        text.remove_suffix(1);
+        if (text.ends_with(' ')) text.remove_suffix(1);
+    }
+    std::uint64_t value = 0;
+    std::uint64_t unit = kUnit;
+    bool point = false;
+    bool any = false;
+    for (const char c : text) {
+        if (c == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (c < '0' || c > '9' || value > 100 * kMost) return false;
+        any = true;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (point) unit /= 10;
+        value = point ? value + digit * unit : value * 10 + digit * unit;
+    }
+    if (percent) value /= 100;
+    if (!any || value < kUnit / 10000 || value > kMost) return false;
+    ppm = static_cast<std::uint32_t>(value);
+    return true;
+}
+
+}  // namespace rdam::probe

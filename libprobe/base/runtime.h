@@ -1,0 +1,65 @@
+// The few things that a C library would do, done here: libc may be wrapped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rdam::probe {
+
+void copy_bytes(void* to, const void* from, std::size_t size);
+void zero_bytes(void* to, std::size_t size);
+std::size_t text_size(const char* text);
+
+/// Copies `size` bytes from an address of this process that may not be there, or not all of it: the bytes
+/// copied, up to the first page that is missing. One system call. At most 16 KiB.
+std::uint32_t read_memory(void* to, std::uint64_t from, std::uint32_t size);
+
+/// Memory of this process alone, all of it there; nullptr: there is none.
+void* map_private(std::size_t size);
+
+/// dlsym(RTLD_NEXT, name): before the program runs.
+void* find_next(const char* name);
+
+/// Writes the decimal digits of `number` and a \0.
+void put_number(char (&text)[21], std::uint64_t number);
+
+/// Writes to stderr, unless the program was started with it closed: the descriptor may be anything by now.
+void say(const char* text, std::size_t size);
+
+/// The same for text out of the shared memory: nothing of it if it has a control character.
+void say_lines(const char* text, std::size_t size);
+
+/// A line of text built on the stack; what does not fit is cut.
+class Line {
+  public:
+    Line& operator<<(std::string_view text);
+    Line& operator<<(std::uint64_t number);
+    /// Text from outside, which a terminal may obey: what is not printable ASCII becomes `?`.
+    Line& quote(std::string_view text);
+    /// Writes "rdam: ", the line and \n to stderr in one write.
+    void print();
+    std::string_view text() const { return {buffer_, size_}; }
+
+  private:
+    char buffer_[1024] = {'r', 'd', 'a', 'm', ':', ' '};
+    std::size_t size_ = 6;
+};
+
+/// What becomes of a program that cannot be recorded, as the end of a line that says why.
+std::string_view unrecorded_fate();
+
+/// The value of an environment variable as it was when the program started, or empty and `found` false.
+struct Variable {
+    std::string_view value;
+    bool found = false;
+};
+Variable environment_variable(char** environment, std::string_view name);
+
+/// "64M", "1G", "4096" → bytes; false when it is not that.
+bool parse_bytes(std::string_view text, std::uint64_t& bytes);
+
+/// "10%", "2.5 %", "0.1" → millionths; false when it is not a share from 0.01 % to 100000 %.
+bool parse_share(std::string_view text, std::uint32_t& ppm);
+
+}  // namespace rdam::probe

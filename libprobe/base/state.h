@@ -1,0 +1,272 @@
+// The recorder's own data. Everything is static or thread-local: nothing is allocated on the way.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "libprobe/base/layout.h"
+#include "libprobe/format/shared.h"
+#include "libprobe/pack/packer.h"
+
+namespace rdam::probe {
+
+/// Who waits for the agent looks as often whether it lives.
+inline constexpr long kWaitMilliseconds = 100;
+
+/// One wrapped function. The trampolines read it; it is written before the function's entry is patched, and
+/// read-only from then on (settled.h).
+struct alignas(64) FunctionEntry {
+    void* resume;  ///< the moved prologue: continues as if the function had been called without rdam
+    std::uint64_t enter_head;
+    std::uint64_t leave_head;
+    std::uint16_t enter_size;  ///< bytes of the slot
+    std::uint16_t leave_size;
+    std::uint8_t return_value;  ///< plan::ReturnValue
+    std::uint8_t reserved;
+    std::uint16_t last_begin;  ///< of the chunk: up to there a call may take its first slot
+    // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
+    // or copy.
+    std::uint32_t stack_bytes;  ///< to copy, a multiple of 64
+    std::uint8_t integers;
+    std::uint8_t vectors;
+    std::uint8_t stack_words;
+    std::uint8_t no_words;         ///< 0
+    std::uint64_t store_integers;  ///< where to begin in STORE_WORDS, from its first label
+    std::uint64_t store_vectors;
+    std::uint64_t pair_key;  ///< see Pair::key
+};
+
+/// With a budget: of one function, RDAM_ENTRY_RATE behind its FunctionEntry, which may not change. As far
+/// from the next as those are, so that the trampolines need no index.
+struct alignas(64) Rate {
+    std::uint8_t value;  ///< 0…RDAM_MOST_RATE
+};
+
+/// How often a function was called from one place, in one thread.
+struct Pair {
+    /// The return address, xor the function's pair_key: its number + 1 in the bits that no address has, and
+    /// spread over the low ones, by which the place in the table is found. 0: nothing here.
+    std::uint64_t key;
+    std::uint64_t countdown;  ///< calls until the next call stack; reaching 0 calls rdam_slow_pair
+};
+
+inline constexpr std::uint32_t kPairs = 1u << RDAM_PAIR_BITS;
+
+inline constexpr std::uint64_t kRegionTree = ~std::uint64_t{1};
+
+struct SideFrame {
+    std::uint64_t rbp;  ///< the caller's; while free: the next free SideFrame
+    std::uint64_t return_address;
+    FunctionEntry* entry;
+    void* resume;
+    std::uint64_t
+        place;  ///< where on the stack the return address of the call stands; 0: free, or not filled yet
+    std::uint64_t order;  ///< higher than that of any frame taken before it
+};
+
+inline constexpr std::uint32_t kSideFrames =
+    128;  ///< in the thread-local storage: call stacks are followed through these
+inline constexpr std::size_t kSideBlock =
+    1 << 18;  ///< bytes of side frames that are mapped first when those do not suffice
+inline constexpr std::uint32_t kMostSideBlocks = 32;
+
+struct PairTable;
+
+/// The addresses of the stack that a thread began on. Empty: they are not known.
+struct Stack {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+};
+
+/// What a thread has told the agent of itself, and goes on with: what stands in shared memory it never reads.
+struct Bookkeeping {
+    std::uint32_t index = 0;            ///< of the thread
+    std::uint32_t chunk = shm::kNone;   ///< the one that its slots go to
+    std::uint32_t packed = shm::kNone;  ///< the one that its packs go to
+    std::uint32_t packed_used = 0;      ///< bytes, up to the end of the last record
+    std::uint32_t sequence = 0;         ///< of the filling of its chunk of slots
+    std::uint32_t number = 0;           ///< of its last record, or full chunk of slots
+    std::uint64_t start = 0;
+};
+
+/// Thread-local. The cursor starts beyond the end of an imaginary chunk, so that a thread's first event takes
+/// the slow path.
+struct ThreadState {
+    std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
+    SideFrame* side_free = nullptr;
+    /// Where rsp is below this, and not below stack.low, calls have their frames elsewhere (stack_use.h). 0:
+    /// nowhere.
+    std::uint64_t stack_limit = 0;
+    std::uint64_t side_count = 0;  ///< side frames taken so far
+    /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
+    /// recorded; 0: none is open. kRegionTree: a manual region is.
+    std::uint64_t tree = 0;
+    std::uint64_t random = 0;  ///< the last number drawn
+    std::uint64_t counter =
+        0;  ///< the address of the page by which its counter is read (counter.h); 0: it has none
+    std::uint64_t counter_gap =
+        0;  ///< by how much the counter had been enabled longer than running when it began
+    alignas(64) Pair pairs[kPairs] = {};
+    Stack stack;
+    SideFrame side[kSideFrames] = {};
+    shm::ThreadSlot* slot = nullptr;
+    std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
+    bool ended = false;            ///< its end has been told
+    bool side_ready = false;
+    SideFrame* side_blocks[kMostSideBlocks] = {};
+    std::uint32_t side_block_count = 0;
+    PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
+    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
+    std::uint32_t side_pass = 0;      ///< calls to be left without a frame before one is looked for again
+    std::uint32_t regions = 0;        ///< manual regions that are open
+    std::uint64_t vfork_cursor =
+        0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
+    Bookkeeping own;
+    std::uint64_t dropped = 0;       ///< events, since it has its slot
+    pack::PendingStacks stacks;      ///< whose enter events are still to come
+    std::uint32_t stack_number = 0;  ///< of the last call stack
+    /// What a child on this thread's memory must leave as it was (children.h).
+    std::uint64_t vfork_signals = 0;
+    std::uint64_t vfork_tree = 0;
+    std::uint32_t vfork_regions = 0;
+    bool lent = false;  ///< another task runs on this memory for good: neither is recorded
+    shm::PublishedCalls* published = nullptr;  ///< the thread's own; nullptr: it has published nothing yet
+    /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h).
+    alignas(64) std::uint64_t gate_calls[shm::kCallCounters] = {};
+};
+
+inline constexpr std::uint32_t kSettled = 1;
+
+/// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
+/// not inherited.
+struct alignas(4096) Guard {
+    /// Read by every event, with its slot's offset in the chunk: RDAM_GUARD_OPEN; 0 = do not record.
+    std::atomic<std::uint64_t> limit;
+    std::atomic<std::uint32_t>
+        initialised;  ///< 0 in a fork child (when the recorder has been started at all); kSettled; else
+                      ///< 2 × the tid of the thread that is about to start the recorder in a fork child
+    std::atomic<std::uint32_t> lends;     ///< a thread has lent its memory to a child since the last fork
+    std::atomic<std::uint64_t> counters;  ///< all bits where the pages of the threads' counters are there
+    std::uint8_t rest[4096 - 24] = {};
+
+    bool active() const { return limit.load() != 0; }
+    void activate() {
+        counters.store(~std::uint64_t{0});
+        limit.store(RDAM_GUARD_OPEN);
+    }
+    void deactivate() { limit.store(0); }
+};
+
+/// What start-up settles once. Private memory: a fork child has it too.
+struct Settings {
+    std::uint32_t verbose = 0;
+    std::uint32_t stack_period = 10000;
+    std::uint32_t drop_when_full = 0;
+    std::uint32_t strict = 0;
+    std::uint32_t children = 1;
+    shm::Clock clock = shm::Clock::rdtscp;
+    bool has_stderr = false;
+    std::uint32_t max_overhead_ppm = 0;  ///< 0: everything is recorded
+    bool counters = false;               ///< instructions are wanted
+    std::uint64_t buffer_bytes = 0;
+    char** environment = nullptr;
+    /// "RDAM_OUTPUT=" with the absolute path that a relative one meant at the start; null: it was absolute,
+    /// or there was no current folder.
+    const char* output = nullptr;
+};
+inline constexpr std::string_view kOutputVariable = "RDAM_OUTPUT=";
+
+/// How the recorder and its agent stand: what the recorder goes by, while the shared memory only tells the
+/// agent.
+struct Standing {
+    std::uint32_t chunks = 0;
+    std::atomic<std::uint32_t> agent_pid;
+    std::atomic<std::uint32_t> fresh_chunks;
+    std::atomic<std::uint32_t> ring_tail;
+    std::atomic<std::uint32_t> waiters;
+    std::atomic<std::uint32_t> out_of_memory;
+    std::atomic<std::uint32_t> threads_started;
+    std::atomic<std::uint32_t> threads_ended;
+    std::uint64_t ended = 0;                            ///< ticks
+    std::atomic<std::uint8_t> slots[shm::kMaxThreads];  ///< 1: a thread that lives has it
+    std::atomic<std::uint8_t> places[shm::kMaxChunks];  ///< ChunkPlace
+};
+
+enum ChunkPlace : std::uint8_t {
+    kNotThere = 0,  ///< its pages are not accessible
+    kTaken,         ///< a thread has it
+    kAway,          ///< the agent has it, or it is on its way there or back
+};
+
+/// Within ±2 GiB of any code there is one of them after another: more would be needed by no process that fits
+/// into its address space.
+inline constexpr std::uint32_t kMostGateCopies = 64;
+
+struct Globals {
+    Settings settings;
+    shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
+    std::uint64_t shared_size = 0;
+    std::uint32_t functions = 0;
+    shm::Measured measured = {};
+    std::uint32_t late_asked = 0;              ///< the last late request
+    std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
+    std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
+    /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
+    std::uint64_t gates[kMostGateCopies] = {};
+    std::uint32_t gate_copies = 0;
+    /// The function of each counter of calls; a fork child has its parent's code, so it has these.
+    std::uint32_t counted[shm::kCallCounters] = {};
+    std::atomic<std::uint32_t> call_counters{0};
+    bool patched = false;
+    bool counting = false;  ///< the trampolines are those that read the thread's counter
+    std::uint64_t addresses[shm::kMaxFunctions] =
+        {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan
+    // Of libc, past their wrappers if they have one: pthread_setspecific, pthread_attr_getstack,
+    // pthread_attr_setstacksize, pthread_attr_getstacksize, pthread_attr_init.
+    int (*set_specific)(std::uint32_t, const void*) = nullptr;
+    int (*get_stack)(const void*, void**, std::size_t*) = nullptr;
+    int (*set_stack_size)(void*, std::size_t) = nullptr;
+    int (*get_stack_size)(const void*, std::size_t*) = nullptr;
+    int (*init_attributes)(void*) = nullptr;
+    std::uint32_t thread_key = 0;
+    bool has_thread_key = false;
+};
+
+extern Globals globals;
+extern Standing standing;
+
+}  // namespace rdam::probe
+
+extern "C" {
+extern rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions];
+extern rdam::probe::Rate rdam_rates[rdam::shm::kMaxFunctions];
+extern rdam::probe::Guard rdam_guard;
+extern __thread rdam::probe::ThreadState rdam_thread;
+extern void* rdam_target_real;
+extern void* rdam_target_side;
+extern const char rdam_stubs_real[];
+extern const char rdam_stubs_side[];
+extern const char rdam_trampolines_begin[];
+extern const char rdam_trampolines_end[];
+void rdam_nothing();
+
+// Called by trampoline.S, with general registers only.
+std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
+                             const rdam::shm::EntryRegisters* registers);
+std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+std::uint64_t rdam_slow_begin(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
+rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
+                                       std::uint64_t place);
+}
+
+namespace rdam::probe {
+
+/// Whether the caller is a child on its maker's memory (start/children.h), or a signal handler's moment from
+/// having made one.
+inline bool in_shared_child(const ThreadState& thread) {
+    return thread.vfork_cursor != 0 && rdam_guard.lends.load() != 0;
+}
+
+}  // namespace rdam::probe

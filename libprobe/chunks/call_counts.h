@@ -1,0 +1,38 @@
+// How often gated functions are called, recorded or not: a counter of each such function in each thread's own
+// storage, which the gate's code counts up (gates.h), and a copy of them in the memory that is shared with
+// the agent. Without them the calls of a closed gate would be anybody's guess.
+#pragma once
+
+#include <cstdint>
+
+#include "libprobe/base/state.h"
+#include "libprobe/format/shared.h"
+
+namespace rdam::probe {
+
+inline constexpr std::uint32_t kNoCallCounter = 0xffffffff;
+
+/// The counter of a gated function, a new one if it has none; kNoCallCounter: all are taken, and its calls
+/// are not counted. One thread at a time.
+std::uint32_t give_call_counter(std::uint32_t function);
+/// kNoCallCounter: it has none.
+std::uint32_t call_counter_of(std::uint32_t function);
+/// From any thread's thread pointer to its counter.
+std::uint32_t displacement_of(std::uint32_t counter);
+
+/// Tells the agent of this process (globals.control) which function each counter is for.
+void tell_call_counters();
+
+/// Shows the agent what the calling thread has counted. Signals are blocked; `slot` is the thread's.
+void publish_calls(ThreadState& thread, shm::ThreadSlot& slot);
+/// `slot` is the thread's from now on, and shows nothing of the one before.
+void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot);
+
+/// Likewise of all other threads that live, when the program ends before they do.
+void publish_others();
+/// The calls are again as they were when they were last published.
+void take_back_calls(ThreadState& thread);
+/// The thread has called nothing yet.
+void forget_calls(ThreadState& thread);
+
+}  // namespace rdam::probe

@@ -1,0 +1,207 @@
+#include "libprobe/chunks/chunk_pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/state.h"
+#include "libprobe/base/sys.h"
+#include "libprobe/format/free_list.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint32_t kMostUnsure = 50;
+
+/// The agent looks by itself some ten times a second: waking it for every chunk would cost more than its
+/// work.
+constexpr std::uint32_t kWorthWaking = 8;
+
+/// Whoever tells last tells what is true.
+void tell_tail() {
+    std::uint32_t tail = standing.ring_tail.load();
+    for (std::uint32_t told = ~tail; told != tail; tail = standing.ring_tail.load())
+        globals.control->ring_tail.tell(told = tail);
+}
+
+void push(std::uint32_t entry) {
+    shm::Control& control = *globals.control;
+    const std::uint32_t at = standing.ring_tail.fetch_add(1);
+    control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
+    tell_tail();
+    const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
+    if (due || globals.settings.max_overhead_ppm != 0 || standing.waiters.load() != 0) wake_agent();
+}
+
+/// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that
+/// the memory may not be there is an error here and would be a SIGBUS later.
+std::uint32_t take_fresh() {
+    std::uint32_t fresh = standing.fresh_chunks.load();
+    do {
+        if (fresh >= standing.chunks) return shm::kNone;
+    } while (!standing.fresh_chunks.compare_exchange_weak(fresh, fresh + 1));
+    // Before anything that takes time: a thread may be killed here, and others have chunks behind this one.
+    globals.control->fresh_chunks.count_up();
+    const long place = sys::word(&header_of(fresh));
+    long done = sys::call(SYS_mprotect, place, shm::kChunkSize, PROT_READ | PROT_WRITE);
+    if (done == 0) done = sys::call(SYS_madvise, place, shm::kChunkSize, MADV_POPULATE_WRITE);
+    if (done != 0) {
+        standing.out_of_memory.store(1);
+        globals.control->out_of_memory.store(static_cast<std::uint32_t>(-done));
+        // Not even its header is there to be looked at.
+        std::uint32_t next = fresh + 1;
+        if (standing.fresh_chunks.compare_exchange_strong(next, fresh))
+            globals.control->fresh_chunks.count_down();
+        return shm::kNone;
+    }
+    standing.places[fresh].store(kTaken);
+    return fresh;
+}
+
+/// What the place of a chunk is that the agent has given back; kNotThere: it has not. Of one whose thread was
+/// gone it says so: nobody could tell us.
+ChunkPlace place_if_free(std::uint32_t chunk) {
+    if (chunk >= standing.chunks) return kNotThere;
+    const std::uint8_t place = standing.places[chunk].load();
+    if (place == kNotThere) return kNotThere;
+    const shm::ChunkState state = header_of(chunk).state.load();
+    if (place == kAway && state == shm::ChunkState::free) return kAway;
+    return place == kTaken && state == shm::ChunkState::left ? kTaken : kNotThere;
+}
+
+/// What stands in the list is believed only as far as it leads to free chunks; otherwise the program has
+/// written into it, and what is in the list is lost.
+std::uint32_t take_free() {
+    shm::Control& control = *globals.control;
+    const std::uint32_t chunk = shm::pop_free(
+        control, header_of, [](std::uint32_t each) { return place_if_free(each) != kNotThere; });
+    if (chunk == shm::kNone) return chunk;
+    if (chunk != shm::kDamagedList) {
+        std::uint8_t place = place_if_free(chunk);
+        if (place != kNotThere && standing.places[chunk].compare_exchange_strong(place, kTaken)) return chunk;
+    }
+    control.damaged.count_up();
+    return shm::kNone;
+}
+
+/// Used before, or fresh.
+std::uint32_t take_any(shm::ChunkKind kind) {
+    if (const std::uint32_t chunk = take_free(); chunk != shm::kNone) {
+        if (kind == shm::ChunkKind::slots)
+            zero_bytes(reinterpret_cast<char*>(&header_of(chunk)) + shm::kChunkHeader,
+                       shm::kChunkSize - shm::kChunkHeader);
+        return chunk;
+    }
+    return standing.out_of_memory.load() == 0 ? take_fresh() : shm::kNone;
+}
+
+void count_waiters(std::uint32_t change) {
+    globals.control->waiters.store(standing.waiters.fetch_add(change) + change);
+}
+
+std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
+    shm::Control& control = *globals.control;
+    for (;;) {
+        const std::uint32_t ticket = control.free_futex.load();
+        if (const std::uint32_t chunk = take_any(kind); chunk != shm::kNone) return chunk;
+        if (globals.settings.drop_when_full != 0) return shm::kNone;
+        // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may
+        // never fill it.
+        const bool held = control.held.load() != 0;
+        if (control.ring_head.load() == standing.ring_tail.load() && !held &&
+            static_cast<std::uint32_t>(control.free_chunks.load()) == 0)
+            return shm::kNone;
+        count_waiters(1);
+        tell_tail();
+        if (waited == 0) call_agent();
+        waited = 1;
+        if (held) wake_agent();
+        const long result = sys::futex_wait(&control.free_futex, ticket, kWaitMilliseconds);
+        count_waiters(~0u);
+        if (result < 0 && !agent_alive()) {
+            rdam_guard.deactivate();
+            return shm::kNone;
+        }
+    }
+}
+
+}  // namespace
+
+shm::ChunkHeader& header_of(std::uint32_t chunk) {
+    return *reinterpret_cast<shm::ChunkHeader*>(reinterpret_cast<char*>(globals.control) +
+                                                shm::kChunksOffset + std::uint64_t{chunk} * shm::kChunkSize);
+}
+
+std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint64_t& waited) {
+    const std::uint32_t chunk = take_or_wait(kind, waited);
+    if (chunk == shm::kNone) return chunk;
+    shm::ChunkHeader& head = header_of(chunk);
+    const shm::ChunkHeader::Owner owner = {
+        .kind = kind,
+        .thread = thread.own.index,
+        .slot = static_cast<std::uint32_t>(thread.slot - globals.control->threads),
+        .chunk = chunk};
+    head.owner = owner;
+    head.owner_check = shm::check_of(&owner, sizeof owner, 0);
+    head.used.tell(shm::kChunkHeader, std::memory_order_relaxed);
+    head.sequence.tell(thread.own.sequence, std::memory_order_relaxed);
+    head.number.tell(0, std::memory_order_relaxed);
+    head.state.store(shm::ChunkState::owned, std::memory_order_release);
+    return chunk;
+}
+
+void release(std::uint32_t chunk) {
+    shm::Control& control = *globals.control;
+    standing.places[chunk].store(kAway);
+    shm::push_free(control, chunk, header_of);
+    control.free_futex.fetch_add(1);
+    if (standing.waiters.load() > 0) sys::futex_wake(&control.free_futex, 1);
+}
+
+void hand_over_chunk(std::uint32_t chunk) {
+    standing.places[chunk].store(kAway);
+    header_of(chunk).state.store(shm::ChunkState::full, std::memory_order_release);
+    push(1 + chunk);
+}
+
+void hand_over_thread(const shm::ThreadSlot& slot) {
+    push(shm::kEndedThread | static_cast<std::uint32_t>(&slot - globals.control->threads));
+}
+
+void wake_agent() {
+    shm::Control& control = *globals.control;
+    control.work_futex.fetch_add(1);
+    if (control.agent_sleeps.load() != 0) sys::futex_wake(&control.work_futex, 1);
+}
+
+void call_agent() {
+    shm::Control& control = *globals.control;
+    control.urgent_futex.fetch_add(1);
+    sys::futex_wake(&control.urgent_futex, 1);
+    control.work_futex.fetch_add(1);
+    sys::futex_wake(&control.work_futex, 1);
+}
+
+bool agent_alive() {
+    const long fd = sys::call(SYS_pidfd_open, standing.agent_pid.load());
+    if (sys::failed(fd)) {
+        // No descriptor is left, or the call is forbidden: a signal that is none may tell, but not of a
+        // zombie.
+        if (fd == -ESRCH || sys::call(SYS_kill, standing.agent_pid.load(), 0) == -ESRCH) return false;
+        if (globals.unsure.fetch_add(1) < kMostUnsure) return true;
+        globals.control->gave_up.store(shm::kGaveUp);
+        return false;
+    }
+    globals.unsure.store(0);
+    pollfd wait{static_cast<int>(fd), POLLIN, 0};
+    const long ready = sys::call(SYS_poll, sys::word(&wait), 1, 0);
+    sys::call(SYS_close, fd);
+    return ready == 0;
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,234 @@
+#include "libprobe/chunks/chunks.h"
+
+#include <sys/prctl.h>
+
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/sys.h"
+#include "libprobe/chunks/call_counts.h"
+#include "libprobe/chunks/chunk_pool.h"
+#include "libprobe/chunks/packing.h"
+#include "libprobe/clock/clock.h"
+#include "libprobe/clock/counter.h"
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint64_t kParked = RDAM_CHUNK_LIMIT + 1;  ///< a cursor that belongs to no chunk
+
+/// Where the next slot of the chunk would have begun; 0: the cursor has left the chunk for good.
+std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
+    const std::uint64_t used = thread.cursor - reinterpret_cast<std::uint64_t>(&head);
+    return used <= shm::kChunkSize ? static_cast<std::uint32_t>(used) : 0;
+}
+
+void set_chunk(ThreadState& thread, std::uint32_t chunk) {
+    thread.own.chunk = chunk;
+    thread.slot->chunk.store(chunk, std::memory_order_release);
+}
+
+/// The thread's slots become packs. Where they cannot, the chunk goes to the agent as it is, behind what is
+/// packed: it can wait for a slot that is not written yet.
+void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
+    publish_calls(thread, *thread.slot);
+    const std::uint32_t chunk = thread.own.chunk;
+    if (chunk == shm::kNone) return;
+    shm::ChunkHeader& head = header_of(chunk);
+    const std::uint32_t used = used_of(thread, head);
+    head.state.store(shm::ChunkState::packing);
+    const bool packed = used != 0 && pack_slots(thread, used, waited);
+    ++thread.own.sequence;
+    if (packed) {
+        zero_bytes(reinterpret_cast<char*>(&head) + shm::kChunkHeader, used - shm::kChunkHeader);
+        head.sequence.tell(thread.own.sequence);
+        head.state.store(shm::ChunkState::owned);
+        // The agent sets the rates by what it has seen.
+        if (globals.settings.max_overhead_ppm != 0) hand_over_packed(thread);
+        return;
+    }
+    // Their enter events are in this chunk, if anywhere.
+    thread.stacks.clear();
+    head.used.tell(used, std::memory_order_relaxed);
+    set_chunk(thread, shm::kNone);
+    hand_over_packed(thread);
+    head.number.tell(++thread.own.number);
+    hand_over_chunk(chunk);
+}
+
+void print_notice() {
+    shm::Control& control = *globals.control;
+    constexpr std::uint32_t kBeingPrinted = ~0u;
+    std::uint32_t size = control.notice_size.load();
+    if (size == 0 || size == kBeingPrinted ||
+        !control.notice_size.compare_exchange_strong(size, kBeingPrinted))
+        return;
+    if (size <= sizeof control.notice) say_lines(control.notice, size);
+    control.notice_size.store(0);
+}
+
+/// The thread's own, or another. Where there is none left, what the thread has packed makes room.
+std::uint32_t chunk_for_slots(ThreadState& thread, std::uint64_t& waited) {
+    if (thread.own.chunk != shm::kNone) return thread.own.chunk;
+    std::uint32_t chunk = acquire(thread, shm::ChunkKind::slots, waited);
+    if (chunk == shm::kNone && thread.own.packed != shm::kNone) {
+        hand_over_packed(thread);
+        chunk = acquire(thread, shm::ChunkKind::slots, waited);
+    }
+    if (chunk != shm::kNone) set_chunk(thread, chunk);
+    return chunk;
+}
+
+/// The state alone may be damaged: another thread that lives may have the slot. Of one that is gone without a
+/// word only the agent knows.
+bool claim(shm::ThreadSlot& slot, std::atomic<std::uint8_t>& taken) {
+    shm::ThreadState state = slot.state.load();
+    const bool left = state == shm::ThreadState::left;
+    if (!left && (state != shm::ThreadState::free || taken.load() != 0)) return false;
+    if (!slot.state.compare_exchange_strong(state, shm::ThreadState::claimed)) return false;
+    taken.store(1);
+    return true;
+}
+
+std::uint32_t new_index(shm::Control& control) {
+    const std::uint32_t index = standing.threads_started.fetch_add(1);
+    control.threads_started.store(standing.threads_started.load());
+    return index;
+}
+
+}  // namespace
+
+void tell_begin(ThreadState& thread) {
+    shm::ThreadSlot& slot = *thread.slot;
+    shm::ThreadSlot::Begin begin = {
+        .index = thread.own.index,
+        .tid = sys::gettid(),
+        .start = thread.own.start,
+        .counting = thread.ended ? 0 : reinterpret_cast<std::uint64_t>(thread.gate_calls),
+        .name = {}};
+    sys::call(SYS_prctl, PR_GET_NAME, sys::word(begin.name));
+    slot.begin = begin;
+    slot.begin_check = shm::check_of(&begin, sizeof begin, 0);
+}
+
+bool begin_thread(ThreadState& thread, std::uint64_t start) {
+    shm::Control& control = *globals.control;
+    const std::uint32_t hint = control.thread_hint.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < shm::kMaxThreads; ++i) {
+        const std::uint32_t at = (hint + i) % shm::kMaxThreads;
+        shm::ThreadSlot& slot = control.threads[at];
+        if (!claim(slot, standing.slots[at])) continue;
+        control.thread_hint.store(at + 1, std::memory_order_relaxed);
+        if (!thread.ended) thread.own = {.index = new_index(control), .start = start};
+        thread.slot = &slot;
+        thread.dropped = 0;
+        slot.chunk.store(shm::kNone, std::memory_order_relaxed);
+        slot.packed.store(shm::kNone, std::memory_order_relaxed);
+        slot.end_check = 0;
+        slot.dropped.tell(0);
+        tell_begin(thread);
+        constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+        thread.random = (read_clock() ^ std::uint64_t{slot.begin.tid} << 32) * kSpread;
+        begin_publishing(thread, slot);
+        slot.state.store(shm::ThreadState::live, std::memory_order_release);
+        park(thread);
+        if (!thread.ended) begin_counter(thread);
+        // Behind the last destructor libc's memory for thread-specific data is gone.
+        if (thread.ended)
+            control.reopened.fetch_add(1);
+        else if (globals.has_thread_key)
+            globals.set_specific(globals.thread_key, &thread);
+        return true;
+    }
+    return false;
+}
+
+void end_thread(ThreadState& thread) {
+    if (thread.slot == nullptr) return;
+    shm::ThreadSlot& slot = *thread.slot;
+    shm::ThreadSlot::End end = {.end = read_clock(), .numbers = 0};
+    tell_begin(thread);
+    std::uint64_t waited = 0;
+    empty_chunk(thread, waited);
+    park(thread);
+    if (const std::uint32_t chunk = thread.own.chunk; chunk != shm::kNone) {
+        set_chunk(thread, shm::kNone);
+        release(chunk);
+    }
+    hand_over_packed(thread);
+    end_counter(thread);
+    end.numbers = thread.own.number;
+    slot.end = end;
+    slot.end_check = shm::check_of(&end, sizeof end, thread.own.index);
+    thread.slot = nullptr;
+    shm::Control& control = *globals.control;
+    if (thread.ended) control.reopened.fetch_sub(1);
+    thread.ended = true;
+    const auto at = static_cast<std::uint32_t>(&slot - control.threads);
+    slot.state.store(shm::ThreadState::ended, std::memory_order_release);
+    standing.slots[at].store(0);
+    const std::uint32_t ended = standing.threads_ended.fetch_add(1) + 1;
+    control.threads_ended.store(standing.threads_ended.load());
+    hand_over_thread(slot);
+    if ((ended - control.threads_done.load()) % shm::kManyEnded == 0) call_agent();
+}
+
+void take_all_rates() {
+    const shm::Control& control = *globals.control;
+    if (globals.settings.max_overhead_ppm == 0) return;
+    globals.rates_seen.store(control.rates_changed.load());
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        rdam_rates[i].value = control.rates[i].load(std::memory_order_relaxed) & RDAM_MOST_RATE;
+}
+
+bool change_chunk(ThreadState& thread) {
+    const std::uint64_t begin = read_clock();
+    if (globals.control->notice_size.load(std::memory_order_relaxed) != 0) print_notice();
+    if (globals.control->rates_changed.load() != globals.rates_seen.load()) take_all_rates();
+    std::uint64_t waited = 0;
+    empty_chunk(thread, waited);
+    park(thread);
+    const std::uint32_t chunk = chunk_for_slots(thread, waited);
+    if (chunk == shm::kNone) return false;
+    shm::ChunkHeader& head = header_of(chunk);
+    auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
+    slot[0] = begin;
+    slot[2] = read_clock();
+    const auto reason = waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk;
+    std::atomic_ref<std::uint64_t>{slot[1]}.store(
+        shm::make_head(shm::SlotKind::pause, 1, static_cast<std::uint32_t>(reason)),
+        std::memory_order_release);
+    thread.cursor = reinterpret_cast<std::uint64_t>(slot + 3);
+    return true;
+}
+
+std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size) {
+    if (thread.cursor % shm::kChunkSize + size > shm::kChunkLimit && !change_chunk(thread)) return nullptr;
+    auto* slot = reinterpret_cast<std::uint64_t*>(thread.cursor);
+    thread.cursor += size;
+    return slot;
+}
+
+void announce_events() {
+    if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
+    shm::Control& control = *globals.control;
+    if (control.has_events.exchange(1) == 0) wake_agent();
+    // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program
+    // is killed in a moment.
+    while (control.file_futex.load() == 0) {
+        if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
+        control.has_events.store(1);
+    }
+}
+
+void count_dropped(ThreadState& thread) {
+    thread.stacks.clear();
+    if (thread.slot != nullptr)
+        thread.slot->dropped.tell(++thread.dropped);
+    else if (globals.control != nullptr)
+        (thread.lent ? globals.control->lent : globals.control->dropped).add(1);
+}
+
+void park(ThreadState& thread) {
+    thread.cursor = kParked;
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,43 @@
+// A thread's way to memory for its events, and back.
+//
+// All functions here are called with signals blocked (sys::BlockSignals) and only by the thread that `thread`
+// belongs to.
+#pragma once
+
+#include <cstdint>
+
+#include "libprobe/base/state.h"
+
+namespace rdam::probe {
+
+/// Announces the thread to the agent; false when there are more than shm::kMaxThreads. `start` in ticks. A
+/// thread that has ended may begin again: a signal handler or a destructor behind the last one still runs.
+bool begin_thread(ThreadState& thread, std::uint64_t start);
+
+/// Tells the agent anew who the thread is and since when.
+void tell_begin(ThreadState& thread);
+
+/// Hands over what the thread has recorded.
+void end_thread(ThreadState& thread);
+
+/// Empties the current chunk, or takes another, waiting or not as the user chose. Marks the time it took
+/// at the chunk's begin. False when there is none: the event is counted as dropped.
+bool change_chunk(ThreadState& thread);
+
+/// `size` zeroed bytes of the thread's chunk, changing the chunk when they do not fit; nullptr when there are
+/// none. The caller writes the head last.
+std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
+
+/// Takes over the rates that the agent has set for the functions, all of them zero at first.
+void take_all_rates();
+
+/// Tells the agent, once, that there is going to be something to write, and waits until the file is there.
+void announce_events();
+
+/// Counts one event that is not going to be recorded.
+void count_dropped(ThreadState& thread);
+
+/// Points the cursor at no chunk: the next event takes the slow path.
+void park(ThreadState& thread);
+
+}  // namespace rdam::probe

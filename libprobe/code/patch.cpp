@@ -1,0 +1,313 @@
+#include "libprobe/code/patch.h"
+
+#include <sys/mman.h>
+
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/state.h"
+#include "libprobe/base/sys.h"
+#include "libprobe/chunks/call_counts.h"
+#include "libprobe/code/code_memory.h"
+#include "libprobe/code/gates.h"
+
+extern "C" {
+/// The trampolines by clock (shm::Clock), counting or not, budget or none, and frame (real, side).
+extern void* const rdam_variants[rdam::shm::kClocks][2][2][2];
+
+/// For FunctionEntry::store_integers and store_vectors, by the number of registers.
+extern const std::uint8_t rdam_store_integers[rdam::plan::kMaxIntegerRegisters + 1];
+extern const std::uint8_t rdam_store_vectors[rdam::plan::kMaxVectorRegisters + 1];
+}
+
+namespace rdam::probe {
+namespace {
+
+constexpr std::uint32_t kIslandSize = 16;  ///< jmp *0(%rip) and the address behind it
+constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (std::uint64_t{64} << 20);
+
+bool reaches(std::uint64_t from_end, std::uint64_t to) {
+    const auto distance = static_cast<std::int64_t>(to - from_end);
+    return distance >= INT32_MIN && distance <= INT32_MAX;
+}
+
+void put32(std::uint64_t at, std::uint64_t value) {
+    const auto low = static_cast<std::uint32_t>(value);
+    copy_bytes(reinterpret_cast<void*>(at), &low, sizeof low);
+}
+
+void put64(std::uint64_t at, std::uint64_t value) {
+    copy_bytes(reinterpret_cast<void*>(at), &value, sizeof value);
+}
+
+/// Maps `size` bytes so near `low`…`high` that a 32-bit displacement reaches from any of the one to any of
+/// the other. Below first: the heap grows above an executable.
+std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size) {
+    const auto try_at = [size](std::uint64_t address) {
+        const long got = sys::mmap(address, size, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (sys::failed(got)) return false;
+        if (static_cast<std::uint64_t>(got) == address) return true;
+        sys::call(SYS_munmap, got, static_cast<long>(size));
+        return false;
+    };
+    const std::uint64_t step_first = std::uint64_t{64} << 10;
+    std::uint64_t step = step_first;
+    for (std::uint64_t down = (low & ~(sys::kPage - 1)) - size;
+         high - down < kReach && down >= 0x10000 && down < low; down -= step) {
+        if (try_at(down)) return down;
+        if (low - down > (16u << 20)) step = 4u << 20;
+    }
+    step = step_first;
+    // Well above, or the gap between an executable and its heap would be lost to brk.
+    for (std::uint64_t up = ((high + sys::kPage - 1) & ~(sys::kPage - 1)) + (std::uint64_t{1} << 30);
+         up + size - low < kReach; up += step) {
+        if (try_at(up)) return up;
+        if (up - high > (std::uint64_t{1} << 30) + (16u << 20)) step = 4u << 20;
+    }
+    step = step_first;
+    for (std::uint64_t up = (high + sys::kPage - 1) & ~(sys::kPage - 1); up + size - low < kReach;
+         up += step) {
+        if (try_at(up)) return up;
+        if (up - high > (16u << 20)) step = 4u << 20;
+    }
+    return 0;
+}
+
+void* trampoline(plan::Frame frame) {
+    const auto clock = static_cast<std::size_t>(globals.settings.clock);
+    const std::size_t counting = globals.counting ? 1 : 0;
+    const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
+    return rdam_variants[clock][counting][budget][frame == plan::Frame::real ? 0 : 1];
+}
+
+std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
+    const char* stubs = frame == plan::Frame::real ? rdam_stubs_real : rdam_stubs_side;
+    return reinterpret_cast<std::uint64_t>(stubs) + std::uint64_t{number} * RDAM_STUB_SIZE;
+}
+
+void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uint32_t stack_bytes, bool waits,
+                void* resume) {
+    FunctionEntry& entry = rdam_functions[number];
+    const std::uint32_t words =
+        recording.integer_registers + recording.vector_registers + recording.stack_words;
+    const std::uint32_t result_words = recording.return_value != plan::ReturnValue::none ? 1 : 0;
+    entry.resume = resume;
+    const std::uint64_t counted = globals.counting ? shm::kCounted : 0;
+    const std::uint32_t count_words = globals.counting ? 1 : 0;
+    entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number) | counted;
+    entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number) | counted;
+    entry.enter_size = static_cast<std::uint16_t>(24 + 8 * (words + count_words));
+    entry.leave_size = static_cast<std::uint16_t>(16 + 8 * (result_words + count_words));
+    entry.last_begin = waits ? shm::kChunkWaits : shm::kChunkLimit;
+    entry.stack_bytes = (stack_bytes + 63) & ~63u;
+    entry.integers = recording.integer_registers;
+    entry.vectors = recording.vector_registers;
+    entry.stack_words = recording.stack_words;
+    entry.return_value = static_cast<std::uint8_t>(recording.return_value);
+    entry.store_integers = rdam_store_integers[recording.integer_registers];
+    entry.store_vectors = rdam_store_vectors[recording.vector_registers];
+    entry.pair_key = std::uint64_t{number + 1} << 48 ^ std::uint32_t{(number + 1) * RDAM_PAIR_HASH};
+}
+
+/// Places the moved prologue of one function; false when a fix-up does not reach.
+bool place_code(const char* area, const shm::PlannedFunction& function, std::uint64_t at) {
+    copy_bytes(reinterpret_cast<void*>(at), area + function.code.offset, function.code.size);
+    const auto* fixups = reinterpret_cast<const plan::Fixup*>(area + function.fixups.offset);
+    for (std::uint32_t i = 0; i < function.fixups.size / sizeof(plan::Fixup); ++i) {
+        const std::uint64_t field = at + fixups[i].code_offset;
+        const std::uint64_t target = function.base + static_cast<std::uint64_t>(fixups[i].target);
+        if (fixups[i].kind == plan::FixupKind::abs64) {
+            put64(field, target);
+        } else {
+            if (!reaches(field + 4, target)) return false;
+            put32(field, target - (field + 4));
+        }
+    }
+    return true;
+}
+
+/// Writes `jmp island-or-stub` over the entry, or into the padding before it and a short jump back to there
+/// over the entry.
+bool write_jump(std::uint64_t entry, std::uint32_t before, std::uint64_t to) {
+    constexpr std::uint64_t kShortJump = 2;
+    std::uint8_t bytes[plan::kPatchSize + 255 + kShortJump];
+    const std::uint64_t jump = entry - before;
+    const std::uint64_t size = before > 0 ? before + kShortJump : plan::kPatchSize;
+    copy_bytes(bytes, reinterpret_cast<const void*>(jump), size);
+    bytes[0] = 0xe9;
+    put32(reinterpret_cast<std::uint64_t>(bytes) + 1, to - (jump + plan::kPatchSize));
+    if (before > 0) {
+        bytes[before] = 0xeb;
+        bytes[before + 1] = static_cast<std::uint8_t>(-static_cast<int>(before) - 2);
+    }
+    return write_code(jump, bytes, size);
+}
+
+bool same_bytes(const shm::PlannedFunction& function) {
+    const auto* memory = reinterpret_cast<const std::uint8_t*>(function.address);
+    for (std::uint32_t i = 0; i < function.original_size; ++i)
+        if (memory[i] != function.original[i]) return false;
+    return true;
+}
+
+struct Group {
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+};
+
+constexpr std::uint32_t aligned(std::uint32_t size) {
+    return (size + 15u) & ~15u;
+}
+
+/// With a budget whatever turns out to be too hot is sampled in windows.
+bool is_gated(const shm::PlannedFunction& function) {
+    return function.sampled != 0 || globals.settings.max_overhead_ppm != 0;
+}
+
+/// From the island to the moved code: the gate ends where that begins.
+std::uint32_t before_code(const shm::PlannedFunction& function) {
+    return kIslandSize + (is_gated(function) ? aligned(kGateCode + kCountCode) : 0);
+}
+
+/// Bytes right before the moved code.
+std::uint32_t gate_size(const shm::PlannedFunction& function) {
+    return kGateCode + (call_counter_of(function.number) != kNoCallCounter ? kCountCode : 0);
+}
+
+/// Those that the user has marked first: under a budget every function is gated.
+void give_call_counters(const shm::PlannedFunction* functions, std::uint32_t count) {
+    for (const bool marked : {true, false})
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (is_gated(functions[i]) && (functions[i].sampled != 0) == marked)
+                give_call_counter(functions[i].number);
+}
+
+std::uint32_t room_for(const shm::PlannedFunction& function) {
+    return before_code(function) + aligned(function.code.size);
+}
+
+/// The gates that the code from `memory` on can read; 0: there is no room for them.
+std::uint64_t gates_near(std::uint64_t memory, std::uint64_t size) {
+    if (const std::uint64_t known = gates_within_reach(memory, memory + size); known != 0) return known;
+    const std::uint64_t place = map_near(memory, memory + size, shm::kGatesSize);
+    return place != 0 && copy_gates_to(place) ? place : 0;
+}
+
+/// Where a recorded call goes from code at `from`: to the stub, or where that is out of reach to the island.
+std::uint64_t recorded_from(std::uint64_t from_end, const shm::PlannedFunction& function,
+                            std::uint64_t island) {
+    const std::uint64_t direct = stub(function.number, function.frame);
+    return reaches(from_end, direct) ? direct : island;
+}
+
+/// Island, gate and moved code of one function at `at`. False: it cannot be wrapped here.
+bool place_function(const char* area, const shm::PlannedFunction& function, std::uint64_t at,
+                    std::uint64_t gates) {
+    const std::uint8_t island[6] = {0xff, 0x25, 0, 0, 0, 0};
+    copy_bytes(reinterpret_cast<void*>(at), island, sizeof island);
+    put64(at + sizeof island, stub(function.number, function.frame));
+    const std::uint64_t code = at + before_code(function);
+    if (is_gated(function)) {
+        if (gates == 0) return false;
+        write_gate(code - kGateCode, gates + function.number, recorded_from(code, function, at));
+        if (const std::uint32_t counter = call_counter_of(function.number); counter != kNoCallCounter)
+            write_count(code - gate_size(function), displacement_of(counter));
+    }
+    return place_code(area, function, code);
+}
+
+/// The functions of one object: their moved code and islands in one mapping, then the patches.
+void apply_group(const char* area, const shm::PlannedFunction* functions, const Group& group,
+                 PatchResult& result) {
+    std::uint64_t low = ~std::uint64_t{0};
+    std::uint64_t high = 0;
+    std::uint64_t size = 0;
+    for (std::uint32_t i = group.first; i < group.end; ++i) {
+        if (functions[i].base != 0 && functions[i].base < low) low = functions[i].base;
+        if (functions[i].address < low) low = functions[i].address;
+        if (functions[i].address > high) high = functions[i].address;
+        size += room_for(functions[i]);
+    }
+    size = (size + sys::kPage - 1) & ~(sys::kPage - 1);
+    const std::uint64_t memory = map_near(low, high, size);
+    if (memory == 0) {
+        result.no_room += group.end - group.first;
+        return;
+    }
+    bool gated = false;
+    for (std::uint32_t i = group.first; i < group.end; ++i)
+        gated = gated || is_gated(functions[i]);
+    const std::uint64_t gates = gated ? gates_near(memory, size) : 0;
+    std::uint64_t at = memory;
+    for (std::uint32_t i = group.first; i < group.end; ++i) {
+        const shm::PlannedFunction& function = functions[i];
+        const bool placed = place_function(area, function, at, gates);
+        fill_entry(function.number, function.recording, function.stack_bytes, function.waits != 0,
+                   placed ? reinterpret_cast<void*>(at + before_code(function)) : nullptr);
+        at += room_for(function);
+    }
+    if (!make_executable(memory, size)) {
+        result.no_room += group.end - group.first;
+        return;
+    }
+    for (std::uint32_t i = group.first; i < group.end; ++i) {
+        const shm::PlannedFunction& function = functions[i];
+        const auto code = reinterpret_cast<std::uint64_t>(rdam_functions[function.number].resume);
+        if (code == 0) {
+            ++result.no_room;
+        } else if (!same_bytes(function)) {
+            ++result.changed;
+        } else {
+            const std::uint64_t island = code - before_code(function);
+            const std::uint64_t to =
+                is_gated(function) ? code - gate_size(function)
+                                   : recorded_from(function.address + plan::kPatchSize, function, island);
+            write_jump(function.address, function.jump_before, to) ? ++result.wrapped : ++result.no_room;
+        }
+    }
+}
+
+}  // namespace
+
+PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
+    PatchResult result;
+    rdam_target_real = trampoline(plan::Frame::real);
+    rdam_target_side = trampoline(plan::Frame::side);
+    const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(plan_area + reply.functions.offset);
+    const std::uint32_t count = reply.functions.size / sizeof(shm::PlannedFunction);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        globals.addresses[functions[i].number] = functions[i].address;
+        if (functions[i].number >= globals.functions) globals.functions = functions[i].number + 1;
+    }
+    give_call_counters(functions, count);
+    tell_call_counters();
+    Group group;
+    while (group.first < count) {
+        group.end = group.first + 1;
+        while (group.end < count && functions[group.end].object == functions[group.first].object)
+            ++group.end;
+        apply_group(plan_area, functions, group, result);
+        group.first = group.end;
+    }
+    return result;
+}
+
+void report(const PatchResult& result) {
+    if (result.changed > 0) {
+        Line line;
+        (line << result.changed
+              << " functions were left alone: their code in memory is not that of their file")
+            .print();
+    }
+    if (result.no_room > 0) {
+        Line line;
+        (line << result.no_room
+              << " functions were left alone: no memory near them, or their pages cannot be changed")
+            .print();
+    }
+}
+
+void prepare_empty_function(std::uint32_t number) {
+    fill_entry(number, {}, 0, false, reinterpret_cast<void*>(rdam_nothing));
+}
+
+}  // namespace rdam::probe

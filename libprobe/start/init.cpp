@@ -1,0 +1,344 @@
+// The recorder's life in a process: start before the program's constructors, a second start in a fork child,
+// the end.
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "libprobe/agent/agent_link.h"
+#include "libprobe/agent/plan_copy.h"
+#include "libprobe/agent/request.h"
+#include "libprobe/base/runtime.h"
+#include "libprobe/base/settled.h"
+#include "libprobe/base/sys.h"
+#include "libprobe/chunks/call_counts.h"
+#include "libprobe/chunks/chunks.h"
+#include "libprobe/chunks/packing.h"
+#include "libprobe/clock/clock.h"
+#include "libprobe/clock/counter.h"
+#include "libprobe/code/gates.h"
+#include "libprobe/code/patch.h"
+#include "libprobe/event/regions.h"
+#include "libprobe/event/side_frames.h"
+#include "libprobe/event/slow.h"
+#include "libprobe/start/children.h"
+#include "libprobe/start/cost.h"
+#include "libprobe/start/late_objects.h"
+#include "libprobe/start/threads.h"
+
+extern "C" {
+// glibc's pthread_atfork() is linked into its callers, with start-up files that librdam.so has none of.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): glibc's name.
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* object);
+
+constinit __attribute__((visibility("hidden"))) rdam::probe::Guard rdam_guard = {};
+constinit __attribute__((visibility("hidden"))) __thread rdam::probe::ThreadState rdam_thread;
+}
+
+namespace rdam::probe {
+
+constinit Globals globals;
+constinit Standing standing;
+
+namespace {
+
+constexpr std::uint32_t kFirstPlan = 0;
+
+/// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
+/// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
+/// list.
+bool take_strict(char** environment) {
+    const auto variable = environment_variable(environment, "RDAM_STRICT");
+    char own[21];
+    put_number(own, sys::getpid());
+    const bool strict = variable.found && variable.value == std::string_view{own};
+    for (const char& digit : variable.value)
+        const_cast<char&>(digit) = '0';
+    return strict;
+}
+
+/// A relative RDAM_OUTPUT means the folder in which the run began, wherever its processes go: the variable
+/// becomes absolute for whatever the program executes, and for the agents of fork children. Where there is no
+/// current folder, or no room for its name, it stays as it is, and the agent refuses it.
+void settle_output(char** environment) {
+    constexpr std::string_view kDefault = "trace.bin";
+    constexpr std::size_t kMostPath = 4096;
+    static char settled[kOutputVariable.size() + 2 * kMostPath];
+    std::string_view value = environment_variable(environment, "RDAM_OUTPUT").value;
+    if (value.empty()) value = kDefault;
+    if (value[0] == '/' || value.size() >= kMostPath) return;
+    char* const path = settled + kOutputVariable.size();
+    const long folder = sys::call(SYS_getcwd, sys::word(path), kMostPath);
+    if (folder <= 1 || path[0] != '/') return;
+    copy_bytes(settled, kOutputVariable.data(), kOutputVariable.size());
+    std::size_t used = static_cast<std::size_t>(folder) - 1;  // the \0 is counted
+    if (path[used - 1] != '/') path[used++] = '/';
+    copy_bytes(path + used, value.data(), value.size());
+    path[used + value.size()] = '\0';
+    globals.settings.output = settled;
+    for (char** entry = environment; *entry != nullptr; ++entry)
+        if (std::string_view{*entry, text_size(*entry)}.starts_with(kOutputVariable)) *entry = settled;
+}
+
+/// RDAM_CHILDREN=0 becomes this for whatever the first recorded program starts or turns into.
+constexpr char kIsChild = '-';
+
+bool is_unwanted_child(char** environment) {
+    const auto children = environment_variable(environment, "RDAM_CHILDREN").value;
+    return children.size() == 1 && children[0] == kIsChild;
+}
+
+void disown_children(char** environment) {
+    if (globals.settings.children != 0) return;
+    for (const char& digit : environment_variable(environment, "RDAM_CHILDREN").value)
+        const_cast<char&>(digit) = kIsChild;
+}
+
+/// False: the environment says something that cannot be; it has been printed.
+bool read_settings(char** environment) {
+    Settings& settings = globals.settings;
+    settings.environment = environment;
+    settings.has_stderr = sys::call(SYS_fcntl, 2, 1 /* F_GETFD */) >= 0;
+    const auto flag = [&](std::string_view name) {
+        return environment_variable(environment, name).value == "1";
+    };
+    settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
+    settings.strict = take_strict(environment) ? 1 : 0;
+    settings.children = environment_variable(environment, "RDAM_CHILDREN").value != "0" ? 1 : 0;
+    const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
+        Line line;
+        ((line << name << "='").quote(value) << "' is not " << right << unrecorded_fate()).print();
+        return false;
+    };
+    if (const auto clock = environment_variable(environment, "RDAM_CLOCK");
+        clock.found && !clock.value.empty()) {
+        if (!find_clock(clock.value, settings.clock))
+            return wrong("RDAM_CLOCK", clock.value, "rdtscp, unfenced, rdtsc or monotonic");
+    } else if (!counter_is_steady()) {
+        settings.clock = shm::Clock::monotonic;
+        Line line;
+        (line
+         << "the kernel does not trust this machine's time-stamp counter: the monotonic clock is used, at a "
+            "system call for each time-stamp")
+            .print();
+    }
+    if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
+        bytes.found && !bytes.value.empty())
+        if (!parse_bytes(bytes.value, settings.buffer_bytes))
+            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
+    if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
+        period.found && !period.value.empty()) {
+        std::uint64_t value = 0;
+        if (!parse_bytes(period.value, value) || value > 0xffffffff)
+            return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls");
+        settings.stack_period = static_cast<std::uint32_t>(value);
+    }
+    if (const auto share = environment_variable(environment, "RDAM_MAX_OVERHEAD");
+        share.found && !share.value.empty())
+        if (!parse_share(share.value, settings.max_overhead_ppm))
+            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% (0.01% to 100000%)");
+    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE", "RDAM_CHILDREN"})
+        if (const auto given = environment_variable(environment, name);
+            given.found && !given.value.empty() && given.value != "0" && given.value != "1")
+            return wrong(name, given.value, "0 or 1");
+    if (const auto full = environment_variable(environment, "RDAM_WHEN_FULL");
+        full.found && !full.value.empty()) {
+        if (full.value != "wait" && full.value != "drop")
+            return wrong("RDAM_WHEN_FULL", full.value, "wait or drop");
+        settings.drop_when_full = full.value == "drop" ? 1 : 0;
+    }
+    if (const auto switches = environment_variable(environment, "RDAM_SWITCHES");
+        switches.found && !switches.value.empty())
+        if (switches.value != "auto" && switches.value != "on" && switches.value != "off")
+            return wrong("RDAM_SWITCHES", switches.value, "auto, on or off");
+    if (const auto counters = environment_variable(environment, "RDAM_COUNTERS");
+        counters.found && !counters.value.empty()) {
+        if (counters.value != "off" && counters.value != "instructions")
+            return wrong("RDAM_COUNTERS", counters.value, "off or instructions");
+        settings.counters = counters.value == "instructions";
+    }
+    return true;
+}
+
+template <typename Function>
+void past_wrapper(Function*& function) {
+    for (std::uint32_t i = 0; i < globals.functions; ++i)
+        if (globals.addresses[i] == reinterpret_cast<std::uint64_t>(function) &&
+            rdam_functions[i].resume != nullptr) {
+            function = reinterpret_cast<Function*>(rdam_functions[i].resume);
+            return;
+        }
+}
+
+/// What a thread knows of its process is its parent's after fork: the chunk is not even mapped.
+void forget_parent(ThreadState& thread) {
+    park(thread);
+    thread.slot = nullptr;
+    thread.own = {};
+    thread.ended = false;
+    thread.end_rounds = 0;
+    thread.tree = 0;
+    thread.vfork_cursor = 0;
+    thread.lent = false;
+    thread.stacks.clear();
+    forget_counter(thread);
+    release_pairs(thread);
+    zero_bytes(thread.pairs, sizeof thread.pairs);
+}
+
+/// In the thread that was forked. The recorder may be started by another one, which cannot reach this one's
+/// data. The child's budget is its own, and a function whose gate stays closed would never wake the recorder.
+void begin_child() {
+    const sys::BlockSignals blocked;
+    forget_parent(rdam_thread);
+    if (globals.settings.max_overhead_ppm != 0)
+        for (std::uint32_t i = 0; i < globals.functions; ++i)
+            rdam_rates[i].value = 0;
+    forget_open_table();
+    forget_parents_gates();
+    forget_calls(rdam_thread);
+}
+
+/// What the recorder itself calls of libc must not be counted as the program's calls.
+void past_wrappers() {
+    past_wrapper(globals.set_specific);
+    past_wrapper(globals.get_stack);
+    past_wrapper(globals.set_stack_size);
+    past_wrapper(globals.get_stack_size);
+    past_wrapper(globals.init_attributes);
+}
+
+void tell_measured() {
+    globals.control->measured = globals.measured;
+    globals.control->measured_check = shm::check_of(&globals.measured, sizeof globals.measured, 0);
+}
+
+/// With the agent connected: patches (the first time), measures and begins to record.
+void begin_recording() {
+    ThreadState& thread = rdam_thread;
+    const OpenTable table;
+    if (!table.writable()) return;
+    const bool first = !globals.patched;
+    if (first) {
+        const PlanCopy plan(kFirstPlan);
+        if (!plan.whole()) return;
+        choose_counting(thread);
+        report(apply_plan(plan.area(), plan.reply()));
+        past_wrappers();
+        watch_libraries();
+        watch_children();
+        __register_atfork(nullptr, nullptr, begin_child, nullptr);
+        globals.patched = true;
+    }
+    close_shared_areas(*globals.control);
+    sys::call(SYS_madvise, sys::word(&rdam_guard), sizeof rdam_guard, MADV_WIPEONFORK);
+    tell_call_counters();
+    if (!begin_thread(thread, read_clock())) return;
+    tell_counting();
+    thread.tree = 0;
+    take_all_rates();
+    measure_cost(thread);
+    thread.dropped = 0;
+    thread.slot->dropped.tell(0);
+    // What has been called since the gates are there is not of the recording; a fork child's first call is.
+    if (first) forget_calls(thread);
+    thread.own.start = read_clock();
+    tell_begin(thread);
+    tell_measured();
+    globals.control->process_state.store(shm::ProcessState::running);
+    rdam_guard.activate();
+}
+
+bool same_plan() {
+    const PlanCopy plan(kFirstPlan);
+    if (!plan.whole()) return false;
+    const shm::PlanReply& reply = plan.reply();
+    const auto* functions =
+        reinterpret_cast<const shm::PlannedFunction*>(plan.area() + reply.functions.offset);
+    if (reply.functions.size / sizeof(shm::PlannedFunction) != globals.functions) return false;
+    for (std::uint32_t i = 0; i < globals.functions; ++i) {
+        if (globals.addresses[i] == 0) continue;
+        const std::uint32_t words = functions[i].recording.integer_registers +
+                                    functions[i].recording.vector_registers +
+                                    functions[i].recording.stack_words;
+        if (functions[i].address != globals.addresses[i] ||
+            shm::Head{rdam_functions[i].enter_head}.words() != words)
+            return false;
+    }
+    return true;
+}
+
+bool prepare(int argc, char** argv, char** environment) {
+    if (!read_settings(environment) || !gather_request(argc, argv)) return false;
+    prepare_threads();
+    return connect_agent(false);
+}
+
+__attribute__((constructor)) void start(int argc, char** argv, char** environment) {
+    rdam_guard.initialised.store(kSettled);
+    if (is_unwanted_child(environment)) return;
+    settle_output(environment);
+    if (!prepare(argc, argv, environment)) {
+        if (globals.settings.strict != 0) sys::call(SYS_exit_group, 1);
+        return;
+    }
+    disown_children(environment);
+    const sys::BlockSignals blocked;
+    watch_stack(rdam_thread, first_stack(environment));
+    begin_recording();
+}
+
+__attribute__((destructor)) void end() {
+    if (globals.control == nullptr || !rdam_guard.active()) return;
+    {
+        const sys::BlockSignals blocked;
+        rdam_guard.deactivate();
+        standing.ended = read_clock();
+        globals.control->ended.tell(standing.ended);
+        end_thread(rdam_thread);
+        publish_others();
+    }
+    wait_for_agent_end();
+}
+
+/// By a child of a raw clone the thread's data has not been forgotten yet.
+bool start_as_first() {
+    // No handler has run in a child that libc knows nothing of: what it has are its parent's numbers.
+    if (rdam_thread.slot != nullptr) forget_calls(rdam_thread);
+    forget_parent(rdam_thread);
+    globals.control = nullptr;
+    globals.settings.strict = 0;  // it runs already
+    if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan() ||
+        !adopt_gates())
+        return false;
+    forget_open_table();
+    forget_region_lock();
+    forget_packers();
+    copy_regions();
+    begin_recording();
+    return rdam_guard.active();
+}
+
+}  // namespace
+
+bool start_in_fork_child() {
+    std::uint32_t expected = 0;
+    if (!rdam_guard.initialised.compare_exchange_strong(expected, 2 * sys::gettid())) return false;
+    const bool started = start_as_first();
+    rdam_guard.initialised.store(kSettled);
+    constexpr int kAll = 0x7fffffff;
+    sys::futex_wake(&rdam_guard.initialised, kAll);
+    return started;
+}
+
+bool await_start() {
+    // Not for good: the starting thread calls into libc, which may need a lock that this one holds.
+    constexpr int kMostWaits = 100;
+    constexpr long kMilliseconds = 100;
+    for (int i = 0; i < kMostWaits; ++i) {
+        const std::uint32_t state = rdam_guard.initialised.load();
+        if (state == kSettled || state == 2 * sys::gettid()) break;
+        sys::futex_wait(&rdam_guard.initialised, state, kMilliseconds);
+    }
+    return rdam_guard.active();
+}
+
+}  // namespace rdam::probe

@@ -1,0 +1,103 @@
+#include "tools/agent/memory/chunk_parser.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace rdam::agent {
+
+std::uint64_t ChunkParser::word(std::size_t at) const {
+    auto* memory = const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(bytes_.data() + at));
+    return std::atomic_ref<std::uint64_t>{*memory}.load(std::memory_order_acquire);
+}
+
+/// The size of a slot with this head; 0: there is none.
+std::size_t ChunkParser::size_of(shm::Head head) const {
+    const auto known = [&](const std::vector<std::uint16_t>& counts) {
+        return head.function() < counts.size() && counts[head.function()] == head.words();
+    };
+    if ((head.rate() & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return 0;
+    const std::size_t words = head.words() + (head.counted() ? std::size_t{1} : std::size_t{0});
+    switch (head.kind()) {
+        case shm::SlotKind::enter:
+        case shm::SlotKind::tail_enter:
+            return known(rules_.enter_words) ? 24 + 8 * words : 0;
+        case shm::SlotKind::leave:
+            return known(rules_.leave_words) ? 16 + 8 * words : 0;
+        case shm::SlotKind::unwound:
+            return head.function() < rules_.leave_words.size() || head.function() == shm::kInnermostFunction
+                       ? 16
+                       : 0;
+        case shm::SlotKind::pause:
+            return head.function() <= static_cast<std::uint32_t>(shm::Pause::other) ? 24 : 0;
+        case shm::SlotKind::stack:
+            return head.function() < rules_.enter_words.size() ? shm::kStackSlotWords * sizeof(std::uint64_t)
+                                                               : 0;
+        case shm::SlotKind::none:
+            break;
+    }
+    return 0;
+}
+
+/// The head is read before what it is the head of, and nothing twice.
+bool ChunkParser::read(std::size_t at, Slot& slot) const {
+    if (bytes_.size() < at + 16) return false;
+    const shm::Head head{word(at + 8)};
+    const std::size_t size = size_of(head);
+    if (size == 0 || bytes_.size() < at + size) return false;
+    std::vector<std::uint64_t>& raw = slot.raw;
+    raw.resize(size / sizeof raw[0]);
+    for (std::size_t i = 0; i < raw.size(); ++i)
+        raw[i] = i == 1 ? head.bits : word(at + i * sizeof raw[0]);
+    const bool enters = head.kind() == shm::SlotKind::enter || head.kind() == shm::SlotKind::tail_enter;
+    const bool waits = head.kind() == shm::SlotKind::pause || head.kind() == shm::SlotKind::stack;
+    const bool calls = enters || head.kind() == shm::SlotKind::leave;
+    slot.kind = head.kind();
+    slot.function = head.function();
+    slot.cpu = head.cpu();
+    slot.rate = head.rate();
+    slot.tsc = raw[0];
+    slot.caller = enters ? raw[2] : 0;
+    slot.until = waits ? raw[2] : 0;
+    slot.instructions = calls && head.counted() ? raw.back() : 0;
+    slot.words = {};
+    if (calls) slot.words = std::span<const std::uint64_t>(raw).subspan(enters ? 3 : 2, head.words());
+    return true;
+}
+
+/// Where the next slot begins behind a hole; the end of the chunk: there is none.
+std::size_t ChunkParser::find_next() const {
+    const auto* begin = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at_);
+    const auto* end = reinterpret_cast<const std::uint64_t*>(bytes_.data() + bytes_.size());
+    for (const auto* from = begin; from < end;) {
+        // A slot begins one word before its head.
+        const auto* nonzero = std::find_if(from, end, [](std::uint64_t value) { return value != 0; });
+        if (nonzero == end) break;
+        for (const auto* start : {nonzero - 1, nonzero}) {
+            const auto at =
+                static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(start) - bytes_.data());
+            if (at <= at_ || at > shm::kChunkLimit || bytes_.size() < at + 16) continue;
+            const std::size_t size = size_of(shm::Head{word(at + 8)});
+            if (size != 0 && bytes_.size() >= at + size) return at;
+        }
+        from = nonzero + 1;
+    }
+    return bytes_.size();
+}
+
+ChunkParser::Step ChunkParser::next(Slot& slot) {
+    // A slot that begins behind the limit was given up by its probe, which took one in the next chunk.
+    if (at_ > shm::kChunkLimit || (used_ != 0 && at_ >= used_)) return Step::end;
+    if (read(at_, slot)) {
+        at_ += slot.raw.size() * sizeof slot.raw[0];
+        return Step::slot;
+    }
+    return used_ != 0 || find_next() < bytes_.size() ? Step::hole : Step::end;
+}
+
+void ChunkParser::skip_hole() {
+    ++holes_;
+    at_ = find_next();
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,51 @@
+// The file of a loaded object as an unwinder needs it: bytes by run-time address, and the table of its frame
+// descriptions.
+#pragma once
+
+#include <libunwind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tools/agent/memory/shared_memory.h"
+
+namespace rdam::agent {
+
+/// All addresses are run-time addresses. An object whose file cannot be read contains its addresses and has
+/// no bytes.
+class Image {
+  public:
+    explicit Image(const ProcessObject& object);
+    Image(Image&& other) noexcept;
+    Image& operator=(Image&&) = delete;
+    Image(const Image&) = delete;
+    Image& operator=(const Image&) = delete;
+    ~Image();
+
+    bool contains(std::uint64_t address) const { return address >= first_address() && address < end_; }
+    bool read(std::uint64_t address, void* to, std::size_t size) const;
+
+    /// The .eh_frame_hdr in the form that libunwind's table search wants; false when there is none of that
+    /// form.
+    bool describe_table(unw_dyn_info_t& info) const;
+
+  private:
+    struct Segment {
+        std::uint64_t address;
+        std::uint64_t offset;
+        std::uint64_t size;
+    };
+
+    std::uint64_t first_address() const { return segments_.empty() ? base_ : segments_.front().address; }
+    void read_headers();
+
+    std::uint64_t base_;
+    std::uint64_t end_;
+    std::span<const std::uint8_t> file_;
+    std::vector<Segment> segments_;
+    std::uint64_t table_ = 0;
+};
+
+}  // namespace rdam::agent

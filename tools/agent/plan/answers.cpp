@@ -1,0 +1,133 @@
+#include "tools/agent/plan/answers.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "wrappers/support/printable.h"
+
+namespace rdam::agent {
+namespace {
+
+std::string line(const Answer& answer) {
+    const std::string entry = printable(answer.entry.text);
+    const std::string why = explain(answer);
+    switch (answer.verdict) {
+        case ListVerdict::wrapped:
+            return fmt::format("rdam: '{}': wrapped {}{}{}\n", entry, printable(answer.function),
+                               why.empty() ? "" : ": ", why);
+        case ListVerdict::refused: {
+            const std::string what =
+                answer.function.empty() ? "" : fmt::format(" {}", printable(answer.function));
+            return fmt::format("rdam: '{}': left{} alone: {}\n", entry, what, why);
+        }
+        case ListVerdict::not_found:
+            break;
+    }
+    // A list's name that was mistyped looks like this.
+    const bool may_be_file = answer.entry.scope.empty() && answer.entry.name.find('.') != std::string::npos &&
+                             answer.entry.origin == "RDAM_FUNCTIONS";
+    return fmt::format("rdam: '{}': not found{}{}{}\n", entry, may_be_file ? ", and no such file" : "",
+                       why.empty() ? "" : ": ", why);
+}
+
+bool worth_saying(const Answer& answer, const Wishes& wishes) {
+    if (wishes.verbose) return true;
+    if (answer.entry.added_wait) return false;
+    // A script may start hundreds of programs: of those only what is missing.
+    return answer.verdict != ListVerdict::wrapped || (wishes.top && !answer.reason.empty());
+}
+
+/// "a, b, c, d, e, … and 4 more".
+std::string some_names(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 5;
+    const std::size_t shown = std::min(kShown, names.size());
+    std::string text =
+        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "));
+    if (names.size() > shown) text += fmt::format(", … and {} more", names.size() - shown);
+    return text;
+}
+
+/// Which functions are sampled by the user's own list: a score that rests on few calls must not come as a
+/// surprise. Empty: none.
+std::string sampled_text(const Plan& plan, const Wishes& wishes) {
+    std::vector<std::string> names;
+    for (const PlannedFunction& function : plan.functions)
+        if (function.sampled) names.push_back(printable(function.name));
+    if (names.empty()) return {};
+    return fmt::format(
+        "rdam: {} function{} marked ~ {} sampled over the whole run: {}{} ({} records every call)\n",
+        names.size(), names.size() == 1 ? "" : "s", names.size() == 1 ? "is" : "are", some_names(names),
+        names.size() < plan.functions.size() ? "; the others are recorded completely" : "",
+        wishes.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
+}
+
+/// Of libraries that may come later, a line each: nothing is wrong with them.
+std::string awaited_text(const Plan& plan) {
+    std::map<std::string, std::size_t> entries;
+    for (const Answer& answer : plan.answers)
+        if (answer.awaits_module) ++entries[answer.entry.scope];
+    std::string text;
+    for (const auto& [module, count] : entries)
+        text += fmt::format("rdam: {} is not loaded yet: {} of the list {} looked for in it when it is\n",
+                            printable(module), count == 1 ? "1 entry" : fmt::format("{} entries", count),
+                            count == 1 ? "is" : "are");
+    return text;
+}
+
+bool is_launcher(const ProcessDescription& process) {
+    return Catalogue::builtin().is_launcher(std::filesystem::path(process.executable).filename().string());
+}
+
+}  // namespace
+
+std::string explain(const Answer& answer) {
+    std::string text = printable(answer.reason);
+    if (answer.nearest.empty()) return text;
+    if (!text.empty()) text += "; ";
+    text += answer.nearest.size() == 1 ? "the nearest name is " : "the nearest names are ";
+    for (std::size_t i = 0; i < answer.nearest.size(); ++i)
+        text += (i == 0 ? "" : ", ") + printable(answer.nearest[i]);
+    return text;
+}
+
+std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
+    if (!wishes.first && !wishes.verbose) return {};
+    // A shell that only starts the program finds nothing of the list, and that is no news.
+    if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
+    std::string text;
+    for (const Answer& answer : plan.answers)
+        if (worth_saying(answer, wishes) && !answer.awaits_module) text += line(answer);
+    text += awaited_text(plan);
+    const auto is_wrapped = [](const Answer& answer) { return answer.verdict == ListVerdict::wrapped; };
+    if (plan.functions.empty() && std::ranges::any_of(plan.answers, is_wrapped)) {
+        if (wishes.verbose || !wishes.run.empty())
+            text += fmt::format("rdam: no function wrapped in {}: its regions are recorded\n",
+                                printable(process.executable));
+    } else if (plan.functions.empty() &&
+               std::ranges::none_of(plan.answers, [](const Answer& each) { return each.awaits_module; })) {
+        text +=
+            fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
+                        printable(process.executable));
+    } else if (wishes.verbose || !wishes.run.empty()) {
+        text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
+                            plan.functions.size() == 1 ? "" : "s", printable(process.executable));
+    }
+    return text + sampled_text(plan, wishes);
+}
+
+std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
+    if (!wishes.first && !wishes.verbose) return {};
+    std::string text;
+    for (const Answer& answer : plan.answers)
+        if (answer.verdict != ListVerdict::not_found && worth_saying(answer, wishes)) text += line(answer);
+    if (!plan.functions.empty() && (wishes.verbose || !wishes.run.empty()))
+        text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
+                            plan.functions.size() == 1 ? "" : "s",
+                            printable(process.objects[plan.functions.front().object].path));
+    return text + sampled_text(plan, wishes);
+}
+
+}  // namespace rdam::agent

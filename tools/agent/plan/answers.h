@@ -1,0 +1,21 @@
+// Every entry of the user's list is answered for: what is said on stderr before the program starts.
+#pragma once
+
+#include <string>
+
+#include "tools/agent/plan/planning.h"
+
+namespace rdam::agent {
+
+/// One answer's reason with the nearest names, as kept in the trace; no control characters.
+std::string explain(const Answer& answer);
+
+/// The lines for stderr, each "rdam: …\n": what is not wrapped and why, remarks, and with RDAM_VERBOSE or
+/// under `rdam record` what is. When nothing is wrapped one line says so, unless the process is a mere
+/// launcher (a shell) of the real one.
+std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
+
+/// The same for objects loaded later: what is not in them is no news.
+std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
+
+}  // namespace rdam::agent

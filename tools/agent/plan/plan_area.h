@@ -1,0 +1,25 @@
+// What the process is told: the plan area of the shared memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/agent/memory/shared_memory.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::agent {
+
+struct NumberedFunction {
+    std::uint32_t number = 0;
+    const PlannedFunction* function = nullptr;  ///< its object is an index into ProcessDescription::objects
+};
+
+/// The answer to the request `serial`. Announces nothing. False when it does not fit.
+bool write_plan(const SharedMemory& shared, const ProcessDescription& process,
+                const std::vector<NumberedFunction>& plan, const std::string& message, std::uint32_t serial);
+
+/// Announces that nothing is recorded, and why.
+void refuse(const SharedMemory& shared, const std::string& text);
+
+}  // namespace rdam::agent

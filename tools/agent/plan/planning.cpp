@@ -1,0 +1,323 @@
+#include "tools/agent/plan/planning.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "libprobe/format/plan.h"
+#include "tools/agent/plan/answers.h"
+#include "tools/agent/plan/plan_area.h"
+#include "tools/agent/process/process_facts.h"
+#include "wrappers/plan/cached_plan.h"
+#include "wrappers/support/file_name.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::size_t kMostFunctions = shm::kFirstRegion;
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string{} : std::string{value};
+}
+
+std::string rank() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (std::string value = variable(name); !value.empty()) return value;
+    return "0";
+}
+
+/// A program that a recorded one starts is not what the user has named, unless the starter is there for
+/// nothing else (a shell, env, mpirun).
+void place_in_tree(std::uint32_t pid, Wishes& wishes) {
+    const auto stat = read_stat(pid);
+    wishes.top = !stat || !is_recorded(stat->parent);
+    wishes.first = wishes.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
+}
+
+std::string expand(std::string_view pattern, std::uint32_t pid) {
+    std::string path;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char next = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+        char host[256] = "localhost";
+        switch (next) {
+            case 'p':
+                path += std::to_string(pid);
+                ++i;
+                break;
+            case 'h':
+                gethostname(host, sizeof host - 1);
+                path += host;
+                ++i;
+                break;
+            case 'r':
+                path += rank();
+                ++i;
+                break;
+            case '%':
+                path += '%';
+                ++i;
+                break;
+            default:
+                path += pattern[i];
+        }
+    }
+    return path;
+}
+
+FunctionList default_list() {
+    FunctionList list;
+    for (const CatalogueFunction& function : Catalogue::builtin().functions())
+        if (function.in_default_list)
+            list.entries.push_back({.text = function.name,
+                                    .scope = {},
+                                    .name = function.name,
+                                    .origin = "the default list",
+                                    .added_wait = true,
+                                    .unless_found = {}});
+    return list;
+}
+
+std::uint64_t ask_ifunc(const SharedMemory& shared, std::uint64_t resolver) {
+    constexpr int kTries = 50;
+    shm::Control& control = shared.control();
+    control.ifunc_resolver = resolver;
+    const std::uint32_t asked = control.ifunc_asked.load() + 1;
+    control.ifunc_asked.store(asked);
+    shared.announce(shm::AgentState::ask_ifunc);
+    for (int i = 0; i < kTries && control.ifunc_answered_futex.load() != asked; ++i)
+        futex_wait(control.ifunc_answered_futex, asked - 1, 100);
+    const bool answered = control.ifunc_answered_futex.load() == asked;
+    shared.announce(shm::AgentState::starting);
+    return answered ? control.ifunc_target : 0;
+}
+
+trace::ParameterInfo describe(const Parameter& parameter) {
+    return {parameter.name, static_cast<std::uint8_t>(parameter.kind),
+            parameter.size, parameter.word,
+            parameter.key,  parameter.type};
+}
+
+trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescription& process) {
+    trace::FunctionInfo info;
+    info.name = function.name;
+    info.linkage_name = function.linkage_name;
+    info.module = file_name(process.objects[function.object].path);
+    info.source = function.source;
+    info.object = static_cast<std::uint32_t>(function.object);
+    info.address = function.address;
+    info.size = function.size;
+    const plan::Recording& recording = function.recording;
+    info.enter_words = static_cast<std::uint16_t>(recording.integer_registers + recording.vector_registers +
+                                                  recording.stack_words);
+    info.leave_words = recording.return_value == plan::ReturnValue::none ? 0 : 1;
+    info.inlined_copies = function.inlined_copies;
+    info.waits = function.waits;
+    info.busy_waits = function.busy_waits;
+    info.sampled = function.sampled;
+    for (const Parameter& parameter : function.parameters)
+        info.parameters.push_back(describe(parameter));
+    if (function.result.has_value()) info.result.push_back(describe(*function.result));
+    return info;
+}
+
+trace::AnswerInfo describe(const Answer& answer) {
+    return {answer.entry.text, static_cast<std::uint8_t>(answer.verdict), answer.function, explain(answer)};
+}
+
+void describe(const Plan& plan, const ProcessDescription& process, trace::TraceInfo& info) {
+    for (const ProcessObject& object : process.objects)
+        info.objects.push_back({object.path, object.build_id, object.base, object.end});
+    for (const PlannedFunction& function : plan.functions)
+        info.functions.push_back(describe(function, process));
+    for (const Answer& answer : plan.answers)
+        info.answers.push_back(describe(answer));
+}
+
+bool is_recorder(const std::string& path) {
+    return file_name(path) == "librdam.so";
+}
+
+Result<FunctionList> wanted(const Wishes& wishes) {
+    auto list =
+        wishes.functions ? load_function_list(*wishes.functions) : Result<FunctionList>{default_list()};
+    if (list && wishes.all_calls)
+        for (ListEntry& entry : list->entries)
+            entry.sampled = false;
+    return list;
+}
+
+/// A fork child inherits patched code: each function keeps the number that its entry has. What is not patched
+/// cannot be any more, and what has gone leaves its number to a name that is never called.
+void order_as_known(Plan& plan, const ProcessDescription& process) {
+    std::map<std::uint64_t, std::size_t> number_of;
+    for (std::size_t i = 0; i < process.known.size(); ++i)
+        number_of.emplace(process.known[i], i);
+    std::vector<PlannedFunction> ordered(process.known.size());
+    for (PlannedFunction& function : plan.functions) {
+        const auto known = number_of.find(process.objects[function.object].base + function.address);
+        if (known != number_of.end()) ordered[known->second] = std::move(function);
+    }
+    plan.functions = std::move(ordered);
+}
+
+/// More than the recorder has stubs for: the first ones are kept.
+void limit(Plan& plan, trace::TraceInfo& info) {
+    if (plan.functions.size() <= kMostFunctions) return;
+    info.remarks.push_back(fmt::format("{} of {} functions were left alone: a process can have {} wrapped",
+                                       plan.functions.size() - kMostFunctions, plan.functions.size(),
+                                       kMostFunctions));
+    plan.functions.resize(kMostFunctions);
+}
+
+}  // namespace
+
+Wishes read_wishes(std::uint32_t pid) {
+    Wishes wishes;
+    if (const char* functions = std::getenv("RDAM_FUNCTIONS"); functions != nullptr)
+        wishes.functions = functions;
+    const std::string output = variable("RDAM_OUTPUT");
+    wishes.output = expand(output.empty() ? "trace.bin" : output, pid);
+    wishes.output_has_pid = expand(output, 0) != expand(output, 1);
+    wishes.run = variable("RDAM_RUN");
+    wishes.arguments = variable("RDAM_ARGS") != "0";
+    wishes.all_calls = variable("RDAM_ALL_CALLS") == "1";
+    wishes.verbose = variable("RDAM_VERBOSE") == "1";
+    wishes.children = variable("RDAM_CHILDREN") != "0";
+    const std::string switches = variable("RDAM_SWITCHES");
+    wishes.switches = switches == "off"  ? Switches::off
+                      : switches == "on" ? Switches::on
+                                         : Switches::automatic;
+    wishes.agent_cpus = variable("RDAM_AGENT_CPUS");
+    place_in_tree(pid, wishes);
+    if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
+        wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));
+    return wishes;
+}
+
+Planning::Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
+                   trace::TraceInfo& info)
+    : shared_(shared),
+      process_(process),
+      wishes_(wishes),
+      info_(info),
+      store_(plan_folder()),
+      loaded_(process.objects.size(), true) {}
+
+Plan Planning::plan_objects(std::size_t first, bool late) {
+    PlanRequest request;
+    request.list = list_;
+    request.has_executable = !late;
+    for (std::size_t i = first; i < process_.objects.size(); ++i) {
+        const ProcessObject& object = process_.objects[i];
+        request.objects.push_back({object.path, object.build_id, object.base});
+        if (is_recorder(object.path)) request.own_objects.push_back(object.path);
+    }
+    request.own_objects.push_back(process_.own_path);
+    request.record_arguments = wishes_.arguments;
+    // An object that is being loaded has not been relocated: its resolvers cannot run.
+    if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
+    Plan plan = make_cached_plan(request, Catalogue::builtin(), store_);
+    for (PlannedFunction& function : plan.functions)
+        function.object += first;
+    return plan;
+}
+
+Result<void> Planning::start() {
+    auto list = wanted(wishes_);
+    if (!list) return fail("rdam: {}\n", printable(list.error().message));
+    list_ = std::move(*list);
+    Plan plan = plan_objects(0, false);
+    if (!process_.known.empty()) order_as_known(plan, process_);
+    limit(plan, info_);
+    describe(plan, process_, info_);
+    std::string message = answer_text(plan, process_, wishes_);
+    for (const std::string& remark : info_.remarks)
+        message += "rdam: " + remark + "\n";
+    const auto promising = [](const Answer& answer) {
+        return answer.awaits_module || answer.verdict == ListVerdict::wrapped;
+    };
+    if (plan.functions.empty() && std::ranges::none_of(plan.answers, promising)) return fail("{}", message);
+    std::vector<NumberedFunction> numbered;
+    for (const PlannedFunction& function : plan.functions)
+        numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
+    if (!write_plan(shared_, process_, numbered, message, 0))
+        return fail("rdam: the plan for {} functions is too large: shorten the list\n",
+                    plan.functions.size());
+    return {};
+}
+
+std::uint32_t Planning::number_for(const PlannedFunction& function) {
+    const ProcessObject& object = process_.objects[function.object];
+    for (std::uint32_t i = 0; i < info_.functions.size(); ++i) {
+        trace::FunctionInfo& known = info_.functions[i];
+        const ProcessObject& before = process_.objects[known.object];
+        if (loaded_[known.object] || known.address != function.address || before.path != object.path ||
+            before.build_id != object.build_id || object.build_id.empty())
+            continue;
+        known.object = static_cast<std::uint32_t>(function.object);
+        return i;
+    }
+    if (info_.functions.size() < kMostFunctions)
+        info_.functions.push_back(describe(function, process_));
+    else
+        return shm::kNone;
+    return static_cast<std::uint32_t>(info_.functions.size() - 1);
+}
+
+void Planning::note_answers(const Plan& plan) {
+    for (const Answer& answer : plan.answers) {
+        if (answer.verdict == ListVerdict::not_found) continue;
+        std::erase_if(info_.answers, [&](const trace::AnswerInfo& before) {
+            return before.entry == answer.entry.text &&
+                   before.verdict == static_cast<std::uint8_t>(ListVerdict::not_found);
+        });
+        info_.answers.push_back(describe(answer));
+    }
+}
+
+void Planning::unload(const std::vector<std::uint64_t>& bases) {
+    for (std::size_t i = 0; i < process_.objects.size(); ++i)
+        if (std::ranges::find(bases, process_.objects[i].base) != bases.end()) loaded_[i] = false;
+}
+
+bool Planning::replaces_objects(const ObjectChange& change) const {
+    return !change.gone.empty() || !std::ranges::all_of(loaded_, std::identity{});
+}
+
+std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t serial) {
+    unload(change.gone);
+    const std::size_t first = process_.objects.size();
+    for (ProcessObject& object : change.added) {
+        object.path = absolute_path(process_.pid, object.path, object.base);
+        info_.objects.push_back({object.path, object.build_id, object.base, object.end});
+        process_.objects.push_back(object);
+        loaded_.push_back(true);
+    }
+    Plan plan = plan_objects(first, true);
+    const std::size_t known = info_.functions.size();
+    std::vector<NumberedFunction> numbered;
+    for (const PlannedFunction& function : plan.functions)
+        if (const std::uint32_t number = number_for(function); number != shm::kNone)
+            numbered.push_back({number, &function});
+    note_answers(plan);
+    // A library that comes back is no news.
+    const bool news = wishes_.verbose || plan.functions.empty() || info_.functions.size() > known;
+    write_plan(shared_, process_, numbered, news ? late_answer_text(plan, process_, wishes_) : "", serial);
+    return std::move(change.added);
+}
+
+void Planning::refuse_change(std::uint32_t serial) {
+    write_plan(shared_, process_, {},
+               "rdam: libraries that have just been loaded are not recorded: the program has "
+               "written into the recorder's memory\n",
+               serial);
+}
+
+}  // namespace rdam::agent

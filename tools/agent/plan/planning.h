@@ -1,0 +1,71 @@
+// The first half of the agent's work: from the user's list to a plan in shared memory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+#include "tools/agent/memory/shared_memory.h"
+#include "tools/agent/switches/switch_recorder.h"
+#include "wrappers/plan/plan_store.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::agent {
+
+/// What the environment asks for (DESIGN §3).
+struct Wishes {
+    std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list
+    std::string output;                    ///< RDAM_OUTPUT, expanded
+    bool output_has_pid = false;           ///< %p is in it
+    std::string run;                       ///< RDAM_RUN: set by `rdam record`
+    bool arguments = true;                 ///< RDAM_ARGS
+    bool all_calls = false;                ///< RDAM_ALL_CALLS: marks on the list do not count
+    bool verbose = false;                  ///< RDAM_VERBOSE
+    bool children = true;                  ///< RDAM_CHILDREN
+    bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
+    bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
+    std::uint32_t stack_period = 10000;
+    Switches switches = Switches::automatic;  ///< RDAM_SWITCHES
+    std::string agent_cpus;                   ///< RDAM_AGENT_CPUS, as it is
+};
+
+Wishes read_wishes(std::uint32_t pid);
+
+/// Makes plans: one when the process starts, one for every change of its objects. All references must outlive
+/// it.
+class Planning {
+  public:
+    Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
+             trace::TraceInfo& info);
+
+    /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
+    /// for stderr. On success `info` knows the objects, functions and answers.
+    Result<void> start();
+
+    /// `change`, or one before it, tells of objects that have gone: what has been recorded until now must be
+    /// read before change().
+    bool replaces_objects(const ObjectChange& change) const;
+
+    /// Answers the late request `serial` with the plan of the new objects, which are returned. `info` and
+    /// `process` know them; an object that comes back gets the numbers that its functions had.
+    std::vector<ProcessObject> change(ObjectChange change, std::uint32_t serial);
+    /// … and where it makes no sense, with none.
+    void refuse_change(std::uint32_t serial);
+
+  private:
+    Plan plan_objects(std::size_t first, bool late);
+    std::uint32_t number_for(const PlannedFunction& function);
+    void note_answers(const Plan& plan);
+    void unload(const std::vector<std::uint64_t>& bases);
+
+    const SharedMemory& shared_;
+    ProcessDescription& process_;
+    const Wishes& wishes_;
+    trace::TraceInfo& info_;
+    PlanStore store_;
+    FunctionList list_;
+    std::vector<bool> loaded_;  ///< by object
+};
+
+}  // namespace rdam::agent

@@ -1,0 +1,79 @@
+#include "tools/agent/process/privileges.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::size_t kStatusSize = 1U << 16U;
+
+/// The words behind `name` in the line that it begins.
+std::optional<std::istringstream> words_of(const std::string& status, const std::string& name) {
+    const std::size_t at = status.find("\n" + name);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + 1 + name.size();
+    return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
+}
+
+template <typename Ids>
+bool has(const Ids& ids, std::uint32_t id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+}  // namespace
+
+std::optional<Credentials> parse_credentials(const std::string& status) {
+    auto users = words_of(status, "Uid:");
+    auto groups = words_of(status, "Gid:");
+    auto others = words_of(status, "Groups:");
+    if (!users || !groups || !others) return {};
+    Credentials found;
+    for (uid_t& user : found.users)
+        if (!(*users >> user)) return {};
+    for (gid_t& group : found.groups)
+        if (!(*groups >> group)) return {};
+    for (gid_t group = 0; *others >> group;)
+        found.others.push_back(group);
+    return found;
+}
+
+Privileges::Privileges(std::uint32_t program, std::function<void()> before)
+    : status_(open(("/proc/" + std::to_string(program) + "/status").c_str(), O_RDONLY | O_CLOEXEC)),
+      user_(geteuid()),
+      group_(getegid()),
+      before_(std::move(before)) {}
+
+Privileges::~Privileges() {
+    if (status_ >= 0) close(status_);
+}
+
+bool Privileges::follow() {
+    if (status_ < 0) return true;
+    std::string text(kStatusSize, '\0');
+    const ssize_t size = pread(status_, text.data(), text.size(), 0);
+    if (size <= 0) return true;
+    text.resize(static_cast<std::size_t>(size));
+    const auto program = parse_credentials(text);
+    if (!program || (has(program->users, user_) && has(program->groups, group_))) return true;
+    return become(*program);
+}
+
+bool Privileges::become(const Credentials& wanted) {
+    before_();
+    const gid_t group = has(wanted.groups, group_) ? group_ : wanted.groups[1];
+    const uid_t user = has(wanted.users, user_) ? user_ : wanted.users[1];
+    // Only root has a list of groups to give up; who is not has none that the program has lost.
+    if (user_ == 0 && setgroups(wanted.others.size(), wanted.others.data()) != 0) return false;
+    if (setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return false;
+    group_ = group;
+    user_ = user;
+    return true;
+}
+
+}  // namespace rdam::agent

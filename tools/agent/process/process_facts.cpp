@@ -1,0 +1,171 @@
+#include "tools/agent/process/process_facts.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tools/agent/process/numa_nodes.h"
+#include "tools/agent/process/proc_text.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::uint64_t kSecond = 1000000000;
+
+std::uint64_t now_ns(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::string processor_model() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("model name"))
+            if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+    return "unknown processor";
+}
+
+/// 0 when the kernel does not tell.
+double kernel_rate() {
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.size = sizeof attributes;
+    attributes.config = PERF_COUNT_SW_DUMMY;
+    attributes.exclude_kernel = 1;
+    const int fd =
+        static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+    if (fd < 0) return 0;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* memory = mmap(nullptr, page, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    if (memory == MAP_FAILED) return 0;
+    const auto& mapping = *static_cast<const perf_event_mmap_page*>(memory);
+    double rate = 0;
+    if (mapping.cap_user_time != 0 && mapping.time_mult != 0)
+        rate = 1e9 * std::ldexp(1.0, mapping.time_shift) / mapping.time_mult;
+    munmap(memory, page);
+    return rate;
+}
+
+}  // namespace
+
+Moment read_moment(clockid_t clock) {
+    Moment best{};
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int i = 0; i < 16; ++i) {
+        const std::uint64_t before = __rdtsc();
+        const std::uint64_t ns = now_ns(clock);
+        const std::uint64_t after = __rdtsc();
+        if (after - before < least) {
+            least = after - before;
+            best = {before + (after - before) / 2, ns};
+        }
+    }
+    return best;
+}
+
+std::optional<ProcessStat> read_stat(std::uint32_t pid) {
+    const std::string text = first_line("/proc/" + std::to_string(pid) + "/stat");
+    // The name, in parentheses, may hold blanks and parentheses itself.
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos) return std::nullopt;
+    std::istringstream fields(text.substr(name_end + 1));
+    ProcessStat stat;
+    std::string field;
+    for (int number = 3; fields >> field; ++number) {
+        if (number == 3) stat.ended = field == "Z" || field == "X";
+        if (number == 4) stat.parent = static_cast<std::uint32_t>(std::strtoul(field.c_str(), nullptr, 10));
+        if (number == 22) stat.start_ticks = std::strtoull(field.c_str(), nullptr, 10);
+        if (number == 28) stat.stack_start = std::strtoull(field.c_str(), nullptr, 10);
+    }
+    return stat;
+}
+
+std::string thread_name(std::uint32_t pid, std::uint32_t tid) {
+    return first_line("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm");
+}
+
+bool is_recorded(std::uint32_t pid) {
+    std::ifstream environment("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    for (std::string variable; std::getline(environment, variable, '\0');)
+        if (variable.starts_with("LD_PRELOAD=") && variable.find("librdam.so") != std::string::npos)
+            return true;
+    return false;
+}
+
+std::string program_name(std::uint32_t pid) {
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).filename().string();
+}
+
+std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint64_t address) {
+    if (path.starts_with('/')) return path;
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+        int name = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &name) < 2 || name == 0)
+            continue;
+        if (begin <= address && address < end && line[static_cast<std::size_t>(name)] == '/')
+            return line.substr(static_cast<std::size_t>(name));
+    }
+    return path;
+}
+
+trace::ProcessInfo describe_machine(std::uint32_t pid) {
+    trace::ProcessInfo info;
+    info.pid = pid;
+    if (const auto stat = read_stat(pid)) info.start_ticks = stat->start_ticks;
+    info.boot_id = first_line("/proc/sys/kernel/random/boot_id");
+    utsname system{};
+    uname(&system);
+    info.host = system.nodename;
+    info.processors = std::thread::hardware_concurrency();
+    info.machine = processor_model() + ", " + std::to_string(info.processors) + " processors, " +
+                   system.sysname + " " + system.release;
+    info.rdam_version = RDAM_VERSION;
+    info.nodes = read_nodes();
+    return info;
+}
+
+TickRate::TickRate(shm::Clock clock)
+    : clock_(clock), kernel_rate_(clock == shm::Clock::monotonic ? 1e9 : kernel_rate()) {
+    if (clock == shm::Clock::monotonic) {
+        tsc_ = now_ns(CLOCK_MONOTONIC);
+        unix_ns_ = now_ns(CLOCK_REALTIME);
+        return;
+    }
+    const Moment monotonic = read_moment(CLOCK_MONOTONIC);
+    tsc_ = monotonic.tsc;
+    monotonic_ns_ = monotonic.ns;
+    const Moment wall = read_moment(CLOCK_REALTIME);
+    unix_ns_ = wall.ns;
+    if (kernel_rate_ > 0)
+        unix_ns_ -= static_cast<std::uint64_t>(static_cast<double>(wall.tsc - tsc_) / kernel_rate_ * 1e9);
+}
+
+std::uint64_t TickRate::now() const {
+    return clock_ == shm::Clock::monotonic ? now_ns(CLOCK_MONOTONIC) : __rdtsc();
+}
+
+double TickRate::result() const {
+    if (kernel_rate_ > 0) return kernel_rate_;
+    const Moment end = read_moment(CLOCK_MONOTONIC);
+    return static_cast<double>(end.tsc - tsc_) * 1e9 / static_cast<double>(end.ns - monotonic_ns_);
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,87 @@
+#include "tools/agent/processors/attendant.h"
+
+#include <system_error>
+#include <utility>
+
+#include "tools/agent/memory/shared_memory.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr int kTickMilliseconds = 100;
+/// Nobody has waited for so long: a small buffer is full every few milliseconds, and the kernel lets a
+/// session's share be changed ten times a second only.
+constexpr std::chrono::milliseconds kCalm{90};
+
+}  // namespace
+
+Attendant::Attendant(shm::Control& control, Priorities& priorities, std::function<bool()> ended)
+    : control_(control), priorities_(priorities), ended_(std::move(ended)) {
+    try {
+        thread_ = std::thread([this] { attend(); });
+    } catch (const std::system_error&) {
+        // Nobody would raise the priority again: it stays as it is.
+    }
+}
+
+Attendant::~Attendant() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard guard(mutex_);
+        stop_ = true;
+    }
+    wake();
+    thread_.join();
+}
+
+void Attendant::wake() {
+    control_.urgent_futex.fetch_add(1);
+    futex_wake(&control_.urgent_futex, 1);
+}
+
+void Attendant::attend() {
+    ask_for_short_turns();
+    for (;;) {
+        const std::uint32_t seen = control_.urgent_futex.load();
+        look();
+        {
+            const std::lock_guard guard(mutex_);
+            if (stop_) return;
+        }
+        run_errand();
+        futex_wait(control_.urgent_futex, seen, kTickMilliseconds);
+    }
+}
+
+void Attendant::look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!urgency_.update(look_at(control_, ended_()))) {
+        if (!urgent_.load() || now - last_urgent_ < kCalm) return;
+        urgent_.store(false);
+        return priorities_.lower();
+    }
+    last_urgent_ = now;
+    if (urgent_.exchange(true)) return;
+    priorities_.raise();
+    // It may be asleep until the program wakes it, who has reasons not to.
+    control_.work_futex.fetch_add(1);
+    futex_wake(&control_.work_futex, 1);
+}
+
+void Attendant::run(const std::function<void()>& errand) {
+    if (!thread_.joinable()) return errand();
+    std::unique_lock lock(mutex_);
+    errand_ = &errand;
+    wake();
+    done_.wait(lock, [this] { return errand_ == nullptr; });
+}
+
+void Attendant::run_errand() {
+    const std::lock_guard guard(mutex_);
+    if (errand_ == nullptr) return;
+    (*errand_)();
+    errand_ = nullptr;
+    done_.notify_one();
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,125 @@
+#include "tools/agent/processors/priorities.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace rdam::agent {
+namespace {
+
+constexpr int kLeastNice = 19;
+/// Who has no privileges may change the share of a session ten times a second, all sessions together.
+constexpr int kTries = 30;
+constexpr std::chrono::milliseconds kBetween{10};
+
+/// sched_attr, of which libc knows nothing.
+struct Attributes {
+    std::uint32_t size = sizeof(Attributes);
+    std::uint32_t policy = 0;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0;
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+};
+
+/// On a thread that is gone afterwards.
+bool comes_back_from_idle(int policy, const sched_param& parameter) {
+    bool back = false;
+    const auto attempt = [&] {
+        const sched_param none{};
+        back =
+            sched_setscheduler(0, SCHED_IDLE, &none) == 0 && sched_setscheduler(0, policy, &parameter) == 0;
+    };
+    try {
+        std::thread(attempt).join();
+    } catch (const std::system_error&) {
+        return false;
+    }
+    return back;
+}
+
+}  // namespace
+
+void ask_for_short_turns() {
+    constexpr std::uint64_t kTurnNs = 100'000;
+    Attributes attributes;
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+    if (attributes.policy != SCHED_OTHER && attributes.policy != SCHED_BATCH) return;
+    attributes.runtime = kTurnNs;
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+ThreadPriorities::ThreadPriorities(pid_t program) : policy_(sched_getscheduler(0)) {
+    if (getsid(0) != getsid(program)) autogroup_ = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    if (policy_ < 0 || sched_getparam(0, &parameter_) != 0) policy_ = SCHED_OTHER;
+    reversible_ = comes_back_from_idle(policy_, parameter_);
+}
+
+ThreadPriorities::~ThreadPriorities() {
+    if (autogroup_ >= 0) close(autogroup_);
+}
+
+void ThreadPriorities::enlist() {
+    const std::lock_guard guard(mutex_);
+    threads_.push_back(gettid());
+}
+
+bool ThreadPriorities::write_autogroup(int nice) const {
+    if (autogroup_ < 0) return false;
+    char text[8];
+    const int size = std::snprintf(text, sizeof text, "%d", nice);
+    for (int i = 0; i < kTries; ++i) {
+        if (write(autogroup_, text, static_cast<std::size_t>(size)) >= 0) return true;
+        if (errno != EAGAIN) return false;
+        std::this_thread::sleep_for(kBetween);
+    }
+    return false;
+}
+
+void ThreadPriorities::keep_way_back() const {
+    if (!reversible_) return;
+    constexpr int kNiceLimit = 20;  // less the least nice value that is allowed: setrlimit(2)
+    const auto nice = static_cast<rlim_t>(kNiceLimit - getpriority(PRIO_PROCESS, 0));
+    const auto priority = static_cast<rlim_t>(parameter_.sched_priority);
+    for (const auto& [which, value] : {std::pair{RLIMIT_NICE, nice}, {RLIMIT_RTPRIO, priority}}) {
+        rlimit limit{};
+        if (getrlimit(which, &limit) != 0 || limit.rlim_cur >= value) continue;
+        limit = {value, std::max(limit.rlim_max, value)};
+        setrlimit(which, &limit);
+    }
+}
+
+void ThreadPriorities::lower() {
+    const std::lock_guard guard(mutex_);
+    const sched_param none{};
+    for (const pid_t thread : threads_) {
+        if (reversible_)
+            sched_setscheduler(thread, SCHED_IDLE, &none);
+        else
+            setpriority(PRIO_PROCESS, static_cast<id_t>(thread), kLeastNice);
+    }
+    write_autogroup(kLeastNice);
+}
+
+void ThreadPriorities::raise() {
+    const std::lock_guard guard(mutex_);
+    write_autogroup(0);
+    if (!reversible_) return;
+    for (const pid_t thread : threads_)
+        sched_setscheduler(thread, policy_, &parameter_);
+}
+
+}  // namespace rdam::agent

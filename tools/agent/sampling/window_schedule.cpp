@@ -1,0 +1,35 @@
+#include "tools/agent/sampling/window_schedule.h"
+
+#include <algorithm>
+
+namespace rdam::agent {
+namespace {
+
+/// Of what was seen a window ago; so the last fifty windows, a second or two, decide.
+constexpr double kCostMemory = 0.98;
+/// The duty rises slowly, because calls are counted late, and falls at once.
+constexpr double kRise = 1.1;
+/// Gaps differ by up to half of their length: a program with a period of its own must not fall into step.
+constexpr double kJitter = 0.5;
+
+}  // namespace
+
+double WindowSchedule::affordable(double elapsed, double open, double cost) {
+    recent_open_ = kCostMemory * recent_open_ + (open - open_);
+    recent_cost_ = kCostMemory * recent_cost_ + (cost - cost_);
+    open_ = open;
+    cost_ = cost;
+    constexpr double kLeastDuty = kLeast / kLongestPeriod;
+    if (cost > share_ * elapsed) return kLeastDuty;
+    const double cost_of_window = recent_open_ > 0 ? recent_cost_ / recent_open_ : 0;
+    return std::clamp(cost_of_window > 0 ? share_ / cost_of_window : kMostDuty, kLeastDuty, kMostDuty);
+}
+
+WindowSchedule::Next WindowSchedule::next(double elapsed, double open, double cost) {
+    duty_ = std::min(affordable(elapsed, open, cost), kRise * duty_);
+    const double length = std::clamp(duty_ * kUsualPeriod, kLeast, kMost);
+    const double gap = std::min(length / duty_, kLongestPeriod) - length;
+    return {gap * std::uniform_real_distribution{1 - kJitter, 1 + kJitter}(random_), length};
+}
+
+}  // namespace rdam::agent

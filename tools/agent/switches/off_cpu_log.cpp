@@ -1,0 +1,116 @@
+#include "tools/agent/switches/off_cpu_log.h"
+
+#include <utility>
+
+namespace rdam::agent {
+namespace {
+
+/// Of all threads together, some 6 bytes each. Those of threads that ended long ago are among them.
+constexpr std::uint64_t kMostIntervals = 1U << 19U;
+/// A program that has not called a wrapped function yet has no file.
+constexpr std::size_t kMostParts = 4096;
+
+}  // namespace
+
+void OffCpuLog::add(const SwitchRecord& record, std::uint64_t ticks) {
+    if (record.lost) return note_loss(record);
+    if (!silent_.empty()) return;
+    if (record.agent) return agent_.add(record, ticks);
+    Thread& thread = threads_[record.tid];
+    if (record.out) return leave(thread, record, ticks);
+    if (!thread.is_out) return;
+    put_parts(record.tid, thread, {ticks, record.ns}, record.cpu);
+    end(thread);
+    if (intervals_ >= kMostIntervals) seal_all();
+}
+
+void OffCpuLog::leave(Thread& thread, const SwitchRecord& record, std::uint64_t ticks) {
+    end(thread);
+    thread.out = {ticks, record.ns};
+    thread.cpu = record.cpu;
+    thread.preempted = record.preempted;
+    thread.is_out = true;
+    if (record.preempted) agent_.wait_for(record.cpu);
+}
+
+/// False: it was not out.
+bool OffCpuLog::end(Thread& thread) {
+    if (!std::exchange(thread.is_out, false)) return false;
+    if (thread.preempted) agent_.stop_waiting_for(thread.cpu);
+    return true;
+}
+
+/// The time up to now in which the thread was out; `cpu` is where it goes on.
+void OffCpuLog::put_parts(std::uint32_t tid, Thread& thread, RecordTime in, std::uint16_t cpu) {
+    trace::OffCpu interval{.out = thread.out.ticks, .cpu = cpu, .preempted = thread.preempted};
+    if (thread.preempted)
+        for (const AgentTimes::Time& part : agent_.within(thread.cpu, thread.out, in)) {
+            interval.in = part.begin.ticks;
+            if (interval.out < interval.in) put(tid, thread, interval);
+            put(tid, thread,
+                {.out = part.begin.ticks,
+                 .in = part.end.ticks,
+                 .cpu = cpu,
+                 .preempted = true,
+                 .by_recorder = true});
+            interval.out = part.end.ticks;
+        }
+    interval.in = in.ticks;
+    if (interval.out < interval.in || interval.out == thread.out.ticks) put(tid, thread, interval);
+}
+
+void OffCpuLog::put(std::uint32_t tid, Thread& thread, const trace::OffCpu& interval) {
+    thread.intervals.add(interval);
+    ++intervals_;
+    if (thread.intervals.full()) seal(tid, thread);
+}
+
+void OffCpuLog::seal(std::uint32_t tid, Thread& thread) {
+    if (thread.intervals.intervals() == 0) return;
+    intervals_ -= thread.intervals.intervals();
+    if (parts_.size() < kMostParts)
+        parts_.push_back({tid, std::move(thread.intervals)});
+    else
+        dropped_ += thread.intervals.intervals();
+    thread.intervals = {};
+}
+
+void OffCpuLog::seal_all() {
+    for (auto& [tid, thread] : threads_)
+        seal(tid, thread);
+    std::erase_if(threads_, [](const auto& each) { return !each.second.is_out; });
+}
+
+void OffCpuLog::note_loss(const SwitchRecord& record) {
+    if (record.out)
+        silent_.insert(record.cpu);
+    else
+        silent_.erase(record.cpu);
+    forget_open();
+}
+
+void OffCpuLog::forget_open() {
+    for (auto& [tid, thread] : threads_)
+        thread.is_out = false;
+    agent_.forget();
+}
+
+void OffCpuLog::stop() {
+    forget_open();
+    seal_all();
+}
+
+void OffCpuLog::finish() {
+    for (auto& [tid, thread] : threads_) {
+        if (!end(thread)) continue;
+        put(tid, thread,
+            {.out = thread.out.ticks, .in = trace::OffCpuEncoder::kStillOut, .preempted = thread.preempted});
+    }
+    seal_all();
+}
+
+std::vector<OffCpuLog::Part> OffCpuLog::take_parts() {
+    return std::exchange(parts_, {});
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,156 @@
+#include "tools/agent/switches/switch_recorder.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "tools/agent/processors/priorities.h"
+
+namespace rdam::agent {
+namespace {
+
+/// Records of another processor that are as old have arrived: they are timed just before they are stored.
+constexpr std::uint64_t kSettledNs = 2'000'000;
+/// A record costs the program about half a microsecond: this many on one processor, a twentieth of its time.
+constexpr double kMostPerSecond = 100'000;
+/// A burst that is shorter does not stop the recording.
+constexpr std::uint64_t kWindowNs = 100'000'000;
+/// The clocks are compared at least as often; what a killed agent had not read is lost.
+constexpr int kTakeMilliseconds = 1000;
+
+}  // namespace
+
+SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, Switches wanted, trace::SwitchInfo& info)
+    : wanted_(wanted), info_(info), clock_(clock) {
+    info_.state = trace::SwitchInfo::State::off;
+    if (wanted == Switches::off) return;
+    auto rings = SwitchRings::open(pid, clock_.source());
+    wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!rings || wake_ < 0) {
+        info_.state = trace::SwitchInfo::State::unavailable;
+        info_.reason = rings ? "no descriptor is left" : rings.error().message;
+        return;
+    }
+    info_.state = trace::SwitchInfo::State::recorded;
+    rings_.emplace(std::move(*rings));
+    window_ns_ = clock_.now_ns();
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+        // The rings are emptied when the agent writes anyhow.
+    }
+}
+
+SwitchRecorder::~SwitchRecorder() {
+    stop_thread();
+    if (wake_ >= 0) close(wake_);
+}
+
+void SwitchRecorder::stop_thread() {
+    if (!thread_.joinable()) return;
+    eventfd_write(wake_, 1);
+    thread_.join();
+}
+
+/// Until there is something to take, or it is time to; false: to stop.
+bool SwitchRecorder::await(std::vector<pollfd>& waits) const {
+    constexpr std::chrono::milliseconds kBetween{10};
+    if (poll(waits.data(), waits.size(), kTakeMilliseconds) >= 0) return waits[0].revents == 0;
+    if (errno == EINTR) return true;
+    // It is forbidden (seccomp).
+    std::this_thread::sleep_for(kBetween);
+    eventfd_t told = 0;
+    return eventfd_read(wake_, &told) != 0;
+}
+
+void SwitchRecorder::run() {
+    ask_for_short_turns();
+    std::vector<pollfd> waits{{wake_, POLLIN, 0}};
+    {
+        const std::lock_guard guard(mutex_);
+        for (const int fd : rings_->descriptors())
+            waits.push_back({fd, POLLIN, 0});
+    }
+    while (await(waits)) {
+        // The last thread that the event was for has ended: it would be ready for ever.
+        for (pollfd& wait : waits)
+            if ((wait.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) wait.fd = -1;
+        const std::lock_guard guard(mutex_);
+        if (!rings_) return;
+        take(false);
+        if (!rings_) return;
+    }
+}
+
+/// `all`: nothing will come any more.
+void SwitchRecorder::take(bool all) {
+    const std::uint64_t settled = all ? UINT64_MAX : clock_.now_ns() - kSettledNs;
+    const std::size_t most = rings_->take(records_);
+    clock_.look();
+    const std::uint64_t now = clock_.now_ns();
+    const auto middle = std::stable_partition(records_.begin(), records_.end(),
+                                              [&](const SwitchRecord& each) { return each.ns < settled; });
+    std::ranges::stable_sort(records_.begin(), middle, {}, &SwitchRecord::ns);
+    for (auto each = records_.begin(); each != middle; ++each)
+        log_.add(*each, clock_.ticks(each->ns));
+    records_.erase(records_.begin(), middle);
+    const std::uint64_t lost = rings_->lost() - std::exchange(lost_, rings_->lost());
+    if (!all) watch_rate(most + lost, now);
+}
+
+void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
+    in_window_ += records;
+    const std::uint64_t elapsed = now_ns - window_ns_;
+    if (elapsed < kWindowNs) return;
+    const double per_second = static_cast<double>(in_window_) * 1e9 / static_cast<double>(elapsed);
+    window_ns_ = now_ns;
+    in_window_ = 0;
+    if (wanted_ == Switches::on || per_second <= kMostPerSecond) return;
+    take(true);
+    stopped_ = clock_.ticks(clock_.now_ns());
+    why_stopped_ = fmt::format("{} context switches a second on one processor",
+                               fmt::group_digits(static_cast<std::uint64_t>(per_second / 2)));
+    log_.stop();
+    rings_.reset();
+    // A poll that goes on would keep the events alive.
+    eventfd_write(wake_, 1);
+}
+
+void SwitchRecorder::write(trace::TraceWriter* writer) {
+    std::vector<OffCpuLog::Part> parts;
+    {
+        // Whoever writes may be of low priority, and the rings must not wait for it.
+        const std::lock_guard guard(mutex_);
+        if (rings_ && !thread_.joinable()) take(false);
+        if (stopped_ != 0) {
+            info_.state = trace::SwitchInfo::State::stopped;
+            info_.until = stopped_;
+            info_.reason = why_stopped_;
+        }
+        info_.lost = lost_ + log_.dropped();
+        if (writer != nullptr) parts = log_.take_parts();
+    }
+    for (OffCpuLog::Part& part : parts)
+        // What does not fit is counted by the writer.
+        static_cast<void>(writer->append_off_cpu(part.tid, part.intervals));
+}
+
+void SwitchRecorder::finish(trace::TraceWriter* writer) {
+    stop_thread();
+    if (rings_) {
+        take(true);
+        log_.finish();
+        rings_.reset();
+    }
+    write(writer);
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,69 @@
+// Records when the program's threads are off the processors: the part of the agent that listens to the
+// kernel.
+#pragma once
+
+#include <poll.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/writer.h"
+#include "tools/agent/switches/off_cpu_log.h"
+#include "tools/agent/switches/switch_clock.h"
+#include "tools/agent/switches/switch_rings.h"
+
+namespace rdam::agent {
+
+/// What the user wants (RDAM_SWITCHES). `automatic` stops when switches are so frequent that their records
+/// slow the program down; `on` never does.
+enum class Switches : std::uint8_t { automatic, on, off };
+
+/// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods are
+/// for one other thread.
+class SwitchRecorder {
+  public:
+    /// Begins to record, or not: `info` (which must outlive this) says which, and why not.
+    SwitchRecorder(std::uint32_t pid, shm::Clock clock, Switches wanted, trace::SwitchInfo& info);
+    ~SwitchRecorder();
+    SwitchRecorder(const SwitchRecorder&) = delete;
+    SwitchRecorder& operator=(const SwitchRecorder&) = delete;
+    SwitchRecorder(SwitchRecorder&&) = delete;
+    SwitchRecorder& operator=(SwitchRecorder&&) = delete;
+
+    /// Writes what has come together, unless there is no file yet (`writer` is null).
+    void write(trace::TraceWriter* writer);
+
+    /// The recording is over: writes what is left.
+    void finish(trace::TraceWriter* writer);
+
+  private:
+    void run();
+    bool await(std::vector<pollfd>& waits) const;
+    void take(bool all);
+    void watch_rate(std::uint64_t records, std::uint64_t now_ns);
+    void stop_thread();
+
+    const Switches wanted_;
+    trace::SwitchInfo& info_;
+    SwitchClock clock_;
+    int wake_ = -1;  ///< an eventfd: the thread is to end
+    std::mutex mutex_;
+    std::optional<SwitchRings> rings_;   // guarded, as all below
+    std::vector<SwitchRecord> records_;  ///< not in order yet
+    OffCpuLog log_;
+    std::uint64_t window_ns_ = 0;  ///< begin of the time in which `in_window_` records were taken
+    std::uint64_t in_window_ = 0;
+    std::uint64_t stopped_ = 0;  ///< ticks
+    std::string why_stopped_;
+    std::uint64_t lost_ = 0;
+    std::thread thread_;
+};
+
+}  // namespace rdam::agent

@@ -1,0 +1,69 @@
+// What the drained events cost the program: the rates of functions, and what is said of those that are too
+// hot.
+#include <algorithm>
+#include <utility>
+
+#include "tools/agent/write/drain.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::agent {
+
+std::optional<Budget> Drain::make_budget(const SharedMemory& shared, double ticks_per_second) {
+    constexpr double kWindowSeconds = 2e-3;
+    if (shared.start().max_overhead_ppm == 0) return {};
+    const auto ticks = [](std::uint64_t x16) { return static_cast<double>(x16) / 16; };
+    const shm::Measured& measured = shared.measured();
+    return Budget(shared.start().max_overhead_ppm * 1e-6,
+                  {.recorded = ticks(measured.probe_ticks_x16),
+                   .unrecorded = ticks(measured.unrecorded_ticks_x16),
+                   .inside = ticks(measured.inside_ticks_x16)},
+                  kWindowSeconds * ticks_per_second);
+}
+
+/// Under a budget nothing needs to be said: what is too hot is sampled.
+void Drain::look_at_first_moments() {
+    if (!decoder_.decode(packs_, info_)) return;
+    first_moments_.see(std::as_const(decoder_).events());
+    shm::Control& control = shared_.control();
+    if (control.notice_size.load() != 0) return;  // the last one is not printed yet
+    std::string text;
+    for (const std::string& notice : first_moments_.take_notices())
+        text += "rdam: " + notice + "\n";
+    control.notice_size.store(static_cast<std::uint32_t>(text.copy(control.notice, sizeof control.notice)),
+                              std::memory_order_release);
+}
+
+/// Regions have no rate: the program's author has chosen how often they are.
+void Drain::watch_cost(std::uint32_t thread) {
+    if (!decoder_.decode(packs_, info_)) return;
+    std::uint64_t last = 0;
+    for (const trace::Event& event : std::as_const(decoder_).events()) {
+        last = std::max(last, event.tsc);
+        if (event.kind == trace::EventKind::pause) {
+            budget_->paused(thread, event.until - event.tsc);
+        } else if (event.kind != trace::EventKind::leave) {
+            const bool region = info_.functions[event.function].module == kRegionModule;
+            if (region)
+                budget_->region(thread, event.function);
+            else
+                budget_->call(thread, event.function, event.sampling != 0,
+                              event.sampling != 0 ? event.sampling - 1 : 0);
+        }
+    }
+    if (last != 0 && budget_->seen(thread, last)) set_rates();
+}
+
+void Drain::set_rates() {
+    shm::Control& control = shared_.control();
+    const std::size_t functions = std::min<std::size_t>(info_.functions.size(), shm::kFirstRegion);
+    for (std::uint32_t i = 0; i < functions; ++i) {
+        const std::uint8_t rate = budget_->rate(i);
+        control.rates[i].store(rate, std::memory_order_relaxed);
+        trace::FunctionInfo& function = info_.functions[i];
+        function.most_rate = std::max(function.most_rate, rate);
+        if (budget_->windowed(i) && function.windowed_since == 0) function.windowed_since = windows_.add(i);
+    }
+    control.rates_changed.fetch_add(1);
+}
+
+}  // namespace rdam::agent

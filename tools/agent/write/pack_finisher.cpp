@@ -1,0 +1,252 @@
+#include "tools/agent/write/pack_finisher.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tools/agent/memory/regions.h"
+#include "tools/agent/memory/shared_facts.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::uint16_t kNoFunction = 0xffff;
+/// Of one thread: call stacks whose enter event has not come. More than these few belong to calls that were
+/// left.
+constexpr std::size_t kMostAwaited = 1024;
+
+template <class T>
+T load(std::span<const std::uint8_t> bytes, std::size_t at) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+}
+
+template <class T>
+void store(std::span<std::uint8_t> bytes, std::size_t at, const T& value) {
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+/// Where a slot may begin, from the start of its chunk, or the last one may end.
+bool is_place(std::uint32_t offset) {
+    return offset % sizeof(std::uint64_t) == 0 && offset >= shm::kChunkHeader && offset <= shm::kChunkSize;
+}
+
+/// In the place of one whose description is damaged; its events, if it has values, cannot be told.
+shm::Region unknown_region(std::uint32_t number) {
+    shm::Region region{};
+    fmt::format_to_n(region.name, sizeof region.name - 1, "region {}", number + 1);
+    return region;
+}
+
+}  // namespace
+
+PackFinisher::PackFinisher(const ProcessDescription& process, shm::Control& control, std::uint32_t step,
+                           trace::TraceInfo& info)
+    : control_(control), info_(info), unwinder_(process), packer_(std::make_unique<pack::Packer>()) {
+    packer_->prepare(step);
+    read_rules();
+}
+
+void PackFinisher::read_rules() {
+    rules_ = {};
+    for (const trace::FunctionInfo& function : info_.functions) {
+        rules_.enter_words.push_back(function.enter_words);
+        rules_.leave_words.push_back(function.leave_words);
+    }
+    if (regions_.empty()) return;
+    // Numbers in between stand for nothing.
+    rules_.enter_words.resize(shm::kFirstRegion, kNoFunction);
+    rules_.leave_words.resize(shm::kFirstRegion, kNoFunction);
+    for (const std::uint32_t index : regions_) {
+        rules_.enter_words.push_back(info_.functions[index].enter_words);
+        rules_.leave_words.push_back(0);
+    }
+}
+
+void PackFinisher::note_regions() {
+    const auto told = control_.region_count.hear();
+    if (told.whole && told.value == regions_.size()) return;
+    const std::size_t before = regions_.size();
+    // Of a damaged count the regions themselves tell how many there are.
+    const std::uint32_t count = told.whole ? std::min(told.value, shm::kMaxRegions) : shm::kMaxRegions;
+    while (regions_.size() < count) {
+        const auto number = static_cast<std::uint32_t>(regions_.size());
+        const auto region = look_at_region(control_, number);
+        if (!region && !told.whole) break;
+        if (!region) ++damaged_;
+        regions_.push_back(static_cast<std::uint32_t>(info_.functions.size()));
+        info_.functions.push_back(describe_region(region ? *region : unknown_region(number)));
+    }
+    if (regions_.size() != before) read_rules();
+}
+
+std::uint32_t PackFinisher::index_of(std::uint32_t function) const {
+    const std::uint32_t region = function - shm::kFirstRegion;
+    return function >= shm::kFirstRegion && region < regions_.size() ? regions_[region] : function;
+}
+
+void PackFinisher::add_objects(const std::vector<ProcessObject>& added) {
+    read_rules();
+    for (const ProcessObject& object : added)
+        unwinder_.add(object);
+}
+
+PackFinisher::Packed PackFinisher::last_packed(std::uint32_t thread) const {
+    const auto found = threads_.find(thread);
+    return found != threads_.end() ? found->second.packed : Packed{};
+}
+
+bool PackFinisher::note_number(std::uint32_t thread, std::uint32_t number) {
+    std::uint32_t& last = numbers_[thread];
+    if (number <= last) {
+        ++damaged_;
+        return false;
+    }
+    if (number != last + 1) {
+        ++damaged_;
+        threads_[thread].gap = true;
+    }
+    last = number;
+    return true;
+}
+
+void PackFinisher::note_end(std::uint32_t thread, std::uint32_t number) {
+    if (numbers_[thread] != number) ++damaged_;
+}
+
+std::optional<shm::Record> PackFinisher::next_record(std::span<const std::uint8_t> records) {
+    if (records.size() < sizeof(shm::Record)) return {};
+    const auto record = load<shm::Record>(records, 0);
+    if (record.size < sizeof record || record.size > records.size() || record.size % 8 != 0 ||
+        shm::check_of_record(records.data(), record.size) != record.check)
+        return {};
+    return record;
+}
+
+std::size_t PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
+                                      trace::Packs& packs) {
+    Thread& data = threads_[thread];
+    const std::size_t all = records.size();
+    while (!records.empty()) {
+        const auto record = next_record(records);
+        if (!record) break;
+        // A gap is before the first of a chunk's events.
+        if (packs.events > 0 && record->number > numbers_[thread] + 1) return all - records.size();
+        if (note_number(thread, record->number)) {
+            packs.gap = packs.gap || std::exchange(data.gap, false);
+            const auto content = records.subspan(sizeof *record, record->size - sizeof *record);
+            bool good = false;
+            if (record->kind == shm::RecordKind::stack) good = add_stack(data, content);
+            if (record->kind == shm::RecordKind::pack && is_place(record->end))
+                good = add_pack(data, content, packs);
+            if (!good) break;
+            if (record->kind == shm::RecordKind::pack) data.packed = {record->sequence, record->end};
+        }
+        records = records.subspan(record->size);
+    }
+    if (records.empty()) return all;
+    ++damaged_;
+    data.gap = true;
+    return all;
+}
+
+bool PackFinisher::add_pack(Thread& thread, std::span<const std::uint8_t> bytes, trace::Packs& packs) {
+    std::vector<std::uint8_t>& payload = packs.payload;
+    const std::size_t before = payload.size();
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+    const auto copy = std::span(payload).subspan(before);
+    const auto layout = trace::pack_layout(copy);
+    if (!layout || layout->header.size != copy.size() || !finish_ops(copy, *layout, packs)) {
+        payload.resize(before);
+        return false;
+    }
+    finish_stacks(thread, copy, *layout);
+    packs.count(layout->header);
+    return true;
+}
+
+/// Gives the ops the functions' numbers in the trace; false: one is not possible.
+bool PackFinisher::finish_ops(std::span<std::uint8_t> bytes, const trace::PackLayout& layout,
+                              trace::Packs& packs) {
+    for (std::uint32_t i = 0; i < layout.header.ops; ++i) {
+        const std::size_t at = layout.ops + i * sizeof(pack::Op);
+        auto op = load<pack::Op>(bytes, at);
+        if (op.kind >= pack::Kind::count) return false;
+        if (op.kind == pack::Kind::pause) continue;
+        if (op.kind == pack::Kind::unwound_leave && op.function == pack::kInnermost) {
+            packs.innermost = true;
+            continue;
+        }
+        op.function = index_of(op.function);
+        if (op.function >= info_.functions.size()) return false;
+        const trace::FunctionInfo& function = info_.functions[op.function];
+        const bool enters = op.kind <= pack::Kind::tail_enter;
+        if (op.words != (enters                         ? function.enter_words
+                         : op.kind == pack::Kind::leave ? function.leave_words
+                                                        : 0))
+            return false;
+        any_calls_ = any_calls_ || enters;
+        store(bytes, at, op);
+    }
+    return true;
+}
+
+/// Call stacks get the numbers that they have in the trace.
+void PackFinisher::finish_stacks(Thread& thread, std::span<std::uint8_t> bytes,
+                                 const trace::PackLayout& layout) {
+    const auto column = static_cast<std::size_t>(pack::Column::stacks);
+    for (std::size_t at = 0; at + sizeof(pack::Mark) <= layout.header.bytes[column];
+         at += sizeof(pack::Mark)) {
+        auto mark = load<pack::Mark>(bytes, layout.columns[column] + at);
+        const auto found = thread.stacks.find(mark.value);
+        mark.value = found != thread.stacks.end() ? found->second : 0;
+        if (found != thread.stacks.end()) thread.stacks.erase(found);
+        store(bytes, layout.columns[column] + at, mark);
+    }
+}
+
+bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes) {
+    if (bytes.size() < sizeof(shm::StackCopy)) return false;
+    const auto copy = load<shm::StackCopy>(bytes, 0);
+    bytes = bytes.subspan(sizeof copy);
+    if (copy.function >= info_.functions.size() || copy.side_bytes > bytes.size() ||
+        copy.stack_bytes > bytes.size() - copy.side_bytes)
+        return false;
+    const trace::FunctionInfo& function = info_.functions[copy.function];
+    const std::uint64_t entry = info_.objects[function.object].base + function.address;
+    const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.side_bytes),
+                                                bytes.subspan(copy.side_bytes, copy.stack_bytes));
+    std::vector<std::uint64_t> key{copy.function, copy.caller};
+    key.insert(key.end(), stack.frames.begin(), stack.frames.end());
+    const auto [known, added] =
+        stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
+    if (added) info_.stacks.push_back({copy.function, copy.caller, stack.frames, stack.truncated});
+    if (thread.stacks.size() >= kMostAwaited) thread.stacks.clear();
+    thread.stacks[copy.number] = known->second;
+    return true;
+}
+
+void PackFinisher::add_slot(std::uint32_t thread, std::span<const std::uint64_t> slot, trace::Packs& packs) {
+    pack::PendingStacks& pending = threads_[thread].pending;
+    const std::uint64_t* at = slot.data();
+    const pack::Stop stop = packer_->run(at, at + slot.size(), pending);
+    if (stop == pack::Stop::hole) ++damaged_;
+    if (stop != pack::Stop::full) return;
+    flush(thread, packs);
+    if (packer_->run(at, slot.data() + slot.size(), pending) != pack::Stop::end) ++damaged_;
+}
+
+void PackFinisher::flush(std::uint32_t thread, trace::Packs& packs) {
+    if (packer_->events() == 0) return packer_->clear();
+    packer_->for_each_entered([this](std::uint32_t function, std::uint32_t calls) {
+        if (function < shm::kMaxFunctions)
+            control_.calls[function].fetch_add(calls, std::memory_order_relaxed);
+    });
+    std::vector<std::uint8_t> bytes(packer_->size());
+    packer_->write(bytes.data());
+    packer_->clear();
+    if (!add_pack(threads_[thread], bytes, packs)) ++damaged_;
+}
+
+}  // namespace rdam::agent

@@ -1,0 +1,52 @@
+// The file that a process's events go to, from the moment there is something to write.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/packs.h"
+#include "analyzer/trace/trace_name.h"
+#include "analyzer/trace/writer.h"
+#include "tools/agent/process/process_facts.h"
+
+namespace rdam::agent {
+
+/// Not thread-safe.
+class TraceFile {
+  public:
+    /// `info` has all that is known before the first event, and goes on being completed by whoever learns
+    /// more. `wanted` is the output path; `name` the run's hold on it, which hears of what goes wrong.
+    TraceFile(trace::TraceInfo& info, const TickRate& rate, std::string wanted, trace::NameLock& name)
+        : info_(info), rate_(rate), wanted_(std::move(wanted)), name_(name) {}
+
+    /// False: it cannot be opened; finish() says why.
+    bool open();
+
+    /// Null while there is no file.
+    trace::TraceWriter* writer() { return writer_ ? &*writer_ : nullptr; }
+
+    /// Writes the packs as the next chunk of the thread. What cannot be written is counted.
+    void append(std::uint32_t thread, const trace::Packs& packs);
+
+    /// Writes what is new in `info`, at most once a second.
+    void describe();
+
+    /// Closes the file. Returns what is to be said on stderr, lines of "rdam: …\n".
+    std::string finish();
+
+  private:
+    trace::TraceInfo& info_;
+    const TickRate& rate_;
+    std::string wanted_;
+    trace::NameLock& name_;
+    std::string path_;
+    bool replaced_ = false;
+    std::optional<trace::TraceWriter> writer_;
+    std::string error_;
+    std::uint64_t lost_ = 0;       ///< events
+    std::uint64_t described_ = 0;  ///< ticks of the last description
+};
+
+}  // namespace rdam::agent

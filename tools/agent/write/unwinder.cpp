@@ -1,0 +1,222 @@
+#include "tools/agent/write/unwinder.h"
+
+#include <libunwind.h>
+
+#include <cstring>
+
+#include "tools/agent/memory/image.h"
+
+// Exported by libunwind, declared by none of its headers: the search in a binary table of unwind entries that
+// lies in another process's memory (perf uses it the same way).
+extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* info,
+                                                  unw_proc_info_t* procedure, int need_unwind_info,
+                                                  void* argument);
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::size_t kMostFrames = 256;
+/// The recorder's own frames included: those of a stack that makes no sense may go round in circles.
+constexpr std::size_t kMostSteps = 4 * kMostFrames;
+
+}  // namespace
+
+struct UnwindState {
+    std::vector<Image> images;
+    std::size_t recorder = SIZE_MAX;  ///< index of librdam.so's image; SIZE_MAX: none
+    unw_addr_space_t space = nullptr;
+
+    // The stack being unwound.
+    std::uint64_t start_ip = 0;
+    shm::EntryRegisters start;
+    const shm::StackCopy* copy = nullptr;
+    std::span<const std::uint8_t> side;
+    std::span<const std::uint8_t> stack;
+    bool ran_out = false;
+    std::size_t steps = 0;
+
+    const Image* find(std::uint64_t address) const {
+        for (auto image = images.rbegin(); image != images.rend(); ++image)
+            if (image->contains(address)) return &*image;
+        return nullptr;
+    }
+
+    bool read(std::uint64_t address, std::uint64_t& value) {
+        const auto within = [&](std::uint64_t begin, std::span<const std::uint8_t> bytes) {
+            if (address < begin || bytes.size() < 8 || address - begin > bytes.size() - 8) return false;
+            std::memcpy(&value, bytes.data() + (address - begin), 8);
+            return true;
+        };
+        if (within(copy->registers.rsp, stack) || within(copy->side_address, side)) return true;
+        const Image* image = find(address);
+        if (image != nullptr) {
+            // The last bytes of a segment: libunwind reads whole words even where a byte is meant.
+            value = 0;
+            for (std::size_t size = 8; size > 0; --size)
+                if (image->read(address, &value, size)) return true;
+        }
+        const std::uint64_t stack_end = copy->registers.rsp + stack.size();
+        if (address >= stack_end && address < stack_end + (std::uint64_t{64} << 20)) ran_out = true;
+        return false;
+    }
+
+    std::uint64_t start_register(unw_regnum_t number) const {
+        const shm::EntryRegisters& registers = start;
+        switch (number) {
+            case UNW_X86_64_RIP:
+                return start_ip;
+            case UNW_X86_64_RSP:
+                return registers.rsp;
+            case UNW_X86_64_RBP:
+                return registers.rbp;
+            case UNW_X86_64_RBX:
+                return registers.rbx;
+            case UNW_X86_64_R12:
+                return registers.r12;
+            case UNW_X86_64_R13:
+                return registers.r13;
+            case UNW_X86_64_R14:
+                return registers.r14;
+            case UNW_X86_64_R15:
+                return registers.r15;
+            default:
+                return 0;
+        }
+    }
+
+    bool is_recorder(std::uint64_t ip) const {
+        return recorder < images.size() && images[recorder].contains(ip);
+    }
+
+    /// Walks from the start registers on; true: up to a side frame, and on from there.
+    bool walk(std::vector<std::uint64_t>& frames);
+
+    /// Out of the trampoline at `cursor`, if rbp points to a side frame. libunwind takes the CFA for the
+    /// stack pointer, which for a side frame it is not.
+    bool leave_side_frame(unw_cursor_t& cursor);
+};
+
+bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
+    const auto get = [&](unw_regnum_t number) {
+        unw_word_t value = 0;
+        unw_get_reg(&cursor, number, &value);
+        return value;
+    };
+    const std::uint64_t frame = get(UNW_X86_64_RBP);
+    if (frame < copy->side_address || frame >= copy->side_address + side.size())
+        return false;  // a real frame
+    std::uint64_t return_address = 0;
+    shm::EntryRegisters caller;
+    if (!read(frame, caller.rbp) || !read(frame + 8, return_address)) return false;
+    caller.rsp = get(UNW_X86_64_RSP);
+    caller.rbx = get(UNW_X86_64_RBX);
+    caller.r12 = get(UNW_X86_64_R12);
+    caller.r13 = get(UNW_X86_64_R13);
+    caller.r14 = get(UNW_X86_64_R14);
+    caller.r15 = get(UNW_X86_64_R15);
+    start = caller;
+    // A first frame is looked up by its exact address, and behind a call the next function may begin.
+    start_ip = return_address - 1;
+    return true;
+}
+
+bool UnwindState::walk(std::vector<std::uint64_t>& frames) {
+    unw_cursor_t cursor;
+    if (space == nullptr || unw_init_remote(&cursor, space, this) != 0) return false;
+    for (; steps < kMostSteps && frames.size() < kMostFrames && unw_step(&cursor) > 0; ++steps) {
+        unw_word_t ip = 0;
+        if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) return false;
+        if (!is_recorder(ip)) {
+            frames.push_back(ip);
+        } else if (leave_side_frame(cursor)) {
+            frames.push_back(start_ip + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+namespace {
+
+UnwindState& state_of(void* argument) {
+    return *static_cast<UnwindState*>(argument);
+}
+
+int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* procedure, int need,
+                   void* argument) {
+    const Image* image = state_of(argument).find(ip);
+    unw_dyn_info_t info;
+    if (image == nullptr || !image->describe_table(info)) return -UNW_ENOINFO;
+    return UNW_OBJ(dwarf_search_unwind_table)(space, ip, &info, procedure, need, argument);
+}
+
+int access_memory(unw_addr_space_t, unw_word_t address, unw_word_t* value, int write, void* argument) {
+    std::uint64_t word = 0;
+    if (write != 0 || !state_of(argument).read(address, word)) return -UNW_EINVAL;
+    *value = word;
+    return 0;
+}
+
+int access_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void* argument) {
+    if (write != 0) return -UNW_EREADONLYREG;
+    *value = state_of(argument).start_register(number);
+    return 0;
+}
+
+unw_accessors_t make_accessors() {
+    unw_accessors_t accessors{};
+    accessors.find_proc_info = find_procedure;
+    accessors.put_unwind_info = [](unw_addr_space_t, unw_proc_info_t*, void*) {};
+    accessors.get_dyn_info_list_addr = [](unw_addr_space_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
+    accessors.access_mem = access_memory;
+    accessors.access_reg = access_register;
+    accessors.access_fpreg = [](unw_addr_space_t, unw_regnum_t, unw_fpreg_t*, int, void*) {
+        return -UNW_EINVAL;
+    };
+    accessors.resume = [](unw_addr_space_t, unw_cursor_t*, void*) { return -UNW_EINVAL; };
+    accessors.get_proc_name = [](unw_addr_space_t, unw_word_t, char*, size_t, unw_word_t*, void*) {
+        return -UNW_ENOINFO;
+    };
+    return accessors;
+}
+
+}  // namespace
+
+Unwinder::Unwinder(const ProcessDescription& process) : state_(std::make_unique<UnwindState>()) {
+    for (std::size_t i = 0; i < process.objects.size(); ++i) {
+        state_->images.emplace_back(process.objects[i]);
+        if (process.objects[i].path == process.own_path) state_->recorder = i;
+    }
+    static unw_accessors_t accessors = make_accessors();
+    state_->space = unw_create_addr_space(&accessors, 0);
+    if (state_->space != nullptr) unw_set_caching_policy(state_->space, UNW_CACHE_GLOBAL);
+}
+
+void Unwinder::add(const ProcessObject& object) {
+    state_->images.emplace_back(object);
+    if (state_->space != nullptr) unw_flush_cache(state_->space, 0, 0);
+}
+
+Unwinder::~Unwinder() {
+    if (state_->space != nullptr) unw_destroy_addr_space(state_->space);
+}
+
+UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy,
+                              std::span<const std::uint8_t> side, std::span<const std::uint8_t> stack) {
+    UnwindState& state = *state_;
+    UnwoundStack result;
+    state.copy = &copy;
+    state.side = side;
+    state.stack = stack;
+    state.ran_out = false;
+    state.steps = 0;
+    state.start = copy.registers;
+    state.start_ip = entry;
+    while (result.frames.size() < kMostFrames && state.walk(result.frames)) {
+    }
+    if (result.frames.empty()) result.frames.push_back(copy.caller);
+    result.truncated = state.ran_out || result.frames.size() == kMostFrames;
+    return result;
+}
+
+}  // namespace rdam::agent

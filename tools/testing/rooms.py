@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Checks the includes of the tree against tools/rooms.txt, or draws them. Run by tools/lint.
+
+usage: tools/testing/rooms.py [--draw]    --draw: the rooms and what they include, as Markdown (docs/rooms.md)
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = ROOT / "tools/rooms.txt"
+SOURCES = (".h", ".cpp", ".c", ".S", ".inc")
+# Whoever tests or measures a room may look into it.
+OUTSIDE = ("tests/", "microbench/", "docs/")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)
+MOST_FILES = 15
+
+
+def read_rules() -> dict[str, list[str]]:
+    """By room, from the ground up: the rooms that it may include."""
+    rules = {}
+    for number, line in enumerate(RULES.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        room, _, allowed = line.partition(":")
+        for other in allowed.split():
+            if other not in rules:
+                sys.exit(f"{RULES.name}:{number}: {room} may not include {other}, which does not stand below it")
+        rules[room] = allowed.split()
+    return rules
+
+
+def read_includes() -> dict[str, dict[str, set[str]]]:
+    """By room: the rooms that it includes, and the files that do."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
+                            stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    rooms = {}
+    for name in listed:
+        path = ROOT / name
+        if not name.endswith(SOURCES) or name.startswith(OUTSIDE) or not path.is_file():
+            continue
+        room = str(pathlib.PurePath(name).parent)
+        includes = rooms.setdefault(room, {})
+        for included in INCLUDE.findall(path.read_text()):
+            other = str(pathlib.PurePath(included).parent)
+            if other != room:
+                includes.setdefault(other, set()).add(name)
+    return rooms
+
+
+def check(rules, rooms) -> list[str]:
+    wrong = []
+    for room, includes in sorted(rooms.items()):
+        if room not in rules:
+            wrong.append(f"{room}: is not in {RULES.relative_to(ROOT)}: give it a line with the rooms that it may include")
+            continue
+        for other, files in sorted(includes.items()):
+            if other not in rules[room]:
+                wrong.append(f"{min(files)}: includes {other}, which {RULES.relative_to(ROOT)} does not allow {room}")
+    for room, allowed in rules.items():
+        if room not in rooms:
+            wrong.append(f"{RULES.relative_to(ROOT)}: there is no room {room}")
+        for other in allowed:
+            if other not in rooms.get(room, {}):
+                wrong.append(f"{RULES.relative_to(ROOT)}: {room} does not include {other}: take it out")
+    return wrong
+
+
+def floors(rules) -> dict[str, int]:
+    """A room stands one floor above the highest that it includes."""
+    found = {}
+    for room, allowed in rules.items():
+        found[room] = max((found[other] + 1 for other in allowed), default=0)
+    return found
+
+
+def draw(rules) -> str:
+    found = floors(rules)
+    lines = ["| floor | room | files | includes |", "|---:|---|---:|---|"]
+    for room in sorted(rules, key=lambda each: (-found[each], each)):
+        files = sum(1 for path in (ROOT / room).iterdir() if path.suffix in SOURCES)
+        lines.append(f"| {found[room]} | `{room}` | {files} | {', '.join(f'`{other}`' for other in rules[room]) or '–'} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    rules = read_rules()
+    if sys.argv[1:] == ["--draw"]:
+        print(draw(rules))
+        return 0
+    wrong = check(rules, read_includes())
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
