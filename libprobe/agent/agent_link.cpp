@@ -250,6 +250,7 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.strict = globals.settings.strict;
     control.drop_when_full = globals.settings.drop_when_full;
     control.clock = globals.settings.clock;
+    control.stack_period = globals.settings.stack_period;
     control.max_overhead_ppm = globals.settings.max_overhead_ppm;
     control.forked = fork_child ? 1 : 0;
     control.verbose = globals.settings.verbose;

@@ -175,6 +175,17 @@ bool parse_bytes(std::string_view text, std::uint64_t& bytes) {
     return true;
 }
 
+bool parse_count(std::string_view text, std::uint32_t& count) {
+    constexpr std::size_t kMostDigits = 9;
+    if (text.empty() || text.size() > kMostDigits) return false;
+    count = 0;
+    for (const char digit : text) {
+        if (digit < '0' || digit > '9') return false;
+        count = count * 10 + static_cast<std::uint32_t>(digit - '0');
+    }
+    return true;
+}
+
 bool parse_share(std::string_view text, std::uint32_t& ppm) {
     constexpr std::uint64_t kUnit = 1'000'000;
     constexpr std::uint64_t kMost = 1000 * kUnit;

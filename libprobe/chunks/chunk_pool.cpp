@@ -189,19 +189,25 @@ void call_agent() {
 
 bool agent_alive() {
     const long fd = sys::call(SYS_pidfd_open, standing.agent_pid.load());
-    if (sys::failed(fd)) {
-        // No descriptor is left, or the call is forbidden: a signal that is none may tell, but not of a
-        // zombie.
-        if (fd == -ESRCH || sys::call(SYS_kill, standing.agent_pid.load(), 0) == -ESRCH) return false;
-        if (globals.unsure.fetch_add(1) < kMostUnsure) return true;
-        globals.control->gave_up.store(shm::kGaveUp);
-        return false;
+    if (fd == -ESRCH) return false;
+    if (!sys::failed(fd)) {
+        pollfd wait{static_cast<int>(fd), POLLIN, 0};
+        long ready = 0;
+        // A signal of the program's that is pending interrupts even a call that does not wait.
+        do
+            ready = sys::call(SYS_poll, sys::word(&wait), 1, 0);
+        while (ready == -EINTR);
+        sys::call(SYS_close, fd);
+        if (ready >= 0) {
+            globals.unsure.store(0);
+            return ready == 0;
+        }
     }
-    globals.unsure.store(0);
-    pollfd wait{static_cast<int>(fd), POLLIN, 0};
-    const long ready = sys::call(SYS_poll, sys::word(&wait), 1, 0);
-    sys::call(SYS_close, fd);
-    return ready == 0;
+    // No descriptor is left, or a call is forbidden: a signal that is none may tell, but not of a zombie.
+    if (sys::call(SYS_kill, standing.agent_pid.load(), 0) == -ESRCH) return false;
+    if (globals.unsure.fetch_add(1) < kMostUnsure) return true;
+    globals.control->gave_up.store(shm::kGaveUp);
+    return false;
 }
 
 }  // namespace rdam::probe

@@ -21,7 +21,7 @@
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 13;
+inline constexpr std::uint32_t kVersion = 14;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -233,6 +233,8 @@ struct Control {
     std::uint32_t verbose;
     Clock clock;
     std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
+    std::uint32_t
+        stack_period;  ///< calls between two call stacks of a function from one place; 0: none are taken
     std::uint32_t
         max_overhead_ppm;  ///< a budget for overhead (docs/design.md); 0: none, everything is recorded
     Measured measured;

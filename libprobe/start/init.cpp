@@ -126,10 +126,8 @@ bool read_settings(char** environment) {
             return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
     if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
         period.found && !period.value.empty()) {
-        std::uint64_t value = 0;
-        if (!parse_bytes(period.value, value) || value > 0xffffffff)
-            return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls");
-        settings.stack_period = static_cast<std::uint32_t>(value);
+        if (!parse_count(period.value, settings.stack_period))
+            return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls like 10000");
     }
     if (const auto share = environment_variable(environment, "RDAM_MAX_OVERHEAD");
         share.found && !share.value.empty())

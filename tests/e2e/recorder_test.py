@@ -269,7 +269,7 @@ class Troubles(Case):
                 self.assertEqual(self.counts("closed.bin"), {"work": 200})
 
     def test_wrong_settings(self):
-        for name, value in (("RDAM_CLOCK", "sun"), ("RDAM_BUFFER", "much"), ("RDAM_STACK_PERIOD", "-1"), ("RDAM_ARGS", "2"),
+        for name, value in (("RDAM_CLOCK", "sun"), ("RDAM_BUFFER", "much"), ("RDAM_STACK_PERIOD", "-1"), ("RDAM_STACK_PERIOD", "10k"), ("RDAM_ARGS", "2"),
                             ("RDAM_WHEN_FULL", "panic"), ("RDAM_SWITCHES", "sometimes"), ("RDAM_FUNCTIONS", "")):
             with self.subTest(name):
                 done = self.preload("work", PROGRAMS / "counts", "1", "10", **{name: value})

@@ -253,7 +253,7 @@ int run(int fd) {
     info.process.command = process.command;
     info.process.executable = process.executable;
     info.process.run = wishes.run;
-    info.process.stack_period = wishes.stack_period;
+    info.process.stack_period = shared->start().stack_period;
     info.process.max_overhead = shared->start().max_overhead_ppm * 1e-6;
     trace::NameLock name(wishes.output, name_of_run(info.process));
     const std::string output = own_output(wishes, *shared, name, info);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks the includes of the tree against tools/rooms.txt, or draws them. Run by tools/lint.
+"""Checks the includes of the tree against tools/rooms.txt, and the table of docs/rooms.md against both. Run by tools/lint.
 
-usage: tools/testing/rooms.py [--draw]    --draw: the rooms and what they include, as Markdown (docs/rooms.md)
+usage: tools/testing/rooms.py [--draw]    --draw: writes the table of docs/rooms.md anew
 """
 
 import pathlib
@@ -11,11 +11,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "tools/rooms.txt"
+PAGE = ROOT / "docs/rooms.md"
+TABLE = re.compile(r"^\| floor \|.*?(?=^$|\Z)", re.MULTILINE | re.DOTALL)
 SOURCES = (".h", ".cpp", ".c", ".S", ".inc")
 # Whoever tests or measures a room may look into it.
 OUTSIDE = ("tests/", "microbench/", "docs/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+/[^"]+)"', re.MULTILINE)
-MOST_FILES = 15
 
 
 def read_rules() -> dict[str, list[str]]:
@@ -83,15 +84,17 @@ def draw(rules) -> str:
     for room in sorted(rules, key=lambda each: (-found[each], each)):
         files = sum(1 for path in (ROOT / room).iterdir() if path.suffix in SOURCES)
         lines.append(f"| {found[room]} | `{room}` | {files} | {', '.join(f'`{other}`' for other in rules[room]) or '–'} |")
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     rules = read_rules()
     if sys.argv[1:] == ["--draw"]:
-        print(draw(rules))
+        PAGE.write_text(TABLE.sub(draw(rules), PAGE.read_text()))
         return 0
     wrong = check(rules, read_includes())
+    if not wrong and draw(rules) not in PAGE.read_text():
+        wrong.append(f"{PAGE.relative_to(ROOT)}: does not show the tree as it is: run tools/testing/rooms.py --draw")
     for line in wrong:
         print(line)
     return 1 if wrong else 0

@@ -27,6 +27,7 @@ Result<SharedMemory> SharedMemory::map(int fd) {
     shared.start_ = {.pid = control.pid,
                      .chunks = control.chunks,
                      .clock = control.clock,
+                     .stack_period = control.stack_period,
                      .max_overhead_ppm = control.max_overhead_ppm};
     if (control.magic != shm::kMagic || control.version != shm::kVersion || control.size != size ||
         shared.start_.chunks > shm::kMaxChunks ||

@@ -41,6 +41,7 @@ struct StartFacts {
     std::uint32_t pid = 0;
     std::uint32_t chunks = 0;
     shm::Clock clock = shm::Clock::rdtscp;
+    std::uint32_t stack_period = 0;
     std::uint32_t max_overhead_ppm = 0;
 };
 

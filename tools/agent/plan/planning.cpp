@@ -196,8 +196,6 @@ Wishes read_wishes(std::uint32_t pid) {
                                          : Switches::automatic;
     wishes.agent_cpus = variable("RDAM_AGENT_CPUS");
     place_in_tree(pid, wishes);
-    if (const std::string period = variable("RDAM_STACK_PERIOD"); !period.empty())
-        wishes.stack_period = static_cast<std::uint32_t>(std::strtoul(period.c_str(), nullptr, 10));
     return wishes;
 }
 

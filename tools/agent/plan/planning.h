@@ -25,7 +25,6 @@ struct Wishes {
     bool children = true;                  ///< RDAM_CHILDREN
     bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
     bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
-    std::uint32_t stack_period = 10000;
     Switches switches = Switches::automatic;  ///< RDAM_SWITCHES
     std::string agent_cpus;                   ///< RDAM_AGENT_CPUS, as it is
 };
