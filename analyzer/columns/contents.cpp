@@ -149,7 +149,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
     Json tables_of{{"calls", table_json(tables.calls.rows(), tables.calls.columns())},
                    {"sequences", table_json(tables.sequences.rows(), tables.sequences.columns())}};
     if (tables.off_cpu) tables_of["off_cpu"] = table_json(tables.off_cpu->rows(), tables.off_cpu->columns());
-    const Json out{{"format", "rdam columns"},
+    const Json out{{"format", kFormat},
                    {"version", kVersion},
                    {"trace", run_json(contents, info, options)},
                    {"settings", settings_json(options)},

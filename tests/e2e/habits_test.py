@@ -3,7 +3,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 import unittest
 
 from harness import PROGRAMS, RDAM, Case
@@ -167,12 +169,45 @@ class CommandLine(Case):
         self.assert_one_line(self.rdam("export", "--columns", "mine", "--overwrite"), 1, "mine: is no folder of columns, and is not replaced")
         self.assertEqual(os.listdir(self.folder / "mine"), ["letter"])
         self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
-        (self.folder / "columns/old").touch()
         self.assert_one_line(self.rdam("export", "--columns", "columns"), 1, "columns: is there and not empty")
-        self.assertEqual(self.rdam("export", "--columns", "columns", "--overwrite").returncode, 0)
-        self.assertNotIn("old", os.listdir(self.folder / "columns"))
-        self.assertIn("columns.json", os.listdir(self.folder / "columns"))
+        self.assertEqual(self.rdam("export", "--columns", "columns", "--overwrite", "--ignore", "work").returncode, 0)
+        self.assertEqual(json.loads((self.folder / "columns/columns.json").read_text())["settings"]["ignore"], ["work"])
         self.assertEqual(sorted(os.listdir(self.folder)), ["columns", "mine", "mine.txt", "report.txt", "trace.bin"])
+
+    def test_a_folder_of_columns_with_anything_else_in_it_is_kept(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        again = ("export", "--columns", "columns", "--overwrite")
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        for stranger in ("letter", "calls/letter.npy", "values/0.99.npy", "mine/letter"):
+            with self.subTest(stranger):
+                path = self.folder / "columns" / stranger
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("mine\n")
+                self.assert_one_line(self.rdam(*again), 1, f"columns: {stranger.removesuffix('/letter')} is no column of the export there", "move it away")
+                self.assertEqual(path.read_text(), "mine\n")
+                path.unlink()
+        (self.folder / "columns/mine").rmdir()
+        self.assertEqual(self.rdam(*again).returncode, 0)
+        (self.folder / "columns/columns.json").write_text("{}")
+        self.assert_one_line(self.rdam(*again), 1, "columns: is no folder of columns, and is not replaced")
+
+    def test_an_export_that_fails_leaves_the_old_one(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "100")
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        (self.folder / "link").symlink_to("columns")
+        before = {path: path.read_bytes() for path in self.folder.rglob("*.*") if path.is_file()}
+
+        def little_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+        for place in ("columns", "link"):
+            done = self.rdam("export", "--columns", place, "--overwrite", preexec_fn=little_room)
+            self.assert_one_line(done, 1, "File too large")
+            self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*.*") if path.is_file()}, before)
+        self.assertEqual(self.rdam("export", "--columns", "link", "--overwrite").returncode, 0)
+        self.assertTrue((self.folder / "link").is_symlink())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["columns", "link", "trace.bin"])
 
     def test_a_place_that_cannot_be_written_is_said_before_what_writes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
