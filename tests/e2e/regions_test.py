@@ -64,6 +64,27 @@ FORTRAN = """program names
 end program
 """
 
+FORTRAN_VALUES = """program kinds
+    use rdam
+    use, intrinsic :: ieee_arithmetic
+    implicit none
+    logical, parameter :: yes(0:1) = [.false., .true.]
+    integer :: round, i
+    do round = 0, 9
+        i = mod(round, 2)
+        call rdam_begin('logical', yes(i))
+        call rdam_end('logical')
+        call rdam_begin('logicals', logical(yes(i), 1), logical(yes(i), 2), logical(yes(i), 4), logical(yes(i), 8))
+        call rdam_end('logicals')
+        call rdam_begin('integers', int(-i, 1), int(-i, 2), int(-i, 4), int(-i, 8))
+        call rdam_end('integers')
+        call rdam_begin('reals', -1.5 * i, 2.5d0 * i, 1e30 * i, -1d300 * i, ieee_value(1d0, ieee_quiet_nan))
+        call rdam_end('reals')
+    end do
+end program
+"""
+FORTRAN_EXPECTED = {"logical": [1], "logicals": [1] * 4, "integers": [-1] * 4, "reals": [-1, 2, (1 << 63) - 1, -(1 << 63), 0]}
+
 
 class Regions(Case):
     def check(self, program: str, expected: dict[str, int], *arguments):
@@ -176,6 +197,17 @@ class Regions(Case):
             keys = [] if values == 1 else ["--key", f"{name}:value0"]
             function = next(f for f in self.analyze("trace.bin", *keys)["functions"] if f["name"] == name)
             self.assertEqual(len(function["sequences"]), values, name)
+
+    def test_fortran_values_are_those_that_were_given(self):
+        self.need("gfortran")
+        for kind in ([], ["-fdefault-integer-8"]):
+            self.compile("kinds.f90", FORTRAN_VALUES, "gfortran", "-Wall", "-Wextra", "-Wno-conversion", *kind, "-o", "kinds", INCLUDE / "rdam/rdam.f90", "kinds.f90")
+            done = self.rdam("record", "-f", "region:logical", "--", "./kinds")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            for name, values in FORTRAN_EXPECTED.items():
+                function = next(f for f in self.analyze("trace.bin", "--key", f"{name}:*")["functions"] if f["name"] == name)
+                words = (", ".join(f"value{i}={value}" for i, value in enumerate(given)) for given in ([0] * len(values), values))
+                self.assertEqual({s["name"] for s in function["sequences"]}, {f"{name}({word})" for word in words})
 
     def record_long_function(self, program, *arguments) -> dict:
         """The report; its `functions` by name."""
