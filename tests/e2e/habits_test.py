@@ -141,8 +141,8 @@ class CommandLine(Case):
         self.assertIn(b"RDAM_BUFFER='?[31m???' is not a size like 256M", done.stderr)
 
     def test_a_window_behind_the_end(self):
-        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
-        shutil.copy(self.folder / "trace.bin", self.folder / "other.bin")
+        for trace in ("trace.bin", "other.bin"):
+            self.rdam("record", "-o", trace, "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         for traces in (("trace.bin",), ("trace.bin", "other.bin"), ("--diff", "trace.bin", "other.bin")):
             self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread of the run lives that late")
         self.assertEqual(self.rdam("analyze", "--since", "0s", "trace.bin").returncode, 0)
@@ -153,6 +153,21 @@ class CommandLine(Case):
         self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is given more than once, and counts once\n"))
         done = self.rdam("analyze", "--diff", "trace.bin", "./trace.bin")
         self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is compared with itself\n"))
+
+    def test_a_copy_is_the_same_trace(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        shutil.copy(self.folder / "trace.bin", self.folder / "copy.bin")
+        done = self.rdam("analyze", "--json", "trace.bin", "copy.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: copy.bin: is the same recording as trace.bin, and counts once\n"))
+        report = json.loads(done.stdout)
+        self.assertEqual((report["overall"]["processes"], report["functions"][0]["occurrences"]), (1, 10))
+        for option in ("--diff", "--alone"):
+            done = self.rdam("analyze", option, "copy.bin", "trace.bin")
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr.decode(), r"\Ardam: (copy|trace).bin: is compared with itself\n\Z")
+        self.rdam("record", "-o", "other.bin", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        done = self.rdam("analyze", "--json", "trace.bin", "other.bin")
+        self.assertEqual((done.stderr, json.loads(done.stdout)["overall"]["processes"]), (b"", 2))
 
     def test_what_is_there_is_not_overwritten_unasked(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
