@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/clock.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam::columns {
 namespace {
@@ -161,7 +162,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
                    {"objects", objects_json(info)}};
     const std::filesystem::path path = tables.folder.path() / kContentsFile;
     std::ofstream file(path);
-    file << out.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    file << printable_json(out.dump(2, ' ', false, Json::error_handler_t::replace)) << '\n';
     file.close();
     if (!file)
         return fail("{}: {}; make room there, or name another place", path.string(), std::strerror(errno));

@@ -114,6 +114,15 @@ class Names(Case):
             self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
             self.assertIn(name, json.dumps(json.loads(text), ensure_ascii=False))
 
+    def test_so_is_what_an_export_says_of_itself(self):
+        name = "counts\u202e\u009b31m"
+        shutil.copy(PROGRAMS / "counts", self.folder / name)
+        self.rdam("record", "-f", "work", "--", "./" + name, "1", "10")
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        text = (self.folder / "columns/columns.json").read_text()
+        self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
+        self.assertEqual([f["module"] for f in json.loads(text)["functions"]], [name])
+
     def test_a_list_is_text(self):
         (self.folder / "report.txt").write_bytes(report("cycles", ["w\udcffrk", "wo\u202erk", "größe"]).encode(errors="surrogateescape"))
         done = self.rdam("hot", "--no-waits", "report.txt")
