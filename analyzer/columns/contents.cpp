@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/clock.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam::columns {
 namespace {
@@ -149,7 +150,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
     Json tables_of{{"calls", table_json(tables.calls.rows(), tables.calls.columns())},
                    {"sequences", table_json(tables.sequences.rows(), tables.sequences.columns())}};
     if (tables.off_cpu) tables_of["off_cpu"] = table_json(tables.off_cpu->rows(), tables.off_cpu->columns());
-    const Json out{{"format", "rdam columns"},
+    const Json out{{"format", kFormat},
                    {"version", kVersion},
                    {"trace", run_json(contents, info, options)},
                    {"settings", settings_json(options)},
@@ -161,7 +162,7 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
                    {"objects", objects_json(info)}};
     const std::filesystem::path path = tables.folder.path() / kContentsFile;
     std::ofstream file(path);
-    file << out.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    file << printable_json(out.dump(2, ' ', false, Json::error_handler_t::replace)) << '\n';
     file.close();
     if (!file)
         return fail("{}: {}; make room there, or name another place", path.string(), std::strerror(errno));

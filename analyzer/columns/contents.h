@@ -1,7 +1,9 @@
 // columns.json: what is in the folder of an export, and what is too little for columns.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/columns/export.h"
@@ -10,6 +12,10 @@
 namespace rdam::columns {
 
 inline constexpr const char* kContentsFile = "columns.json";
+inline constexpr const char* kFormat = "rdam columns";  ///< its `format`
+
+/// The folders in the folder of an export. The last is only there where context switches were recorded.
+inline constexpr std::array<std::string_view, 4> kRooms{"calls", "sequences", "values", "off_cpu"};
 
 struct Contents {
     Tables& tables;

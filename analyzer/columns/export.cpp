@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "analyzer/calls/crowding.h"
 #include "analyzer/calls/off_cpu_pauses.h"
@@ -12,8 +13,6 @@
 
 namespace rdam::columns {
 namespace {
-
-constexpr std::array kRooms = {"calls", "sequences", "values"};
 
 /// The run begins with its first thread. A thread whose start was lost does not tell.
 TimeScale time_scale(const trace::TraceInfo& info) {
@@ -67,14 +66,12 @@ Result<void> write_threads(const trace::TraceReader& reader, const score::Resolv
 
 Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& options,
                       const score::ResolvedSettings& settings, Folder& folder) {
-    for (const char* room : kRooms) {
+    const bool with_off_cpu = has_off_cpu(reader.info());
+    for (const std::string_view room : std::span{kRooms}.first(kRooms.size() - (with_off_cpu ? 0 : 1))) {
         if (auto made = folder.make_room(room); !made) return tl::unexpected{made.error()};
     }
     Tables tables{folder, reader.info()};
-    if (has_off_cpu(reader.info())) {
-        if (auto made = folder.make_room("off_cpu"); !made) return tl::unexpected{made.error()};
-        tables.off_cpu = std::make_unique<OffCpuTable>(folder);
-    }
+    if (with_off_cpu) tables.off_cpu = std::make_unique<OffCpuTable>(folder);
     Contents contents{.tables = tables, .time = time_scale(reader.info()), .first_call = {}};
     if (auto written = write_threads(reader, settings, options.progress, contents); !written)
         return tl::unexpected{written.error()};

@@ -33,7 +33,7 @@ Result<Folder> Folder::create(const std::string& path) {
     return folder;
 }
 
-Result<void> Folder::make_room(const char* name) const {
+Result<void> Folder::make_room(std::string_view name) const {
     std::error_code error;
     std::filesystem::create_directory(path_ / name, error);
     if (error) return fail("{}: cannot be made: {}", (path_ / name).string(), error.message());

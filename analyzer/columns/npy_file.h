@@ -24,7 +24,7 @@ class Folder {
     static Result<Folder> create(const std::string& path);
 
     const std::filesystem::path& path() const { return path_; }
-    Result<void> make_room(const char* name) const;  ///< a folder in it
+    Result<void> make_room(std::string_view name) const;  ///< a folder in it
     /// Once something could not be written, nothing more is: the files are useless.
     const std::optional<Error>& error() const { return error_; }
     void failed(const std::string& file, int error_number);

@@ -81,6 +81,7 @@ void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
     for (const mining::KeyWord& key : settings_.keys[enter.function])
         key_values_.push_back(key.value(enter));
     builder_.open(enter.function, key_values_);
+    builder_.set_repeats(settings_.loop_rests.repeats(enter));
 
     Open open{.row = tables_.calls.rows(), .instructions = enter.instructions};
     tables_.calls.append({.thread = thread_,

@@ -20,6 +20,7 @@ SequenceBuilder::Closed SequenceBuilder::close_shape() {
     const std::size_t first_run = call.first_run;
     const std::size_t first_key = call.first_key;
     const bool too_long = call.too_long;
+    const std::uint32_t repeats = call.repeats;
     const std::span<const std::uint64_t> keys{keys_.data() + call.first_key, keys_.size() - call.first_key};
     const bool transparent = is_transparent(call);
     if (transparent)
@@ -31,7 +32,7 @@ SequenceBuilder::Closed SequenceBuilder::close_shape() {
     open_.pop_back();
     if (open_.empty()) return closed;
     if (!transparent) {
-        append({shape, 1});
+        append({shape, repeats});
         return closed;
     }
     for (const Run& run : abandoned_runs_)

@@ -31,6 +31,9 @@ class SequenceBuilder {
     /// A call begins; `keys` are the values of its key parameters.
     void open(std::uint32_t function, std::span<const std::uint64_t> keys);
 
+    /// The innermost open call stands for so many, one behind the other.
+    void set_repeats(std::uint32_t repeats) { open_.back().repeats = repeats; }
+
     /// The innermost open call has ended: its group, and it becomes the last child of the call around it.
     GroupId close() {
         const Closed call = close_shape();
@@ -66,6 +69,7 @@ class SequenceBuilder {
         std::size_t first_run = 0;
         std::size_t first_key = 0;
         std::uint32_t function = 0;
+        std::uint32_t repeats = 1;
         bool too_long = false;
     };
 

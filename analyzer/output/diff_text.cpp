@@ -19,7 +19,7 @@ std::string side_text(const score::FunctionRow* row) {
 }
 
 std::string lost_text(const score::FunctionRow* row) {
-    return row == nullptr ? "-" : percent(row->rdam_all);
+    return row == nullptr || row->few_windows ? "-" : percent(row->rdam_all);
 }
 
 std::string median_text(const score::FunctionRow* row) {

@@ -300,7 +300,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
         out["few_windows"] = row.few_windows;
         out["counted"] = row.counted;
     }
-    add_processors(report.process, row.sample, out);
+    add_processors(report.process, row, out);
     if (row.off_share)
         out["off_cpu"] = {{"blocked", finite(row.off_share->blocked)},
                           {"preempted", finite(row.off_share->preempted)}};

@@ -30,7 +30,7 @@ Json trace_json(const score::Report& report);
 Json nodes_json(const trace::ProcessInfo& process);
 
 /// `processors` and `migrations` of a function, if processors were recorded and it has a sample.
-void add_processors(const trace::ProcessInfo& process, const score::Sample& sample, Json& function);
+void add_processors(const trace::ProcessInfo& process, const score::FunctionRow& row, Json& function);
 
 /// As it is printed.
 std::string dump(const Json& json);

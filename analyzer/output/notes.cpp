@@ -321,12 +321,16 @@ std::vector<std::string> sampling_details(const score::Report& report) {
                                              : std::string{"by call trees"};
         const std::string occurrences =
             row.counted ? ""
-                        : fmt::format("occurrences ±{}, ",
-                                      error(row.occurrences_error, static_cast<double>(row.occurrences)));
-        out.push_back(fmt::format("{}: sampled {}, {} in the trace{}; standard errors: {}lost ±{}, score ±{}",
-                                  row.name, how, counted(row.recorded, "call", "calls"),
-                                  row.counted ? ", all were counted" : "", occurrences,
-                                  error(row.lost_error_ns, row.lost_ns), score_text(row.rdam_error)));
+                        : fmt::format("occurrences ±{}{}",
+                                      error(row.occurrences_error, static_cast<double>(row.occurrences)),
+                                      row.few_windows ? "" : ", ");
+        const std::string errors =
+            row.few_windows ? row.counted ? "" : "; standard error: " + occurrences
+                            : fmt::format("; standard errors: {}lost ±{}, score ±{}", occurrences,
+                                          error(row.lost_error_ns, row.lost_ns), score_text(row.rdam_error));
+        out.push_back(fmt::format("{}: sampled {}, {} in the trace{}{}", row.name, how,
+                                  counted(row.recorded, "call", "calls"),
+                                  row.counted ? ", all were counted" : "", errors));
     }
     return out;
 }

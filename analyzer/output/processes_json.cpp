@@ -28,6 +28,7 @@ Json function_json(const score::OverallFunction& function, std::span<const score
                              {"occurrences", part.occurrences},
                              {"median_ns", nanoseconds(part.median_ns)},
                              {"lost_ns", nanoseconds(part.lost_ns)}});
+        if (part.few_windows) processes.back()["few_windows"] = true;
     }
     return {{"name", function.name},
             {"module", function.module},

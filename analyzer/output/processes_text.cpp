@@ -147,8 +147,10 @@ class ProcessesWriter {
                        row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
                        fmt::format("{}{}{}", row.switched_off ? "≥" : "",
                                    row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
-                       human_time(row.lost_ns), percent(row.rdam_all),
-                       fmt::format("{}/{}", affected, row.processes.size())});
+                       row.few_windows ? "-" : human_time(row.lost_ns),
+                       row.few_windows ? "-" : percent(row.rdam_all),
+                       row.few_windows ? fmt::format("-/{}", row.processes.size())
+                                       : fmt::format("{}/{}", affected, row.processes.size())});
         }
         for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
             line(text);
@@ -202,7 +204,8 @@ class ProcessesWriter {
             std::vector<std::string> cells{name_of(row)};
             for (const std::size_t process : shown) {
                 const auto part = std::ranges::find(row.processes, process, &score::ProcessShare::process);
-                cells.push_back(part == row.processes.end() ? "-" : score_text(part->rdam));
+                cells.push_back(part == row.processes.end() || part->few_windows ? "-"
+                                                                                 : score_text(part->rdam));
             }
             table.add(std::move(cells));
         }

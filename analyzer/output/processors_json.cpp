@@ -20,10 +20,13 @@ struct Sum {
     }
 };
 
-Json sum_json(const Sum& sum, double lost_ns) {
-    return {{"calls", std::llround(finite(sum.calls))},
-            {"lost_ns", nanoseconds(sum.lost_ns)},
-            {"share", lost_ns > 0 ? finite(sum.lost_ns / lost_ns) : 0}};
+/// `all` of the sample; it stands for the function's calls and what they lost.
+Json sum_json(const Sum& sum, const Sum& all, const score::FunctionRow& row) {
+    const double calls = all.calls > 0 ? sum.calls / all.calls : 0;
+    const double share = all.lost_ns > 0 ? finite(sum.lost_ns / all.lost_ns) : 0;
+    return {{"calls", std::llround(finite(calls * static_cast<double>(row.outermost)))},
+            {"lost_ns", nanoseconds(share * row.lost_ns)},
+            {"share", share}};
 }
 
 }  // namespace
@@ -35,10 +38,11 @@ Json nodes_json(const trace::ProcessInfo& process) {
     return out;
 }
 
-void add_processors(const trace::ProcessInfo& process, const score::Sample& sample, Json& function) {
+void add_processors(const trace::ProcessInfo& process, const score::FunctionRow& function_row,
+                    Json& function) {
     std::map<std::uint16_t, Sum> processors;
     Sum all, moved, changed_node;
-    for (const score::SampledCall& call : sample.calls) {
+    for (const score::SampledCall& call : function_row.sample.calls) {
         all.add(call);
         if (call.enter_cpu == trace::kNoCpu) continue;
         processors[call.enter_cpu].add(call);
@@ -55,11 +59,12 @@ void add_processors(const trace::ProcessInfo& process, const score::Sample& samp
     for (const auto& [processor, sum] : rows) {
         Json& row = list.emplace_back(Json{{"processor", processor}});
         if (const auto node = node_of(process, processor)) row["node"] = *node;
-        row.update(sum_json(sum, all.lost_ns));
+        row.update(sum_json(sum, all, function_row));
     }
     function["processors"] = std::move(list);
-    function["migrations"] = sum_json(moved, all.lost_ns);
-    if (!process.nodes.empty()) function["migrations"]["between_nodes"] = sum_json(changed_node, all.lost_ns);
+    function["migrations"] = sum_json(moved, all, function_row);
+    if (!process.nodes.empty())
+        function["migrations"]["between_nodes"] = sum_json(changed_node, all, function_row);
 }
 
 }  // namespace rdam::output

@@ -77,7 +77,15 @@ std::string cover_text(const Rows& rows) {
 }
 
 std::string budget_text(Reports reports) {
-    return fmt::format("--max-overhead {}", percent(reports.front()->process.max_overhead));
+    double least = 0, most = 0;
+    for (const score::Report* report : reports) {
+        const double budget = report->process.max_overhead;
+        if (budget <= 0) continue;
+        least = least > 0 ? std::min(least, budget) : budget;
+        most = std::max(most, budget);
+    }
+    return least < most ? fmt::format("--max-overhead {} to {}", percent(least), percent(most))
+                        : fmt::format("--max-overhead {}", percent(most));
 }
 
 /// Hints say how much of a loss was time off the processors, where that is known.

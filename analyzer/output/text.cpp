@@ -141,7 +141,9 @@ class TextWriter {
         table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
                    row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), with_reason(row),
                    occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
-                   time(row.lost_ns), fmt::format("{}/{}", affected, row.threads.size())});
+                   row.few_windows ? "-" : time(row.lost_ns),
+                   row.few_windows ? fmt::format("-/{}", row.threads.size())
+                                   : fmt::format("{}/{}", affected, row.threads.size())});
     }
 
     void section(std::string_view title) {
@@ -176,7 +178,8 @@ class TextWriter {
                 table.add({part.few_windows ? "-" : score_text(part.rdam),
                            part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
                            fmt::format("{}", thread.tid), printable(thread.name),
-                           entered(row, part.occurrences), human_time(part.lost_ns)});
+                           entered(row, part.occurrences),
+                           part.few_windows ? "-" : human_time(part.lost_ns)});
             }
             print_table(table);
         }
@@ -195,9 +198,11 @@ class TextWriter {
                          {.title = "lost"}}};
             const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
             for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
-                table.add({score_text(part.rdam), interval_text(part.rdam_low, part.rdam_high),
+                table.add({part.few_windows ? "-" : score_text(part.rdam),
+                           part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
                            sequence_name(part), count(row, part.occurrences), human_time(part.min_ns),
-                           human_time(part.median_ns), human_time(part.p99_ns), human_time(part.lost_ns)});
+                           human_time(part.median_ns), human_time(part.p99_ns),
+                           part.few_windows ? "-" : human_time(part.lost_ns)});
             }
             if (shown > 0) print_table(table);
             unlisted_sequences(row, shown);

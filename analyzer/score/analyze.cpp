@@ -171,6 +171,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .sequences = settings.sequences,
         .keys = {},
         .ignored = std::vector<bool>(info.functions.size()),
+        .loop_rests = mining::LoopRests{info},
         .cost = {.total = info.clock.probe_ticks, .inner = info.clock.probe_inner_ticks},
         .probe_instructions = calls::probe_instructions(info.counters),
         .baseline = settings.baseline,

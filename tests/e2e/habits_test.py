@@ -3,7 +3,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 import unittest
 
 from harness import PROGRAMS, RDAM, Case
@@ -112,6 +114,15 @@ class Names(Case):
             self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
             self.assertIn(name, json.dumps(json.loads(text), ensure_ascii=False))
 
+    def test_so_is_what_an_export_says_of_itself(self):
+        name = "counts\u202e\u009b31m"
+        shutil.copy(PROGRAMS / "counts", self.folder / name)
+        self.rdam("record", "-f", "work", "--", "./" + name, "1", "10")
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        text = (self.folder / "columns/columns.json").read_text()
+        self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
+        self.assertEqual([f["module"] for f in json.loads(text)["functions"]], [name])
+
     def test_a_list_is_text(self):
         (self.folder / "report.txt").write_bytes(report("cycles", ["w\udcffrk", "wo\u202erk", "größe"]).encode(errors="surrogateescape"))
         done = self.rdam("hot", "--no-waits", "report.txt")
@@ -139,8 +150,8 @@ class CommandLine(Case):
         self.assertIn(b"RDAM_BUFFER='?[31m???' is not a size like 256M", done.stderr)
 
     def test_a_window_behind_the_end(self):
-        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
-        shutil.copy(self.folder / "trace.bin", self.folder / "other.bin")
+        for trace in ("trace.bin", "other.bin"):
+            self.rdam("record", "-o", trace, "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         for traces in (("trace.bin",), ("trace.bin", "other.bin"), ("--diff", "trace.bin", "other.bin")):
             self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread of the run lives that late")
         self.assertEqual(self.rdam("analyze", "--since", "0s", "trace.bin").returncode, 0)
@@ -151,6 +162,21 @@ class CommandLine(Case):
         self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is given more than once, and counts once\n"))
         done = self.rdam("analyze", "--diff", "trace.bin", "./trace.bin")
         self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is compared with itself\n"))
+
+    def test_a_copy_is_the_same_trace(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        shutil.copy(self.folder / "trace.bin", self.folder / "copy.bin")
+        done = self.rdam("analyze", "--json", "trace.bin", "copy.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: copy.bin: is the same recording as trace.bin, and counts once\n"))
+        report = json.loads(done.stdout)
+        self.assertEqual((report["overall"]["processes"], report["functions"][0]["occurrences"]), (1, 10))
+        for option in ("--diff", "--alone"):
+            done = self.rdam("analyze", option, "copy.bin", "trace.bin")
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr.decode(), r"\Ardam: (copy|trace).bin: is compared with itself\n\Z")
+        self.rdam("record", "-o", "other.bin", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        done = self.rdam("analyze", "--json", "trace.bin", "other.bin")
+        self.assertEqual((done.stderr, json.loads(done.stdout)["overall"]["processes"]), (b"", 2))
 
     def test_what_is_there_is_not_overwritten_unasked(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
@@ -167,12 +193,45 @@ class CommandLine(Case):
         self.assert_one_line(self.rdam("export", "--columns", "mine", "--overwrite"), 1, "mine: is no folder of columns, and is not replaced")
         self.assertEqual(os.listdir(self.folder / "mine"), ["letter"])
         self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
-        (self.folder / "columns/old").touch()
         self.assert_one_line(self.rdam("export", "--columns", "columns"), 1, "columns: is there and not empty")
-        self.assertEqual(self.rdam("export", "--columns", "columns", "--overwrite").returncode, 0)
-        self.assertNotIn("old", os.listdir(self.folder / "columns"))
-        self.assertIn("columns.json", os.listdir(self.folder / "columns"))
+        self.assertEqual(self.rdam("export", "--columns", "columns", "--overwrite", "--ignore", "work").returncode, 0)
+        self.assertEqual(json.loads((self.folder / "columns/columns.json").read_text())["settings"]["ignore"], ["work"])
         self.assertEqual(sorted(os.listdir(self.folder)), ["columns", "mine", "mine.txt", "report.txt", "trace.bin"])
+
+    def test_a_folder_of_columns_with_anything_else_in_it_is_kept(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        again = ("export", "--columns", "columns", "--overwrite")
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        for stranger in ("letter", "calls/letter.npy", "values/0.99.npy", "mine/letter"):
+            with self.subTest(stranger):
+                path = self.folder / "columns" / stranger
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("mine\n")
+                self.assert_one_line(self.rdam(*again), 1, f"columns: {stranger.removesuffix('/letter')} is no column of the export there", "move it away")
+                self.assertEqual(path.read_text(), "mine\n")
+                path.unlink()
+        (self.folder / "columns/mine").rmdir()
+        self.assertEqual(self.rdam(*again).returncode, 0)
+        (self.folder / "columns/columns.json").write_text("{}")
+        self.assert_one_line(self.rdam(*again), 1, "columns: is no folder of columns, and is not replaced")
+
+    def test_an_export_that_fails_leaves_the_old_one(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "100")
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        (self.folder / "link").symlink_to("columns")
+        before = {path: path.read_bytes() for path in self.folder.rglob("*.*") if path.is_file()}
+
+        def little_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+        for place in ("columns", "link"):
+            done = self.rdam("export", "--columns", place, "--overwrite", preexec_fn=little_room)
+            self.assert_one_line(done, 1, "File too large")
+            self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*.*") if path.is_file()}, before)
+        self.assertEqual(self.rdam("export", "--columns", "link", "--overwrite").returncode, 0)
+        self.assertTrue((self.folder / "link").is_symlink())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["columns", "link", "trace.bin"])
 
     def test_a_place_that_cannot_be_written_is_said_before_what_writes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")

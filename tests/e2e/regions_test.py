@@ -64,6 +64,32 @@ FORTRAN = """program names
 end program
 """
 
+FORTRAN_VALUES = """program kinds
+    use rdam
+    use, intrinsic :: ieee_arithmetic
+    implicit none
+    logical, parameter :: yes(0:1) = [.false., .true.]
+    integer :: round, i
+    do round = 0, 9
+        i = mod(round, 2)
+        call rdam_begin('logical', yes(i))
+        call rdam_end('logical')
+        call rdam_begin('logicals', logical(yes(i), 1), logical(yes(i), 2), logical(yes(i), 4), logical(yes(i), 8))
+        call rdam_end('logicals')
+        call rdam_begin('integers', int(-i, 1), int(-i, 2), int(-i, 4), int(-i, 8))
+        call rdam_end('integers')
+        call rdam_begin('reals', -1.5 * i, 2.5d0 * i, 1e30 * i, -1d300 * i, ieee_value(1d0, ieee_quiet_nan))
+        call rdam_end('reals')
+    end do
+end program
+"""
+FORTRAN_EXPECTED = {"logical": [1], "logicals": [1] * 4, "integers": [-1] * 4, "reals": [-1, 2, (1 << 63) - 1, -(1 << 63), 0]}
+
+
+REGIONS = {"outer": 1000, "inner": 1000, "100 rows": 22, "loop's rest": 2}
+# How many iterations and how often: tests/e2e/programs/loops.c
+RESTS = {50: 250, 1: 250, 31: 250, 61: 250, 91: 250, 21: 250}
+
 
 class Regions(Case):
     def check(self, program: str, expected: dict[str, int], *arguments):
@@ -77,10 +103,10 @@ class Regions(Case):
         return {f["name"]: f["occurrences"] for f in self.analyze(trace)["functions"] if f["module"] == "region"}
 
     def test_c(self):
-        self.check("regions", {"outer": 1000, "inner": 1000, "100 rows": 22})
+        self.check("regions", REGIONS)
 
     def test_c_in_a_position_dependent_program(self):
-        self.check("regions_fixed", {"outer": 1000, "inner": 1000, "100 rows": 22})
+        self.check("regions_fixed", REGIONS)
 
     def test_names_of_regions_belong_on_the_list(self):
         plain = self.run_in_folder(PROGRAMS / "regions")
@@ -91,7 +117,7 @@ class Regions(Case):
             self.assertIn("regions: its regions are recorded\n", said)
             self.assertNotIn("not found", said)
             self.assertNotIn("no function has that name", said)
-            self.assertEqual(self.regions("trace.bin"), {"outer": 1000, "inner": 1000, "100 rows": 22})
+            self.assertEqual(self.regions("trace.bin"), REGIONS)
             os.unlink(self.folder / "trace.bin")
         # Beside a function, and beside a name that nothing has.
         said = self.rdam("record", "-f", "work,region:outer,outter", "--", PROGRAMS / "regions").stderr.decode()
@@ -120,16 +146,31 @@ class Regions(Case):
         self.assertEqual(self.run_in_folder(PROGRAMS / "regions_static").stdout, plain.stdout)
 
     def test_values_are_parameters(self):
-        self.check("regions", {"outer": 1000, "inner": 1000, "100 rows": 22})
+        self.check("regions", REGIONS)
         for key in ("i % 5", "i%5"):
             functions = self.analyze("trace.bin", "--key", f"outer:{key}")["functions"]
             outer = next(f for f in functions if f["name"] == "outer")
             self.assertEqual(len({s["name"] for s in outer["sequences"]}), 5)
 
     def test_child_after_fork_knows_the_regions(self):
-        self.check("regions", {"outer": 1000, "inner": 1000, "100 rows": 22}, "fork")
+        self.check("regions", REGIONS, "fork")
         child = next(name for name in self.traces() if name != "trace.bin")
-        self.assertEqual(self.regions(child), {"outer": 500, "inner": 500, "100 rows": 11})
+        self.assertEqual(self.regions(child), {"outer": 500, "inner": 500, "100 rows": 11, "loop's rest": 1})
+
+    def test_the_rest_of_a_loop_is_compared_with_rests_of_as_many_iterations(self):
+        done = self.rdam("record", "-f", "region:100 rows", "--", PROGRAMS / "loops")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        expected = {"100 rows": 750}
+        for iterations, count in RESTS.items():
+            expected["100 rows[loop's rest" + (f" ×{iterations}]" if iterations > 1 else "]")] = count
+        rows = next(f for f in self.analyze("trace.bin")["functions"] if f["name"] == "100 rows")
+        self.assertEqual({s["name"]: s["occurrences"] for s in rows["sequences"]}, expected)
+        self.assertEqual(self.rdam("export", "--columns", "columns").returncode, 0)
+        names = (self.folder / "columns/sequences/name.npy").read_bytes()[128:].decode()
+        for name in expected:
+            self.assertIn(name, names)
+        folded = next(f for f in self.analyze("trace.bin", "--fold-loops")["functions"] if f["name"] == "100 rows")
+        self.assertEqual({s["occurrences"] for s in folded["sequences"]}, {750, 1500})
 
     def test_scopes(self):
         # Every tenth number leaves the first `step` by an exception.
@@ -176,6 +217,17 @@ class Regions(Case):
             keys = [] if values == 1 else ["--key", f"{name}:value0"]
             function = next(f for f in self.analyze("trace.bin", *keys)["functions"] if f["name"] == name)
             self.assertEqual(len(function["sequences"]), values, name)
+
+    def test_fortran_values_are_those_that_were_given(self):
+        self.need("gfortran")
+        for kind in ([], ["-fdefault-integer-8"]):
+            self.compile("kinds.f90", FORTRAN_VALUES, "gfortran", "-Wall", "-Wextra", "-Wno-conversion", *kind, "-o", "kinds", INCLUDE / "rdam/rdam.f90", "kinds.f90")
+            done = self.rdam("record", "-f", "region:logical", "--", "./kinds")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            for name, values in FORTRAN_EXPECTED.items():
+                function = next(f for f in self.analyze("trace.bin", "--key", f"{name}:*")["functions"] if f["name"] == name)
+                words = (", ".join(f"value{i}={value}" for i, value in enumerate(given)) for given in ([0] * len(values), values))
+                self.assertEqual({s["name"] for s in function["sequences"]}, {f"{name}({word})" for word in words})
 
     def record_long_function(self, program, *arguments) -> dict:
         """The report; its `functions` by name."""

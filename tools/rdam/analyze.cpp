@@ -36,6 +36,7 @@
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/progress_line.h"
+#include "tools/rdam/same_recording.h"
 #include "tools/rdam/sequence_options.h"
 #include "wrappers/support/printable.h"
 
@@ -77,9 +78,11 @@ std::string report_text(const score::Report& report, output::Symbols& symbols,
 }
 
 /// What the other trace says of the functions of `report`.
-Result<void> compare_alone(const AnalyzeArguments& arguments, score::Report& report) {
+Result<void> compare_alone(const AnalyzeArguments& arguments, const trace::TraceInfo& info,
+                           score::Report& report) {
     const auto reader = open_trace(arguments.alone);
     if (!reader) return tl::unexpected{reader.error()};
+    say_if_same(arguments.alone, reader->info(), info);
     score::Settings settings = seen_by(arguments.settings, reader->info()).for_trace(reader->info());
     settings.threshold = 0;  // how much of a small loss is preemption matters, too
     const auto alone = report_on(*reader, settings, arguments);
@@ -104,7 +107,7 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     if (auto seen = check_window(arguments.settings.selection, {&*report, 1}); !seen)
         return tl::unexpected{seen.error()};
     if (!arguments.alone.empty()) {
-        if (auto compared = compare_alone(arguments, *report); !compared)
+        if (auto compared = compare_alone(arguments, reader->info(), *report); !compared)
             return tl::unexpected{compared.error()};
     }
     causes::add_hot_lines(*other_tools, reader->info(), *report);

@@ -13,6 +13,7 @@
 #include "analyzer/score/shared_settings.h"
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
+#include "tools/rdam/same_recording.h"
 #include "tools/rdam/terminal.h"
 #include "wrappers/support/printable.h"
 
@@ -71,11 +72,21 @@ class SeveralTraces {
   private:
     /// What must be known of all before the first is analyzed: their names, and when the runs began.
     void look_at_all() {
+        std::map<std::string, std::string> recordings;  // and their files
         std::erase_if(files_, [&](const std::string& file) {
             const auto reader = open_trace(file);
             if (!reader) {
                 give_up(file, reader.error());
                 return true;
+            }
+            const std::string recording = recording_of(reader->info());
+            if (!recording.empty()) {
+                const auto [first, is_first] = recordings.emplace(recording, file);
+                if (!is_first) {
+                    print_error(
+                        fmt::format("{}: is the same recording as {}, and counts once", file, first->second));
+                    return true;
+                }
             }
             settings_.look_at(reader->info());
             const std::string& run = reader->info().process.run;
@@ -142,16 +153,16 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
-    std::error_code error;
-    if (std::filesystem::equivalent(arguments.traces[0], arguments.traces[1], error))
-        print_error(arguments.traces[1] + ": is compared with itself");
     score::Settings asked = arguments.settings;
     asked.patterns = false;  // they have no names by which those of one trace could be found in the other
     score::SharedSettings settings{std::move(asked)};
     std::vector<std::string> without_step;
+    std::optional<trace::TraceInfo> older;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
+        if (older) say_if_same(file, reader->info(), *older);
+        older = reader->info();
         settings.look_at(reader->info());
         if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
     }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "analyzer/columns/folder_check.h"
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/output_place.h"
@@ -106,31 +107,48 @@ bool is_file_wanted(const Options& options) {
     return options.columns.ends_with(".parquet");
 }
 
-/// A folder is replaced only if it holds columns: nobody means everything else that may lie in one.
 Result<void> check_place(const Options& options) {
     std::error_code error;
-    const std::filesystem::path place = options.columns;
-    const bool is_folder = std::filesystem::is_directory(place, error);
+    const bool is_folder = std::filesystem::is_directory(options.columns, error);
+    if (is_file_wanted(options) && is_folder)
+        return fail("{}: is a folder: name another file, or a folder without .parquet", options.columns);
     // That a folder cannot stand where a file is is said by who makes it.
     if (!is_folder && !is_file_wanted(options)) return {};
     if (!options.overwrite) return check_unused(options.columns);
-    if (!is_folder || check_unused(options.columns) || std::filesystem::exists(place / "columns.json", error))
-        return {};
-    return fail("{}: is no folder of columns, and is not replaced; name another place", options.columns);
+    if (!is_folder || check_unused(options.columns)) return {};
+    return columns::check_only_columns(options.columns);
+}
+
+/// `fresh` becomes `place`, and what was there ends up as `old`, in a folder of ours. After an error `place`
+/// is what it was.
+Result<void> exchange(const std::string& fresh, const std::string& place, const std::string& old) {
+    std::error_code error;
+    std::filesystem::rename(place, old, error);
+    if (!error) {
+        std::filesystem::rename(fresh, place, error);
+        if (!error) return {};
+        std::error_code lost;
+        std::filesystem::rename(old, place, lost);
+    }
+    return fail("{}: cannot be replaced: {}; name another place", place, error.message());
 }
 
 Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const Options& options) {
     std::error_code error;
     if (check_unused(options.columns) || !std::filesystem::is_directory(options.columns, error))
         return write_folder(reader, options, options.columns);
-    const auto folder = FolderBeside::create(options.columns);
+    // A link stays one.
+    const std::filesystem::path canonical = std::filesystem::canonical(options.columns, error);
+    const std::string place = error ? options.columns : canonical.string();
+    const auto folder = FolderBeside::create(place);
     if (!folder) return tl::unexpected{folder.error()};
     const std::string columns = (*folder)->path() + "/columns";
     auto exported = write_folder(reader, options, columns);
     if (!exported) return exported;
-    std::filesystem::remove_all(options.columns, error);
-    if (!error) std::filesystem::rename(columns, options.columns, error);
-    if (error) return fail("{}: cannot be replaced: {}", options.columns, error.message());
+    // Somebody may have laid something there meanwhile.
+    if (auto still = check_place(options); !still) return tl::unexpected{still.error()};
+    if (auto done = exchange(columns, place, (*folder)->path() + "/old"); !done)
+        return tl::unexpected{done.error()};
     return exported;
 }
 

@@ -246,7 +246,7 @@ Prose export_prose() {
              "values of each function. docs/columns.md of rdam says what each column means.",
              "DIR becomes a folder with a file in numpy's format for each column, which numpy maps into "
              "memory without reading it, and columns.json, which names them. It must not exist, or be empty, "
-             "unless --overwrite is given, which replaces a folder of columns. "
+             "unless --overwrite is given, which replaces a folder that holds columns and nothing else. "
              "A name that ends in .parquet becomes one Parquet file, for pandas, Polars, DuckDB and others; "
              "pyarrow writes it, which the Python that is used must have.",
              "The Python module rdam, installed with this program, opens a trace or a folder and hands out "

@@ -57,7 +57,8 @@ void add_row(OverallFunction& function, const FunctionRow& row, std::size_t proc
                                   .rdam_high = row.rdam_high,
                                   .occurrences = row.occurrences,
                                   .median_ns = row.median_ns,
-                                  .lost_ns = row.lost_ns});
+                                  .lost_ns = row.lost_ns,
+                                  .few_windows = row.few_windows});
 }
 
 }  // namespace
@@ -85,6 +86,7 @@ OverallReport merge_reports(std::span<const Report> reports) {
         function.module = key.module;
         function.name = key.name;
         function.file = key.file;
+        if (function.few_windows) function.rdam_high = 1;
         function.rdam_all = share(function.lost_ns, overall.threads_ns);
         function.rdam_self = share(function.rdam_self, overall.threads_ns);
         std::ranges::stable_sort(function.processes, [](const ProcessShare& a, const ProcessShare& b) {

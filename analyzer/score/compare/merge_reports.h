@@ -18,6 +18,7 @@ struct ProcessShare {
     std::uint64_t occurrences = 0;
     double median_ns = 0;
     double lost_ns = 0;
+    bool few_windows = false;
 };
 
 struct OverallFunction {

@@ -86,6 +86,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     } else {
         builder_.open(enter.function, key_values_);
     }
+    builder_.set_repeats(settings_.loop_rests.repeats(enter));
     const std::uint32_t cluster = cluster_of(enter, weight);
     if (samples_wanted()) note_inside(enter.function);
     // Made in its place: a copy would have to wait for what was just written.

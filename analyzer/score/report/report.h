@@ -66,7 +66,7 @@ struct ThreadShare {
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
-    bool few_windows = false;  ///< too little was seen in windows for a score: 0, and nothing is known of it
+    bool few_windows = false;  ///< too little was seen in windows: score and loss are 0, and not known
 };
 
 /// What may have caused a loss, or what to think of it. docs/hints.md has them all.
@@ -92,9 +92,10 @@ struct SequenceRow {
     double rdam_low = 0, rdam_high = 0;  ///< its 95 % interval
     std::uint64_t occurrences = 0;
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
-    double lost_ns = 0;       ///< Σ over threads, each against its own baseline
-    std::uint32_t group = 0;  ///< SampledCall::group of its calls
-    std::vector<Hint> hints;  ///< with a score from the threshold on, of several sequences of a function
+    double lost_ns = 0;        ///< Σ over threads, each against its own baseline
+    bool few_windows = false;  ///< as FunctionRow's
+    std::uint32_t group = 0;   ///< SampledCall::group of its calls
+    std::vector<Hint> hints;   ///< with a score from the threshold on, of several sequences of a function
 };
 
 /// A sampled call stack.

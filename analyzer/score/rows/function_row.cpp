@@ -153,12 +153,23 @@ Entered count_entered(const RowContext& context, std::size_t thread, std::uint32
             .few_windows = !estimate->enough(recorded.clusters.sums().size())};
 }
 
-ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& entered, double life,
-                         double ns_per_tick) {
+ThreadLoss thread_loss(const Sums& sums, const Entered& entered, double life) {
+    ThreadLoss loss{.dependence = sums.dependence, .unknown = entered.few_windows};
+    const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
+    if (entered.few_windows) {
+        loss.said = 0;
+    } else if (estimated && sums.loss.lost() > life) {
+        loss.said = life / sums.loss.lost();
+    }
+    return loss;
+}
+
+ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& entered, double said,
+                         double life, double ns_per_tick) {
     const Loss& loss = sums.loss;
     ThreadShare entry{.thread = thread,
                       .occurrences = rounded(entered.calls),
-                      .lost_ns = loss.lost() * ns_per_tick,
+                      .lost_ns = said * loss.lost() * ns_per_tick,
                       .few_windows = entered.few_windows};
     if (entered.few_windows) {
         entry.rdam_high = 1;
@@ -171,13 +182,13 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
     return entry;
 }
 
-void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const Least& flat,
-                 FunctionRow& row) {
+void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const ThreadLoss& loss,
+                 const Least& flat, FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     const double life = as_double(context.lives[thread]);
     const Entered entered = count_entered(context, thread, row.function, sums.estimate);
     if (counts.calls == 0 && entered.calls <= 0) return;
-    const ThreadShare entry = thread_share(thread, sums, entered, life, context.ns_per_tick);
+    const ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
     row.few_windows = row.few_windows || entry.few_windows;
     if (!context.short_lived[thread] && !entry.few_windows) {
         row.has_score = true;
@@ -198,7 +209,8 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
 }
 
 /// Errors of all threads' sums: their trees were drawn independently.
-void fill_sampling(const RowContext& context, std::span<const Sums> threads, FunctionRow& row) {
+void fill_sampling(const RowContext& context, std::span<const Sums> threads,
+                   std::span<const ThreadLoss> losses, FunctionRow& row) {
     const trace::FunctionInfo& info = context.info.functions[row.function];
     row.windowed = info.windowed_since != 0;
     row.counted = row.windowed;
@@ -212,7 +224,7 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads, Fun
         times.add(sampling.times);
         calls += threads[t].outermost;
         time += threads[t].time;
-        lost_variance += threads[t].sampling_variance;
+        if (!losses[t].unknown) lost_variance += threads[t].sampling_variance;
     }
     const double mean = calls > 0 ? time / calls : 0;
     double mean_variance = times.variance(mean);
@@ -294,20 +306,25 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         for (const ThreadGroup& part : context.merged.threads[group])
             add_group(context.settings.baseline, process, part, threads[part.thread]);
     });
-    std::vector<double> dependence;
+    std::vector<ThreadLoss> losses;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         Sums& sums = threads[t];
         add_dependence(context, function, t, sums);
-        dependence.push_back(sums.dependence);
         add_window_variance(sums);
+        losses.push_back(thread_loss(sums, count_entered(context, t, function, sums.estimate),
+                                     as_double(context.lives[t])));
         all.merge(sums.flat);
         all.merge(sums.flat_in_windows);
         in_windows.merge(sums.flat_in_windows);
     }
     Loss lost, self;
     double time = 0, few_time = 0, calls = 0;
+    double unknown = 0;  // all of these lives may be lost
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        fill_thread(context, t, threads[t], all.least(), row);
+        fill_thread(context, t, threads[t], losses[t], all.least(), row);
+        threads[t].loss.multiply(losses[t].said);
+        threads[t].self.multiply(losses[t].said);
+        if (losses[t].unknown) unknown += as_double(context.lives[t]);
         lost.add(threads[t].loss);
         self.add(threads[t].self);
         time += threads[t].time;
@@ -325,18 +342,18 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.lost_ns = lost.lost() * context.ns_per_tick;
     row.rdam_all = share(lost.lost(), context.all_lives);
     row.rdam_all_low = share(lost.low(), context.all_lives);
-    row.rdam_all_high = share(lost.high(), context.all_lives);
+    row.rdam_all_high = share(lost.high() + unknown, context.all_lives);
     row.rdam_self = share(self.lost(), context.all_lives);
     row.rdam_self_low = share(self.low(), context.all_lives);
-    row.rdam_self_high = share(self.high(), context.all_lives);
-    fill_sampling(context, threads, row);
+    row.rdam_self_high = share(self.high() + unknown, context.all_lives);
+    fill_sampling(context, threads, losses, row);
     row.few_occurrences = few_time > kFewShare * time;
     row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });
-    add_sequence_rows(context, dependence, row);
-    add_stack_rows(context, row);
+    add_sequence_rows(context, losses, row);
+    add_stack_rows(context, losses, row);
     return row;
 }
 

@@ -43,15 +43,23 @@ void count_stacks(RowContext& context);
 
 FunctionRow make_function_row(const RowContext& context, std::uint32_t function);
 
-/// Fills the sequences of `row`. `dependence`: by thread, the variance of its loss as a multiple of that of
-/// independent calls.
-void add_sequence_rows(const RowContext& context, std::span<const double> dependence, FunctionRow& row);
+/// What is to be made of the losses of a function in one thread.
+struct ThreadLoss {
+    double dependence = 1;  ///< the variance as a multiple of that of independent calls
+    /// The part of them that is said: an estimate cannot be more than the thread's life, and of a thread in
+    /// which too little was seen (`unknown`) there is none.
+    double said = 1;
+    bool unknown = false;
+};
+
+/// Fills the sequences of `row`. `losses`: by thread.
+void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row);
 /// Fills its sample and its slow calls, if samples were kept.
 void add_sample(const RowContext& context, FunctionRow& row);
 /// Fills the timelines of `report`, if a row has a sample.
 void add_timelines(const RowContext& context, Report& report);
 /// Fills its stacks and callers.
-void add_stack_rows(const RowContext& context, FunctionRow& row);
+void add_stack_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row);
 
 /// Fills the patterns of `report`.
 void add_pattern_rows(const RowContext& context, std::size_t most, Report& report);

@@ -18,7 +18,8 @@ struct SequenceCandidate {
     bool scored = false;
 };
 
-SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t function) {
+SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::uint32_t function,
+                        std::span<const ThreadLoss> losses) {
     SequenceCandidate candidate{.group = group, .id = context.ids[group]};
     const Baseline& baseline = context.settings.baseline;
     const Least process = process_least(context.merged.threads[group], PartCalls::Which::all);
@@ -30,9 +31,9 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
         const Base base = calls.base(baseline, process);
         const double lost = calls.lost(base);
         occurrences += calls.calls();
-        candidate.lost += lost;
+        candidate.lost += losses[part.thread].said * lost;
         candidate.scored = candidate.scored || calls.recorded() >= 2;
-        if (context.short_lived[part.thread]) continue;
+        if (context.short_lived[part.thread] || losses[part.thread].unknown) continue;
         const auto life = static_cast<double>(context.lives[part.thread]);
         const double rdam = share(lower_bound(lost, calls.tree_variance(base)), life);
         if (rdam < candidate.rdam) continue;
@@ -45,7 +46,9 @@ SequenceCandidate weigh(const RowContext& context, mining::GroupId group, std::u
 
 /// The interval of the thread that has set the score.
 void fill_interval(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
-                   std::span<const double> dependence, SequenceRow& row) {
+                   std::span<const ThreadLoss> losses, SequenceRow& row) {
+    // In no thread was enough seen of it.
+    if (candidate.thread == SIZE_MAX && row.few_windows) row.rdam_high = 1;
     const Baseline& baseline = context.settings.baseline;
     const Least process = process_least(context.merged.threads[candidate.group], PartCalls::Which::all);
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
@@ -53,7 +56,7 @@ void fill_interval(const RowContext& context, const SequenceCandidate& candidate
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
         const Base base = calls.base(baseline, process);
         Loss loss = calls.loss(base);
-        loss.scale_variance(dependence[part.thread]);
+        loss.scale_variance(losses[part.thread].dependence);
         loss.add_variance(calls.variance(base));
         const auto life = static_cast<double>(context.lives[part.thread]);
         row.rdam_low = std::min(share(loss.low(), life), row.rdam);
@@ -73,10 +76,12 @@ std::uint64_t caller_of(const RowContext& context, mining::GroupId id) {
 }
 
 SequenceRow describe(const RowContext& context, const SequenceCandidate& candidate, std::uint32_t function,
-                     std::span<const double> dependence) {
+                     std::span<const ThreadLoss> losses) {
     Distribution all;
+    bool few_windows = false;
     for (const ThreadGroup& part : context.merged.threads[candidate.group]) {
         const PartCalls calls{part, context.estimate(function, part.thread), PartCalls::Which::all};
+        few_windows = few_windows || losses[part.thread].unknown;
         all.merge(calls.own());
         all.merge(calls.sample());
     }
@@ -92,18 +97,19 @@ SequenceRow describe(const RowContext& context, const SequenceCandidate& candida
                     .p99_ns = ns(all.percentile(0.99)),
                     .max_ns = ns(all.max()),
                     .lost_ns = candidate.lost * context.ns_per_tick,
+                    .few_windows = few_windows && candidate.thread == SIZE_MAX,
                     .group = candidate.group,
                     .hints = {}};
-    fill_interval(context, candidate, function, dependence, row);
+    fill_interval(context, candidate, function, losses, row);
     return row;
 }
 
 }  // namespace
 
-void add_sequence_rows(const RowContext& context, std::span<const double> dependence, FunctionRow& row) {
+void add_sequence_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row) {
     std::vector<SequenceCandidate> scored;
     context.merged.for_each_group(row.function, [&](mining::GroupId group) {
-        const SequenceCandidate candidate = weigh(context, group, row.function);
+        const SequenceCandidate candidate = weigh(context, group, row.function, losses);
         if (candidate.scored) {
             scored.push_back(candidate);
         } else if (candidate.occurrences > 0) {
@@ -117,7 +123,7 @@ void add_sequence_rows(const RowContext& context, std::span<const double> depend
     });
     scored.resize(std::min(scored.size(), context.most_sequences));
     for (const SequenceCandidate& candidate : scored)
-        row.sequences.push_back(describe(context, candidate, row.function, dependence));
+        row.sequences.push_back(describe(context, candidate, row.function, losses));
 }
 
 }  // namespace rdam::score

@@ -35,10 +35,10 @@ class ThreadCallers {
 
 /// Of one group in one thread. Against the plain minimum each caller's part is exact. Against other baselines
 /// it is not known which of its calls were below: the callers share what the group lost by what each exceeds
-/// the baseline in sum, if it does. Each call stands for `expansion` calls.
-void add_lost(const GroupTimes& times, const Base& base, double expansion, ThreadCallers& callers) {
+/// the baseline in sum, if it does. Each call's loss counts `weight` times.
+void add_lost(const GroupTimes& times, const Base& base, double weight, ThreadCallers& callers) {
     if (times.outermost().count() == 0) return;
-    const double lost = expansion * score::lost(times.outermost(), base);
+    const double lost = weight * score::lost(times.outermost(), base);
     const auto lost_of = [&](const CallerEntry& entry) -> double& { return callers[entry.caller].lost; };
     if (!times.has_callers())
         return times.for_each_caller([&](const CallerEntry& entry) { lost_of(entry) += lost; });
@@ -59,20 +59,21 @@ void add_calls(const GroupTimes& times, double expansion, ThreadCallers& callers
 }
 
 void add_part(const RowContext& context, std::uint32_t function, const ThreadGroup& part,
-              const Least& process, ThreadCallers& callers) {
+              const Least& process, double said, ThreadCallers& callers) {
     const WindowEstimate* estimate = context.estimate(function, part.thread);
     const PartCalls calls{part, estimate, PartCalls::Which::outermost};
     const Base base = calls.empty() ? Base{} : calls.base(context.settings.baseline, process);
     const double expansion = estimate != nullptr ? estimate->expansion() : 1;
     add_calls(*part.times, expansion, callers);
-    add_lost(*part.times, base, expansion, callers);
+    add_lost(*part.times, base, said * expansion, callers);
     const WindowedTimes* const windowed = part.times->windowed();
     if (windowed == nullptr) return;
     add_calls(windowed->before, 1, callers);
-    add_lost(windowed->before, base, 1, callers);
+    add_lost(windowed->before, base, said, callers);
 }
 
-std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRow& row) {
+std::vector<CallerRow> count_callers(const RowContext& context, std::span<const ThreadLoss> losses,
+                                     const FunctionRow& row) {
     CallerMap callers;
     std::vector<ThreadCallers> of_thread;
     of_thread.reserve(context.threads.size());
@@ -82,7 +83,7 @@ std::vector<CallerRow> count_callers(const RowContext& context, const FunctionRo
         const std::vector<ThreadGroup>& parts = context.merged.threads[group];
         const Least process = process_least(parts).outermost;
         for (const ThreadGroup& part : parts)
-            add_part(context, row.function, part, process, of_thread[part.thread]);
+            add_part(context, row.function, part, process, losses[part.thread].said, of_thread[part.thread]);
     });
     for (const auto& thread : context.threads) {
         thread->untimed_callers[row.function].for_each([&](const CallerEntry& entry) {
@@ -139,8 +140,8 @@ void count_stacks(RowContext& context) {
     }
 }
 
-void add_stack_rows(const RowContext& context, FunctionRow& row) {
-    row.callers = count_callers(context, row);
+void add_stack_rows(const RowContext& context, std::span<const ThreadLoss> losses, FunctionRow& row) {
+    row.callers = count_callers(context, losses, row);
     const SampleMap samples = collect_samples(context, row.function);
 
     std::map<std::uint64_t, double> calls_of, samples_of;  // by caller

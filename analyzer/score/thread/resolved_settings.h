@@ -8,6 +8,7 @@
 #include "analyzer/calls/call.h"
 #include "analyzer/calls/instructions.h"
 #include "analyzer/mining/keys.h"
+#include "analyzer/mining/loop_rests.h"
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/score/statistics/loss.h"
@@ -22,6 +23,7 @@ struct ResolvedSettings {
     std::vector<bool> ignored;        ///< by function
     std::vector<bool> windowed = {};  ///< by function: sampled in windows, so that calls of it come and go
     std::shared_ptr<const WindowTable> windows = {};  ///< of the process; null if no function is
+    mining::LoopRests loop_rests{trace::TraceInfo{}};
     calls::ProbeCost cost;
     calls::ProbeInstructions probe_instructions = {};
     Baseline baseline = {};

@@ -5,8 +5,8 @@
 !     …
 !     call rdam_end('solve')
 !
-! Values are scalars (integer, real or logical, of the usual kinds; of a real its whole part) or one array of
-! integers. A name is looked up among all names each time; what is called often takes a variable instead:
+! Values are scalars (integer, real or logical, of 8 to 64 bits; of a real its whole part, within 64 bits; what
+! else is given counts as 0) or one array of integers (of 32 or 64 bits). A name is looked up among all names each time; what is called often takes a variable instead:
 !
 !     type(rdam_region), save :: solve = rdam_region('solve')
 !     call rdam_begin(solve, level)
@@ -108,7 +108,7 @@ contains
             memory%region%name = c_loc(memory%name(1))
             memory%region%file = c_loc(memory%empty)
             memory%region%value_names = c_loc(memory%empty)
-            memory%region%values = values
+            memory%region%values = int(values, c_int)
             region%place = c_loc(memory%region)
         end if
         !$omp end critical (rdam_set_up)
@@ -162,13 +162,35 @@ contains
         type is (integer(c_int64_t))
             words(count) = value
         type is (real(c_float))
-            words(count) = int(value, c_int64_t)
+            words(count) = whole_part(real(value, c_double))
         type is (real(c_double))
-            words(count) = int(value, c_int64_t)
-        type is (logical)
+            words(count) = whole_part(value)
+        type is (logical(1))
+            words(count) = merge(1, 0, value)
+        type is (logical(2))
+            words(count) = merge(1, 0, value)
+        type is (logical(4))
+            words(count) = merge(1, 0, value)
+        type is (logical(8))
             words(count) = merge(1, 0, value)
         end select
     end subroutine
+
+    ! What does not fit is the largest or least that does; of what is no number, 0.
+    pure function whole_part(value) result(whole)
+        real(c_double), intent(in) :: value
+        integer(c_int64_t) :: whole
+        real(c_double), parameter :: behind = 2.0_c_double**63
+        if (value >= behind) then
+            whole = huge(whole)
+        else if (value <= -behind) then
+            whole = -huge(whole) - 1_c_int64_t
+        else if (value > -behind) then
+            whole = int(value, c_int64_t)
+        else
+            whole = 0
+        end if
+    end function
 
     subroutine begin_with(region, words, count)
         type(rdam_region), intent(inout) :: region

@@ -5,9 +5,9 @@
  *     …                                                      … }
  *     RDAM_END("solve");
  *
- *     RDAM_LOOP(rows, "100 rows", 100);              one call for every 100 iterations
- *     for (…) { RDAM_STEP(rows); … }
- *     RDAM_LOOP_END(rows);
+ *     RDAM_LOOP(rows, "100 rows", 100);              one call for every 100 iterations, and one for the rest,
+ *     for (…) { RDAM_STEP(rows); … }                 which is compared with rests of as many iterations: a
+ * call RDAM_LOOP_END(rows);                           of the region "loop's rest" in it says of how many
  *
  * A region is known by its name: the same name at two places is the same function. Up to six values (integers
  * or pointers, 64 bits) are recorded as its parameters, under the names they have in the source. Regions nest
@@ -46,6 +46,7 @@ struct rdam_region {
 /* A loop whose iterations are taken together. */
 struct rdam_loop {
     struct rdam_region* region;
+    struct rdam_region* rest;
     unsigned long every;
     unsigned long left;
     int open;
@@ -107,6 +108,11 @@ static inline void rdam_loop_step(struct rdam_loop* loop) {
 }
 
 static inline void rdam_loop_end(struct rdam_loop* loop) {
+    if (loop->open && loop->left > 0 && rdam_begin_hook && rdam_end_hook) {
+        const rdam_value iterations = loop->every - loop->left;
+        rdam_begin_hook(loop->rest, &iterations);
+        rdam_end_hook(loop->rest);
+    }
     if (loop->open && rdam_end_hook) rdam_end_hook(loop->region);
     loop->open = 0;
     loop->left = 0;
@@ -114,7 +120,9 @@ static inline void rdam_loop_end(struct rdam_loop* loop) {
 
 #define RDAM_LOOP(loop, name, every)                                                           \
     static struct rdam_region RDAM_JOIN(loop, _region) = {name, __FILE__, "", __LINE__, 0, 0}; \
-    struct rdam_loop loop = {&RDAM_JOIN(loop, _region), every, 0, 0}
+    static struct rdam_region RDAM_JOIN(loop, _rest) = {"loop's rest", __FILE__, "iterations", \
+                                                        __LINE__,      1,        0};           \
+    struct rdam_loop loop = {&RDAM_JOIN(loop, _region), &RDAM_JOIN(loop, _rest), every, 0, 0}
 #define RDAM_STEP(loop) ((void)(rdam_begin_hook ? (rdam_loop_step(&(loop)), 0) : 0))
 #define RDAM_LOOP_END(loop) ((void)(rdam_end_hook ? (rdam_loop_end(&(loop)), 0) : 0))
 

@@ -234,6 +234,9 @@ TEST_CASE("JSON says where a function's calls ran", "[output]") {
     score::Report report = analyze(contended_program());
     const auto function = [&] { return nlohmann::json::parse(json_of(report))["functions"][0]; };
     CHECK_FALSE(function().contains("processors"));
+    // What the sample stands for is twice as much.
+    report.functions[0].outermost = 16;
+    report.functions[0].lost_ns = 2000;
     score::Sample& sample = report.functions[0].sample;
     sample.calls.push_back({.lost_ns = 100, .weight = 2, .enter_cpu = trace::kNoCpu, .leave_cpu = 0});
     CHECK_FALSE(function().contains("processors"));
@@ -241,15 +244,15 @@ TEST_CASE("JSON says where a function's calls ran", "[output]") {
     sample.calls.push_back({.lost_ns = 500, .weight = 1, .enter_cpu = 2, .leave_cpu = 1});
     sample.calls.push_back({.lost_ns = 100, .weight = 1, .enter_cpu = 1, .leave_cpu = 0});
     CHECK(function()["processors"] == nlohmann::json::parse(R"([
-        {"processor": 2, "calls": 1, "lost_ns": 500.0, "share": 0.5},
-        {"processor": 1, "calls": 5, "lost_ns": 300.0, "share": 0.3}])"));
+        {"processor": 2, "calls": 2, "lost_ns": 1000.0, "share": 0.5},
+        {"processor": 1, "calls": 10, "lost_ns": 600.0, "share": 0.3}])"));
     CHECK(function()["migrations"] ==
-          nlohmann::json::parse(R"({"calls": 2, "lost_ns": 600.0, "share": 0.6})"));
+          nlohmann::json::parse(R"({"calls": 4, "lost_ns": 1200.0, "share": 0.6})"));
     report.process.nodes = {{0, {0, 1}}, {3, {2}}};
     CHECK(function()["processors"][0]["node"] == 3);
     CHECK(function()["processors"][1]["node"] == 0);
     CHECK(function()["migrations"]["between_nodes"] ==
-          nlohmann::json::parse(R"({"calls": 1, "lost_ns": 500.0, "share": 0.5})"));
+          nlohmann::json::parse(R"({"calls": 2, "lost_ns": 1000.0, "share": 0.5})"));
     CHECK(nlohmann::json::parse(json_of(report))["trace"]["nodes"] ==
           nlohmann::json::parse(R"([{"node": 0, "processors": [0, 1]}, {"node": 3, "processors": [2]}])"));
 }

@@ -150,7 +150,7 @@ TEST_CASE("counts, means and scores of random programs of which a 64th is record
 
 TEST_CASE("a rate of one call in two to the thirty-first is a weight too", "[sampling]") {
     Recording recording{1};
-    recording.thread(1000, 2000).tree(31).call(1000, 0, 10).tree(31).call(1100, 0, 30);
+    recording.thread(1000, std::uint64_t{1} << 37U).tree(31).call(1000, 0, 10).tree(31).call(1100, 0, 30);
     const score::FunctionRow a = row(analyze(recording), "a");
     const double weight = 2147483648.0;
     CHECK(a.recorded == 2);

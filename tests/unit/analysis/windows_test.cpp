@@ -349,6 +349,69 @@ TEST_CASE("too few windows are no score but a note", "[windows]") {
     CHECK_FALSE(test::row(report, "b").few_windows);
 }
 
+TEST_CASE("without a score nothing is said to be lost", "[windows]") {
+    Recording recording{1};
+    recording.info.functions[0].windowed_since = kStart;
+    recording.info.windows = random_windows(1);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::uint64_t k = 0; k < 5; ++k)
+            thread.call(recording.info.windows[10 * i].begin + 1000 * k, 0, 10 + 100 * k);
+    const score::Report report = analyze(recording);
+    const score::FunctionRow& found = row(report, "a");
+    REQUIRE(found.few_windows);
+    CHECK(found.lost_ns == 0);
+    CHECK(found.lost_error_ns == 0);
+    CHECK(found.rdam_all == 0);
+    CHECK(found.rdam_all_high == 1);
+    CHECK(found.rdam_self == 0);
+    CHECK(found.rdam_self_high == 1);
+    CHECK(found.threads.front().lost_ns == 0);
+    REQUIRE(found.sequences.size() == 1);
+    CHECK(found.sequences.front().rdam == 0);
+    CHECK(found.sequences.front().rdam_high == 1);
+    CHECK(found.sequences.front().lost_ns == 0);
+    for (const score::CallerRow& caller : found.callers)
+        CHECK(caller.lost_ns == 0);
+    output::TraceSymbols symbols{recording.info};
+    const std::string text =
+        output::to_text(report, symbols, {.threads = true, .sequences = true, .verbose = true});
+    CHECK(text.find("  -      -/1\n") != std::string::npos);
+    CHECK(text.find("lost ±") == std::string::npos);
+}
+
+TEST_CASE("an estimate of what was lost is no more than the thread's life", "[windows]") {
+    constexpr std::uint64_t kShort = 10, kLong = 1010, kCalls = 1'000'000;
+    Recording recording{1};
+    trace::FunctionInfo& function = recording.info.functions[0];
+    function.windowed_since = kStart;
+    function.counted = true;
+    recording.info.windows = random_windows(1);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    for (const trace::Window& window : recording.info.windows) {
+        thread.enter(window.begin, 0, {}, 0x1000).leave(window.begin + kShort, 0);
+        thread.enter(window.begin + 100, 0, {}, 0x2000).leave(window.begin + 100 + kLong, 0);
+    }
+    recording.info.threads[0].calls = {{0, kCalls}};
+    recording.info.threads[0].calls_until = kStart + kLife;
+    const score::Report report = analyze(recording);
+    const score::FunctionRow& found = row(report, "a");
+    CHECK(found.lost_ns == Approx(report.threads_ns));
+    CHECK(found.rdam_all == Approx(1));
+    CHECK(found.threads.front().lost_ns == Approx(found.lost_ns));
+    REQUIRE(found.sequences.size() == 1);
+    CHECK(found.sequences.front().lost_ns == Approx(found.lost_ns));
+    double lost = 0, shares = 0;
+    for (const score::CallerRow& caller : found.callers) {
+        lost += caller.lost_ns;
+        shares += caller.share;
+    }
+    CHECK(lost == Approx(found.lost_ns));
+    CHECK(shares == Approx(1));
+    CHECK(found.rdam_low <= found.rdam);
+    CHECK(found.rdam <= found.rdam_high);
+}
+
 TEST_CASE("one note is for all functions that were sampled, details are apart", "[windows]") {
     Recording recording{8};
     recording.info.windows = random_windows(1);

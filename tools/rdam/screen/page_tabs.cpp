@@ -30,9 +30,12 @@ std::string sequence_name(const score::SequenceRow& row, output::Symbols& symbol
 void add_sequence(const PageFacts& facts, const score::SequenceRow& row, std::size_t width,
                   std::vector<Line>& lines) {
     const std::string items[] = {
-        "score " + output::score_text(row.rdam),           output::interval_text(row.rdam_low, row.rdam_high),
-        calls(facts.page.row, row.occurrences) + " calls", "min " + output::human_time(row.min_ns),
-        "median " + output::human_time(row.median_ns),     "lost " + output::human_time(row.lost_ns)};
+        row.few_windows ? "no score" : "score " + output::score_text(row.rdam),
+        row.few_windows ? "seen in too few windows" : output::interval_text(row.rdam_low, row.rdam_high),
+        calls(facts.page.row, row.occurrences) + " calls",
+        "min " + output::human_time(row.min_ns),
+        "median " + output::human_time(row.median_ns),
+        row.few_windows ? "lost -" : "lost " + output::human_time(row.lost_ns)};
     add_indented(lines, sequence_name(row, facts.symbols), 0, width, Look::strong);
     for (std::string& text : flowing(items, width - 2))
         lines.push_back(line("  " + std::move(text), look_of_score(row.rdam, facts.settings.threshold)));
@@ -88,9 +91,10 @@ Content threads_content(const PageFacts& facts, std::size_t width) {
     const score::FunctionRow& row = facts.page.row;
     for (const score::ThreadShare& part : row.threads) {
         const score::ThreadRow& thread = facts.report.threads[part.thread];
-        table.add({output::score_text(part.rdam), output::interval_text(part.rdam_low, part.rdam_high),
+        table.add({part.few_windows ? "-" : output::score_text(part.rdam),
+                   part.few_windows ? "-" : output::interval_text(part.rdam_low, part.rdam_high),
                    fmt::format("{}", thread.tid), printable(thread.name), entered(row, part.occurrences),
-                   output::human_time(part.lost_ns)});
+                   part.few_windows ? "-" : output::human_time(part.lost_ns)});
     }
     Content content;
     std::vector<std::string> lines = table.lines();

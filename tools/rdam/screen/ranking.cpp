@@ -24,6 +24,10 @@ struct Column {
     std::string (*text)(const Row& row);
 };
 
+std::string lost(const Row& row) {
+    return row.outermost > 0 && !row.few_windows ? output::human_time(row.lost_ns) : "-";
+}
+
 template <double Row::*Member>
 std::string time(const Row& row) {
     return row.outermost > 0 ? output::human_time(row.*Member) : "-";
@@ -32,7 +36,8 @@ std::string time(const Row& row) {
 std::string threads(const Row& row) {
     const auto affected =
         std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-    return fmt::format("{}/{}", affected, row.threads.size());
+    return row.few_windows ? fmt::format("-/{}", row.threads.size())
+                           : fmt::format("{}/{}", affected, row.threads.size());
 }
 
 std::string score(const Row& row) {
@@ -50,10 +55,12 @@ constexpr Column kOccurrences{"occurrences", 11, short_occurrences};
 constexpr Column kMin{"min", 7, time<&Row::min_ns>};
 constexpr Column kMedian{"median", 7, time<&Row::median_ns>};
 constexpr Column kP99{"p99", 7, time<&Row::p99_ns>};
-constexpr Column kLost{"lost", 7, time<&Row::lost_ns>};
+constexpr Column kLost{"lost", 7, lost};
 constexpr Column kThreads{"threads", 7, threads};
-constexpr Column kInterval{"95 %", 11,
-                           [](const Row& row) { return output::interval_text(row.rdam_low, row.rdam_high); }};
+constexpr Column kInterval{"95 %", 11, [](const Row& row) {
+                               return row.few_windows ? "-"
+                                                      : output::interval_text(row.rdam_low, row.rdam_high);
+                           }};
 
 constexpr std::size_t kScoreWidth = 6;
 constexpr std::size_t kLeastName = 22;

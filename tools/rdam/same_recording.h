@@ -1,0 +1,16 @@
+// Whether two files hold the same recording: a copy under another name must not count as a second process.
+#pragma once
+
+#include <string>
+
+#include "analyzer/trace/event.h"
+
+namespace rdam {
+
+/// Equal for the traces of one recording only: what ran where, and when. Empty: the trace does not tell.
+std::string recording_of(const trace::TraceInfo& info);
+
+/// Says on standard error that `file` is the same recording as another one, if it is.
+void say_if_same(const std::string& file, const trace::TraceInfo& info, const trace::TraceInfo& other);
+
+}  // namespace rdam
