@@ -42,7 +42,7 @@ class Traces(Case):
     def test_usage(self):
         done = self.rdam("analyze", "--no-such-option")
         self.assertEqual(done.returncode, 2)
-        self.assert_one_line(self.rdam("analyze", "--top", "-1"), 2, "--top: Value -1 not in range 0 to 1000000000;")
+        self.assert_one_line(self.rdam("analyze", "--top", "-1"), 2, "--top: '-1' is not a whole number from 0 to 1000000000;")
         for period in ("1e3", "1.5", "-1", "5000000000"):
             self.assert_one_line(self.rdam("record", "--stack-period", period, "-f", "work", "--", PROGRAMS / "counts"), 2,
                                  f"--stack-period: '{period}' is not a number of calls like 10000;")

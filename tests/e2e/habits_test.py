@@ -154,7 +154,37 @@ class CommandLine(Case):
             self.rdam("record", "-o", trace, "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         for traces in (("trace.bin",), ("trace.bin", "other.bin"), ("--diff", "trace.bin", "other.bin")):
             self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread of the run lives that late")
+            self.assert_one_line(self.rdam("analyze", "--until", "0s", *traces), 1, "--until 0 ns: no thread of the run lives that early")
         self.assertEqual(self.rdam("analyze", "--since", "0s", "trace.bin").returncode, 0)
+        self.assert_one_line(self.rdam("analyze", "--since", "5ms", "--until", "0.001s", "trace.bin"), 2, "--until: is not later than --since: give a later end")
+        for time in ("-1s", "1h", "1e3", "s", "nan", "1 s"):
+            self.assert_one_line(self.rdam("analyze", f"--since={time}", "trace.bin"), 2, "--since: ", "is no time; write 1.5s")
+
+    def test_completions_offer_files_where_files_are_taken(self):
+        for shell, file, no_file in (("fish", r"-l {} -r -F ", r"-l {} -x "), ("bash", r"{0}'\)\n.*compgen -f", r"{0}'\)\n.*<\(:\)")):
+            text = self.rdam("generate", shell).stdout.decode()
+            for option, expected in (("program", file), ("columns", file), ("alone", file), ("causes", file), ("rules", file), ("functions", file),
+                                     ("output", file), ("agent-cpus", no_file), ("module", no_file), ("thread", no_file), ("since", no_file)):
+                self.assertRegex(text, expected.format(option), (shell, option))
+
+    def test_a_value_that_an_option_does_not_take(self):
+        for arguments, said in (
+                (("analyze", "--top", "abc"), "--top: 'abc' is not a whole number from 0 to 1000000000"),
+                (("analyze", "--top", "1.5"), "--top: '1.5' is not a whole number from 0 to 1000000000"),
+                (("analyze", "--top"), "--top: takes a value, and has none; give one"),
+                (("analyze", "--top", "1", "--top", "2"), "--top: is given more than once; give it once"),
+                (("analyze", "--jobs", "-1"), "--jobs: '-1' is not a whole number from 0 to 1024"),
+                (("analyze", "--threshold", "nan"), "--threshold: 'nan' is not a number from 0 to 1"),
+                (("analyze", "--threshold", "2"), "--threshold: '2' is not a number from 0 to 1"),
+                (("analyze", "--color", "blue"), "--color: 'blue' is none of auto, always, never"),
+                (("analyze", "--baseline", "p99"), "--baseline: 'p99' is neither thread, process, minimum nor a percentile like p1 (p0 to p50)"),
+                (("analyze", "--json=foo"), "--json: takes no such value as 'foo'; leave it out"),
+                (("analyze", "--rules", "a", "--no-rules"), "--rules: cannot be together with --no-rules; leave one of them out"),
+                (("hot", "--min-percent", "x"), "--min-percent: 'x' is not a number from 0 to 100"),
+                (("export", "--columns"), "--columns: takes a value, and has none; give one"),
+                (("record", "--clock", "sun", "--", "true"), "--clock: 'sun' is none of rdtscp, unfenced, rdtsc, monotonic"),
+                (("record", "-f"), "--functions: takes a value, and has none; give one")):
+            self.assert_one_line(self.rdam(*arguments), 2, f"rdam: {said}; see 'rdam {arguments[0]} --help'")
 
     def test_the_same_trace_twice(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")

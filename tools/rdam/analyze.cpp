@@ -35,6 +35,7 @@
 #include "analyzer/trace/reader.h"
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
+#include "tools/rdam/option_values.h"
 #include "tools/rdam/progress_line.h"
 #include "tools/rdam/same_recording.h"
 #include "tools/rdam/sequence_options.h"
@@ -47,6 +48,7 @@ constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
 constexpr int kMostShown = 1'000'000'000;
+constexpr int kMostJobs = 1024;
 
 score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
     score::SharedSettings shared{settings};
@@ -176,7 +178,7 @@ void check_usage(const AnalyzeArguments& arguments) {
                                    std::string{"shows the functions of one trace: leave out "} + unwanted);
     const score::Selection& selection = arguments.settings.selection;
     if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
-        throw CLI::ValidationError("--until", "must be later than --since");
+        throw CLI::ValidationError("--until", "is not later than --since: give a later end");
 }
 
 }  // namespace
@@ -241,7 +243,7 @@ Run add_analyze(CLI::App& app) {
     options->top_given =
         app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
             ->option_text("N")
-            ->check(CLI::Range(0, kMostShown));
+            ->check(whole_number(0, kMostShown));
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
     app.add_flag("-v,--verbose", options->verbose,
@@ -265,15 +267,7 @@ Run add_analyze(CLI::App& app) {
     options->threshold_given = app.add_option("--threshold", settings.threshold,
                                               "The score from which on a function is worth a look")
                                    ->option_text("SCORE [0.2]")
-                                   ->check(CLI::Range(0.0, 1.0))
-                                   ->check(CLI::Validator(
-                                       [](const std::string& text) {
-                                           // Not in any range, and not outside of it either.
-                                           return std::isnan(std::strtod(text.c_str(), nullptr))
-                                                      ? text + " is no score (0 to 1)"
-                                                      : std::string{};
-                                       },
-                                       ""));
+                                   ->check(number(0, 1));
     options->baseline_given =
         app.add_option(
                "--baseline", options->baseline,
@@ -285,17 +279,17 @@ Run add_analyze(CLI::App& app) {
                 [](const std::string& text) {
                     return score::parse_baseline(text)
                                ? std::string{}
-                               : text +
-                                     " is neither thread, process, minimum nor a percentile like p1 "
+                               : "'" + text +
+                                     "' is neither thread, process, minimum nor a percentile like p1 "
                                      "(p0 to p50)";
                 },
                 "TEXT:{thread,process,minimum,p1}"));
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
-        ->check(CLI::Range(0, 1024));
+        ->check(whole_number(0, kMostJobs));
     app.add_option("--color", options->color, "Use colors: auto, always or never")
         ->option_text("WHEN")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
+        ->check(one_of({"auto", "always", "never"}));
     app.callback([options] { check_usage(*options); });
     return [options] { return run(*options); };
 }

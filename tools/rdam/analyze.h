@@ -66,7 +66,7 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments);
 /// One trace, on a screen.
 Result<int> analyze_interactively(const AnalyzeArguments& arguments);
 
-/// Error: with --since nothing is left of the threads of all reports.
+/// Error: with --since or --until nothing is left of the threads of all reports.
 Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports);
 
 /// --since, --until, --thread, --function.

@@ -29,7 +29,11 @@ void add_time(CLI::App& app, const std::string& name, std::optional<double>& tim
 
 Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports) {
     const auto is_empty = [](const score::Report& report) { return report.threads.empty(); };
-    if (!selection.since_ns || !std::ranges::all_of(reports, is_empty)) return {};
+    if (!std::ranges::all_of(reports, is_empty)) return {};
+    if (!selection.since_ns && selection.until_ns)
+        return fail("--until {}: no thread of the run lives that early; give a later end",
+                    output::human_time(*selection.until_ns));
+    if (!selection.since_ns) return {};
     return fail(
         "--since {}: no thread of the run lives that late; leave it out to see when they live, with "
         "--threads",

@@ -92,6 +92,40 @@ std::string one_line(std::string text) {
     return text;
 }
 
+/// What the parser says of an option with too few values, too many, or one where there is none, in the words
+/// of the other errors. `what` begins with the option's name.
+std::string describe_values(const std::string& what) {
+    const std::string name = what.substr(0, what.find(':'));
+    if (what.find("At Most") != std::string::npos) return name + ": is given more than once; give it once";
+    return name + ": takes a value, and has none; give one";
+}
+
+/// As the parser says it: `Could not convert: --json = foo`.
+std::string describe_conversion(const std::string& what) {
+    const std::size_t name = what.find("--");
+    const std::size_t equals = what.find(" = ");
+    if (name == std::string::npos || equals == std::string::npos || equals < name) return what;
+    return fmt::format("{}: takes no such value as '{}'; leave it out", what.substr(name, equals - name),
+                       what.substr(equals + 3));
+}
+
+/// `--a excludes --b`.
+std::string describe_exclusion(const std::string& what) {
+    constexpr std::string_view kExcludes = " excludes ";
+    const std::size_t middle = what.find(kExcludes);
+    if (middle == std::string::npos) return what;
+    return fmt::format("{}: cannot be together with {}; leave one of them out", what.substr(0, middle),
+                       what.substr(middle + kExcludes.size()));
+}
+
+std::string describe(const CLI::ParseError& error) {
+    std::string what = one_line(error.what());
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return describe_values(what);
+    if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return describe_conversion(what);
+    if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) return describe_exclusion(what);
+    return what;
+}
+
 /// Results count only once they are where they belong: a full disk behind stdout must not look like success.
 int flush_results(int code) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -149,7 +183,7 @@ int CommandLine::usage_error(const CLI::ParseError& error) const {
         return flush_results(kExitDone);
     }
     const std::vector<std::string> leftover = app.remaining();
-    std::string what = one_line(error.what());
+    std::string what = describe(error);
     const bool bad_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
                            dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
                            dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;

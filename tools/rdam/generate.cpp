@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/rdam/option_values.h"
+
 namespace rdam {
 
 namespace {
@@ -129,7 +131,7 @@ Run add_generate(CLI::App& app) {
     auto request = std::make_shared<Request>();
     app.add_option("KIND", request->kind, "What to write")
         ->required()
-        ->check(CLI::IsMember({"man", "bash", "zsh", "fish", "markdown"}));
+        ->check(one_of({"man", "bash", "zsh", "fish", "markdown"}));
     app.add_option("COMMAND", request->command,
                    "For man: the subcommand whose page it is (default: rdam itself)");
     return [request, &app]() -> Result<int> {

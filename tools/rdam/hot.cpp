@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "tools/rdam/command.h"
+#include "tools/rdam/option_values.h"
 #include "tools/rdam/output_place.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/leaf/small_leaves.h"
@@ -85,13 +86,14 @@ Run add_hot(CLI::App& app) {
     app.add_flag(kOverwriteOption, arguments->overwrite, kOverwriteText);
     app.add_option("--min-percent", request.options.min_percent,
                    "Keep functions above this share of all samples")
-        ->check(CLI::Range(0.0, 100.0))
+        ->check(number(0, 100))
         ->capture_default_str();
     app.add_option("--module", request.options.module,
                    "Keep only functions of modules that match this name or glob");
     app.add_option("--program", request.programs,
                    "Program or library to look up the waiting functions and the code in, when the input does "
-                   "not name its files");
+                   "not name its files")
+        ->option_text("FILE");
     app.add_flag("--no-waits", arguments->no_waits,
                  "Add no waiting functions, which samples of the CPU do not show");
     return [arguments] { return run_hot(arguments->request, *arguments); };

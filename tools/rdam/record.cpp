@@ -19,6 +19,7 @@
 
 #include "analyzer/trace/trace_name.h"
 #include "tools/rdam/command.h"
+#include "tools/rdam/option_values.h"
 #include "tools/rdam/program.h"
 #include "tools/rdam/run_traces.h"
 #include "wrappers/list/function_list.h"
@@ -299,11 +300,11 @@ Run add_record(CLI::App& app) {
                    "that are not true; or monotonic, the kernel's, at a system call each, where the counter "
                    "is not steady")
         ->option_text("CLOCK [rdtscp]")
-        ->check(CLI::IsMember({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
+        ->check(one_of({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
     app.add_option("--when-full", options->when_full,
                    "When the buffers are full: wait for room, or drop events and count them")
         ->option_text("wait|drop [wait]")
-        ->check(CLI::IsMember({"wait", "drop"}));
+        ->check(one_of({"wait", "drop"}));
     app.add_option(
            "--max-overhead", options->max_overhead,
            "Record a sample of the calls where all of them would cost a thread more than this share of "
@@ -325,11 +326,11 @@ Run add_record(CLI::App& app) {
                    "Record when threads are off the processors: auto, as long as their context switches are "
                    "not too frequent; on, at any cost; or off")
         ->option_text("auto|on|off [auto]")
-        ->check(CLI::IsMember({"auto", "on", "off"}));
+        ->check(one_of({"auto", "on", "off"}));
     app.add_option("--agent-cpus", options->agent_cpus,
                    "The processors on which the recorder's own process runs, which it else shares with the "
                    "program, at low priority: 3, or 0,2-3")
-        ->option_text("LIST [those that the program is not bound to]")
+        ->option_text("CPUS [those that the program is not bound to]")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 static const std::regex list("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
@@ -342,7 +343,7 @@ Run add_record(CLI::App& app) {
                    "Count the instructions of every call by the processor's hardware counter, where there is "
                    "one: instructions; or off")
         ->option_text("instructions|off [off]")
-        ->check(CLI::IsMember({"instructions", "off"}));
+        ->check(one_of({"instructions", "off"}));
     app.add_flag("--all-calls", options->all_calls,
                  "Record every call of functions that the list marks ~, too, which are sampled otherwise");
     app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");

@@ -284,6 +284,10 @@ TEST_CASE("the calls before a function was sampled are not those that the window
     CHECK(found.outermost == program.calls);
     CHECK(found.rdam == Approx(program.truth).margin(0.05));
     CHECK(contains(found, program.truth));
+    // All of its calls are of one sequence.
+    REQUIRE(found.sequences.size() == 1);
+    CHECK(found.rdam_error > 0);
+    CHECK(found.sequences.front().rdam == Approx(found.rdam));
 }
 
 TEST_CASE("a recursion is sampled by all of its calls", "[windows]") {
