@@ -41,6 +41,7 @@ constinit Standing standing;
 namespace {
 
 constexpr std::uint32_t kFirstPlan = 0;
+constexpr std::uint64_t kLeastBuffer = 16 * std::uint64_t{shm::kChunkSize};
 
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
@@ -122,8 +123,8 @@ bool read_settings(char** environment) {
     }
     if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
         bytes.found && !bytes.value.empty())
-        if (!parse_bytes(bytes.value, settings.buffer_bytes))
-            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
+        if (!parse_bytes(bytes.value, settings.buffer_bytes) || settings.buffer_bytes < kLeastBuffer)
+            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M, 1M at least");
     if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
         period.found && !period.value.empty()) {
         std::uint64_t value = 0;
@@ -134,7 +135,7 @@ bool read_settings(char** environment) {
     if (const auto share = environment_variable(environment, "RDAM_MAX_OVERHEAD");
         share.found && !share.value.empty())
         if (!parse_share(share.value, settings.max_overhead_ppm))
-            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% (0.01% to 100000%)");
+            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% or 0.1 (0.01% to 100000%)");
     for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE", "RDAM_CHILDREN"})
         if (const auto given = environment_variable(environment, name);
             given.found && !given.value.empty() && given.value != "0" && given.value != "1")
