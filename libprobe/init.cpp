@@ -1,6 +1,7 @@
 #include "libprobe/init.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -287,8 +288,25 @@ __attribute__((constructor)) void start(int argc, char** argv, char** environmen
     begin_recording();
 }
 
+/// The program may have unmapped it, or mapped something else over it. The kernel looks without a signal.
+bool shared_memory_is_there() {
+    constexpr std::uint32_t kNobodysState = 0xfffffffe;
+    constexpr long kMillisecond = 1;
+    if (sys::futex_wait(&globals.control->agent_futex, kNobodysState, kMillisecond) == -EFAULT) return false;
+    return globals.control->magic == shm::kMagic && globals.control->pid == sys::getpid();
+}
+
 __attribute__((destructor)) void end() {
     if (globals.control == nullptr || !rdam_guard.active()) return;
+    if (!shared_memory_is_there()) {
+        rdam_guard.deactivate();
+        Line line;
+        (line
+         << "the program has unmapped the recorder's memory, or mapped its own over it: what had not been "
+            "written by then is lost; let it leave mappings alone that it has not made")
+            .print();
+        return;
+    }
     {
         const sys::BlockSignals blocked;
         rdam_guard.deactivate();

@@ -129,6 +129,15 @@ class Said(Case):
         self.assertNotIn("the trace goes to", said)
 
 
+class Unmapped(Case):
+    def test_a_program_without_the_recorders_memory_ends_as_it_would(self):
+        for how in ("away", "over"):
+            with self.subTest(how):
+                done = self.rdam("record", "-f", "work", "--", PROGRAMS / "unmaps", how)
+                self.assertEqual(done.returncode, 5, done.stderr.decode())
+                self.assertEqual(done.stderr.decode().count("the program has unmapped the recorder's memory, or mapped its own over it"), 1)
+
+
 class Displaced(Case):
     """Somebody else takes the trace's file away while it is written."""
 
