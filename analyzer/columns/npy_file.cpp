@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 
+#include "analyzer/trace/open_for_writing.h"
+
 namespace rdam::columns {
 namespace {
 
@@ -19,6 +21,8 @@ Result<Folder> Folder::create(const std::string& path) {
     namespace fs = std::filesystem;
     Folder folder;
     folder.path_ = path;
+    if (const auto ours = trace::check_not_planted(path); !ours)
+        return fail("{}: cannot be written: {}; name another place", path, ours.error().message);
     std::error_code error;
     if (fs::exists(path, error)) {
         if (!fs::is_directory(path, error))
@@ -73,7 +77,7 @@ NpyFile::~NpyFile() {
 
 int NpyFile::open_file() {
     if (fd_ >= 0) return fd_;
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (made_ ? 0 : O_EXCL);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (made_ ? 0 : O_EXCL);
     const int fd = ::open((folder_.path() / name_).c_str(), flags, 0666);
     if (fd < 0) {
         folder_.failed(name_, errno);

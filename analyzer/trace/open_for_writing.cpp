@@ -27,13 +27,14 @@ fs::path folder_of(const fs::path& path) {
     return folder.empty() ? "." : folder;
 }
 
-/// Whether somebody else may have laid this out for us.
+/// Whether somebody else may have laid this out for us. A link takes no right to what it is made of.
 bool is_planted(const struct stat& found, const fs::path& path) {
     struct stat folder {};
     if (stat(folder_of(path).c_str(), &folder) != 0) return true;
     constexpr mode_t kShared = S_ISVTX | S_IWOTH;
-    return (folder.st_mode & kShared) == kShared && found.st_uid != geteuid() &&
-           found.st_uid != folder.st_uid;
+    if ((folder.st_mode & kShared) != kShared) return false;
+    if (S_ISREG(found.st_mode) && found.st_nlink > 1) return true;
+    return found.st_uid != geteuid() && found.st_uid != folder.st_uid;
 }
 
 /// What the link at `path` leads to. One that is changed meanwhile is judged as it was.
@@ -67,6 +68,14 @@ Result<std::string> follow_links(const std::string& path) {
     return because(ELOOP);
 }
 
+Result<void> check_not_planted(const std::string& path) {
+    const auto place = follow_links(path);
+    if (!place) return tl::unexpected(place.error());
+    struct stat status {};
+    if (lstat(place->c_str(), &status) != 0 || !is_planted(status, *place)) return {};
+    return fail("it is another user's, in a folder that everybody may write to");
+}
+
 Result<int> open_for_writing(const std::string& path) {
     constexpr mode_t kMode = 0666;
     constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
@@ -84,7 +93,9 @@ Result<int> open_for_writing(const std::string& path) {
     else if (!S_ISREG(status.st_mode))
         wrong = "it is not a regular file";
     else if (is_planted(status, *place))
-        wrong = "it is a file of another user, in a folder that everybody may write to";
+        wrong = status.st_nlink > 1
+                    ? "it has another name (a hard link), in a folder that everybody may write to"
+                    : "it is a file of another user, in a folder that everybody may write to";
     if (!wrong) return fd;
     close(fd);
     return fail("{}", *wrong);

@@ -32,6 +32,7 @@ struct Content {
     std::array<char, 256> run{};
     std::array<char, 512> failure{};
     std::array<char, 8> events{};
+    std::array<char, 8> planned{};
 };
 
 template <std::size_t Size>
@@ -147,6 +148,12 @@ NameLock::Step NameLock::try_once(std::string_view run) {
         give_up(errno);
         return Step::done;
     }
+    // With another name it is somebody's file, and no lock: nothing is written into it.
+    struct stat status {};
+    if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
+        give_up(EMLINK);
+        return Step::done;
+    }
     if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return enter(run);
     if (errno == EWOULDBLOCK) return join(run);
     give_up(errno);
@@ -202,6 +209,11 @@ void NameLock::give_up(int error) {
     error_ = error;
 }
 
+void NameLock::tell_planned() {
+    constexpr std::array<char, sizeof Content::planned> kYes{'1'};
+    if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, planned));
+}
+
 void NameLock::tell_events() {
     constexpr std::array<char, sizeof Content::events> kYes{'1'};
     if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, events));
@@ -212,6 +224,10 @@ bool NameLock::tell_failure(std::string_view reason) {
     if (!failure().empty()) return true;
     const auto text = as_array<sizeof Content::failure>(reason);
     return write_at(fd_, text.data(), text.size(), offsetof(Content, failure));
+}
+
+bool NameLock::has_plan() const {
+    return state_ == State::held && read_content(fd_).planned[0] != '\0';
 }
 
 bool NameLock::has_events() const {

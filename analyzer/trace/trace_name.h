@@ -48,10 +48,13 @@ class NameLock {
     State state() const { return state_; }
     int error() const { return error_; }  ///< an errno, of State::none
 
-    /// For whoever else holds the name: there are events. It takes no room on the disk, which may be full.
+    /// For whoever else holds the name: a process of the run has something to record.
+    void tell_planned();
+    /// … there are events. It takes no room on the disk, which may be full.
     void tell_events();
     /// … and why they are not in the trace. The first reason stays. False: nobody can be told.
     bool tell_failure(std::string_view reason);
+    bool has_plan() const;
     bool has_events() const;
     std::string failure() const;
 

@@ -210,6 +210,8 @@ bool parse_share(std::string_view text, std::uint32_t& ppm) {
         if (point) unit /= 10;
         value = point ? value + digit * unit : value * 10 + digit * unit;
     }
+    // Of a number without a sign beyond 1 nobody knows what it means.
+    if (!percent && value > kUnit) return false;
     if (percent) value /= 100;
     if (!any || value < kUnit / 10000 || value > kMost) return false;
     ppm = static_cast<std::uint32_t>(value);

@@ -1,5 +1,6 @@
 // The recorder's life in a process: start before the program's constructors, a second start in a fork child,
 // the end.
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -41,6 +42,7 @@ constinit Standing standing;
 namespace {
 
 constexpr std::uint32_t kFirstPlan = 0;
+constexpr std::uint64_t kLeastBuffer = 16 * std::uint64_t{shm::kChunkSize};
 
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
@@ -122,8 +124,8 @@ bool read_settings(char** environment) {
     }
     if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
         bytes.found && !bytes.value.empty())
-        if (!parse_bytes(bytes.value, settings.buffer_bytes))
-            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M");
+        if (!parse_bytes(bytes.value, settings.buffer_bytes) || settings.buffer_bytes < kLeastBuffer)
+            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M, 1M at least");
     if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
         period.found && !period.value.empty()) {
         if (!parse_count(period.value, settings.stack_period))
@@ -132,7 +134,7 @@ bool read_settings(char** environment) {
     if (const auto share = environment_variable(environment, "RDAM_MAX_OVERHEAD");
         share.found && !share.value.empty())
         if (!parse_share(share.value, settings.max_overhead_ppm))
-            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% (0.01% to 100000%)");
+            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% or 0.1 (0.01% to 100000%)");
     for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE", "RDAM_CHILDREN"})
         if (const auto given = environment_variable(environment, name);
             given.found && !given.value.empty() && given.value != "0" && given.value != "1")
@@ -284,8 +286,25 @@ __attribute__((constructor)) void start(int argc, char** argv, char** environmen
     begin_recording();
 }
 
+/// The program may have unmapped it, or mapped something else over it. The kernel looks without a signal.
+bool shared_memory_is_there() {
+    constexpr std::uint32_t kNobodysState = 0xfffffffe;
+    constexpr long kMillisecond = 1;
+    if (sys::futex_wait(&globals.control->agent_futex, kNobodysState, kMillisecond) == -EFAULT) return false;
+    return globals.control->magic == shm::kMagic && globals.control->pid == sys::getpid();
+}
+
 __attribute__((destructor)) void end() {
     if (globals.control == nullptr || !rdam_guard.active()) return;
+    if (!shared_memory_is_there()) {
+        rdam_guard.deactivate();
+        Line line;
+        (line
+         << "the program has unmapped the recorder's memory, or mapped its own over it: what had not been "
+            "written by then is lost; let it leave mappings alone that it has not made")
+            .print();
+        return;
+    }
     {
         const sys::BlockSignals blocked;
         rdam_guard.deactivate();

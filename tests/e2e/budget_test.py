@@ -88,14 +88,14 @@ class Budget(Case):
         self.assertEqual(self.counts(), {n.decode(): int(c) for n, c in zip(words[::2], words[1::2], strict=True)})
 
     def test_what_is_no_share(self):
-        for text in ("much", "-1", "10%%", "0", "1e9", ""):
+        for text in ("much", "-1", "10%%", "0", "1e9", "", "10"):
             with self.subTest(text):
                 done = self.rdam("record", "--max-overhead", text, "-f", "leaf", "--", PROGRAMS / "sampled", "1")
                 self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr.decode())
         environment = {**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "leaf", "RDAM_MAX_OVERHEAD": "much"}
         done = subprocess.run([PROGRAMS / "sampled", "1"], cwd=self.folder, env=environment, capture_output=True, check=False)
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stderr, b"rdam: RDAM_MAX_OVERHEAD='much' is not a share like 10% (0.01% to 100000%); "
+        self.assertEqual(done.stderr, b"rdam: RDAM_MAX_OVERHEAD='much' is not a share like 10% or 0.1 (0.01% to 100000%); "
                                       b"the program runs on without being recorded\n")
 
 

@@ -6,9 +6,11 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
+import time
 import unittest
 
-from harness import PROGRAMS, RDAM, Case
+from harness import LIBRDAM, PROGRAMS, RDAM, Case
 
 
 def report(event: str, names: list[str]) -> str:
@@ -79,6 +81,142 @@ class Launchers(Case):
                 (self.folder / "trace.bin").unlink()
 
 
+    def test_nothing_wrapped_behind_a_launcher_is_a_failure(self):
+        for launcher in (["env"], ["sh", "-c", '"$@" || true', "sh"]):
+            with self.subTest(launcher=launcher[0]):
+                done = self.rdam("record", "-f", "wrok", "--", *launcher, "/bin/true")
+                self.assertEqual(done.returncode, 1, done.stderr.decode())
+                self.assertIn("no program of the run had a function of the list to be wrapped: no trace was written", done.stderr.decode())
+        done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 0 || true")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn("no wrapped function was called", done.stderr.decode())
+
+
+class Said(Case):
+    """What concerns a run is said once in it."""
+
+    def test_by_many_processes(self):
+        counts = f"{PROGRAMS}/counts 1 10"
+        command = ("sh", "-c", f"{counts}; {counts}; {counts}; exit 0")
+        for said in (self.preload("nix", *command), self.rdam("record", "-f", "nix", "--", *command)):
+            text = said.stderr.decode()
+            self.assertEqual(text.count("'nix': not found"), 1, text)
+            self.assertEqual(text.count("none of the functions on the list"), 1, text)
+        again = self.preload("nix", *command)
+        self.assertEqual(again.stderr.decode().count("'nix': not found"), 1)
+        self.assertEqual(self.rdam("record", "-v", "-f", "nix", "--", *command).stderr.decode().count("'nix': not found"), 4)
+
+    def test_of_many_functions(self):
+        options = ("-f", "counts:*", "--", PROGRAMS / "counts", "1", "10")
+        few = self.rdam("record", *options).stderr.decode()
+        every = self.rdam("record", "-v", *options).stderr.decode()
+        self.assertGreater(every.count("'counts:*': left "), 2)
+        self.assertEqual(few.count("'counts:*': left "), 1, few)
+        self.assertRegex(few, r"'counts:\*': left .*; \d+ more of that name are left alone \(--verbose says which\)\n")
+
+    def test_a_mistyped_variable(self):
+        program = f"{PROGRAMS}/counts 1 10"
+        for command in ((PROGRAMS / "counts", "1", "10"), ("env", PROGRAMS / "counts", "1", "10"), ("sh", "-c", f"{program}; {program}")):
+            said = self.preload("work", *command, RDAM_BUFER="1M").stderr.decode()
+            self.assertEqual(said.count("rdam: RDAM_BUFER: there is no such variable, the nearest is RDAM_BUFFER; it has no effect\n"), 1, said)
+
+    def test_where_the_trace_of_a_program_goes_that_was_started_elsewhere(self):
+        (self.folder / "other").mkdir()
+        (self.folder / "list.txt").write_text("sh:*\nwork\n")
+        command = ("bash", "-c", f"cd other; exec {PROGRAMS}/counts 1 10")
+        said = self.preload("bash:execute_command,counts:work", *command).stderr.decode()
+        self.assertIn(f"rdam: the trace goes to {self.folder.resolve()}/other/trace.bin: the program has changed to that folder, and "
+                      "RDAM_OUTPUT names no place\n", said)
+        said = self.preload("bash:execute_command,counts:work", *command, RDAM_OUTPUT="mine.bin").stderr.decode()
+        self.assertNotIn("the trace goes to", said)
+
+
+class Unmapped(Case):
+    def test_a_program_without_the_recorders_memory_ends_as_it_would(self):
+        for how in ("away", "over"):
+            with self.subTest(how):
+                done = self.rdam("record", "-f", "work", "--", PROGRAMS / "unmaps", how)
+                self.assertEqual(done.returncode, 5, done.stderr.decode())
+                self.assertEqual(done.stderr.decode().count("the program has unmapped the recorder's memory, or mapped its own over it"), 1)
+
+
+class Displaced(Case):
+    """Somebody else takes the trace's file away while it is written."""
+
+    def record(self, change, *command):
+        with subprocess.Popen([*command, PROGRAMS / "counts", "1", "1000", "stop"], cwd=self.folder, stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, env={**os.environ, **self.variables(command)}) as run:
+            for _ in range(500):
+                if (self.folder / "trace.bin").exists():
+                    break
+                time.sleep(0.02)
+            change()
+            run.terminate()
+            said = run.stderr.read().decode()
+        return run.returncode, said
+
+    def variables(self, command):
+        return {} if command else {"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work"}
+
+    def test_it_is_said(self):
+        trace = self.folder / "trace.bin"
+
+        def replace():
+            (self.folder / "new").write_text("mine\n")
+            (self.folder / "new").rename(trace)
+
+        for change, words in ((trace.unlink, "trace.bin was deleted while it was written: nothing is left of it"),
+                              (replace, "trace.bin was replaced while it was written: nothing is left of it"),
+                              (lambda: trace.rename(self.folder / "moved"), "trace.bin was moved away while it was written")):
+            with self.subTest(words):
+                status, said = self.record(change, RDAM, "record", "-f", "work", "--")
+                self.assertEqual(status, 143, said)
+                self.assertEqual(said.count(words), 1, said)
+                trace.unlink(missing_ok=True)
+
+
+class Planted(Case):
+    """What somebody else has laid out for us in a folder that everybody may write to."""
+
+    def setUp(self):
+        super().setUp()
+        self.rdam("record", "-f", "work", "-o", "old.bin", "--", PROGRAMS / "counts", "1", "10")
+        (self.folder / "shared").mkdir()
+        os.chmod(self.folder / "shared", 0o1777)
+        (self.folder / "mine.txt").write_text("mine\n")
+
+    def test_a_lock_that_is_a_file_of_ours_is_not_written(self):
+        os.link(self.folder / "mine.txt", self.folder / "shared/.t.bin.lock")
+        done = self.rdam("record", "-f", "work", "-o", "shared/t.bin", "--", PROGRAMS / "counts", "1", "10")
+        self.assertEqual(self.counts("shared/t.bin"), {"work": 10}, done.stderr.decode())
+        self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
+
+    def test_a_trace_of_ours_with_another_name_is_not_replaced(self):
+        before = (self.folder / "old.bin").read_bytes()
+        os.link(self.folder / "old.bin", self.folder / "shared/t.bin")
+        done = self.rdam("record", "-f", "work", "-o", "shared/t.bin", "--", PROGRAMS / "counts", "1", "10")
+        self.assert_one_line(done, 1, "shared/t.bin: it has another name (a hard link)")
+        self.assertEqual((self.folder / "old.bin").read_bytes(), before)
+
+    def test_a_list_and_columns(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root makes files of others")
+        (self.folder / "report.txt").write_text(report("cycles", ["work"]))
+        (self.folder / "real").mkdir()
+        for name, target in (("list.txt", "mine.txt"), ("columns", "real")):
+            os.symlink(self.folder / target, self.folder / "shared" / name)
+            os.chown(self.folder / "shared" / name, 12345, 12345, follow_symlinks=False)
+        (self.folder / "shared/theirs").mkdir()
+        os.chown(self.folder / "shared/theirs", 12345, 12345)
+        hot = ("hot", "--no-waits", "report.txt", "--overwrite", "-o", "shared/list.txt")
+        self.assert_one_line(self.rdam(*hot), 1, "shared/list.txt: cannot be written: it is a symbolic link of another user")
+        self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
+        for name, words in (("columns", "it is a symbolic link of another user"), ("theirs", "it is another user's")):
+            done = self.rdam("export", "old.bin", "--columns", f"shared/{name}")
+            self.assert_one_line(done, 1, f"shared/{name}: cannot be written: {words}")
+        self.assertEqual(os.listdir(self.folder / "real") + os.listdir(self.folder / "shared/theirs"), [])
+
+
 class Pipes(Case):
     def test_nobody_writes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
@@ -86,6 +224,13 @@ class Pipes(Case):
         for command in (("analyze", "--causes", "pipe"), ("analyze", "--rules", "pipe"), ("hot", "pipe")):
             self.assert_one_line(self.rdam(*command), 1, "pipe: is a pipe that nobody writes to")
         self.assert_one_line(self.rdam("record", "-f", "./pipe", "--", PROGRAMS / "counts"), 1, "./pipe: is no regular file")
+
+    def test_nothing_is_put_in_a_pipes_place(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        os.mkfifo(self.folder / "p.parquet")
+        for options in ((), ("--overwrite",)):
+            self.assert_one_line(self.rdam("export", "--columns", "p.parquet", *options), 1, "p.parquet: is no regular file, and is not replaced")
+        self.assertTrue((self.folder / "p.parquet").is_fifo())
 
     def test_somebody_writes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
@@ -136,6 +281,7 @@ class CommandLine(Case):
         self.assertEqual(self.rdam("help").stdout, self.rdam("--help").stdout)
         self.assertEqual(self.rdam("help", "analyze").stdout, self.rdam("analyze", "--help").stdout)
         self.assertEqual(self.rdam("help", "record").returncode, 0)
+        self.assertEqual(self.rdam("help", "help").stdout, self.rdam("--help").stdout)
         self.assert_one_line(self.rdam("help", "anlyze"), 2, "there is no command 'anlyze'")
 
     def test_a_mistyped_variable_is_said(self):

@@ -269,7 +269,8 @@ class Troubles(Case):
                 self.assertEqual(self.counts("closed.bin"), {"work": 200})
 
     def test_wrong_settings(self):
-        for name, value in (("RDAM_CLOCK", "sun"), ("RDAM_BUFFER", "much"), ("RDAM_STACK_PERIOD", "-1"), ("RDAM_STACK_PERIOD", "10k"), ("RDAM_ARGS", "2"),
+        for name, value in (("RDAM_CLOCK", "sun"), ("RDAM_BUFFER", "much"), ("RDAM_BUFFER", "512K"), ("RDAM_MAX_OVERHEAD", "10"),
+                            ("RDAM_STACK_PERIOD", "-1"), ("RDAM_STACK_PERIOD", "10k"), ("RDAM_ARGS", "2"),
                             ("RDAM_WHEN_FULL", "panic"), ("RDAM_SWITCHES", "sometimes"), ("RDAM_FUNCTIONS", "")):
             with self.subTest(name):
                 done = self.preload("work", PROGRAMS / "counts", "1", "10", **{name: value})
@@ -279,7 +280,7 @@ class Troubles(Case):
                 self.assertEqual(self.traces(), [])
 
     def test_wrong_options(self):
-        for option, value in (("--clock", "sun"), ("--buffer", "much"), ("--stack-period", "junk"), ("--when-full", "panic"),
+        for option, value in (("--clock", "sun"), ("--buffer", "much"), ("--buffer", "512K"), ("--stack-period", "junk"), ("--when-full", "panic"),
                               ("--switches", "sometimes")):
             with self.subTest(option):
                 done = self.rdam("record", option, value, "-f", "work", "--", PROGRAMS / "counts")

@@ -271,11 +271,12 @@ int run(int fd) {
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
     MachineShare machine(wishes.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{});
-    Planning planning(*shared, process, wishes, info);
+    Planning planning(*shared, process, wishes, info, [&] { return watch.end() != End::none; });
     if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);
         return 0;
     }
+    name.tell_planned();
     // While the process waits, so that no thread it makes is missed.
     std::optional<SpareDescriptors> spare(std::in_place);
     SwitchRecorder switches(process.pid, shared->start().clock, wishes.switches, info.switches);

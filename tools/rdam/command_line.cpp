@@ -9,9 +9,9 @@
 #include <cstdio>
 
 #include "tools/rdam/generate.h"
-#include "tools/rdam/known_variables.h"
 #include "tools/rdam/terminal.h"
 #include "wrappers/support/file_name.h"
+#include "wrappers/support/known_variables.h"
 
 namespace rdam {
 
@@ -77,8 +77,8 @@ void understand_help(const CLI::App& root, std::vector<std::string>& arguments) 
     if (arguments.empty() || arguments.front() != "help") return;
     arguments.erase(arguments.begin());
     const auto is_meant = [&](const CLI::App* app) { return app->get_name() == arguments.front(); };
-    if (arguments.empty()) {
-        arguments.emplace_back("--help");
+    if (arguments.empty() || arguments.front() == "help") {
+        arguments = {"--help"};
     } else if (std::ranges::any_of(root.get_subcommands({}), is_meant)) {
         arguments.insert(arguments.begin() + 1, "--help");
     }

@@ -114,6 +114,10 @@ Result<void> check_place(const Options& options) {
         return fail("{}: is a folder: name another file, or a folder without .parquet", options.columns);
     // That a folder cannot stand where a file is is said by who makes it.
     if (!is_folder && !is_file_wanted(options)) return {};
+    // A reader may wait at a pipe that would be gone.
+    if (is_file_wanted(options) && std::filesystem::exists(options.columns, error) && !is_folder &&
+        !std::filesystem::is_regular_file(options.columns, error))
+        return fail("{}: is no regular file, and is not replaced; name another place", options.columns);
     if (!options.overwrite) return check_unused(options.columns);
     if (!is_folder || check_unused(options.columns)) return {};
     return columns::check_only_columns(options.columns);

@@ -70,7 +70,8 @@ Prose record_prose() {
               "The trace to write; %p stands for the process id, %h for the host, %r for the MPI or Slurm "
               "rank. Default: trace.bin."},
              {"RDAM_BUFFER",
-              "Upper bound of the memory that holds events not yet written, in bytes. Default: 1/8 of "
+              "Upper bound of the memory that holds events not yet written, in bytes, 1M at least. Default: "
+              "1/8 of "
               "memory, or of what its control groups allow."},
              {"RDAM_STACK_PERIOD",
               "A call stack is taken at the first and then at every so many calls of a function from one "

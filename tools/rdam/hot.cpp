@@ -1,5 +1,7 @@
 // `rdam hot`: what perf saw, as a list of functions to record.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "analyzer/trace/open_for_writing.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/option_values.h"
 #include "tools/rdam/output_place.h"
@@ -33,9 +36,25 @@ Result<void> write_to(std::FILE* file, const std::string& text, const std::strin
     return {};
 }
 
-Result<void> write_list(const std::string& text, const std::string& output) {
+/// A regular file is looked at once more when it is open; a device or a pipe has nothing to lose.
+Result<std::FILE*> open_list(const std::string& output, bool overwrite) {
+    struct stat status {};
+    if (stat(output.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return std::fopen(output.c_str(), "we");
+    const auto fd = trace::open_for_writing(output);
+    if (!fd) return fail("{}: cannot be written: {}; name another file", output, fd.error().message);
+    if (fstat(*fd, &status) != 0 || (status.st_size > 0 && !overwrite) || ftruncate(*fd, 0) != 0) {
+        close(*fd);
+        return fail("{}: has been made by somebody else meanwhile; name another file", output);
+    }
+    return fdopen(*fd, "w");
+}
+
+Result<void> write_list(const std::string& text, const std::string& output, bool overwrite) {
     if (output == "-") return write_to(stdout, text, "standard output");
-    std::FILE* file = std::fopen(output.c_str(), "we");
+    const auto opened = open_list(output, overwrite);
+    if (!opened) return tl::unexpected(opened.error());
+    std::FILE* const file = *opened;
     if (file == nullptr) return fail("{}: cannot be created: {}", output, std::strerror(errno));
     auto written = write_to(file, text, output);
     if (std::fclose(file) != 0 && written)
@@ -69,7 +88,8 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     if (text.empty())
         return fail("{}: no function above {} % is left; lower --min-percent", request.input,
                     request.options.min_percent);
-    if (auto written = write_list(text, arguments.output); !written) return tl::unexpected(written.error());
+    if (auto written = write_list(text, arguments.output, arguments.overwrite); !written)
+        return tl::unexpected(written.error());
     return kExitDone;
 }
 

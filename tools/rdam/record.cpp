@@ -209,18 +209,30 @@ std::string describe(const RunTrace& trace, bool replaced) {
 /// Why there is no trace; empty if there was nothing to be recorded.
 std::string why_none(const Output& output) {
     if (std::string failure = output.name.failure(); !failure.empty()) return failure;
-    return output.name.has_events() ? "the recorder (rdam-agent) was killed" : "";
+    return output.name.has_events()
+               ? "the recorder (rdam-agent) was killed, or the trace was removed when it was written"
+               : "";
+}
+
+/// Of a program that is started by another, which runs whatever is found in it.
+bool none_was_wrapped(const Output& output, const Program& program) {
+    return program.starts_others && output.name.state() == trace::NameLock::State::held &&
+           !output.name.has_plan();
 }
 
 /// Says what there is and what is missing. False: not all that was recorded is in the traces.
-bool report(const Output& output, const std::string& run, bool may_be_refused) {
+bool report(const Output& output, const std::string& run, const Program& program, int status) {
     await_agents(run);
     const auto traces = find_traces(output.shown, run);
     std::string missing = why_none(output);
     if (traces.empty() && missing.empty()) {
+        const bool none = none_was_wrapped(output, program);
+        const bool refused = !program.starts_others && status == kExitBadInput;
         fmt::print(stderr, "rdam: {}no trace was written\n",
-                   may_be_refused ? "" : "no wrapped function was called: ");
-        return true;
+                   none      ? "no program of the run had a function of the list to be wrapped: "
+                   : refused ? ""
+                             : "no wrapped function was called: ");
+        return !none;
     }
     if (traces.empty()) missing = "no trace was written: " + missing;
     bool whole = output.name.failure().empty() && !traces.empty();
@@ -256,8 +268,21 @@ Result<int> run(const Options& options) {
     if (!variables) return tl::unexpected(variables.error());
     auto status = run_program(*program, *variables);
     if (!status) return status;
-    const bool whole = report(*output, name, !program->starts_others && *status == kExitBadInput);
+    const bool whole = report(*output, name, *program, *status);
     return *status == 0 && !whole ? kExitBadInput : *status;
+}
+
+/// A size that the recorder would not raise.
+bool is_enough(const std::string& size) {
+    constexpr double kLeast = 1 << 20;
+    const std::size_t unit = std::min(size.find_first_not_of("0123456789"), size.size());
+    double bytes = std::stod(size);
+    for (const char each : {'k', 'm', 'g'}) {
+        if (unit == size.size() || (size[unit] | 0x20) == 'b') break;
+        bytes *= 1024;
+        if ((size[unit] | 0x20) == each) break;
+    }
+    return bytes >= kLeast;
 }
 
 }  // namespace
@@ -275,12 +300,13 @@ Run add_record(CLI::App& app) {
         ->option_text("FILE [trace.bin]");
     app.add_option("--buffer", options->buffer,
                    "Memory for events that are not written yet, at most: 256M, 4G")
-        ->option_text("SIZE [1/8 of memory or of its cgroup, at least 4M]")
+        ->option_text("SIZE [1/8 of memory or of its cgroup, at least 1M]")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
-                return std::regex_match(text, size) ? std::string{}
-                                                    : fmt::format("'{}' is not a size like 256M", text);
+                if (!std::regex_match(text, size)) return fmt::format("'{}' is not a size like 256M", text);
+                return is_enough(text) ? std::string{}
+                                       : fmt::format("'{}' is too little: the least is 1M", text);
             },
             "SIZE"));
     app.add_option("--stack-period", options->stack_period,
@@ -314,7 +340,11 @@ Run add_record(CLI::App& app) {
             [](const std::string& text) {
                 static const std::regex share("[0-9]{1,6}([.][0-9]+)? ?%|[0-9]{1,4}([.][0-9]+)?");
                 const double value = std::regex_match(text, share) ? std::stod(text) : 0;
-                const double of_one = text.ends_with('%') ? value / 100 : value;
+                const bool percent = text.ends_with('%');
+                if (!percent && value > 1)
+                    return fmt::format("'{0}' may mean {0}% or {0} times: write {0}%, or a share up to 1",
+                                       text);
+                const double of_one = percent ? value / 100 : value;
                 constexpr double kLeast = 0.0001;
                 constexpr double kMost = 1000;
                 return of_one >= kLeast && of_one <= kMost

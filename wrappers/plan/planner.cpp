@@ -34,12 +34,14 @@ class PlanMaker {
         std::vector<Resolution> resolutions;
         std::vector<Candidate> all;
         for (const ListEntry& entry : request_.list.entries) {
+            if (is_unwanted()) return {.functions = {}, .answers = {}, .complete = false};
             resolutions.push_back(resolver_.resolve(entry));
             const auto& found = resolutions.back().candidates;
             all.insert(all.end(), found.begin(), found.end());
         }
         planner_.prepare(all);
         for (std::size_t index = 0; index < resolutions.size(); ++index) {
+            if (is_unwanted()) return {.functions = {}, .answers = {}, .complete = false};
             answer(request_.list.entries[index], resolutions[index]);
         }
         remark_inlined_copies();
@@ -48,6 +50,8 @@ class PlanMaker {
     }
 
   private:
+    bool is_unwanted() const { return request_.unwanted && request_.unwanted(); }
+
     void answer(const ListEntry& entry, const Resolution& resolution) {
         if (resolution.candidates.empty()) {
             plan_.answers.push_back(is_region(entry) ? region_answer(entry)

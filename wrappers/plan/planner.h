@@ -86,6 +86,8 @@ struct PlanRequest {
     /// address of the chosen implementation, 0 when that is impossible. Empty: the objects have not been
     /// relocated yet, so that no resolver can run.
     std::function<std::uint64_t(std::uint64_t resolver)> resolve_ifunc;
+    /// Asked between entries: true ends planning, with an incomplete plan for no function. May be empty.
+    std::function<bool()> unwanted;
 };
 
 /// Never throws; an object that cannot be read is reported in the answers that needed it.

@@ -357,7 +357,7 @@ TEST_CASE("without a score nothing is said to be lost", "[windows]") {
     Recording recording{1};
     recording.info.functions[0].windowed_since = kStart;
     recording.info.windows = random_windows(1);
-    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
     for (std::size_t i = 0; i < 4; ++i)
         for (std::uint64_t k = 0; k < 5; ++k)
             thread.call(recording.info.windows[10 * i].begin + 1000 * k, 0, 10 + 100 * k);
@@ -391,13 +391,13 @@ TEST_CASE("an estimate of what was lost is no more than the thread's life", "[wi
     function.windowed_since = kStart;
     function.counted = true;
     recording.info.windows = random_windows(1);
-    ThreadRecording& thread = recording.thread(kStart, kStart + kLife);
+    ThreadRecording& thread = recording.thread(kStart, kStart + kDisturbedLife);
     for (const trace::Window& window : recording.info.windows) {
         thread.enter(window.begin, 0, {}, 0x1000).leave(window.begin + kShort, 0);
         thread.enter(window.begin + 100, 0, {}, 0x2000).leave(window.begin + 100 + kLong, 0);
     }
     recording.info.threads[0].calls = {{0, kCalls}};
-    recording.info.threads[0].calls_until = kStart + kLife;
+    recording.info.threads[0].calls_until = kStart + kDisturbedLife;
     const score::Report report = analyze(recording);
     const score::FunctionRow& found = row(report, "a");
     CHECK(found.lost_ns == Approx(report.threads_ns));

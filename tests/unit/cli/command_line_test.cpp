@@ -2,9 +2,11 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "tests/unit/cli/capture.h"
-#include "tools/rdam/known_variables.h"
+#include "tools/rdam/generate.h"
+#include "wrappers/support/known_variables.h"
 
 namespace rdam {
 
@@ -152,6 +154,16 @@ TEST_CASE("variables that nothing reads are told from those of the recorder") {
         Words{
             "RDAM_BUFER: there is no such variable, the nearest is RDAM_BUFFER; it has no effect",
             "RDAM_SOMETHING_ELSE: there is no such variable: man rdam-record lists them; it has no effect"});
+}
+
+TEST_CASE("the variables of the manual are those that are known") {
+    std::set<std::string_view> of_manual;
+    for (const Subcommand& subcommand : subcommands())
+        if (!subcommand.hidden)
+            for (const Prose::Item& item : prose_for(subcommand.name).environment)
+                if (std::string_view{item.term}.starts_with("RDAM_")) of_manual.insert(item.term);
+    const auto known = documented_variables();
+    CHECK(of_manual == std::set<std::string_view>(known.begin(), known.end()));
 }
 
 }  // namespace rdam

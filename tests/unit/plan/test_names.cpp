@@ -321,3 +321,16 @@ TEST_CASE("IFUNC symbols lead to the implementation that was chosen") {
     CHECK(contains(only_answer(without).reason, "IFUNC"));
     dlclose(handle);
 }
+
+TEST_CASE("nothing is planned for a program that is gone") {
+    PlanRequest request;
+    request.list = *rdam::parse_function_list("plain\nstep\nwork", "test");
+    request.objects = {{kNames, "", 0x100000000}};
+    int asked = 0;
+    request.unwanted = [&] { return ++asked > 1; };
+    const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
+    CHECK(asked == 2);
+    CHECK(!plan.complete);
+    CHECK(plan.functions.empty());
+    CHECK(plan.answers.empty());
+}

@@ -1,11 +1,15 @@
 #include "tools/agent/plan/answers.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <utility>
 
+#include "wrappers/support/known_variables.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::agent {
@@ -81,7 +85,43 @@ bool is_launcher(const ProcessDescription& process) {
     return Catalogue::builtin().is_launcher(std::filesystem::path(process.executable).filename().string());
 }
 
+/// One line for each entry of the list and what became of it; all of them where that is asked for.
+std::string lines(const Plan& plan, const Wishes& wishes, const std::function<bool(const Answer&)>& wanted) {
+    using Group = std::pair<std::string_view, ListVerdict>;
+    std::map<Group, std::size_t> sizes;
+    const auto is_said = [&](const Answer& answer) { return wanted(answer) && worth_saying(answer, wishes); };
+    for (const Answer& answer : plan.answers)
+        if (is_said(answer)) ++sizes[{answer.entry.text, answer.verdict}];
+    std::string text;
+    for (const Answer& answer : plan.answers) {
+        if (!is_said(answer)) continue;
+        std::size_t& size = sizes[{answer.entry.text, answer.verdict}];
+        if (size == 0) continue;
+        const std::size_t others = wishes.verbose ? 0 : std::exchange(size, 0) - 1;
+        std::string first = line(answer);
+        if (others > 0) {
+            first.pop_back();
+            first += fmt::format("; {} more of that name {} ({} says which)\n", others,
+                                 answer.verdict == ListVerdict::refused
+                                     ? others == 1 ? "is left alone" : "are left alone"
+                                 : others == 1 ? "has such a remark"
+                                               : "have such remarks",
+                                 wishes.run.empty() ? "RDAM_VERBOSE=1" : "--verbose");
+        }
+        text += first;
+    }
+    return text;
+}
+
 }  // namespace
+
+std::string variables_text(const ProcessDescription& process, const Wishes& wishes) {
+    if (!wishes.run.empty() || !wishes.first || is_launcher(process)) return {};
+    std::string text;
+    for (const std::string& unknown : unknown_variables(environ))
+        text += "rdam: " + unknown + "\n";
+    return text;
+}
 
 std::string explain(const Answer& answer) {
     std::string text = printable(answer.reason);
@@ -97,9 +137,7 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
     if (!wishes.first && !wishes.verbose) return {};
     // A shell that only starts the program finds nothing of the list, and that is no news.
     if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
-    std::string text;
-    for (const Answer& answer : plan.answers)
-        if (worth_saying(answer, wishes) && !answer.awaits_module) text += line(answer);
+    std::string text = lines(plan, wishes, [](const Answer& answer) { return !answer.awaits_module; });
     text += awaited_text(plan);
     const auto is_wrapped = [](const Answer& answer) { return answer.verdict == ListVerdict::wrapped; };
     if (plan.functions.empty() && std::ranges::any_of(plan.answers, is_wrapped)) {
@@ -120,9 +158,8 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
 
 std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
     if (!wishes.first && !wishes.verbose) return {};
-    std::string text;
-    for (const Answer& answer : plan.answers)
-        if (answer.verdict != ListVerdict::not_found && worth_saying(answer, wishes)) text += line(answer);
+    std::string text =
+        lines(plan, wishes, [](const Answer& answer) { return answer.verdict != ListVerdict::not_found; });
     if (!plan.functions.empty() && (wishes.verbose || !wishes.run.empty()))
         text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s",

@@ -13,6 +13,8 @@
 #include "tools/agent/plan/answers.h"
 #include "tools/agent/plan/plan_area.h"
 #include "tools/agent/process/process_facts.h"
+#include "tools/agent/process/said_once.h"
+#include "tools/agent/write/output_file.h"
 #include "wrappers/plan/cached_plan.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
@@ -176,6 +178,12 @@ void limit(Plan& plan, trace::TraceInfo& info) {
     plan.functions.resize(kMostFunctions);
 }
 
+/// Under a shell that is recorded as well, what is typed next is another run.
+std::string key_of_run(const trace::ProcessInfo& process) {
+    const bool named = !process.run.empty();
+    return fmt::format("{} {}", name_of_run(process), named ? 0 : getpgid(static_cast<pid_t>(process.pid)));
+}
+
 }  // namespace
 
 Wishes read_wishes(std::uint32_t pid) {
@@ -200,13 +208,15 @@ Wishes read_wishes(std::uint32_t pid) {
 }
 
 Planning::Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
-                   trace::TraceInfo& info)
+                   trace::TraceInfo& info, std::function<bool()> unwanted)
     : shared_(shared),
       process_(process),
       wishes_(wishes),
       info_(info),
       store_(plan_folder()),
-      loaded_(process.objects.size(), true) {}
+      loaded_(process.objects.size(), true),
+      unwanted_(std::move(unwanted)),
+      run_(key_of_run(info.process)) {}
 
 Plan Planning::plan_objects(std::size_t first, bool late) {
     PlanRequest request;
@@ -219,6 +229,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     }
     request.own_objects.push_back(process_.own_path);
     request.record_arguments = wishes_.arguments;
+    request.unwanted = unwanted_;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
     if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
     Plan plan = make_cached_plan(request, Catalogue::builtin(), store_);
@@ -227,21 +238,44 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     return plan;
 }
 
+bool Planning::is_new(const std::string& fact) const {
+    return !once_in_run(fact, run_, plan_folder()).empty();
+}
+
+std::string Planning::news(const std::string& text) const {
+    return wishes_.verbose ? text : once_in_run(text, run_, plan_folder());
+}
+
+/// Nobody has named a place for the traces, and an earlier program of the run began in another folder: what
+/// it has turned into does not know where that was.
+bool Planning::has_strayed() const {
+    if (has_variable(process_.pid, "RDAM_OUTPUT=")) return false;
+    const bool begins = is_new("a program of the run is recorded");
+    const bool elsewhere = is_new(std::filesystem::path(wishes_.output).parent_path().string());
+    return !begins && elsewhere;
+}
+
 Result<void> Planning::start() {
     auto list = wanted(wishes_);
-    if (!list) return fail("rdam: {}\n", printable(list.error().message));
+    if (!list) return fail("{}", news(fmt::format("rdam: {}\n", printable(list.error().message))));
     list_ = std::move(*list);
     Plan plan = plan_objects(0, false);
     if (!process_.known.empty()) order_as_known(plan, process_);
     limit(plan, info_);
     describe(plan, process_, info_);
-    std::string message = answer_text(plan, process_, wishes_);
+    std::string message = variables_text(process_, wishes_) + answer_text(plan, process_, wishes_);
     for (const std::string& remark : info_.remarks)
         message += "rdam: " + remark + "\n";
+    message = news(message);
     const auto promising = [](const Answer& answer) {
         return answer.awaits_module || answer.verdict == ListVerdict::wrapped;
     };
     if (plan.functions.empty() && std::ranges::none_of(plan.answers, promising)) return fail("{}", message);
+    if (has_strayed())
+        message += fmt::format(
+            "rdam: the trace goes to {}: the program has changed to that folder, and "
+            "RDAM_OUTPUT names no place\n",
+            printable(wishes_.output));
     std::vector<NumberedFunction> numbered;
     for (const PlannedFunction& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
@@ -306,8 +340,9 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
             numbered.push_back({number, &function});
     note_answers(plan);
     // A library that comes back is no news.
-    const bool news = wishes_.verbose || plan.functions.empty() || info_.functions.size() > known;
-    write_plan(shared_, process_, numbered, news ? late_answer_text(plan, process_, wishes_) : "", serial);
+    const bool is_new = wishes_.verbose || plan.functions.empty() || info_.functions.size() > known;
+    write_plan(shared_, process_, numbered, is_new ? news(late_answer_text(plan, process_, wishes_)) : "",
+               serial);
     return std::move(change.added);
 }
 

@@ -35,8 +35,9 @@ Wishes read_wishes(std::uint32_t pid);
 /// it.
 class Planning {
   public:
+    /// `unwanted`: there is no program any more that a plan would be of use to.
     Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
-             trace::TraceInfo& info);
+             trace::TraceInfo& info, std::function<bool()> unwanted = {});
 
     /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
     /// for stderr. On success `info` knows the objects, functions and answers.
@@ -56,6 +57,9 @@ class Planning {
     Plan plan_objects(std::size_t first, bool late);
     std::uint32_t number_for(const PlannedFunction& function);
     void note_answers(const Plan& plan);
+    std::string news(const std::string& text) const;
+    bool is_new(const std::string& fact) const;
+    bool has_strayed() const;
     void unload(const std::vector<std::uint64_t>& bases);
 
     const SharedMemory& shared_;
@@ -65,6 +69,8 @@ class Planning {
     PlanStore store_;
     FunctionList list_;
     std::vector<bool> loaded_;  ///< by object
+    std::function<bool()> unwanted_;
+    std::string run_;  ///< of once_in_run()
 };
 
 }  // namespace rdam::agent

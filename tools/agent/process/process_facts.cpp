@@ -98,12 +98,15 @@ std::string thread_name(std::uint32_t pid, std::uint32_t tid) {
     return first_line("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm");
 }
 
-bool is_recorded(std::uint32_t pid) {
+bool has_variable(std::uint32_t pid, std::string_view begin, std::string_view part) {
     std::ifstream environment("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
     for (std::string variable; std::getline(environment, variable, '\0');)
-        if (variable.starts_with("LD_PRELOAD=") && variable.find("librdam.so") != std::string::npos)
-            return true;
+        if (variable.starts_with(begin) && variable.find(part) != std::string::npos) return true;
     return false;
+}
+
+bool is_recorded(std::uint32_t pid) {
+    return has_variable(pid, "LD_PRELOAD=", "librdam.so");
 }
 
 std::string program_name(std::uint32_t pid) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "analyzer/trace/event.h"
 #include "libprobe/format/shared.h"
@@ -22,6 +23,9 @@ struct ProcessStat {
 std::optional<ProcessStat> read_stat(std::uint32_t pid);
 
 std::string thread_name(std::uint32_t pid, std::uint32_t tid);
+
+/// A variable of the environment that the process was started with begins like this and holds `part`.
+bool has_variable(std::uint32_t pid, std::string_view begin, std::string_view part = {});
 
 /// Whether `pid` was itself started under librdam.so.
 bool is_recorded(std::uint32_t pid);

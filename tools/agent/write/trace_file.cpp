@@ -1,6 +1,9 @@
 #include "tools/agent/write/trace_file.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 
 #include "tools/agent/write/output_file.h"
 #include "wrappers/support/printable.h"
@@ -22,6 +25,7 @@ bool TraceFile::open() {
         return false;
     }
     path_ = file->path;
+    fd_ = file->fd;
     replaced_ = file->replaced;
     // `rdam record` lists the files of its run itself.
     if (!file->remark.empty() && info_.process.run.empty()) info_.remarks.push_back(file->remark);
@@ -58,6 +62,20 @@ void TraceFile::describe() {
     if (const auto done = writer_->describe(info_); !done) error_ = done.error().message;
 }
 
+/// What somebody else has done to the file while it was written; empty: nothing.
+std::string TraceFile::displaced() const {
+    struct stat ours {};
+    struct stat there {};
+    if (fstat(fd_, &ours) != 0) return {};
+    const bool found = stat(path_.c_str(), &there) == 0;
+    if (!found && errno != ENOENT && errno != ENOTDIR) return {};
+    if (found && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) return {};
+    if (ours.st_nlink == 0)
+        return fmt::format("{} was {} while it was written: nothing is left of it; record again", path_,
+                           found ? "replaced" : "deleted");
+    return fmt::format("{} was moved away while it was written: the trace is where it was moved to", path_);
+}
+
 std::string TraceFile::finish() {
     info_.clock.ticks_per_second = rate_.result();
     std::string text;
@@ -68,8 +86,13 @@ std::string TraceFile::finish() {
         text += "rdam: " + printable(remark) + "\n";
     const std::string lost = fmt::format("{} events could not be written: {}", lost_, error_);
     if (lost_ > 0) info_.remarks.push_back(lost);
-    if (writer_)
-        if (const auto done = writer_->finish(info_); !done) error_ = done.error().message;
+    if (writer_) {
+        const std::string gone = displaced();
+        if (const auto done = writer_->finish(info_); !done)
+            error_ = done.error().message;
+        else if (!gone.empty())
+            error_ = gone;
+    }
     if (error_.empty()) return text;
     const std::string& reason = lost_ > 0 ? lost : error_;
     // … and says itself what is missing, even where the program was killed.

@@ -37,12 +37,15 @@ class TraceFile {
     std::string finish();
 
   private:
+    std::string displaced() const;
+
     trace::TraceInfo& info_;
     const TickRate& rate_;
     std::string wanted_;
     trace::NameLock& name_;
     std::string path_;
     bool replaced_ = false;
+    int fd_ = -1;  ///< the writer's
     std::optional<trace::TraceWriter> writer_;
     std::string error_;
     std::uint64_t lost_ = 0;       ///< events

@@ -1,0 +1,102 @@
+#include "tools/agent/process/said_once.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace rdam::agent {
+namespace {
+
+constexpr std::size_t kKeptLines = 1023;
+/// A text with more lines is one piece: it would drive out everything else.
+constexpr std::size_t kMostLines = 200;
+
+struct SaidRing {
+    std::uint64_t next = 0;  ///< how many were written so far
+    std::array<std::uint64_t, kKeptLines> said{};
+
+    /// False: it is new, and noted.
+    bool knows(std::uint64_t hash) {
+        if (std::ranges::find(said, hash) != said.end()) return true;
+        said[next++ % kKeptLines] = hash;
+        return false;
+    }
+};
+
+/// The file, locked and no longer than a moment.
+class SaidFile {
+  public:
+    explicit SaidFile(const std::string& path)
+        : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR)) {
+        struct stat status {};
+        usable_ = fd_ >= 0 && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+                  status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && lock();
+    }
+    ~SaidFile() {
+        if (fd_ >= 0) close(fd_);
+    }
+    SaidFile(const SaidFile&) = delete;
+    SaidFile& operator=(const SaidFile&) = delete;
+    SaidFile(SaidFile&&) = delete;
+    SaidFile& operator=(SaidFile&&) = delete;
+
+    bool usable() const { return usable_; }
+    SaidRing read() const {
+        SaidRing ring;
+        if (pread(fd_, &ring, sizeof ring, 0) != sizeof ring) return {};
+        return ring;
+    }
+    void write(const SaidRing& ring) const {
+        if (pwrite(fd_, &ring, sizeof ring, 0) != sizeof ring) (void)!ftruncate(fd_, 0);
+    }
+
+  private:
+    bool lock() const {
+        constexpr int kLockTries = 50;
+        for (int i = 0; i < kLockTries; ++i) {
+            if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+        return false;
+    }
+
+    int fd_;
+    bool usable_ = false;
+};
+
+std::vector<std::string_view> pieces_to_say(std::string_view text) {
+    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) > kMostLines) return {text};
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+    return lines;
+}
+
+}  // namespace
+
+std::string once_in_run(const std::string& text, std::string_view run, const std::string& folder) {
+    if (text.empty() || folder.empty()) return text;
+    const SaidFile file(folder + "/said");
+    if (!file.usable()) return text;
+    SaidRing ring = file.read();
+    const std::uint64_t of_run = XXH3_64bits(run.data(), run.size());
+    std::string fresh;
+    for (const std::string_view piece : pieces_to_say(text))
+        if (!ring.knows(XXH3_64bits_withSeed(piece.data(), piece.size(), of_run))) fresh += piece;
+    file.write(ring);
+    return fresh;
+}
+
+}  // namespace rdam::agent

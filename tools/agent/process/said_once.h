@@ -1,0 +1,14 @@
+// What one process of a run has said, the next one does not say again.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rdam::agent {
+
+/// The lines of `text` that no process of `run` has said before, which are noted in a file in `folder`, that
+/// of the plans. The file keeps its size, so what was said long ago may come again. Where it cannot be
+/// written everything is new.
+std::string once_in_run(const std::string& text, std::string_view run, const std::string& folder);
+
+}  // namespace rdam::agent

@@ -1,0 +1,63 @@
+#include "wrappers/support/known_variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "wrappers/support/edit_distance.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::string_view kPrefix = "RDAM_";
+
+constexpr std::array<std::string_view, 16> kDocumented{
+    "RDAM_FUNCTIONS", "RDAM_OUTPUT",       "RDAM_BUFFER",   "RDAM_STACK_PERIOD",
+    "RDAM_ARGS",      "RDAM_ALL_CALLS",    "RDAM_CLOCK",    "RDAM_WHEN_FULL",
+    "RDAM_CHILDREN",  "RDAM_MAX_OVERHEAD", "RDAM_SWITCHES", "RDAM_AGENT_CPUS",
+    "RDAM_COUNTERS",  "RDAM_CACHE",        "RDAM_VERBOSE",  "RDAM_PYTHON"};
+
+/// What parts of rdam set for one another.
+constexpr std::array<std::string_view, 3> kOwn{"RDAM_RUN", "RDAM_STRICT", "RDAM_PROGRAM"};
+
+std::string_view nearest(std::string_view name) {
+    constexpr std::size_t kFarthest = 3;
+    std::size_t least = kFarthest + 1;
+    std::string_view best;
+    for (const std::string_view each : kDocumented) {
+        const std::size_t distance = edit_distance(name, each, kFarthest);
+        if (distance >= least) continue;
+        least = distance;
+        best = each;
+    }
+    return best;
+}
+
+bool is_known(std::string_view name) {
+    return std::ranges::find(kDocumented, name) != kDocumented.end() ||
+           std::ranges::find(kOwn, name) != kOwn.end();
+}
+
+}  // namespace
+
+std::span<const std::string_view> documented_variables() {
+    return kDocumented;
+}
+
+std::vector<std::string> unknown_variables(const char* const* environment) {
+    std::vector<std::string> lines;
+    for (; *environment != nullptr; ++environment) {
+        std::string_view name{*environment};
+        name = name.substr(0, name.find('='));
+        if (!name.starts_with(kPrefix) || is_known(name)) continue;
+        const std::string_view near = nearest(name);
+        lines.push_back(fmt::format(
+            "{}: there is no such variable{}; it has no effect", printable(name),
+            near.empty() ? ": man rdam-record lists them" : fmt::format(", the nearest is {}", near)));
+    }
+    return lines;
+}
+
+}  // namespace rdam
