@@ -62,11 +62,13 @@ class Counted(Case):
         self.assertEqual(list(pauses["new_chunk"]["behind"]), ["end of pthread_mutex_unlock"])
         self.assertGreater(pauses["new_chunk"]["behind"]["end of pthread_mutex_unlock"], 10)
 
+    OF_A_CHUNK = {"rt_sigprocmask", "mmap", "mprotect", "madvise", "futex"}
+
     def test_system_calls_of_a_chunk(self):
         calls = 100_000
         made = self.system_calls("plain", calls)
         changes = calls * (24 + 16) // CHUNK
-        self.assertEqual(set(made) - {"rt_sigprocmask", "mmap", "mprotect", "madvise", "futex"}, set())
+        self.assertLessEqual(set(made), self.OF_A_CHUNK)
         # Signals blocked and let through; once, room to pack in; the pages of a chunk that is new, made accessible and put in place;
         # the agent woken if it sleeps. The slack is for chunks that the warm-up has begun.
         self.assertLessEqual(made.count("mmap"), 1)
@@ -78,7 +80,11 @@ class Counted(Case):
     def test_clock_of_the_kernel(self):
         # The control: there each time-stamp is a system call.
         made = self.system_calls("plain", 100, RDAM_CLOCK="monotonic")
-        self.assertEqual(made, ["clock_gettime"] * 200)
+        # Where the warm-up has begun a chunk that is full meanwhile, its change is among them, with at most two time-stamps of its own.
+        changes = made.count("rt_sigprocmask") // 2
+        self.assertLessEqual(changes, 1)
+        self.assertIn(made.count("clock_gettime") - 200, range(2 * changes + 1))
+        self.assertLessEqual(set(made), {"clock_gettime"} | (self.OF_A_CHUNK if changes else set()))
 
 
 class Code(unittest.TestCase):

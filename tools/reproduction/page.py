@@ -133,7 +133,7 @@ def _costs(results: list[CostResult]) -> list[str]:
             "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
             "runs that take turns in coming first. Both make the same calls: no thread ends "
             "with the first one. The ratio is the median of the pairs', its interval is from order statistics (at "
-            "least 95 %; none for fewer than six pairs). What starting costs is not in it ([costs](costs.md#the-start)). These programs do "
+            "least 95 %; none for fewer than six pairs). What starting costs is not in it (`docs/costs.md`, *The start*). These programs do "
             "nothing but call the recorded function, far more often than any that one would record; the thesis's programs are whole "
             "applications: below 10 % for 22 of 27, below 31 % for all.",
             table(text.COST_HEAD, text.cost_rows(results))]

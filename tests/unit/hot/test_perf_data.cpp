@@ -109,15 +109,16 @@ TEST_CASE("perf.data: the percentages are those of an independent count, and of 
     const auto periods =
         counted(output_of({"perf", "script", "--no-inline", "-i", data.string(), "-F", "period,ip,sym,dso"}),
                 one_sample);
-    // perf script and perf report cut a broken chain at different frames: a sample or two may differ.
-    const double margin = 0.06 + 2.1 * one_sample;
+    // perf script and perf report cut a broken chain at different frames: a sample or two may differ, and a
+    // fiftieth of a function's where others have the processors.
+    const auto margin = [&](double percent) { return 0.06 + 2.1 * one_sample + percent / 50; };
     const auto list = hot_list_of(data, 2.0);
     REQUIRE_FALSE(list.percent.empty());
     for (const auto& [entry, percent] : list.percent) {
         const auto name = parse_function_list(entry, "")->entries.at(0).name;
         INFO(entry);
         REQUIRE(periods.count(name) == 1);
-        CHECK(periods.at(name) == Approx(percent).margin(margin));
+        CHECK(periods.at(name) == Approx(percent).margin(margin(percent)));
     }
     for (const auto& [name, percent] : periods) {
         const bool listed =
@@ -125,11 +126,11 @@ TEST_CASE("perf.data: the percentages are those of an independent count, and of 
                 return parse_function_list(entry.first, "")->entries.at(0).name == wanted;
             });
         INFO(name << " " << percent);
-        CHECK((listed || percent < 2.1 + margin || name.find("@plt") != std::string::npos));
+        CHECK((listed || percent < 2.1 + margin(percent) || name.find("@plt") != std::string::npos));
     }
     const auto text = folder / "report.txt";
     std::ofstream(text) << output_of({"perf", "report", "--stdio", "-g", "graph,0", "-i", data.string()});
-    CHECK(difference(list, hot_list_of(text, 2.0), 0.5 + margin).empty());
+    CHECK(difference(list, hot_list_of(text, 2.0), 0.5 + margin(50)).empty());
 
     HotRequest request;
     request.input = data.string();
