@@ -93,7 +93,9 @@ class Killed(Case):
             with self.subTest(pause):
                 counter = self.folder / "returned"
                 counter.unlink(missing_ok=True)
-                with subprocess.Popen([PROGRAMS / "signals", "kept", counter], cwd=self.folder, stderr=subprocess.DEVNULL,
+                said = self.folder / "said"
+                with said.open("wb") as stderr, \
+                     subprocess.Popen([PROGRAMS / "signals", "kept", counter], cwd=self.folder, stderr=stderr,
                                       env={**os.environ, "LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work", "RDAM_OUTPUT": "killed.bin"}) as program:
                     deadline = time.monotonic() + 60
                     while (not counter.exists() or not any(counter.read_bytes()[:8])) and time.monotonic() < deadline:
@@ -103,8 +105,9 @@ class Killed(Case):
                     program.wait()
                 returned = struct.unpack("<Q", counter.read_bytes()[:8])[0]
                 # The analyzer waits for the recorder's end.
-                count = self.counts("killed.bin")["work"]
-                self.assertIn(count, (returned, returned + 1))
+                report = self.analyze("killed.bin")
+                count, = (function["occurrences"] for function in report["functions"])
+                self.assertIn(count, (returned, returned + 1), (said.read_text(), report["trace"]))
                 (self.folder / "killed.bin").unlink()
 
 

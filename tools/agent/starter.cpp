@@ -138,6 +138,7 @@ std::vector<char*> as_environment(std::vector<char>& block) {
 
 /// In a child of the starter: becomes the agent of the process at the other end.
 int start_agent(int connection, const ucred& peer, const char* agent) {
+    setsid();
     const timeval patience{kMostSeconds, 0};
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const auto wanted = receive(connection);
@@ -228,6 +229,8 @@ void leave_starter(const char* agent, int pid) {
     if (first < 0) return;
     const int listening = listen_for(pid);
     if (listening >= 0 && fork() == 0) {
+        // A session has one share of the processors, and the agent will lower its own.
+        setsid();
         // Above all the shared memory of the first process.
         close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
         for (const int fd : {listening, first})
