@@ -2,15 +2,19 @@
 #pragma once
 
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
+#include <utility>
 
 namespace rdam::agent {
 
-/// "" where the file cannot be read.
+/// "" where the file cannot be read. A process's files fail to be read, not to be opened, when it ends in
+/// between: then an iterator over the stream's buffer would throw.
 inline std::string contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    const std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return std::move(text).str();
 }
 
 /// Without its \n.
