@@ -357,11 +357,14 @@ bool connect_agent(bool fork_child) {
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = make_memory();
     if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
-    void* memory = set_size(static_cast<int>(fd), size) ? map_shared(static_cast<int>(fd), size) : nullptr;
+    const bool has_size = set_size(static_cast<int>(fd), size);
+    void* memory = has_size ? map_shared(static_cast<int>(fd), size) : nullptr;
     if (memory == nullptr) {
         sys::call(SYS_close, fd);
-        return give_up(
-            "cannot map the event buffers: set RDAM_BUFFER to less, or raise ulimit -v and ulimit -f");
+        return give_up(has_size ? "cannot map the event buffers: give them less (--buffer, RDAM_BUFFER), or "
+                                  "raise ulimit -v"
+                                : "cannot make the event buffers as large as they are to be: give them less "
+                                  "(--buffer, RDAM_BUFFER), or raise ulimit -f");
     }
     globals.control = static_cast<shm::Control*>(memory);
     globals.shared_size = size;

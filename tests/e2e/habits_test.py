@@ -332,6 +332,20 @@ class CommandLine(Case):
                 (("record", "-f"), "--functions: takes a value, and has none; give one")):
             self.assert_one_line(self.rdam(*arguments), 2, f"rdam: {said}; see 'rdam {arguments[0]} --help'")
 
+    def test_a_trace_has_the_name_of_the_option_or_of_the_variable(self):
+        record = ("record", "-f", "work")
+        program = ("--", PROGRAMS / "counts", "1", "10")
+        self.rdam(*record, *program, env={"RDAM_OUTPUT": "mine.bin"})
+        self.assertEqual(self.counts("mine.bin"), {"work": 10})
+        self.rdam(*record, "-o", "other.bin", *program, env={"RDAM_OUTPUT": "third.bin"})
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*.bin")), ["mine.bin", "other.bin"])
+        self.assert_one_line(self.rdam(*record, "-o", "", *program), 1, "-o takes the name of a file, and '' is none")
+
+    def test_a_signal_that_the_program_sends_to_its_group(self):
+        handled = "trap '' USR1 USR2 ALRM; kill -USR1 0; kill -USR2 0; kill -ALRM 0; exit 7"
+        done = self.run_in_folder("setsid", "-w", RDAM, "record", "-f", "bash:execute_command", "--", "bash", "-c", handled)
+        self.assertEqual(done.returncode, 7, done.stderr.decode())
+
     def test_the_same_trace_twice(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         done = self.rdam("analyze", "trace.bin", "./trace.bin")

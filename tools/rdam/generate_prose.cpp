@@ -122,7 +122,10 @@ Prose record_prose() {
               "PROGRAM was run: its exit status. If a signal ended it: 128 + the number of the signal."},
              {"1",
               "PROGRAM was not run (it does not exist, it cannot be recorded, no function of the list could "
-              "be wrapped). One line on standard error says why."},
+              "be wrapped), or it ended with 0 and not all that was recorded is in the traces (a full disk, "
+              "a "
+              "killed recorder, a launcher under which nothing could be wrapped). One line on standard error "
+              "says why."},
              kUsage},
         .examples = {{"rdam record -f hot.txt -- ./app --threads 4",
                       "Record the functions that rdam hot has found:"},

@@ -132,7 +132,8 @@ Result<int> run_program(const Program& program,
     if (pid == 0) become(program, variables, failure[1]);
     child = pid;
     close(failure[1]);
-    for (const int signal : {SIGINT, SIGQUIT})
+    // Those that a program sends to its group, and handles, are not meant for us.
+    for (const int signal : {SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM})
         set_handler(signal, SIG_IGN);
     for (const int signal : {SIGTERM, SIGHUP})
         set_handler(signal, pass_on);

@@ -20,8 +20,8 @@ struct Program {
 Result<Program> find_program(std::vector<std::string> arguments);
 
 /// Runs it with these variables set, waits, and returns its exit status; 128 + the signal's number when one
-/// ended it. Meanwhile the terminal's interrupt and quit are the program's business, and SIGTERM and SIGHUP
-/// are passed on to it.
+/// ended it. Meanwhile the terminal's interrupt and quit, and SIGUSR1, SIGUSR2 and SIGALRM, are the program's
+/// business, and SIGTERM and SIGHUP are passed on to it.
 Result<int> run_program(const Program& program,
                         const std::vector<std::pair<std::string, std::string>>& variables);
 

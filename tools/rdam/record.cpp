@@ -35,6 +35,7 @@ struct Options {
     std::string functions;
     const CLI::Option* functions_given = nullptr;
     std::string output = "trace.bin";
+    const CLI::Option* output_given = nullptr;
     std::string buffer;
     std::string stack_period;
     std::string clock;
@@ -131,7 +132,15 @@ struct Output {
     bool replaces = false;  ///< there is a trace of an earlier run
 };
 
+/// The option wins over the variable.
+std::string wanted_output(const Options& options) {
+    const char* variable = std::getenv("RDAM_OUTPUT");
+    if (options.output_given->count() > 0 || variable == nullptr || *variable == '\0') return options.output;
+    return variable;
+}
+
 Result<Output> claim_output(const std::string& wanted, const std::string& run) {
+    if (wanted.empty()) return fail("-o takes the name of a file, and '' is none");
     Output output{.shown = wanted, .path = absolute(wanted)};
     if (!output.path.starts_with('/'))
         return fail(
@@ -261,7 +270,7 @@ Result<int> run(const Options& options) {
     const auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
     const std::string name = run_name();
-    const auto output = claim_output(options.output, name);
+    const auto output = claim_output(wanted_output(options), name);
     if (!output) return tl::unexpected(output.error());
     TemporaryList temporary;
     const auto variables = make_variables(options, *program, output->path, name, temporary);
@@ -295,9 +304,9 @@ Run add_record(CLI::App& app) {
                "-f,--functions", options->functions,
                "The functions to record: a list file, - for standard input, or names separated by commas")
             ->option_text("LIST");
-    app.add_option("-o,--output", options->output,
-                   "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
-        ->option_text("FILE [trace.bin]");
+    options->output_given = app.add_option("-o,--output", options->output,
+                                           "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
+                                ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
     app.add_option("--buffer", options->buffer,
                    "Memory for events that are not written yet, at most: 256M, 4G")
         ->option_text("SIZE [1/8 of memory or of its cgroup, at least 1M]")
