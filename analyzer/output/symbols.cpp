@@ -12,8 +12,6 @@
 #include "wrappers/support/file_name.h"
 
 namespace rdam::output {
-namespace {}  // namespace
-
 std::string frame_text(const StackFrame& frame) {
     std::string place = frame.module.empty() ? fmt::format("{:#x}", frame.offset)
                                              : fmt::format("{}+{:#x}", frame.module, frame.offset);

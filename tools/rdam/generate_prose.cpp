@@ -71,8 +71,7 @@ Prose record_prose() {
               "rank. Default: trace.bin."},
              {"RDAM_BUFFER",
               "Upper bound of the memory that holds events not yet written, in bytes, 1M at least. Default: "
-              "1/8 of "
-              "memory, or of what its control groups allow."},
+              "1/8 of memory, or of what its control groups allow."},
              {"RDAM_STACK_PERIOD",
               "A call stack is taken at the first and then at every so many calls of a function from one "
               "caller; 0: never. Default: 10000."},
@@ -123,9 +122,8 @@ Prose record_prose() {
              {"1",
               "PROGRAM was not run (it does not exist, it cannot be recorded, no function of the list could "
               "be wrapped), or it ended with 0 and not all that was recorded is in the traces (a full disk, "
-              "a "
-              "killed recorder, a launcher under which nothing could be wrapped). One line on standard error "
-              "says why."},
+              "a killed recorder, a launcher under which nothing could be wrapped). One line on standard "
+              "error says why."},
              kUsage},
         .examples = {{"rdam record -f hot.txt -- ./app --threads 4",
                       "Record the functions that rdam hot has found:"},

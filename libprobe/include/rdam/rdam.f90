@@ -6,7 +6,8 @@
 !     call rdam_end('solve')
 !
 ! Values are scalars (integer, real or logical, of 8 to 64 bits; of a real its whole part, within 64 bits; what
-! else is given counts as 0) or one array of integers (of 32 or 64 bits). A name is looked up among all names each time; what is called often takes a variable instead:
+! else is given counts as 0) or one array of integers (of 32 or 64 bits). A name is looked up among all names each
+! time; what is called often takes a variable instead:
 !
 !     type(rdam_region), save :: solve = rdam_region('solve')
 !     call rdam_begin(solve, level)

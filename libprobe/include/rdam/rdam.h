@@ -5,9 +5,12 @@
  *     …                                                      … }
  *     RDAM_END("solve");
  *
- *     RDAM_LOOP(rows, "100 rows", 100);              one call for every 100 iterations, and one for the rest,
- *     for (…) { RDAM_STEP(rows); … }                 which is compared with rests of as many iterations: a
- * call RDAM_LOOP_END(rows);                           of the region "loop's rest" in it says of how many
+ *     RDAM_LOOP(rows, "100 rows", 100);              one call for every 100 iterations, and one for the rest
+ *     for (…) { RDAM_STEP(rows); … }
+ *     RDAM_LOOP_END(rows);
+ *
+ * The rest of a loop is compared with rests of as many iterations: a call of the region "loop's rest" in it
+ * says of how many.
  *
  * A region is known by its name: the same name at two places is the same function. Up to six values (integers
  * or pointers, 64 bits) are recorded as its parameters, under the names they have in the source. Regions nest
