@@ -19,17 +19,24 @@ constexpr long kMostSeconds = 10;
 /// "rdam-", the number of the PID namespace, which may share its sockets with others, '-', and a pid.
 class Name {
   public:
-    explicit Name(std::uint32_t pid) {
-        add(starter::kBegin);
+    /// Of no process yet. One system call.
+    static Name of_namespace() {
+        Name name;
+        name.add(starter::kBegin);
         char link[64];
         const long size =
             sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
         for (long i = 0; i < size; ++i)
-            if (link[i] >= '0' && link[i] <= '9') add({link + i, 1});
-        add("-");
+            if (link[i] >= '0' && link[i] <= '9') name.add({link + i, 1});
+        name.add("-");
+        return name;
+    }
+    Name with(std::uint32_t pid) const {
+        Name name = *this;
         char number[21];
         put_number(number, pid);
-        add({number, text_size(number)});
+        name.add({number, text_size(number)});
+        return name;
     }
     Name() = default;
 
@@ -80,6 +87,7 @@ std::uint32_t parent_of(std::uint32_t pid) {
 class Socket {
   public:
     Socket() : fd_(sys::call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        // connect() waits as well, where many others ask.
         const timeval patience{kMostSeconds, 0};
         for (const int which : {SO_RCVTIMEO, SO_SNDTIMEO})
             sys::call(SYS_setsockopt, fd_, SOL_SOCKET, which, sys::word(&patience), sizeof patience);
@@ -185,9 +193,10 @@ class Block {
 bool reach(const Socket& socket) {
     if (socket.connect(known)) return true;
     constexpr int kMostAncestors = 64;
+    const Name any = Name::of_namespace();
     std::uint32_t pid = sys::getpid();
     for (int i = 0; i < kMostAncestors && pid > 0; ++i) {
-        const Name name(pid);
+        const Name name = any.with(pid);
         if (socket.connect(name)) {
             known = name;
             return true;
