@@ -27,7 +27,6 @@
 namespace rdam::probe {
 namespace {
 
-constexpr std::uint32_t kLeastChunks = 16;
 constexpr std::size_t kMostVariables = 4096;
 
 constexpr std::uint64_t kShareOfLimit = 4;

@@ -14,6 +14,9 @@ namespace rdam::probe {
 /// Who waits for the agent looks as often whether it lives.
 inline constexpr long kWaitMilliseconds = 100;
 
+/// The event buffers have no fewer.
+inline constexpr std::uint32_t kLeastChunks = 16;
+
 /// One wrapped function. The trampolines read it; it is written before the function's entry is patched, and
 /// read-only from then on (settled.h).
 struct alignas(64) FunctionEntry {

@@ -42,7 +42,7 @@ constinit Standing standing;
 namespace {
 
 constexpr std::uint32_t kFirstPlan = 0;
-constexpr std::uint64_t kLeastBuffer = 16 * std::uint64_t{shm::kChunkSize};
+constexpr std::uint64_t kLeastBuffer = kLeastChunks * std::uint64_t{shm::kChunkSize};
 
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
