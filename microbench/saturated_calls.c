@@ -17,7 +17,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-enum { kMostThreads = 256, kShort = 28, kMicrosecond = 900, kOneOf = 8, kMore = 2400 };
+enum { kMaxThreads = 256, kShort = 28, kMicrosecond = 900, kOneOf = 8, kMore = 2400 };
 
 static long calls;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -166,8 +166,8 @@ int main(int count, char** arguments) {
         if (strcmp(arguments[1], kKinds[i].name) == 0) run = kKinds[i].run;
     const long threads = atol(arguments[2]);
     calls = atol(arguments[3]);
-    if (run == NULL || threads < 1 || threads > kMostThreads || calls < 1) return 2;
-    pthread_t all[kMostThreads];
+    if (run == NULL || threads < 1 || threads > kMaxThreads || calls < 1) return 2;
+    pthread_t all[kMaxThreads];
     const double begin = now();
     for (long i = 0; i < threads; ++i)
         if (pthread_create(&all[i], NULL, run, NULL) != 0) return 1;

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
 
 double sane(double instructions) {
-    constexpr double kMostOfProbe = 1e6;
-    return std::isfinite(instructions) && instructions > 0 && instructions < kMostOfProbe ? instructions : 0;
+    constexpr double kMaxOfProbe = 1e6;
+    return std::isfinite(instructions) && instructions > 0 && instructions < kMaxOfProbe ? instructions : 0;
 }
 
 }  // namespace

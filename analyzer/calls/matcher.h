@@ -21,7 +21,7 @@
 // that of its frame, and of the tree that was interrupted two parts are reported.
 //
 // Time per event is constant (amortized), whatever the nesting; memory grows with the nesting alone, up to
-// kMostOpen calls: then all that are open are abandoned.
+// kMaxOpen calls: then all that are open are abandoned.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@
 namespace rdam::calls {
 
 /// No stack holds as many calls that are recorded, unless it is larger than 64 MB.
-inline constexpr std::size_t kMostOpen = std::size_t{1} << 19;
+inline constexpr std::size_t kMaxOpen = std::size_t{1} << 19;
 
 struct FunctionCounts {
     std::uint64_t calls = 0;      ///< entered, however they ended
@@ -50,7 +50,7 @@ struct MatchCounts {
     std::uint64_t abandoned_by_jump = 0;   ///< an enclosing frame was left
     std::uint64_t abandoned_at_end = 0;    ///< still open when the thread's events ended
     std::uint64_t abandoned_at_gap = 0;    ///< open where events are missing
-    std::uint64_t abandoned_too_deep = 0;  ///< open when there were kMostOpen
+    std::uint64_t abandoned_too_deep = 0;  ///< open when there were kMaxOpen
     std::uint64_t unmatched_leaves = 0;    ///< no such call was open: ignored
     std::uint64_t stray_tail_enters = 0;   ///< no frame was open: ignored
     std::uint64_t bad_clock = 0;           ///< calls that ended at an impossible time

@@ -108,7 +108,7 @@ void BasicMatcher<Sink>::enter_tree(std::uint8_t rate) {
 
 template <class Sink>
 void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
-    if (stack_.size() == kMostOpen) counts_.abandoned_too_deep += abandon_down_to(0);
+    if (stack_.size() == kMaxOpen) counts_.abandoned_too_deep += abandon_down_to(0);
     const std::uint8_t rate = rate_of(event);
     if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
     PerOpen& open = open_[event.function];

@@ -11,9 +11,9 @@ namespace rdam::causes {
 namespace {
 
 /// More than any simulation of valgrind counts.
-constexpr std::size_t kMostEvents = 64;
+constexpr std::size_t kMaxEvents = 64;
 /// The largest programs have some hundred thousand; costs of a million take a gigabyte at worst.
-constexpr std::size_t kMostFunctions = 1'000'000;
+constexpr std::size_t kMaxFunctions = 1'000'000;
 
 /// Instructions, accesses and branches as such are work; misses and mispredictions are what slows it down.
 bool event_counts_work(std::string_view event) {
@@ -103,8 +103,8 @@ class Reader {
         if (key == "positions") {
             positions_ = words_of(value).size();
         } else if (key == "events") {
-            const auto events = words_of(value, kMostEvents + 1);
-            if (events.empty() || events.size() > kMostEvents)
+            const auto events = words_of(value, kMaxEvents + 1);
+            if (events.empty() || events.size() > kMaxEvents)
                 return "names no events, or far too many; is it a file of callgrind's?";
             // A file of several parts (--dump-every-bb) has this line in each.
             if (!events_.empty() && !std::ranges::equal(events_, events))
@@ -143,7 +143,7 @@ class Reader {
         const auto words = words_of(line, positions_ + events_.size() + 1);
         if (events_.empty() || words.size() < positions_ || words.size() > positions_ + events_.size())
             return kNoCosts;
-        if (costs_.size() >= kMostFunctions && !costs_.contains(current_))
+        if (costs_.size() >= kMaxFunctions && !costs_.contains(current_))
             return "goes beyond a million functions; is it a file of callgrind's?";
         Costs& costs = costs_.try_emplace(current_).first->second;
         std::vector<double>& sums = call_follows_ ? costs.of_calls : costs.own;

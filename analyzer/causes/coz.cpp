@@ -39,12 +39,12 @@ std::string_view field(std::string_view line, std::string_view name) {
 
 /// Through fewer points no line is worth drawing; Coz tries 21 amounts. Its viewer leaves out lines with
 /// fewer, by default less than ten.
-constexpr std::size_t kFewestSpeedUps = 5;
+constexpr std::size_t kMinSpeedUps = 5;
 
 /// How much faster the progress point was reached per speed-up of the line; 0 where nothing can be said.
 double slope_of(const SpeedUps& speedups) {
     const auto base = speedups.find(0);
-    if (speedups.size() < kFewestSpeedUps || base == speedups.end() || !(base->second.visits > 0) ||
+    if (speedups.size() < kMinSpeedUps || base == speedups.end() || !(base->second.visits > 0) ||
         !(base->second.duration > 0))
         return 0;
     const double base_period = base->second.duration / base->second.visits;

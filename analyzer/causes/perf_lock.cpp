@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 6> kNumbers = {"acquired",   "contended",
                                                       "total wait", "max wait",  "min wait"};
 
 /// More than any row or name has; without a bound a hostile one would take long.
-constexpr std::size_t kMostWords = 64;
+constexpr std::size_t kMaxWords = 64;
 
 /// What stands where in a row: numbers, single words, and one name with blanks in it.
 struct Titles {
@@ -154,7 +154,7 @@ class Reader {
 
   private:
     bool add(std::string_view line) {
-        const auto words = words_of(line, kMostWords);
+        const auto words = words_of(line, kMaxWords);
         if (words.empty()) return true;
         if (words[0].starts_with("0x")) {
             // Of -v: the call stack of the row above, innermost first; an address without a symbol is alone.

@@ -13,7 +13,7 @@ namespace rdam::columns {
 namespace {
 
 constexpr std::size_t kHeader = 128;
-constexpr unsigned kMostDescriptors = 256;
+constexpr unsigned kMaxDescriptors = 256;
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void Folder::stop() {
 }
 
 bool Folder::keep_descriptor() {
-    return kept_++ < kMostDescriptors;
+    return kept_++ < kMaxDescriptors;
 }
 
 void Folder::discard() const {

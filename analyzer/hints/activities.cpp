@@ -85,7 +85,7 @@ class Crowd {
 }  // namespace
 
 std::optional<KeptTime> KeptTime::of(const samples::Windows& windows, const Interval& run) {
-    constexpr std::uint64_t kMostWindows = std::uint64_t{1} << 22;
+    constexpr std::uint64_t kMaxWindows = std::uint64_t{1} << 22;
     KeptTime time;
     if (run.begin >= run.end) return time;
     if (windows.all()) {
@@ -93,7 +93,7 @@ std::optional<KeptTime> KeptTime::of(const samples::Windows& windows, const Inte
         return time;
     }
     const std::uint64_t first = run.begin >> windows.shift, last = run.end >> windows.shift;
-    if (last - first > kMostWindows) return std::nullopt;
+    if (last - first > kMaxWindows) return std::nullopt;
     std::uint64_t before = 0;
     for (std::uint64_t number = first; number <= last; ++number) {
         if (!windows.keeps(number)) continue;

@@ -8,7 +8,7 @@
 namespace rdam::hints {
 namespace {
 
-constexpr std::size_t kMostConfoundingClasses = 32;
+constexpr std::size_t kMaxConfoundingClasses = 32;
 
 struct Placed {
     std::uint64_t value = 0;
@@ -28,7 +28,7 @@ std::vector<Placed> in_order_of_value(std::span<Moment> calls) {
 /// Of the calls of one stratum.
 double of_stratum(std::span<Moment> moments) {
     const std::vector<Placed> calls = in_order_of_value(moments);
-    const std::size_t in_class = std::max(calls.size() / kMostConfoundingClasses, kFewestInClass);
+    const std::size_t in_class = std::max(calls.size() / kMaxConfoundingClasses, kMinInClass);
     const std::vector<std::size_t> ends = class_ends(std::span<const Placed>{calls}, in_class);
     const auto n = static_cast<double>(calls.size());
     if (ends.size() < 2) return 0;
@@ -60,7 +60,7 @@ double goes_with_time(std::vector<Moment> calls) {
         double here = 0;
         for (; end < calls.size() && calls[end].stratum == calls[begin].stratum; ++end)
             here += calls[end].weight;
-        if (end - begin < kFewestInStratum) continue;
+        if (end - begin < kMinInStratum) continue;
         sum += here * of_stratum(std::span{calls}.subspan(begin, end - begin));
         weight += here;
     }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kShuffles = 4;
 constexpr std::size_t kInClass = 16;  ///< calls in each interval of values, if there are many values
-constexpr std::size_t kMostParameterClasses = 256;
+constexpr std::size_t kMaxParameterClasses = 256;
 
 /// Calls of one stratum, in the order of their values, with the ends of the classes that they are put into.
 struct Classes {
@@ -26,7 +26,7 @@ std::size_t begin_of_last(std::span<const std::size_t> ends) {
 
 Classes classify(std::vector<Loss> calls) {
     std::ranges::stable_sort(calls, {}, &Loss::value);
-    const std::size_t wanted = std::clamp<std::size_t>(calls.size() / kInClass, 2, kMostParameterClasses);
+    const std::size_t wanted = std::clamp<std::size_t>(calls.size() / kInClass, 2, kMaxParameterClasses);
     const std::size_t in_class = std::max<std::size_t>(calls.size() / wanted, 1);
     Classes classes;
     classes.by_value = class_ends(std::span<const Loss>{calls}, 1);
@@ -50,7 +50,7 @@ double loss_within(std::span<const Loss> calls, std::span<const std::size_t> end
             sum += calls[i].lost * calls[i].weight;
             weight += calls[i].weight;
         }
-        lost += end - begin < kFewestInClass ? sum : std::max(sum - least * weight, 0.0);
+        lost += end - begin < kMinInClass ? sum : std::max(sum - least * weight, 0.0);
         begin = end;
     }
     return lost;
@@ -83,7 +83,7 @@ double explained(std::span<const Loss> calls) {
     Left left, by_chance;
     std::mt19937 random;
     for (std::vector<Loss>& stratum : strata) {
-        if (stratum.size() < kFewestInStratum) {
+        if (stratum.size() < kMinInStratum) {
             for (const Loss& call : stratum)
                 untold += call.lost * call.weight;
             continue;

@@ -9,7 +9,7 @@
 // e₀) is what the variable explains. It is 0 on average for one that has nothing to do with the loss, however
 // many values it has (the correction of Cohen's κ, Educ. Psychol. Meas. 20, 1960). The correction is one of
 // means: with a value for nearly every call there is hardly anything left to compare, and the few pairs that
-// are decide. So the calls of a class are compared if they are kFewestInClass at least; what others lost
+// are decide. So the calls of a class are compared if they are kMinInClass at least; what others lost
 // stays unexplained.
 #pragma once
 
@@ -29,10 +29,10 @@ struct Loss {
 };
 
 /// Strata with fewer calls tell nothing: their loss stays unexplained.
-inline constexpr std::size_t kFewestInStratum = 20;
+inline constexpr std::size_t kMinInStratum = 20;
 
 /// A class of fewer calls has a minimum that says nothing of the rest of them.
-inline constexpr std::size_t kFewestInClass = 5;
+inline constexpr std::size_t kMinInClass = 5;
 
 /// Where classes of calls end that are in the order of their `value`: each has `least` calls, the last one
 /// perhaps fewer, or more where more are equal; equal values are in the same one.

@@ -12,7 +12,7 @@
 namespace rdam::hints {
 
 /// What a finder looks at: the loss of a function, or the part of it that was lost on the processor. At least
-/// kFewestCalls calls, and some loss.
+/// kMinCalls calls, and some loss.
 struct Suspicion {
     const trace::TraceInfo& info;
     const score::Report& report;
@@ -36,7 +36,7 @@ inline double rdam_left(const Suspicion& suspicion, double explains) {
 Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
                        const Activities& activities, const score::FunctionRow& row, bool on_processor);
 
-inline constexpr std::size_t kFewestCalls = 30;
+inline constexpr std::size_t kMinCalls = 30;
 /// A hint is about at least this share of the loss.
 inline constexpr double kWorthTelling = 0.5;
 

@@ -19,7 +19,7 @@ constexpr std::array<Finder, 7> kFinders{find_parameters, find_pairs, find_first
                                          find_trend,      find_times, find_instructions};
 
 /// With so little lost on the processor, nothing said of it is worth telling.
-constexpr double kFewestOnProcessor = 0.1;
+constexpr double kMinOnProcessor = 0.1;
 
 double off_ns(const score::SampledCall& call) {
     return std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
@@ -98,12 +98,12 @@ bool is_explained_by_work(const Hints& hints) {
 
 /// Time off the processors that is not known is not known to be on them.
 bool mostly_known(const Suspicion& suspicion) {
-    constexpr double kMostUnknown = 0.1;
+    constexpr double kMaxUnknown = 0.1;
     const auto& calls = suspicion.row.sample.calls;
     double unknown = 0;
     for (std::size_t i = 0; i < calls.size(); ++i)
         if (!switches_known(suspicion.report, calls[i].end)) unknown += calls[i].weight * suspicion.lost[i];
-    return unknown <= kMostUnknown * suspicion.lost_ns;
+    return unknown <= kMaxUnknown * suspicion.lost_ns;
 }
 
 /// What kind of loss it is: less than where, when, why or with whom.
@@ -120,7 +120,7 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     find_suspects(whole, hints);
     Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
     on.share = on.lost_ns / whole.lost_ns;
-    const bool on_is_known = on.share == 1 || (on.share >= kFewestOnProcessor && mostly_known(whole));
+    const bool on_is_known = on.share == 1 || (on.share >= kMinOnProcessor && mostly_known(whole));
     if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
     drop_trend_beside_parameter(hints);
     std::ranges::stable_sort(hints, std::ranges::greater{}, &score::Hint::share);
@@ -163,7 +163,7 @@ void add_sequence_hints(const Run& run, score::FunctionRow& row) {
         if (sequence.rdam < run.report.threshold) continue;
         const score::FunctionRow part = alone(row, sequence);
         std::vector<score::Explained> explained;
-        if (part.sample.calls.size() >= kFewestCalls) sequence.hints = hints_of(run, part, explained);
+        if (part.sample.calls.size() >= kMinCalls) sequence.hints = hints_of(run, part, explained);
     }
 }
 
@@ -195,7 +195,7 @@ bool switches_known(const score::Report& report, std::uint64_t end) {
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
     const Run run{info, report, Activities{report}};
     for (score::FunctionRow& row : report.functions) {
-        if (row.sample.calls.size() < kFewestCalls) continue;
+        if (row.sample.calls.size() < kMinCalls) continue;
         row.off_share = off_share(suspicion_of(info, report, run.activities, row, false));
         row.explained.clear();
         row.hints = hints_of(run, row, row.explained);

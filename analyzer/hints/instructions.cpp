@@ -25,7 +25,7 @@ constexpr double kAlike = 0.02;
 constexpr double kAlikeInstructions = 32;
 /// More instructions that would take less than this share of the loss, at the pace of the undisturbed calls,
 /// are not the cause of it: who waits for a lock executes some more, too.
-constexpr double kLeastPlausible = 0.3;
+constexpr double kMinPlausible = 0.3;
 
 struct Counted {
     std::size_t call = 0;  ///< in the sample
@@ -55,7 +55,7 @@ std::vector<Stratum> strata_of(const Suspicion& suspicion) {
     }
     std::vector<Stratum> out;
     for (auto& [key, stratum] : strata)
-        if (stratum.size() >= kFewestInStratum) out.push_back(std::move(stratum));
+        if (stratum.size() >= kMinInStratum) out.push_back(std::move(stratum));
     return out;
 }
 
@@ -174,7 +174,7 @@ void find_instructions(const Suspicion& suspicion, Hints& hints) {
     const double more = explains * std::min(found.known, 1.0);
     if (more >= kWorthTelling) {
         // What waits busily does so at a pace of its own.
-        if (found.plausible >= kLeastPlausible || suspicion.function.busy_waits)
+        if (found.plausible >= kMinPlausible || suspicion.function.busy_waits)
             add_more(suspicion, found, more, hints);
         return;
     }

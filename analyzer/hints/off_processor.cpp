@@ -40,7 +40,7 @@ OffShares off_shares(const Suspicion& suspicion) {
 void find_off_processor(const Suspicion& suspicion, Hints& hints) {
     const OffShares shares = off_shares(suspicion);
     const double off = shares.blocked + shares.preempted;
-    if (shares.calls < kFewestCalls || off < kWorthTelling) return;
+    if (shares.calls < kMinCalls || off < kWorthTelling) return;
     const bool waits = shares.blocked >= shares.preempted;
     const score::Report& report = suspicion.report;
     const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
@@ -60,7 +60,7 @@ void find_off_processor(const Suspicion& suspicion, Hints& hints) {
 
 std::optional<score::OffShare> off_share(const Suspicion& suspicion) {
     const OffShares shares = off_shares(suspicion);
-    if (shares.calls < kFewestCalls) return {};
+    if (shares.calls < kMinCalls) return {};
     return score::OffShare{shares.blocked, shares.preempted};
 }
 

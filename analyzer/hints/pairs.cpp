@@ -17,15 +17,15 @@ namespace rdam::hints {
 namespace {
 
 /// Pairs of more parameters than this are not tried.
-constexpr std::size_t kMostParameters = 8;
+constexpr std::size_t kMaxParameters = 8;
 /// Values of a variable in a pair. Fewer where the calls would not suffice for the square of it.
-constexpr std::size_t kMostPairClasses = 16;
-constexpr std::size_t kFewestPairClasses = 4;
+constexpr std::size_t kMaxPairClasses = 16;
+constexpr std::size_t kMinPairClasses = 4;
 
 std::size_t classes_for(std::size_t calls) {
     constexpr double kInPair = 16;
     const auto square = static_cast<double>(calls) / kInPair;
-    return std::clamp(static_cast<std::size_t>(std::sqrt(square)), kFewestPairClasses, kMostPairClasses);
+    return std::clamp(static_cast<std::size_t>(std::sqrt(square)), kMinPairClasses, kMaxPairClasses);
 }
 
 /// A variable's values as classes of about as many calls each, by call of the sample.
@@ -85,7 +85,7 @@ struct Pair {
 
 double together(const Suspicion& suspicion, const Classes& a, const Classes& b) {
     return explained_by(suspicion,
-                        [&](std::size_t i) { return a.of_call[i] * kMostPairClasses + b.of_call[i]; });
+                        [&](std::size_t i) { return a.of_call[i] * kMaxPairClasses + b.of_call[i]; });
 }
 
 Pair best_pair(const Suspicion& suspicion, const std::vector<Classes>& parameters) {
@@ -144,7 +144,7 @@ void tell_growth(const Suspicion& suspicion, const std::vector<Classes>& paramet
 void find_pairs(const Suspicion& suspicion, Hints& hints) {
     if (std::ranges::any_of(hints, [](const score::Hint& hint) { return !hint.parameter.empty(); })) return;
     const std::vector<Classes> parameters = parameters_of(suspicion);
-    if (parameters.size() > kMostParameters) return;
+    if (parameters.size() > kMaxParameters) return;
     if (!tell_parameters(suspicion, parameters, hints)) tell_growth(suspicion, parameters, hints);
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// slow.
 constexpr double kSlower = 1.5;
 /// Where more of the calls run, they are as calls are, and the few elsewhere are the odd ones.
-constexpr double kMostThere = 0.6;
+constexpr double kMaxShareThere = 0.6;
 
 bool stayed(const score::SampledCall& call) {
     return call.enter_cpu != trace::kNoCpu && call.enter_cpu == call.leave_cpu;
@@ -90,10 +90,10 @@ void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
         return stayed(calls[i]) && std::ranges::find(slow, calls[i].enter_cpu) != slow.end();
     };
     const Shares shares = shares_of(suspicion, on_slow);
-    if (!stands_out(shares) || shares.calls > kMostThere) return;
+    if (!stands_out(shares) || shares.calls > kMaxShareThere) return;
     const auto there_sampled = std::ranges::count_if(
         calls, [&](const auto& call) { return on_slow(static_cast<std::size_t>(&call - calls.data())); });
-    const auto fewest = static_cast<std::ptrdiff_t>(kFewestCalls);
+    const auto fewest = static_cast<std::ptrdiff_t>(kMinCalls);
     if (there_sampled < fewest || std::ssize(calls) - there_sampled < fewest) return;
     const double there = median_ns(suspicion, on_slow);
     const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !on_slow(i); });

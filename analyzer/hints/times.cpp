@@ -13,9 +13,9 @@ namespace rdam::hints {
 namespace {
 
 /// Most of the loss, which a few odd calls elsewhere do not spoil.
-constexpr double kMostOfIt = 0.85;
+constexpr double kMainShare = 0.85;
 /// Fewer slow calls may be together by chance.
-constexpr std::size_t kFewestSlow = 5;
+constexpr std::size_t kMinSlow = 5;
 
 struct Point {
     std::uint64_t begin = 0;
@@ -41,7 +41,7 @@ std::size_t slow_calls(std::span<const Point> points, double lost) {
         losses.push_back(point.lost);
     std::ranges::sort(losses, std::ranges::greater{});
     std::size_t count = 0;
-    for (double sum = 0; count < losses.size() && sum < kMostOfIt * lost; ++count)
+    for (double sum = 0; count < losses.size() && sum < kMainShare * lost; ++count)
         sum += losses[count];
     return count;
 }
@@ -63,13 +63,13 @@ First first_calls(std::span<const Point> points) {
     }
     First first;
     std::size_t count = 0;
-    for (; count < points.size() && first.lost < kMostOfIt * lost; ++count) {
+    for (; count < points.size() && first.lost < kMainShare * lost; ++count) {
         first.calls += points[count].calls;
         first.lost += points[count].lost;
     }
     const double share = calls > 0 ? first.calls / calls : 1;
     const std::size_t slow = slow_calls(points.first(count), first.lost);
-    first.few = lost > 0 && (share <= kVeryFew || (share <= kFew && slow >= kFewestSlow));
+    first.few = lost > 0 && (share <= kVeryFew || (share <= kFew && slow >= kMinSlow));
     return first;
 }
 
@@ -109,12 +109,12 @@ Interval narrowest(std::span<const Point> points, double lost) {
     for (std::size_t end = 0; end < points.size(); ++end) {
         sum += points[end].lost;
         calls += points[end].calls;
-        while (first < end && sum - points[first].lost >= kMostOfIt * lost) {
+        while (first < end && sum - points[first].lost >= kMainShare * lost) {
             sum -= points[first].lost;
             calls -= points[first].calls;
             ++first;
         }
-        if (sum >= kMostOfIt * lost && calls < best.calls) best = {first, end + 1, calls, sum};
+        if (sum >= kMainShare * lost && calls < best.calls) best = {first, end + 1, calls, sum};
     }
     return best;
 }
@@ -138,11 +138,11 @@ double narrowest_by_chance(std::vector<Point> points, double lost) {
 }
 
 void find_phase(const Suspicion& suspicion, const std::vector<Point>& points, Hints& hints) {
-    constexpr double kMostCalls = 0.5;
+    constexpr double kMaxCalls = 0.5;
     const Interval interval = narrowest(points, suspicion.lost_ns);
-    if (interval.calls > kMostCalls * suspicion.calls) return;
+    if (interval.calls > kMaxCalls * suspicion.calls) return;
     const auto inside = std::span{points}.subspan(interval.first, interval.end - interval.first);
-    if (slow_calls(inside, interval.lost) < kFewestSlow) return;
+    if (slow_calls(inside, interval.lost) < kMinSlow) return;
     if (interval.calls > narrowest_by_chance(points, suspicion.lost_ns) / 2) return;
     std::uint64_t start = UINT64_MAX;
     for (const trace::ThreadInfo& thread : suspicion.info.threads)

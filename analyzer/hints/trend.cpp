@@ -14,7 +14,7 @@ namespace rdam::hints {
 namespace {
 
 constexpr std::size_t kSlices = 20;
-constexpr std::size_t kFewestCallsInSlice = 5;
+constexpr std::size_t kMinCallsInSlice = 5;
 
 /// What a call loses on average in each twentieth of the run's calls.
 using Means = std::array<double, kSlices>;
@@ -70,7 +70,7 @@ bool said_by_parameter(const Hints& hints) {
 
 void find_trend(const Suspicion& suspicion, Hints& hints) {
     constexpr double kSteadily = 0.95;  // two levels, one behind the other, reach 0.87 and some chance
-    if (suspicion.row.sample.calls.size() < kSlices * kFewestCallsInSlice || said_by_parameter(hints)) return;
+    if (suspicion.row.sample.calls.size() < kSlices * kMinCallsInSlice || said_by_parameter(hints)) return;
     const Means means = means_of(suspicion);
     const double steadily = rises(means);
     const double share = share_of(means);

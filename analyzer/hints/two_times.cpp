@@ -84,7 +84,7 @@ std::optional<double> only_time(std::span<const Timed> calls) {
 void find_two_times(const Suspicion& suspicion, Hints& hints) {
     constexpr double kApart = 2, kFewest = 0.05;
     const std::vector<Timed> calls = in_order(suspicion);
-    if (calls.size() < kFewestCalls) return;
+    if (calls.size() < kMinCalls) return;
     const std::size_t at = split(calls);
     const std::span fast = std::span{calls}.first(at), slow = std::span{calls}.subspan(at);
     const double slow_share = weight_of(slow) / weight_of(calls);

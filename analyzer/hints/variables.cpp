@@ -48,19 +48,19 @@ double lost_in(std::span<const Loss> calls) {
 }
 
 bool varies(std::span<const TimedLoss> calls) {
-    constexpr double kMostAlike = 0.9;
+    constexpr double kMaxAlike = 0.9;
     std::map<std::uint64_t, std::size_t> counts;
     std::size_t most = 0;
     for (const TimedLoss& call : calls)
         most = std::max(most, ++counts[call.loss.value]);
-    return static_cast<double>(most) <= kMostAlike * static_cast<double>(calls.size());
+    return static_cast<double>(most) <= kMaxAlike * static_cast<double>(calls.size());
 }
 
 /// The calls of each stratum cut into pieces of time, each a stratum of its own; those in which the variable
 /// varies.
 std::vector<Loss> slices_of(std::vector<TimedLoss> calls) {
-    constexpr std::size_t kInSlice = 3 * kFewestInStratum;
-    constexpr std::size_t kMostSlices = 16;
+    constexpr std::size_t kInSlice = 3 * kMinInStratum;
+    constexpr std::size_t kMaxSlices = 16;
     std::ranges::sort(calls, {}, [](const TimedLoss& call) {
         return std::pair{call.loss.stratum, call.begin};
     });
@@ -70,7 +70,7 @@ std::vector<Loss> slices_of(std::vector<TimedLoss> calls) {
         while (end < calls.size() && calls[end].loss.stratum == calls[begin].loss.stratum)
             ++end;
         const std::size_t size = end - begin;
-        const std::size_t slices = std::clamp<std::size_t>(size / kInSlice, 1, kMostSlices);
+        const std::size_t slices = std::clamp<std::size_t>(size / kInSlice, 1, kMaxSlices);
         for (std::size_t s = 0; s < slices; ++s, ++number) {
             const auto slice = std::span{calls}.subspan(begin + size * s / slices,
                                                         size * (s + 1) / slices - size * s / slices);

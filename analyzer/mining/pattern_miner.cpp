@@ -75,7 +75,7 @@ void PatternMiner::tell_patterns(ShapeId shape, std::size_t first_child) {
     Kept& kept = of_shape_[shape];
     if (!kept.known) {
         // There are fewer occurrences than children.
-        const bool fits = kept_.size() + siblings_.size() - first_child <= kMostKept;
+        const bool fits = kept_.size() + siblings_.size() - first_child <= kMaxKept;
         return mine(list_from(first_child), fits ? &kept : nullptr);
     }
     if (kept.count == 0) return;

@@ -21,11 +21,11 @@ class PatternTimesSink {
 };
 
 /// Memory: 12.5 bytes for each sibling in the lists that are open, 8 and a hash of its pairs more while one
-/// is mined; what is found in a distinct sequence is kept, up to kMostKept occurrences in all, and found anew
+/// is mined; what is found in a distinct sequence is kept, up to kMaxKept occurrences in all, and found anew
 /// each time beyond. Not thread-safe.
 class PatternMiner {
   public:
-    static constexpr std::size_t kMostKept = std::size_t{1} << 24;
+    static constexpr std::size_t kMaxKept = std::size_t{1} << 24;
 
     PatternMiner(const SequenceStore& sequences, bool fold_loops, PatternTimesSink& sink);
 

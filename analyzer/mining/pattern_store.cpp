@@ -146,16 +146,16 @@ std::vector<PatternPart> fold(const PatternStore& store, PatternId id, std::size
 
 namespace {
 
-constexpr std::size_t kMostParts = 32;
+constexpr std::size_t kMaxParts = 32;
 constexpr std::size_t kLongestPatternName = 400;
 
 /// Repetitions nest no deeper than the logarithm of the length.
 void write_name(const PatternStore& store, PatternId id, const std::function<std::string(ShapeId)>& name,
                 std::string& text) {
-    const auto parts = fold(store, id, kMostParts + 1);
+    const auto parts = fold(store, id, kMaxParts + 1);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (i > 0) text += ' ';
-        if (i == kMostParts || text.size() > kLongestPatternName) {
+        if (i == kMaxParts || text.size() > kLongestPatternName) {
             text += "…";
             return;
         }

@@ -17,12 +17,12 @@ struct SequenceOptions {
 };
 
 /// A call with more runs of children than this is not compared with others: its list would not fit in memory.
-inline constexpr std::size_t kMostRuns = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxRuns = std::size_t{4} << 20;
 
 /// Memory: the children of the calls that are open, equal neighbours counted. Not thread-safe.
 class SequenceBuilder {
   public:
-    SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs = kMostRuns);
+    SequenceBuilder(SequenceStore& store, SequenceOptions options, std::size_t most_runs = kMaxRuns);
 
     /// Calls of functions whose entry is true (it may be shorter) have a group of their own, and to the call
     /// around them it is as if it had made their children's calls itself.

@@ -13,7 +13,7 @@ namespace rdam::mining {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
-constexpr std::size_t kMostChildren = 8;
+constexpr std::size_t kMaxChildren = 8;
 constexpr int kDeepest = 2;
 
 std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
@@ -49,7 +49,7 @@ class NameWriter {
         std::size_t written = 0;
         for (const Run& run : store_.runs(shape)) {
             if (written > 0) out_ += ", ";
-            if (written == kMostChildren || out_.size() > kLongestName) {
+            if (written == kMaxChildren || out_.size() > kLongestName) {
                 fmt::format_to(std::back_inserter(out_), "… {} more", shape.runs - written);
                 return;
             }

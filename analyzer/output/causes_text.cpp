@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWidestLabel = 16;
 /// Of the functions that a tool names and that were not recorded.
-constexpr std::size_t kMostNotRecorded = 3;
+constexpr std::size_t kMaxNotRecorded = 3;
 constexpr std::size_t kWidestName = 60;
 
 std::string share_text(const causes::CauseShare& cause) {
@@ -147,7 +147,7 @@ class CausesWriter {
         std::size_t more = 0;
         for (const causes::NotRecorded& entry : check_.not_recorded) {
             if (entry.report != index) continue;
-            if (names.size() == kMostNotRecorded)
+            if (names.size() == kMaxNotRecorded)
                 ++more;
             else
                 names.push_back(fmt::format("{} {}", shortened(printable(place_text(entry.row)), kWidestName),

@@ -14,7 +14,7 @@ namespace rdam::output {
 namespace {
 
 /// Columns of scores beside each other; more do not fit a terminal.
-constexpr std::size_t kMostProcessColumns = 8;
+constexpr std::size_t kMaxProcessColumns = 8;
 
 /// Without the program's folder.
 std::string short_command(std::vector<std::string> words) {
@@ -183,7 +183,7 @@ class ProcessesWriter {
         }
         std::vector<std::size_t> order = shown_;
         std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return highest[i]; });
-        order.resize(std::min(order.size(), kMostProcessColumns));
+        order.resize(std::min(order.size(), kMaxProcessColumns));
         std::ranges::sort(order);
         return order;
     }

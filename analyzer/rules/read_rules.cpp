@@ -115,7 +115,7 @@ Result<Rules> parse_rules(std::string_view text, std::string_view origin) {
 }
 
 Result<Rules> read_rules(const std::string& path) {
-    const auto text = read_whole_file(path, kMostBytes);
+    const auto text = read_whole_file(path, kMaxBytes);
     if (!text)
         return fail("{}; name a rules file that you may read, or use --no-rules", text.error().message);
     return parse_rules(*text, display_path(path));

@@ -20,7 +20,7 @@ inline constexpr const char* kBaseline = "baseline";
 inline constexpr const char* kThreshold = "threshold";
 inline constexpr std::array kOtherKeys = {kDeepKeys, kFoldLoops, kBaseline, kThreshold};
 
-inline constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of a file
+inline constexpr std::size_t kMaxBytes = std::size_t{1} << 20;  ///< of a file
 
 /// The table, and the errors of the library as ours.
 Result<toml::table> parse_table(std::string_view text, std::string_view origin);

@@ -19,7 +19,7 @@ constexpr const char* kHead =
 Result<std::string> text_of(const std::string& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error) && !error) return std::string{kHead};
-    auto text = read_whole_file(path, kMostBytes);
+    auto text = read_whole_file(path, kMaxBytes);
     if (!text)
         return fail("{}; rules can be kept only in a file that you may read and write", text.error().message);
     return text;

@@ -34,7 +34,7 @@ void CallSample::note_repeats(std::size_t call, std::span<const Repeats> repeats
     for (const auto& [function, count] : repeats) {
         const auto known = std::ranges::find(repeated_, function);
         const auto number = static_cast<std::size_t>(known - repeated_.begin());
-        if (number == kMostRepeated) continue;
+        if (number == kMaxRepeated) continue;
         if (known == repeated_.end()) repeated_.push_back(function);
         repeats_[call][number] = count;
     }

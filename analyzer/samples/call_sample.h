@@ -41,7 +41,7 @@ struct Repeats {
     std::uint32_t count = 0;
 };
 /// Of no more functions it is kept for a sample's calls.
-inline constexpr std::size_t kMostRepeated = 8;
+inline constexpr std::size_t kMaxRepeated = 8;
 
 /// Not thread-safe.
 class CallSample {
@@ -127,7 +127,7 @@ class CallSample {
     std::vector<SampledCall> taken_;
     std::vector<std::uint64_t> words_;
     std::vector<std::uint32_t> repeated_;
-    std::vector<std::array<std::uint32_t, kMostRepeated>> repeats_;  // by call, if there are repeated_
+    std::vector<std::array<std::uint32_t, kMaxRepeated>> repeats_;  // by call, if there are repeated_
 };
 
 }  // namespace rdam::samples

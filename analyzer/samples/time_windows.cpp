@@ -37,13 +37,13 @@ WindowSample WindowSample::renumbered(std::span<const std::uint32_t> numbers) co
 
 unsigned window_shift(double ticks_per_second, std::uint64_t run_ticks) {
     constexpr double kWindowsASecond = 1000;
-    constexpr unsigned kMostWindows = 18;  // bits
+    constexpr unsigned kMaxWindows = 18;  // bits
     const double ticks = ticks_per_second / kWindowsASecond;
     const bool sane = ticks >= 2 && ticks < 1e15;
     const auto wanted =
         sane ? static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(ticks)) - 1) : 1U;
     const auto run = static_cast<unsigned>(std::bit_width(run_ticks));
-    return run > kMostWindows + wanted ? run - kMostWindows : wanted;
+    return run > kMaxWindows + wanted ? run - kMaxWindows : wanted;
 }
 
 }  // namespace rdam::samples

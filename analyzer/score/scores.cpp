@@ -126,7 +126,7 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
 /// what pauses last beyond is taken for that.
 ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_per_probe,
                        double ns_per_tick) {
-    constexpr double kMostOfProbes = 0.5;
+    constexpr double kMaxOfProbes = 0.5;
     // What microbench/switches finds here; more than half of it is for having a perf event at all.
     constexpr double kRecordedSwitchNs = 1000;
     const calls::MatchCounts& counts = thread.counts;
@@ -141,7 +141,7 @@ ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_
         cost.pauses_ns = nanoseconds(pauses - std::min(pauses, thread.off_cpu->in_pauses));
         cost.agent_ns = nanoseconds(thread.off_cpu->recorder);
     } else {
-        cost.pauses_ns = std::min(cost.pauses_ns, kMostOfProbes * cost.probes_ns);
+        cost.pauses_ns = std::min(cost.pauses_ns, kMaxOfProbes * cost.probes_ns);
     }
     return cost;
 }

@@ -202,7 +202,7 @@ class ChunkDecoder::Run {
         while (in.left() != 0) {
             const std::uint64_t distance = in.next();
             const std::uint64_t sampling = in.next();
-            if (distance >= count - at || sampling == 0 || sampling > 1U + kMostSampling) return false;
+            if (distance >= count - at || sampling == 0 || sampling > 1U + kMaxSampling) return false;
             at += distance;
             Event& event = d_.events_[at];
             if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;

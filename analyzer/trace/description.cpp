@@ -91,8 +91,8 @@ void parse(protozero::data_view bytes, ProcessInfo& to, Budget& budget) {
 
 void parse(protozero::data_view bytes, ClockInfo& to) {
     using F = schema::Clock;
-    constexpr std::uint64_t kMostStep = 0xffff;
-    constexpr double kMostProbe = 1e9;
+    constexpr std::uint64_t kMaxStep = 0xffff;
+    constexpr double kMaxProbe = 1e9;
     to = {};
     for (Fields<F> in(bytes); in.next();) {
         switch (in.field()) {
@@ -120,15 +120,15 @@ void parse(protozero::data_view bytes, ClockInfo& to) {
             case F::step_ticks:
                 in.number(to.step_ticks);
                 // What says more than the recorder measures is damaged.
-                if (to.step_ticks > kMostStep) to.step_ticks = 0;
+                if (to.step_ticks > kMaxStep) to.step_ticks = 0;
                 break;
             case F::flow_ticks:
                 in.real(to.flow_ticks);
-                if (!(to.flow_ticks >= 0 && to.flow_ticks <= kMostProbe)) to.flow_ticks = 0;
+                if (!(to.flow_ticks >= 0 && to.flow_ticks <= kMaxProbe)) to.flow_ticks = 0;
                 break;
             case F::error_ticks:
                 in.real(to.error_ticks);
-                if (!(to.error_ticks >= 0 && to.error_ticks <= kMostStep)) to.error_ticks = 0;
+                if (!(to.error_ticks >= 0 && to.error_ticks <= kMaxStep)) to.error_ticks = 0;
                 break;
             default:
                 in.skip();
@@ -306,7 +306,7 @@ void parse_item(protozero::data_view bytes, FunctionInfo& to, std::uint64_t& ind
                 break;
             case F::most_rate:
                 in.number(to.most_rate);
-                if (to.most_rate > kMostSampling) throw Implausible{};
+                if (to.most_rate > kMaxSampling) throw Implausible{};
                 break;
             case F::inlined_copies:
                 in.number(to.inlined_copies);

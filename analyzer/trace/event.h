@@ -41,7 +41,7 @@ struct Event {
     std::uint32_t stack = 0;         ///< enter: 1 + index of the call stack sampled at this call, 0 = none
     std::uint16_t cpu = 0;           ///< kNoCpu when the clock does not tell
     std::uint8_t sampling = 0;  ///< enter: 1 + k: a sampled call tree begins here, recorded with probability
-                                ///< 2^-k (k up to kMostSampling); 0: no, the call shares the fate of its tree
+                                ///< 2^-k (k up to kMaxSampling); 0: no, the call shares the fate of its tree
     EventKind kind = EventKind::enter;
     PauseReason reason = PauseReason::other;
     bool unwound = false;  ///< leave: by an exception, a cancellation or thread exit, not by return
@@ -50,7 +50,7 @@ struct Event {
 };
 
 inline constexpr std::uint16_t kNoCpu = 0xffff;
-inline constexpr std::uint8_t kMostSampling = 31;
+inline constexpr std::uint8_t kMaxSampling = 31;
 
 /// A time in which a thread was on no processor, in ticks of the trace's clock: it waited for something
 /// (blocked), or for a processor, which the kernel had given to somebody else (`preempted`).

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // of Linux
+constexpr int kMaxLinks = 40;  // of Linux
 
 tl::unexpected<Error> because(int error) {
     return fail("{}{}", std::strerror(error), error == EMFILE ? " (raise ulimit -n)" : "");
@@ -57,7 +57,7 @@ Result<fs::path> follow(const fs::path& path) {
 
 Result<std::string> follow_links(const std::string& path) {
     fs::path place(path);
-    for (int links = 0; links <= kMostLinks; ++links) {
+    for (int links = 0; links <= kMaxLinks; ++links) {
         struct stat status {};
         if (lstat(place.c_str(), &status) != 0 && errno != ENOENT) return because(errno);
         if (!S_ISLNK(status.st_mode)) return place.string();

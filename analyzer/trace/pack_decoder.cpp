@@ -94,7 +94,7 @@ class PackDecoder::Run {
     bool read_time() {
         if (time_ == times_end_) return false;
         const std::uint8_t code = *time_++;
-        if (code > pack::kMostSteps) [[unlikely]]
+        if (code > pack::kMaxSteps) [[unlikely]]
             return read_long_time(code);
         tsc_ += code * std::uint64_t{layout_.header.step};
         return true;
@@ -195,7 +195,7 @@ class PackDecoder::Run {
     bool read_sampling() {
         return read_marks(Column::sampling, [&](std::uint32_t event, std::uint32_t value) {
             first_[event].sampling = static_cast<std::uint8_t>(value);
-            return is_enter(first_[event]) && value != 0 && value <= 1U + kMostSampling;
+            return is_enter(first_[event]) && value != 0 && value <= 1U + kMaxSampling;
         });
     }
 

@@ -10,8 +10,7 @@ std::optional<PackLayout> pack_layout(std::span<const std::uint8_t> bytes) {
     std::memcpy(&layout.header, bytes.data(), sizeof layout.header);
     const pack::Header& header = layout.header;
     if (header.size > bytes.size() || header.size % 8 != 0 || header.events == 0 ||
-        header.events > pack::kMostEvents || header.ops == 0 || header.ops > pack::kMostOps ||
-        header.step == 0)
+        header.events > pack::kMaxEvents || header.ops == 0 || header.ops > pack::kMaxOps || header.step == 0)
         return {};
     layout.ops = sizeof header;
     std::uint64_t at = layout.ops + header.ops * sizeof(pack::Op);

@@ -191,7 +191,7 @@ void TraceReader::State::read_windows(const std::vector<ChunkPlace>& places) {
 /// Each thread reads the chunks of its tid from its life. A tid has one thread at a time: a chunk that more
 /// than a few could read is of a file that somebody has made up, and reading it for each would not end.
 void TraceReader::State::refuse_shared_off_cpu() {
-    constexpr std::ptrdiff_t kMostReaders = 16;
+    constexpr std::ptrdiff_t kMaxReaders = 16;
     struct Lives {
         std::vector<std::uint64_t> begins, ends;
     };
@@ -203,14 +203,14 @@ void TraceReader::State::refuse_shared_off_cpu() {
     }
     for (auto& each : lives) {
         Lives& of_tid = each.second;
-        if (std::ssize(of_tid.begins) <= kMostReaders) continue;
+        if (std::ssize(of_tid.begins) <= kMaxReaders) continue;
         std::ranges::sort(of_tid.begins);
         std::ranges::sort(of_tid.ends);
         damage.bad_chunks += std::erase_if(off_cpu[each.first].chunks, [&](const Chunk& chunk) {
             const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
             const auto begun = std::ranges::upper_bound(of_tid.begins, header.last_tsc);
             const auto ended = std::ranges::lower_bound(of_tid.ends, header.first_tsc);
-            return (begun - of_tid.begins.begin()) - (ended - of_tid.ends.begin()) > kMostReaders;
+            return (begun - of_tid.begins.begin()) - (ended - of_tid.ends.begin()) > kMaxReaders;
         });
     }
 }

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A run that comes or goes holds the lock alone for a moment, and one that looks shares it for a moment.
-constexpr int kMostTries = 50;
+constexpr int kMaxTries = 50;
 constexpr int kSeenTwice = 2;
 constexpr std::chrono::milliseconds kBetween{1};
 
@@ -113,7 +113,7 @@ NameLock::NameLock(const std::string& path, std::string_view run) {
     const fs::path whole(path);
     file_ = (whole.parent_path() / ("." + whole.filename().string() + ".lock")).string();
     int others = 0;
-    for (int i = 0; i < kMostTries && others < kSeenTwice; ++i) {
+    for (int i = 0; i < kMaxTries && others < kSeenTwice; ++i) {
         const Step step = try_once(run);
         if (step == Step::done) return;
         close();

@@ -27,7 +27,7 @@
 namespace rdam::probe {
 namespace {
 
-constexpr std::size_t kMostVariables = 4096;
+constexpr std::size_t kMaxVariables = 4096;
 
 constexpr std::uint64_t kShareOfLimit = 4;
 
@@ -66,7 +66,7 @@ std::uint32_t chunk_count() {
     const std::uint64_t room = address_space();
     if (bytes > room / kShareOfLimit) bytes = room / kShareOfLimit;
     std::uint64_t chunks = bytes / shm::kChunkSize;
-    if (chunks < kLeastChunks) chunks = kLeastChunks;
+    if (chunks < kMinChunks) chunks = kMinChunks;
     if (chunks > shm::kMaxChunks) chunks = shm::kMaxChunks;
     return static_cast<std::uint32_t>(chunks);
 }
@@ -133,11 +133,11 @@ void raise_limits() {
 
 /// The agent's: the program's dynamic linker settings are not for it. Ends with a null.
 const char* const* agent_environment() {
-    static const char* environment[kMostVariables + 1];
+    static const char* environment[kMaxVariables + 1];
     std::size_t count = 0;
     const char* output = globals.settings.output;
     if (output != nullptr) environment[count++] = output;
-    for (char** entry = globals.settings.environment; *entry != nullptr && count < kMostVariables; ++entry)
+    for (char** entry = globals.settings.environment; *entry != nullptr && count < kMaxVariables; ++entry)
         if (!starts_with(*entry, "LD_") &&
             (output == nullptr || !starts_with(*entry, kOutputVariable.data())))
             environment[count++] = *entry;

@@ -11,10 +11,10 @@
 namespace rdam::probe {
 namespace {
 
-constexpr std::uint32_t kMostObjects = 4096;
+constexpr std::uint32_t kMaxObjects = 4096;
 
 constinit Arena arena;
-constinit shm::RequestedObject objects[kMostObjects] = {};
+constinit shm::RequestedObject objects[kMaxObjects] = {};
 std::uint32_t object_count = 0;
 std::uint32_t initial_objects = 0;  ///< those that were there at the start stay to the end
 
@@ -55,7 +55,7 @@ bool contains(const dl_phdr_info& info, const void* address, std::uint64_t& end)
 
 int add_object(dl_phdr_info* info, std::size_t, void* data) {
     auto& request = *static_cast<shm::Request*>(data);
-    if (object_count == kMostObjects) return 1;
+    if (object_count == kMaxObjects) return 1;
     shm::RequestedObject& object = objects[object_count];
     object = describe_object(arena, *info);
     if (object_count == 0) object.path = request.executable;
@@ -78,7 +78,7 @@ shm::RequestedObject* place_for(const Arena& other, const shm::RequestedObject& 
         if (objects[i].end == 0 && same_text(objects[i].path, other, object.path) &&
             same_text(objects[i].build_id, other, object.build_id))
             return &objects[i];
-    if (object_count == kMostObjects) return nullptr;
+    if (object_count == kMaxObjects) return nullptr;
     shm::RequestedObject& added = objects[object_count++];
     added.path = arena.add(other.base + object.path.offset, object.path.size);
     added.build_id = arena.add(other.base + object.build_id.offset, object.build_id.size);

@@ -14,7 +14,7 @@
 namespace rdam::probe {
 namespace {
 
-constexpr long kMostSeconds = 10;
+constexpr long kMaxSeconds = 10;
 
 /// "rdam-", the number of the PID namespace, which may share its sockets with others, '-', and a pid.
 class Name {
@@ -88,7 +88,7 @@ class Socket {
   public:
     Socket() : fd_(sys::call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         // connect() waits as well, where many others ask.
-        const timeval patience{kMostSeconds, 0};
+        const timeval patience{kMaxSeconds, 0};
         for (const int which : {SO_RCVTIMEO, SO_SNDTIMEO})
             sys::call(SYS_setsockopt, fd_, SOL_SOCKET, which, sys::word(&patience), sizeof patience);
     }
@@ -192,10 +192,10 @@ class Block {
 /// it became another program, or one of its ancestors. If none is, the run begins here.
 bool reach(const Socket& socket) {
     if (socket.connect(known)) return true;
-    constexpr int kMostAncestors = 64;
+    constexpr int kMaxAncestors = 64;
     const Name any = Name::of_namespace();
     std::uint32_t pid = sys::getpid();
-    for (int i = 0; i < kMostAncestors && pid > 0; ++i) {
+    for (int i = 0; i < kMaxAncestors && pid > 0; ++i) {
         const Name name = any.with(pid);
         if (socket.connect(name)) {
             known = name;

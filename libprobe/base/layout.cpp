@@ -28,7 +28,7 @@ static_assert(offsetof(FunctionEntry, last_begin) == RDAM_ENTRY_LAST_BEGIN);
 static_assert(offsetof(FunctionEntry, pair_key) == RDAM_ENTRY_PAIR_KEY);
 
 static_assert(offsetof(ThreadState, cursor) == RDAM_THREAD_CURSOR);
-static_assert(offsetof(ThreadState, side_free) == RDAM_THREAD_SIDE_FREE);
+static_assert(offsetof(ThreadState, shadow_free) == RDAM_THREAD_SHADOW_FREE);
 static_assert(offsetof(ThreadState, stack_limit) == RDAM_THREAD_STACK_LIMIT);
 static_assert(offsetof(ThreadState, stack) + offsetof(Stack, low) == RDAM_THREAD_STACK_LOW);
 static_assert(offsetof(ThreadState, tree) == RDAM_THREAD_TREE);
@@ -38,13 +38,13 @@ static_assert(offsetof(ThreadState, counter_gap) == RDAM_THREAD_COUNTER_GAP);
 static_assert(offsetof(ThreadState, pairs) == RDAM_THREAD_PAIRS);
 static_assert(sizeof(Pair) == 16);
 
-static_assert(offsetof(SideFrame, rbp) == RDAM_SIDE_RBP);
-static_assert(offsetof(SideFrame, return_address) == RDAM_SIDE_RETURN);
-static_assert(offsetof(SideFrame, entry) == RDAM_SIDE_ENTRY);
-static_assert(offsetof(SideFrame, resume) == RDAM_SIDE_RESUME);
-static_assert(offsetof(SideFrame, order) == RDAM_SIDE_ORDER);
-static_assert(offsetof(ThreadState, side_count) == RDAM_THREAD_SIDE_COUNT);
-static_assert(offsetof(SideFrame, place) == RDAM_SIDE_PLACE);
+static_assert(offsetof(ShadowFrame, rbp) == RDAM_SHADOW_RBP);
+static_assert(offsetof(ShadowFrame, return_address) == RDAM_SHADOW_RETURN);
+static_assert(offsetof(ShadowFrame, entry) == RDAM_SHADOW_ENTRY);
+static_assert(offsetof(ShadowFrame, resume) == RDAM_SHADOW_RESUME);
+static_assert(offsetof(ShadowFrame, order) == RDAM_SHADOW_ORDER);
+static_assert(offsetof(ThreadState, shadow_count) == RDAM_THREAD_SHADOW_COUNT);
+static_assert(offsetof(ShadowFrame, place) == RDAM_SHADOW_PLACE);
 
 static_assert(offsetof(perf_event_mmap_page, lock) == RDAM_PERF_LOCK);
 static_assert(offsetof(perf_event_mmap_page, index) == RDAM_PERF_INDEX);

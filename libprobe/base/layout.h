@@ -26,9 +26,9 @@
 
 // ThreadState (thread-local)
 #define RDAM_THREAD_CURSOR 0
-#define RDAM_THREAD_SIDE_FREE 8
+#define RDAM_THREAD_SHADOW_FREE 8
 #define RDAM_THREAD_STACK_LIMIT 16
-#define RDAM_THREAD_SIDE_COUNT 24
+#define RDAM_THREAD_SHADOW_COUNT 24
 #define RDAM_THREAD_TREE 32
 #define RDAM_THREAD_RANDOM 40
 #define RDAM_THREAD_COUNTER 48
@@ -52,13 +52,13 @@
 #define RDAM_PERF_CAP_USER_RDPMC 4
 #define RDAM_PERF_WIDTH 48
 
-// SideFrame
-#define RDAM_SIDE_RBP 0
-#define RDAM_SIDE_RETURN 8
-#define RDAM_SIDE_ENTRY 16
-#define RDAM_SIDE_RESUME 24
-#define RDAM_SIDE_PLACE 32
-#define RDAM_SIDE_ORDER 40
+// ShadowFrame
+#define RDAM_SHADOW_RBP 0
+#define RDAM_SHADOW_RETURN 8
+#define RDAM_SHADOW_ENTRY 16
+#define RDAM_SHADOW_RESUME 24
+#define RDAM_SHADOW_PLACE 32
+#define RDAM_SHADOW_ORDER 40
 
 // The frame that every trampoline builds, from its rbp downwards. The return address is at rbp+8.
 // NOLINTBEGIN(bugprone-macro-parentheses): displacements
@@ -73,7 +73,7 @@
 #define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
 // NOLINTEND(bugprone-macro-parentheses)
 #define RDAM_FRAME_SIZE 64
-// With two return addresses, of which one is the caller's, and rbp a real frame takes 128 bytes.
+// With two return addresses, of which one is the caller's, and rbp a stack frame takes 128 bytes.
 #define RDAM_FRAME_PADDING 48
 
 #define RDAM_STUB_SIZE 16

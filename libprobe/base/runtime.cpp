@@ -176,8 +176,8 @@ bool parse_bytes(std::string_view text, std::uint64_t& bytes) {
 }
 
 bool parse_count(std::string_view text, std::uint32_t& count) {
-    constexpr std::size_t kMostDigits = 9;
-    if (text.empty() || text.size() > kMostDigits) return false;
+    constexpr std::size_t kMaxDigits = 9;
+    if (text.empty() || text.size() > kMaxDigits) return false;
     count = 0;
     for (const char digit : text) {
         if (digit < '0' || digit > '9') return false;

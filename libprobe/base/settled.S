@@ -20,8 +20,8 @@
         .size   rdam_functions, RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT
 rdam_functions:
         .skip   RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT
-        WORD    rdam_target_real
-        WORD    rdam_target_side
+        WORD    rdam_target_stack
+        WORD    rdam_target_shadow
         WORD    rdam_clone_back
         WORD    rdam_clone3_back
         WORD    rdam_vfork_back

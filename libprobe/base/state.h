@@ -15,7 +15,7 @@ namespace rdam::probe {
 inline constexpr long kWaitMilliseconds = 100;
 
 /// The event buffers have no fewer.
-inline constexpr std::uint32_t kLeastChunks = 16;
+inline constexpr std::uint32_t kMinChunks = 16;
 
 /// One wrapped function. The trampolines read it; it is written before the function's entry is patched, and
 /// read-only from then on (settled.h).
@@ -58,8 +58,8 @@ inline constexpr std::uint32_t kPairs = 1u << RDAM_PAIR_BITS;
 
 inline constexpr std::uint64_t kRegionTree = ~std::uint64_t{1};
 
-struct SideFrame {
-    std::uint64_t rbp;  ///< the caller's; while free: the next free SideFrame
+struct ShadowFrame {
+    std::uint64_t rbp;  ///< the caller's; while free: the next free ShadowFrame
     std::uint64_t return_address;
     FunctionEntry* entry;
     void* resume;
@@ -68,11 +68,11 @@ struct SideFrame {
     std::uint64_t order;  ///< higher than that of any frame taken before it
 };
 
-inline constexpr std::uint32_t kSideFrames =
+inline constexpr std::uint32_t kShadowFrames =
     128;  ///< in the thread-local storage: call stacks are followed through these
 inline constexpr std::size_t kSideBlock =
-    1 << 18;  ///< bytes of side frames that are mapped first when those do not suffice
-inline constexpr std::uint32_t kMostSideBlocks = 32;
+    1 << 18;  ///< bytes of shadow frames that are mapped first when those do not suffice
+inline constexpr std::uint32_t kMaxShadowBlocks = 32;
 
 struct PairTable;
 
@@ -97,11 +97,11 @@ struct Bookkeeping {
 /// the slow path.
 struct ThreadState {
     std::uint64_t cursor = RDAM_CHUNK_LIMIT + 1;
-    SideFrame* side_free = nullptr;
+    ShadowFrame* shadow_free = nullptr;
     /// Where rsp is below this, and not below stack.low, calls have their frames elsewhere (stack_use.h). 0:
     /// nowhere.
     std::uint64_t stack_limit = 0;
-    std::uint64_t side_count = 0;  ///< side frames taken so far
+    std::uint64_t shadow_count = 0;  ///< shadow frames taken so far
     /// With a budget: the frame (its rbp) of the outermost call that is open, plus 1 if its tree is not
     /// recorded; 0: none is open. kRegionTree: a manual region is.
     std::uint64_t tree = 0;
@@ -112,17 +112,17 @@ struct ThreadState {
         0;  ///< by how much the counter had been enabled longer than running when it began
     alignas(64) Pair pairs[kPairs] = {};
     Stack stack;
-    SideFrame side[kSideFrames] = {};
+    ShadowFrame shadow[kShadowFrames] = {};
     shm::ThreadSlot* slot = nullptr;
     std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
     bool ended = false;            ///< its end has been told
-    bool side_ready = false;
-    SideFrame* side_blocks[kMostSideBlocks] = {};
-    std::uint32_t side_block_count = 0;
-    PairTable* pair_table = nullptr;  ///< the pairs that do not fit into `pairs`
-    SideFrame* side_dead = nullptr;   ///< left by unwinding, linked by `resume`
-    std::uint32_t side_pass = 0;      ///< calls to be left without a frame before one is looked for again
-    std::uint32_t regions = 0;        ///< manual regions that are open
+    bool shadow_ready = false;
+    ShadowFrame* shadow_blocks[kMaxShadowBlocks] = {};
+    std::uint32_t shadow_block_count = 0;
+    PairTable* pair_table = nullptr;     ///< the pairs that do not fit into `pairs`
+    ShadowFrame* shadow_dead = nullptr;  ///< left by unwinding, linked by `resume`
+    std::uint32_t shadow_pass = 0;       ///< calls to be left without a frame before one is looked for again
+    std::uint32_t regions = 0;           ///< manual regions that are open
     std::uint64_t vfork_cursor =
         0;  ///< not 0: a child runs on this thread's memory (children.h), and records nothing
     Bookkeeping own;
@@ -204,7 +204,7 @@ enum ChunkPlace : std::uint8_t {
 
 /// Within ±2 GiB of any code there is one of them after another: more would be needed by no process that fits
 /// into its address space.
-inline constexpr std::uint32_t kMostGateCopies = 64;
+inline constexpr std::uint32_t kMaxGateCopies = 64;
 
 struct Globals {
     Settings settings;
@@ -216,7 +216,7 @@ struct Globals {
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
     std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
-    std::uint64_t gates[kMostGateCopies] = {};
+    std::uint64_t gates[kMaxGateCopies] = {};
     std::uint32_t gate_copies = 0;
     /// The function of each counter of calls; a fork child has its parent's code, so it has these.
     std::uint32_t counted[shm::kCallCounters] = {};
@@ -246,10 +246,10 @@ extern rdam::probe::FunctionEntry rdam_functions[rdam::shm::kMaxFunctions];
 extern rdam::probe::Rate rdam_rates[rdam::shm::kMaxFunctions];
 extern rdam::probe::Guard rdam_guard;
 extern __thread rdam::probe::ThreadState rdam_thread;
-extern void* rdam_target_real;
-extern void* rdam_target_side;
-extern const char rdam_stubs_real[];
-extern const char rdam_stubs_side[];
+extern void* rdam_target_stack;
+extern void* rdam_target_shadow;
+extern const char rdam_stubs_stack[];
+extern const char rdam_stubs_shadow[];
 extern const char rdam_trampolines_begin[];
 extern const char rdam_trampolines_end[];
 void rdam_nothing();
@@ -260,8 +260,8 @@ std::uint64_t rdam_slow_pair(rdam::probe::FunctionEntry* entry, std::uint64_t re
 std::uint64_t rdam_slow_chunk(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_begin(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
 std::uint64_t rdam_slow_inactive(rdam::probe::FunctionEntry* entry, std::uint64_t return_address);
-rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
-                                       std::uint64_t place);
+rdam::probe::ShadowFrame* rdam_slow_shadow(rdam::probe::FunctionEntry* entry, std::uint64_t return_address,
+                                           std::uint64_t place);
 }
 
 namespace rdam::probe {

@@ -16,7 +16,7 @@
 namespace rdam::probe {
 namespace {
 
-constexpr std::uint32_t kMostUnsure = 50;
+constexpr std::uint32_t kMaxUnsure = 50;
 
 /// The agent looks by itself some ten times a second: waking it for every chunk would cost more than its
 /// work.
@@ -205,7 +205,7 @@ bool agent_alive() {
     }
     // No descriptor is left, or a call is forbidden: a signal that is none may tell, but not of a zombie.
     if (sys::call(SYS_kill, standing.agent_pid.load(), 0) == -ESRCH) return false;
-    if (globals.unsure.fetch_add(1) < kMostUnsure) return true;
+    if (globals.unsure.fetch_add(1) < kMaxUnsure) return true;
     globals.control->gave_up.store(shm::kGaveUp);
     return false;
 }

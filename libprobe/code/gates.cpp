@@ -56,7 +56,7 @@ std::uint64_t gates_within_reach(std::uint64_t begin, std::uint64_t end) {
 }
 
 bool copy_gates_to(std::uint64_t place) {
-    if (globals.gate_copies == kMostGateCopies || !duplicate(place)) return false;
+    if (globals.gate_copies == kMaxGateCopies || !duplicate(place)) return false;
     globals.gates[globals.gate_copies++] = place;
     return true;
 }

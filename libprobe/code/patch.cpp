@@ -10,7 +10,7 @@
 #include "libprobe/code/gates.h"
 
 extern "C" {
-/// The trampolines by clock (shm::Clock), counting or not, budget or none, and frame (real, side).
+/// The trampolines by clock (shm::Clock), counting or not, budget or none, and frame (stack, shadow).
 extern void* const rdam_variants[rdam::shm::kClocks][2][2][2];
 
 /// For FunctionEntry::store_integers and store_vectors, by the number of registers.
@@ -76,11 +76,11 @@ void* trampoline(plan::Frame frame) {
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
     const std::size_t counting = globals.counting ? 1 : 0;
     const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
-    return rdam_variants[clock][counting][budget][frame == plan::Frame::real ? 0 : 1];
+    return rdam_variants[clock][counting][budget][frame == plan::Frame::stack ? 0 : 1];
 }
 
 std::uint64_t stub(std::uint32_t number, plan::Frame frame) {
-    const char* stubs = frame == plan::Frame::real ? rdam_stubs_real : rdam_stubs_side;
+    const char* stubs = frame == plan::Frame::stack ? rdam_stubs_stack : rdam_stubs_shadow;
     return reinterpret_cast<std::uint64_t>(stubs) + std::uint64_t{number} * RDAM_STUB_SIZE;
 }
 
@@ -270,8 +270,8 @@ void apply_group(const char* area, const shm::PlannedFunction* functions, const 
 
 PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
     PatchResult result;
-    rdam_target_real = trampoline(plan::Frame::real);
-    rdam_target_side = trampoline(plan::Frame::side);
+    rdam_target_stack = trampoline(plan::Frame::stack);
+    rdam_target_shadow = trampoline(plan::Frame::shadow);
     const auto* functions = reinterpret_cast<const shm::PlannedFunction*>(plan_area + reply.functions.offset);
     const std::uint32_t count = reply.functions.size / sizeof(shm::PlannedFunction);
     for (std::uint32_t i = 0; i < count; ++i) {

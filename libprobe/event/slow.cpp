@@ -7,7 +7,7 @@
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/chunks/packing.h"
 #include "libprobe/clock/clock.h"
-#include "libprobe/event/side_frames.h"
+#include "libprobe/event/shadow_frames.h"
 
 namespace rdam::probe {
 
@@ -29,7 +29,7 @@ constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 /// one.
 constexpr std::uint64_t kOften = 1024;
 constexpr std::uint64_t kFirstPairs = 1024;
-constexpr std::uint64_t kMostPairs = 1 << 20;
+constexpr std::uint64_t kMaxPairs = 1 << 20;
 
 std::size_t pair_table_bytes(std::uint64_t capacity) {
     return sizeof(PairTable) + capacity * sizeof(Pair);
@@ -45,7 +45,7 @@ Pair* find_pair(PairTable& table, std::uint64_t key) {
 
 PairTable* grow(PairTable* table) {
     const std::uint64_t capacity = table == nullptr ? kFirstPairs : table->capacity * 2;
-    if (capacity > kMostPairs) return nullptr;
+    if (capacity > kMaxPairs) return nullptr;
     auto* larger = static_cast<PairTable*>(map_private(pair_table_bytes(capacity)));
     if (larger == nullptr) return nullptr;
     larger->capacity = capacity;
@@ -147,9 +147,10 @@ shm::Record* copy_stack(ThreadState& thread, std::uint32_t before, std::uint64_t
 void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address,
                   const shm::EntryRegisters& registers) {
     const std::uint64_t begin = read_clock();
-    const std::uint32_t side_bytes = thread.side_ready ? sizeof thread.side : 0;
+    const std::uint32_t shadow_bytes = thread.shadow_ready ? sizeof thread.shadow : 0;
     std::uint32_t stack_bytes = 0;
-    shm::Record* record = copy_stack(thread, sizeof(shm::StackCopy) + side_bytes, registers.rsp, stack_bytes);
+    shm::Record* record =
+        copy_stack(thread, sizeof(shm::StackCopy) + shadow_bytes, registers.rsp, stack_bytes);
     if (record == nullptr) return;
     auto* copy = reinterpret_cast<shm::StackCopy*>(record + 1);
     auto* bytes = reinterpret_cast<char*>(copy + 1);
@@ -157,12 +158,12 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
     copy->number = ++thread.stack_number;
     copy->caller = return_address;
     copy->registers = registers;
-    copy->side_address = reinterpret_cast<std::uint64_t>(thread.side);
-    copy->side_bytes = side_bytes;
-    copy_bytes(bytes, thread.side, side_bytes);
+    copy->shadow_address = reinterpret_cast<std::uint64_t>(thread.shadow);
+    copy->shadow_bytes = shadow_bytes;
+    copy_bytes(bytes, thread.shadow, shadow_bytes);
     copy->stack_bytes = stack_bytes & ~7u;
     const std::uint32_t size =
-        static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + side_bytes + (stack_bytes & ~7u);
+        static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + shadow_bytes + (stack_bytes & ~7u);
     publish_record(thread, record, {.size = size, .kind = shm::RecordKind::stack});
     std::uint64_t* slot = take_slot(thread, shm::kStackSlotWords * sizeof(std::uint64_t));
     if (slot == nullptr) return;

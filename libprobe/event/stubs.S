@@ -58,7 +58,7 @@ rdam_stubs_\name:
         .size   rdam_stubs_\name, . - rdam_stubs_\name
 .endm
 
-        STUBS real
-        STUBS side
+        STUBS stack
+        STUBS shadow
 
         .section .note.GNU-stack, "", @progbits

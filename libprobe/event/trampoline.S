@@ -6,9 +6,9 @@
 // that the callee does not touch, so rax rcx rdx r10 r11, which this code uses, are saved and restored on both ways; vector
 // registers are read, never written. No libc, no lock, no allocation and no system call before a `slow` label.
 //
-// Stack contract: on entry rsp points to the return address, 8 modulo 16. A real frame keeps rsp's value modulo
+// Stack contract: on entry rsp points to the return address, 8 modulo 16. A stack frame keeps rsp's value modulo
 // 64 for the function it calls: code for wide vectors may be compiled to rely on it
-// (-mpreferred-stack-boundary). A side frame calls the function with rsp as the caller left it.
+// (-mpreferred-stack-boundary). A shadow frame calls the function with rsp as the caller left it.
 //
 // Signals may arrive anywhere. A slot is taken by one unlocked xadd on the thread's own cursor: a handler that runs
 // wrapped functions takes the slots behind it.
@@ -34,7 +34,7 @@ rdam_trampolines_begin:
         STORE_WORDS \name, .L\name\()_stamp
 .L\name\()_stamp:
         STAMP_ENTER \clock, \budget, \count
-    .ifc \frame, real
+    .ifc \frame, stack
         jmp     .L\name\()_arguments
     .else
         jmp     .L\name\()_made
@@ -136,8 +136,8 @@ rdam_trampolines_begin:
         END_TREE
     .endif
 .L\name\()_tail_pass:                    // the frame may be at the place of the one that the chain began in
-    .ifc \frame, side
-        FREE_SIDE_FRAME
+    .ifc \frame, shadow
+        FREE_SHADOW_FRAME
     .endif
     .ifc \budget, budget
 .L\name\()_skip:
@@ -160,9 +160,9 @@ rdam_trampolines_begin:
 .L\name\()_made:
 .endm
 
-// --- The real frame ------------------------------------------------------------------------------------------------
-// Where the thread is deep in its stack, `deep` takes over: a side frame, which needs none of it.
-.macro REAL_FRAME name, deep, clock, budget=none, count=none
+// --- The stack frame ------------------------------------------------------------------------------------------------
+// Where the thread is deep in its stack, `deep` takes over: a shadow frame, which needs none of it.
+.macro STACK_FRAME name, deep, clock, budget=none, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -218,15 +218,15 @@ rdam_enter_\name:
         jae     .L\deep\()_built
         jmp     .L\name\()_shallow
 
-        RARE_PATHS \name, \clock, real, \budget, \count
+        RARE_PATHS \name, \clock, stack, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
 .endm
 
-// --- The side frame ------------------------------------------------------------------------------------------------
+// --- The shadow frame ------------------------------------------------------------------------------------------------
 // The function is called with the caller's stack untouched but for the return address. That one, the caller's rbp and the
-// FunctionEntry stand in a SideFrame of the thread, to which rbp points during the call.
-.macro SIDE_FRAME name, clock, budget=none, count=none
+// FunctionEntry stand in a ShadowFrame of the thread, to which rbp points during the call.
+.macro SHADOW_FRAME name, clock, budget=none, count=none
         .balign 64
         .type   rdam_enter_\name, @function
 rdam_enter_\name:
@@ -240,31 +240,31 @@ rdam_enter_\name:
         SAMPLE  \name, .L\name\()_sampled
     .endif
         mov     rdam_thread@gottpoff(%rip), %r10
-        mov     %fs:RDAM_THREAD_SIDE_FREE(%r10), %rax
-.L\name\()_side_retry:
+        mov     %fs:RDAM_THREAD_SHADOW_FREE(%r10), %rax
+.L\name\()_shadow_retry:
         test    %rax, %rax
-        jz      .L\name\()_side_more
+        jz      .L\name\()_shadow_more
         mov     (%rax), %rdx
-        cmpxchg %rdx, %fs:RDAM_THREAD_SIDE_FREE(%r10)
-        jne     .L\name\()_side_retry
+        cmpxchg %rdx, %fs:RDAM_THREAD_SHADOW_FREE(%r10)
+        jne     .L\name\()_shadow_retry
         mov     %rax, RDAM_FRAME_RESUME(%rbp)
         mov     (%rbp), %rdx
-        mov     %rdx, RDAM_SIDE_RBP(%rax)
-        mov     %rcx, RDAM_SIDE_RETURN(%rax)
+        mov     %rdx, RDAM_SHADOW_RBP(%rax)
+        mov     %rcx, RDAM_SHADOW_RETURN(%rax)
     .ifc \budget, budget
         mov     RDAM_FRAME_ENTRY(%rbp), %rdx
-        mov     %rdx, RDAM_SIDE_ENTRY(%rax)
+        mov     %rdx, RDAM_SHADOW_ENTRY(%rax)
     .else
-        mov     %r11, RDAM_SIDE_ENTRY(%rax)
+        mov     %r11, RDAM_SHADOW_ENTRY(%rax)
     .endif
         mov     RDAM_ENTRY_RESUME(%r11), %rdx
-        mov     %rdx, RDAM_SIDE_RESUME(%rax)
-        mov     %fs:RDAM_THREAD_SIDE_COUNT(%r10), %rdx
+        mov     %rdx, RDAM_SHADOW_RESUME(%rax)
+        mov     %fs:RDAM_THREAD_SHADOW_COUNT(%r10), %rdx
         inc     %rdx
-        mov     %rdx, %fs:RDAM_THREAD_SIDE_COUNT(%r10)
-        mov     %rdx, RDAM_SIDE_ORDER(%rax)
+        mov     %rdx, %fs:RDAM_THREAD_SHADOW_COUNT(%r10)
+        mov     %rdx, RDAM_SHADOW_ORDER(%rax)
         lea     8(%rbp), %rdx             // last: without a place the frame is being filled
-        mov     %rdx, RDAM_SIDE_PLACE(%rax)
+        mov     %rdx, RDAM_SHADOW_PLACE(%rax)
     .ifc \budget, budget
         cmp     %r11, RDAM_FRAME_ENTRY(%rbp)
         jne     .L\name\()_made
@@ -284,19 +284,19 @@ rdam_enter_\name:
         .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
         lea     8(%rsp), %rsp
         // From here on the frame has no place on the stack. Unwinders tell frames by their CFA, so this one gets an
-        // address of its own, in the SideFrame; rsp is what it is.
+        // address of its own, in the ShadowFrame; rsp is what it is.
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         .cfi_escape 0x16, 0x07, 0x02, 0x77, 0x00           // rsp: is rsp+0
     .ifc \budget, none
         FENCE   \clock
     .endif
-        call    *RDAM_SIDE_RESUME(%rbp)
-        push    RDAM_SIDE_RETURN(%rbp)
+        call    *RDAM_SHADOW_RESUME(%rbp)
+        push    RDAM_SHADOW_RETURN(%rbp)
         .cfi_restore %rsp
         .cfi_def_cfa %rsp, 8
         .cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00           // rbp: saved at rbp+0
-        push    RDAM_SIDE_RBP(%rbp)
+        push    RDAM_SHADOW_RBP(%rbp)
         .cfi_adjust_cfa_offset 8
         push    %rax
         .cfi_adjust_cfa_offset 8
@@ -310,14 +310,14 @@ rdam_enter_\name:
         .cfi_adjust_cfa_offset 8
         push    %rbp
         .cfi_adjust_cfa_offset 8
-        push    RDAM_SIDE_ENTRY(%rbp)
+        push    RDAM_SHADOW_ENTRY(%rbp)
         .cfi_adjust_cfa_offset 8
         lea     (-RDAM_FRAME_ENTRY)(%rsp), %rbp
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
         sub     $8, %rsp
         RECORD_LEAVE \name, \clock, \budget, \count
-        FREE_SIDE_FRAME
+        FREE_SHADOW_FRAME
         RESTORE_SCRATCH
         leave
         .cfi_def_cfa %rsp, 8
@@ -325,11 +325,11 @@ rdam_enter_\name:
         ret
         .cfi_restore_state
 
-.L\name\()_side_more:
+.L\name\()_shadow_more:
         lea     8(%rbp), %rdx             // the third argument
-        CALL_SLOW rdam_slow_side
+        CALL_SLOW rdam_slow_shadow
         test    %rax, %rax
-        jnz     .L\name\()_side_retry
+        jnz     .L\name\()_shadow_retry
     .ifc \budget, budget
         END_TREE
     .endif
@@ -337,17 +337,17 @@ rdam_enter_\name:
         .cfi_def_cfa %rbp, 16
         .cfi_offset %rbp, -16
 
-        RARE_PATHS \name, \clock, side, \budget, \count
+        RARE_PATHS \name, \clock, shadow, \budget, \count
         .cfi_endproc
         .size   rdam_enter_\name, . - rdam_enter_\name
 .endm
 
 // The two of one kind.
 .macro PAIR_OF_FRAMES rest, clock, budget=none, count=none
-        REAL_FRAME real_\rest, side_\rest, \clock, \budget, \count
-        SIDE_FRAME side_\rest, \clock, \budget, \count
+        STACK_FRAME stack_\rest, shadow_\rest, \clock, \budget, \count
+        SHADOW_FRAME shadow_\rest, \clock, \budget, \count
         .pushsection .data.rel.ro.variants, "aw"
-        .quad   rdam_enter_real_\rest, rdam_enter_side_\rest
+        .quad   rdam_enter_stack_\rest, rdam_enter_shadow_\rest
         .popsection
 .endm
 
@@ -382,13 +382,13 @@ rdam_trampolines_end:
         .globl  rdam_store_integers
 rdam_store_integers:
         .irp    first, i0, i1, i2, i3, i4, i5, i6
-        .byte   .Lreal_rdtscp_\first - .Lreal_rdtscp_i6
+        .byte   .Lstack_rdtscp_\first - .Lstack_rdtscp_i6
         .endr
         .hidden rdam_store_vectors
         .globl  rdam_store_vectors
 rdam_store_vectors:
         .irp    first, v0, v1, v2, v3, v4, v5, v6, v7, v8
-        .byte   .Lreal_rdtscp_\first - .Lreal_rdtscp_v8
+        .byte   .Lstack_rdtscp_\first - .Lstack_rdtscp_v8
         .endr
 
         .section .note.GNU-stack, "", @progbits

@@ -6,7 +6,7 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/clock/clock.h"
-#include "libprobe/event/side_frames.h"
+#include "libprobe/event/shadow_frames.h"
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr int kContinueUnwind = 8;
 constexpr int kRegisterRbp = 6;
 
 using rdam::probe::FunctionEntry;
-using rdam::probe::SideFrame;
+using rdam::probe::ShadowFrame;
 
 bool read_word(std::uint64_t from, std::uint64_t& value) {
     return rdam::probe::read_memory(&value, from, sizeof value) == sizeof value;
@@ -37,16 +37,16 @@ struct TakenFrame {
     std::uint64_t rbp = 0;  ///< as the trampoline had it
 };
 
-/// The frame that is being unwound, by its rbp. Its SideFrame goes back.
+/// The frame that is being unwound, by its rbp. Its ShadowFrame goes back.
 TakenFrame take_frame(rdam::probe::ThreadState& thread, std::uint64_t rbp) {
-    if (SideFrame* side = rdam::probe::as_side_frame(thread, rbp); side != nullptr) {
-        FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(side->entry));
+    if (ShadowFrame* shadow = rdam::probe::as_shadow_frame(thread, rbp); shadow != nullptr) {
+        FunctionEntry* entry = as_entry(reinterpret_cast<std::uint64_t>(shadow->entry));
         if (entry == nullptr) return {};
-        const std::uint64_t below_return_address = side->place - sizeof(std::uint64_t);
+        const std::uint64_t below_return_address = shadow->place - sizeof(std::uint64_t);
         // The unwinder has yet to read the frame: it is used again only when the free ones have run out.
-        side->entry = nullptr;
-        side->resume = thread.side_dead;
-        thread.side_dead = side;
+        shadow->entry = nullptr;
+        shadow->resume = thread.shadow_dead;
+        thread.shadow_dead = shadow;
         return {entry, below_return_address};
     }
     std::uint64_t entry = 0;

@@ -113,15 +113,15 @@ inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
 inline constexpr std::uint32_t kStackSlotWords =
     5;  ///< of 8 bytes; the enter event that follows belongs to the same call
 
-/// Of the records of a packed chunk: behind it `side_bytes` of side frames (as they lay at `side_address`)
-/// and `stack_bytes` from registers.rsp upwards.
+/// Of the records of a packed chunk: behind it `shadow_bytes` of shadow frames (as they lay at
+/// `shadow_address`) and `stack_bytes` from registers.rsp upwards.
 struct StackCopy {
     std::uint32_t function = 0;
     std::uint32_t number = 0;  ///< from 1, by thread: what the stack slot says
     std::uint64_t caller = 0;  ///< the return address of the call
     EntryRegisters registers;
-    std::uint64_t side_address = 0;
-    std::uint32_t side_bytes = 0;
+    std::uint64_t shadow_address = 0;
+    std::uint32_t shadow_bytes = 0;
     std::uint32_t stack_bytes = 0;
 };
 

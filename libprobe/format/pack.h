@@ -46,7 +46,7 @@ inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count);
 
 inline constexpr std::uint8_t kWideOp = 255;
 inline constexpr std::uint16_t kAgain = 0x8000;
-inline constexpr std::uint8_t kMostSteps = 251;   ///< in one byte
+inline constexpr std::uint8_t kMaxSteps = 251;    ///< in one byte
 inline constexpr std::uint8_t kSteps16 = 252;     ///< two bytes of steps follow
 inline constexpr std::uint8_t kSteps32 = 253;     ///< four bytes of steps follow
 inline constexpr std::uint8_t kDifference = 254;  ///< eight bytes follow: ticks, modulo 2^64
@@ -73,8 +73,8 @@ struct Header {
 static_assert(sizeof(Header) == 64);
 
 /// A pack never has more than this.
-inline constexpr std::uint32_t kMostOps = 768;
-inline constexpr std::uint32_t kMostEvents = 4096;
-static_assert(kMostOps < kAgain && kMostEvents / 2 < kAgain);
+inline constexpr std::uint32_t kMaxOps = 768;
+inline constexpr std::uint32_t kMaxEvents = 4096;
+static_assert(kMaxOps < kAgain && kMaxEvents / 2 < kAgain);
 
 }  // namespace rdam::pack

@@ -27,12 +27,12 @@ inline constexpr std::uint32_t kMaxVectorRegisters = 8;
 /// Words of stack-passed arguments that can be recorded, from the first on.
 inline constexpr std::uint32_t kMaxStackWords = 8;
 
-/// Bytes of stack-passed arguments that a real frame can copy; beyond that a side frame is used.
+/// Bytes of stack-passed arguments that a stack frame can copy; beyond that a shadow frame is used.
 inline constexpr std::uint32_t kMaxStackBytes = 1024;
 
 enum class Frame : std::uint8_t {
-    real,  ///< push, call, leave: needs the exact number of stack bytes, which are copied
-    side,  ///< the stack stays as it was; return address and rbp are kept beside it
+    stack,   ///< push, call, leave: needs the exact number of stack bytes, which are copied
+    shadow,  ///< the stack stays as it was; return address and rbp are kept beside it
 };
 
 /// What the leave event carries. Complex results (structures, x87) are not recorded.

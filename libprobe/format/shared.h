@@ -359,7 +359,7 @@ struct PlannedFunction {
     std::uint32_t object = 0;  ///< moved code of one object is placed together
     std::uint32_t stack_bytes = 0;
     plan::Recording recording;
-    plan::Frame frame = plan::Frame::side;
+    plan::Frame frame = plan::Frame::shadow;
     std::uint8_t jump_before = 0;  ///< bytes before the entry where the 5-byte jump goes, the entry itself
                                    ///< getting a 2-byte jump back to it; 0: the 5-byte jump goes to the entry
     std::uint8_t sampled = 0;      ///< its calls are recorded in windows of time only: it has a gate

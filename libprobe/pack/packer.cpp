@@ -137,7 +137,7 @@ void Packer::put_time(std::uint64_t ticks) {
     if (steps * step_ != difference || steps >> 32 != 0) {
         *out++ = kDifference;
         out = put_number(out, difference);
-    } else if (steps <= kMostSteps) {
+    } else if (steps <= kMaxSteps) {
         *out++ = static_cast<std::uint8_t>(steps);
     } else if (steps >> 16 == 0) {
         *out++ = kSteps16;
@@ -186,7 +186,7 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
     const shm::Head head{key};
     const bool pause = head.kind() == shm::SlotKind::pause;
     const std::uint32_t words = head.kind() == shm::SlotKind::unwound ? 0 : pause ? 1 : head.words();
-    if (op_count_ == kMostOps || previous_count_ + words > kMostPrevious) {
+    if (op_count_ == kMaxOps || previous_count_ + words > kMaxPrevious) {
         stop = Stop::full;
         return nullptr;
     }
@@ -207,7 +207,7 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
              .first_word = static_cast<std::uint8_t>(before),
              .slot_words = static_cast<std::uint16_t>(before + words + (counted ? 1 : 0)),
              .counted = counted,
-             .straight = !counted && !pause && words <= kMostStraightWords && op_count_ < kWideOp,
+             .straight = !counted && !pause && words <= kMaxStraightWords && op_count_ < kWideOp,
              .kind = kind_of(head.kind())};
     for (std::uint32_t i = 0; i < words; ++i)
         previous_[previous_count_ + i] = 0;
@@ -238,10 +238,10 @@ std::uint32_t Packer::events_for(Column column, std::uint32_t bytes) const {
 
 /// Room for one event, whatever it is, its words apart.
 bool Packer::has_room() const {
-    constexpr std::uint32_t kMostOfOp = 3;
-    constexpr std::uint32_t kMostOfTime = 9;
-    return events_ < kMostEvents && events_for(Column::ops, kMostOfOp) > 0 &&
-           events_for(Column::times, kMostOfTime) > 0 && events_for(Column::processors, sizeof(Mark)) > 0 &&
+    constexpr std::uint32_t kMaxOfOp = 3;
+    constexpr std::uint32_t kMaxOfTime = 9;
+    return events_ < kMaxEvents && events_for(Column::ops, kMaxOfOp) > 0 &&
+           events_for(Column::times, kMaxOfTime) > 0 && events_for(Column::processors, sizeof(Mark)) > 0 &&
            events_for(Column::stacks, sizeof(Mark)) > 0 && events_for(Column::sampling, sizeof(Mark)) > 0 &&
            events_for(Column::instructions, tagged::kMaxBytes) > 0;
 }

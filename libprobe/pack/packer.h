@@ -15,7 +15,7 @@
 namespace rdam::pack {
 
 /// Room for the largest pack; whoever hands one over needs as much.
-inline constexpr std::uint32_t kMostBytes = 56 * 1024;
+inline constexpr std::uint32_t kMaxBytes = 56 * 1024;
 
 /// Pending call stacks of a thread: taken before the slot of the enter event to which they belong.
 struct PendingStack {
@@ -88,10 +88,10 @@ class Packer {
         Kind kind;
     };
     static constexpr std::uint32_t kIndexBits = 11;
-    static constexpr std::uint32_t kMostPrevious = 1024;
-    static constexpr std::uint32_t kMostStraightWords = 20;
-    static constexpr std::ptrdiff_t kMostStraight = 24;  ///< words of a slot
-    // Their sum with the ops is below kMostBytes.
+    static constexpr std::uint32_t kMaxPrevious = 1024;
+    static constexpr std::uint32_t kMaxStraightWords = 20;
+    static constexpr std::ptrdiff_t kMaxStraight = 24;  ///< words of a slot
+    // Their sum with the ops is below kMaxBytes.
     static constexpr std::uint32_t kCapacity[kColumns] = {6144, 10240, 14336, 2048, 512, 4096, 4096};
     static constexpr std::uint32_t kLargest = 14336;
 
@@ -134,9 +134,9 @@ class Packer {
     std::uint32_t previous_count_;
     Known* last_op_;
     std::uint8_t* ends_[kColumns];
-    Known ops_[kMostOps];
+    Known ops_[kMaxOps];
     std::uint16_t index_[1 << kIndexBits];  ///< 1 + number of an op, by hash; 0: none
-    std::uint64_t previous_[kMostPrevious];
+    std::uint64_t previous_[kMaxPrevious];
     std::uint8_t columns_[kColumns][kLargest + 16];
 };
 

@@ -20,12 +20,12 @@ std::uint8_t* Packer::put_again(std::uint8_t* out, const Known& enter, const Kno
 
 /// How many events surely find room if run_straight() takes them, their words apart.
 std::uint32_t Packer::straight_room() const {
-    constexpr std::uint32_t kMostOfOp = 1;
-    constexpr std::uint32_t kMostOfTime = 3;
-    const std::uint32_t ops = events_for(Column::ops, kMostOfOp);
-    const std::uint32_t times = events_for(Column::times, kMostOfTime);
+    constexpr std::uint32_t kMaxOfOp = 1;
+    constexpr std::uint32_t kMaxOfTime = 3;
+    const std::uint32_t ops = events_for(Column::ops, kMaxOfOp);
+    const std::uint32_t times = events_for(Column::times, kMaxOfTime);
     const std::uint32_t least = ops < times ? ops : times;
-    return least < kMostEvents - events_ ? least : kMostEvents - events_;
+    return least < kMaxEvents - events_ ? least : kMaxEvents - events_;
 }
 
 /// What run_straight() has in registers: stores of bytes may alias anything that is not local.
@@ -83,7 +83,7 @@ template <unsigned kEnter, unsigned kLeave>
                                     (slot[kToLeave + 1] ^ leave_head) | (outside_steps * step ^ outside) |
                                     (inside_steps * step ^ inside);
         if (other != 0) break;
-        if ((outside_steps > kMostSteps) | (inside_steps > kMostSteps)) break;
+        if ((outside_steps > kMaxSteps) | (inside_steps > kMaxSteps)) break;
         if constexpr (kEnter + kLeave != 0) {
             if (words > now.words_limit) break;
             for (unsigned i = 0; i < kEnter; ++i)
@@ -132,10 +132,10 @@ std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const K
 /// says. Returns where it stopped, at an event that is none of these.
 const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
                                           std::uint32_t most) {
-    if (end - at <= kMostStraight) return at;
+    if (end - at <= kMaxStraight) return at;
     // No event has fewer than two words, and none is looked at that is not all there.
-    const std::uint64_t* const stop = end - at - kMostStraight < 2 * static_cast<std::ptrdiff_t>(most)
-                                          ? end - kMostStraight
+    const std::uint64_t* const stop = end - at - kMaxStraight < 2 * static_cast<std::ptrdiff_t>(most)
+                                          ? end - kMaxStraight
                                           : at + 2 * static_cast<std::ptrdiff_t>(most);
     Straight now = {.at = at,
                     .ops = end_of(Column::ops),
@@ -143,7 +143,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
                     .words = end_of(Column::words),
                     .words_limit = begin_of(Column::words) +
                                    kCapacity[static_cast<std::size_t>(Column::words)] -
-                                   2 * kMostStraightWords * tagged::kMaxBytes,
+                                   2 * kMaxStraightWords * tagged::kMaxBytes,
                     .last = last_tsc_,
                     .step = step_,
                     .reciprocal = reciprocal_,
@@ -167,7 +167,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
             if (now.words > now.words_limit) break;
             now.words = put_words(now.words, *op, now.at);
         }
-        if (steps <= kMostSteps) {
+        if (steps <= kMaxSteps) {
             *now.times++ = static_cast<std::uint8_t>(steps);
         } else {
             *now.times++ = kSteps16;

@@ -95,7 +95,7 @@ void give_up_thread(ThreadState& thread) {
     const sys::BlockSignals blocked;
     end_thread(thread);
     thread.lent = true;
-    thread.side_free = nullptr;
+    thread.shadow_free = nullptr;
     Line line;
     (line
      << "thread " << sys::gettid()

@@ -250,7 +250,7 @@ void measure_cost(ThreadState& thread) {
     shm::Measured& measured = globals.measured;
     measured.step = measure_step();
     prepare_empty_function(shm::kEmptyFunction);
-    const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_real) +
+    const auto wrapped = reinterpret_cast<void (*)()>(reinterpret_cast<std::uint64_t>(rdam_stubs_stack) +
                                                       std::uint64_t{shm::kEmptyFunction} * RDAM_STUB_SIZE);
     rdam_guard.activate();
     wrapped();

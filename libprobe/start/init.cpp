@@ -18,7 +18,7 @@
 #include "libprobe/code/gates.h"
 #include "libprobe/code/patch.h"
 #include "libprobe/event/regions.h"
-#include "libprobe/event/side_frames.h"
+#include "libprobe/event/shadow_frames.h"
 #include "libprobe/event/slow.h"
 #include "libprobe/start/children.h"
 #include "libprobe/start/cost.h"
@@ -42,7 +42,7 @@ constinit Standing standing;
 namespace {
 
 constexpr std::uint32_t kFirstPlan = 0;
-constexpr std::uint64_t kLeastBuffer = kLeastChunks * std::uint64_t{shm::kChunkSize};
+constexpr std::uint64_t kMinBuffer = kMinChunks * std::uint64_t{shm::kChunkSize};
 
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
@@ -62,13 +62,13 @@ bool take_strict(char** environment) {
 /// current folder, or no room for its name, it stays as it is, and the agent refuses it.
 void settle_output(char** environment) {
     constexpr std::string_view kDefault = "trace.bin";
-    constexpr std::size_t kMostPath = 4096;
-    static char settled[kOutputVariable.size() + 2 * kMostPath];
+    constexpr std::size_t kMaxPath = 4096;
+    static char settled[kOutputVariable.size() + 2 * kMaxPath];
     std::string_view value = environment_variable(environment, "RDAM_OUTPUT").value;
     if (value.empty()) value = kDefault;
-    if (value[0] == '/' || value.size() >= kMostPath) return;
+    if (value[0] == '/' || value.size() >= kMaxPath) return;
     char* const path = settled + kOutputVariable.size();
-    const long folder = sys::call(SYS_getcwd, sys::word(path), kMostPath);
+    const long folder = sys::call(SYS_getcwd, sys::word(path), kMaxPath);
     if (folder <= 1 || path[0] != '/') return;
     copy_bytes(settled, kOutputVariable.data(), kOutputVariable.size());
     std::size_t used = static_cast<std::size_t>(folder) - 1;  // the \0 is counted
@@ -124,7 +124,7 @@ bool read_settings(char** environment) {
     }
     if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
         bytes.found && !bytes.value.empty())
-        if (!parse_bytes(bytes.value, settings.buffer_bytes) || settings.buffer_bytes < kLeastBuffer)
+        if (!parse_bytes(bytes.value, settings.buffer_bytes) || settings.buffer_bytes < kMinBuffer)
             return wrong("RDAM_BUFFER", bytes.value, "a size like 256M, 1M at least");
     if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
         period.found && !period.value.empty()) {
@@ -348,9 +348,9 @@ bool start_in_fork_child() {
 
 bool await_start() {
     // Not for good: the starting thread calls into libc, which may need a lock that this one holds.
-    constexpr int kMostWaits = 100;
+    constexpr int kMaxWaits = 100;
     constexpr long kMilliseconds = 100;
-    for (int i = 0; i < kMostWaits; ++i) {
+    for (int i = 0; i < kMaxWaits; ++i) {
         const std::uint32_t state = rdam_guard.initialised.load();
         if (state == kSettled || state == 2 * sys::gettid()) break;
         sys::futex_wait(&rdam_guard.initialised, state, kMilliseconds);

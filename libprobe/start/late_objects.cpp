@@ -21,7 +21,7 @@ void rdam_link_map_changed();
 namespace rdam::probe {
 namespace {
 
-constexpr std::uint32_t kMostNew = 1024;  ///< in one change
+constexpr std::uint32_t kMaxNew = 1024;  ///< in one change
 
 /// glibc's `struct r_debug_extended`: one for each namespace, from r_version 2 on.
 struct Namespace {
@@ -67,15 +67,15 @@ bool find_headers(const link_map& map, dl_phdr_info& info) {
 /// What one change of the list is made of.
 struct Change {
     Arena arena;
-    shm::RequestedObject added[kMostNew];
+    shm::RequestedObject added[kMaxNew];
     std::uint32_t added_count;
-    std::uint64_t gone[kMostNew];
+    std::uint64_t gone[kMaxNew];
     std::uint32_t gone_count;
 };
 constinit Change change = {};
 
 void note_gone(const shm::RequestedObject& object) {
-    if (change.gone_count < kMostNew) change.gone[change.gone_count++] = object.base;
+    if (change.gone_count < kMaxNew) change.gone[change.gone_count++] = object.base;
     for (std::uint32_t i = 0; i < globals.functions; ++i)
         if (globals.addresses[i] >= object.base && globals.addresses[i] < object.end)
             globals.addresses[i] = 0;
@@ -85,7 +85,7 @@ void note_new() {
     for (const Namespace* one = namespaces(); one != nullptr; one = next_of(one)) {
         for (const link_map* map = one->debug.r_map; map != nullptr; map = map->l_next) {
             dl_phdr_info info{};
-            if (change.added_count == kMostNew || is_loaded(map->l_addr) || !find_headers(*map, info))
+            if (change.added_count == kMaxNew || is_loaded(map->l_addr) || !find_headers(*map, info))
                 continue;
             shm::RequestedObject& object = change.added[change.added_count++];
             object = describe_object(change.arena, info);

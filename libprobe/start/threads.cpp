@@ -10,7 +10,7 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunks.h"
 #include "libprobe/clock/clock.h"
-#include "libprobe/event/side_frames.h"
+#include "libprobe/event/shadow_frames.h"
 #include "libprobe/event/slow.h"
 
 namespace rdam::probe {
@@ -65,7 +65,7 @@ void thread_ends(void* data) {
     const sys::BlockSignals blocked;
     if (rdam_guard.active()) end_thread(thread);
     release_pairs(thread);
-    release_side_frames(thread);
+    release_shadow_frames(thread);
 }
 
 template <typename Function>

@@ -22,8 +22,8 @@ constexpr int kBadInput = 1;
 constexpr int kUsage = 2;
 
 // Signed: CLI11 would take -1 for the greatest number there is.
-constexpr int kMostThreads = 4096;
-constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
+constexpr int kMaxThreads = 4096;
+constexpr std::int64_t kMaxIterations = std::int64_t{1} << 40;
 
 int complain(std::string_view message, int code) {
     fmt::print(stderr, "rdam-microbench: {}\n", printable(message));
@@ -46,12 +46,12 @@ void add_command(CLI::App& root, const Benchmark& benchmark, Command& command) {
     command.delay = benchmark.delay;
     command.point = {.threads = benchmark.threads, .iterations = benchmark.iterations};
     app.add_option("--threads", command.point.threads, "Threads that call the measured operation")
-        ->check(CLI::Range(1, kMostThreads))
+        ->check(CLI::Range(1, kMaxThreads))
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--iterations", command.point.iterations,
                    "Calls of the measured operation, for each thread")
-        ->check(CLI::Range(std::int64_t{1}, kMostIterations))
+        ->check(CLI::Range(std::int64_t{1}, kMaxIterations))
         ->type_name("N")
         ->capture_default_str();
     app.add_option(

@@ -50,7 +50,7 @@ class Profilers(Case):
         self.assertEqual(done.returncode, 3, done.stderr.decode())
         self.assertEqual(self.counts(), {"work": 1_000_000})
         report = self.run_in_folder("perf", "report", "--stdio", "-i", "perf.data", "--comm", "counts")
-        self.assertIn(b"rdam_enter_real_rdtscp", report.stdout)
+        self.assertIn(b"rdam_enter_stack_rdtscp", report.stdout)
 
 
 class Sanitizers(Case):
@@ -86,7 +86,7 @@ class Debuggers(Case):
                                   "delete", "-ex", "continue", "--args", PROGRAMS / "counts", "1", "50")
         text = done.stdout.decode()
         # The breakpoint is in a function that a wrapped one calls: the callers are there, beyond rdam's frame.
-        self.assertRegex(text, r"(?s)#0 .*step.*#1 .*work.*rdam_enter_real_rdtscp.*(main|run)")
+        self.assertRegex(text, r"(?s)#0 .*step.*#1 .*work.*rdam_enter_stack_rdtscp.*(main|run)")
         self.assertIn("exited with code 03", text)
         self.assertEqual(self.counts(), {"work": 50})
 

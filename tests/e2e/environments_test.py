@@ -167,6 +167,18 @@ class Limits(Case):
         self.assertEqual(done.stderr.decode().count("\n"), 1, done.stderr.decode())
         self.assertIn("ulimit -f", done.stderr.decode())
 
+    def test_no_file_may_be_written(self):
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "2", "1000",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), r"(?m)^rdam: .*(ulimit -f|File too large)")
+
+    def test_a_program_keeps_what_the_limit_does_to_it(self):
+        done = self.rdam("record", "-f", "work", "--", "sh", "-c", "grep SigIgn /proc/self/status; exec counts 1 1",
+                         env={"PATH": f"{PROGRAMS}:{os.environ['PATH']}"})
+        ignored = int(re.search(rb"SigIgn:\s*(\w+)", done.stdout)[1], 16)
+        self.assertEqual(ignored & 1 << (signal.SIGXFSZ - 1), 0, done)
+
     def test_address_space(self):
         done = self.under(resource.RLIMIT_AS, 400 << 20, 400 << 20)
         self.assertEqual((done.returncode, done.stderr), (3, b""))

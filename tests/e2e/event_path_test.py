@@ -11,7 +11,7 @@ import unittest
 from harness import LIBRDAM, PROGRAMS, Case
 
 QUIET = PROGRAMS / "quiet"
-FUNCTIONS = ("plain", "three", "side")
+FUNCTIONS = ("plain", "three", "shadow")
 WARM_UP = 50
 IN_ONE_CHUNK = 700  # of at most 72 bytes each, the warm-up included
 CHUNK = 0x10000 - 0x2000 - 64
@@ -142,18 +142,18 @@ class Code(unittest.TestCase):
         self.assertEqual([operands.rpartition(",")[2].startswith("%fs:") for operation, operands in path if operation == "xadd"], [True] * 2, text)
         self.assertLessEqual(len(path), most, text)
 
-    def test_real_frame(self):
+    def test_stack_frame(self):
         for clock in self.CLOCKS:
-            self.check("real", clock, 80)
+            self.check("stack", clock, 80)
 
-    def test_side_frame(self):
+    def test_shadow_frame(self):
         for clock in self.CLOCKS:
-            self.check("side", clock, 120)
+            self.check("shadow", clock, 120)
 
     def test_counting_instructions(self):
         for clock in self.CLOCKS:
-            self.check("real", clock, 100, "_count")
-            self.check("side", clock, 140, "_count")
+            self.check("stack", clock, 100, "_count")
+            self.check("shadow", clock, 140, "_count")
 
     def test_the_counter_is_read_in_one_place(self):
         """… which is only called where it is wanted: on a machine without counters its instruction ends the program."""

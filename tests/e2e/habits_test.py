@@ -5,7 +5,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import time
 import unittest
@@ -412,7 +411,6 @@ class CommandLine(Case):
         before = {path: path.read_bytes() for path in self.folder.rglob("*.*") if path.is_file()}
 
         def little_room():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 
         for place in ("columns", "link"):

@@ -10,7 +10,7 @@ STATIC = ("ways_out_static",)  # libgcc and libstdc++, that is the unwinder
 
 
 class Leaving(Case):
-    """Each with real frames (described) and with side frames (no debug information)."""
+    """Each with stack frames (described) and with shadow frames (no debug information)."""
 
     def check(self, programs: tuple[str, ...], way: tuple[str, ...], expected: dict[str, int], status: int):
         for program in programs:

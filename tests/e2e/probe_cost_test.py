@@ -27,7 +27,7 @@ class ProbeCost(unittest.TestCase):
             rows = json.loads(figures.read_text())
         self.assertIn("33000 calls, all there", run.stdout)
         for compared in ("rdam / two stamps", "RDAM_CLOCK=unfenced / two stamps without a fence", "three int arguments / two stamps",
-                         r"side frame \(no debug info\) / two stamps",
+                         r"shadow frame \(no debug info\) / two stamps",
                          "RDAM_CLOCK=rdtsc / rdam", "2 threads at once, each / rdam"):
             self.assertRegex(run.stdout, compared + r" +\d+\.\d\d +\d+\.\d\d")
         for single in rows.pop("single calls"):

@@ -17,7 +17,7 @@ SHAPES = {"thrower": 1000, "with_cleanup": 1000, "by_value": 1, "variadic": 1, "
 
 
 class Shapes(Case):
-    """Exceptions, pthread_exit, stack-passed and wide arguments, recursion; with a real frame and with a side frame."""
+    """Exceptions, pthread_exit, stack-passed and wide arguments, recursion; with a stack frame and with a shadow frame."""
 
     def check(self, program: str):
         plain = self.run_in_folder(PROGRAMS / program)

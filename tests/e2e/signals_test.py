@@ -38,7 +38,7 @@ class Signals(Case):
 
 
 class Stepped(Case):
-    """A signal at each instruction of the probes of a real frame, a side frame and a tail call."""
+    """A signal at each instruction of the probes of a stack frame, a shadow frame and a tail call."""
 
     def run_stepped(self, rounds: int, fill: int, calls: int, stride: int = 1, **settings: str):
         """The counts of the program and those of the trace, the report, and how many signals there were."""

@@ -11,7 +11,7 @@
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    constexpr std::size_t kMostSymbols = 200;
+    constexpr std::size_t kMaxSymbols = 200;
     std::vector<char> bytes(data, data + size);
     const auto object = rdam::ObjectFile::from_bytes(std::move(bytes), "fuzzed");
     if (!object) return 0;
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t looked_at = 0;
     std::size_t sum = 0;
     for (const rdam::Symbol& symbol : object->symbols()) {
-        if (++looked_at > kMostSymbols) break;
+        if (++looked_at > kMaxSymbols) break;
         if (const auto extent = object->extent(symbol.address)) {
             for (const std::uint8_t byte : object->code(extent->begin, extent->size()))
                 sum += byte;

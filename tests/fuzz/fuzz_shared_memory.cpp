@@ -356,10 +356,10 @@ class Folder {
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    constexpr std::size_t kMostSteps = 500;
+    constexpr std::size_t kMaxSteps = 500;
     static Memory memory;
     static const Folder folder;
-    if (size == 0 || size > kMostSteps * sizeof(Step)) return 0;
+    if (size == 0 || size > kMaxSteps * sizeof(Step)) return 0;
     const std::string path = folder.path() + "/trace.bin";
     std::filesystem::remove(path);
     memory.restart_ring();

@@ -48,7 +48,7 @@ void pack_and_read(const std::uint64_t* at, const std::uint64_t* end) {
     while (stop == pack::Stop::full) {
         stop = packer->run(at, end, pending);
         if (packer->events() == 0) break;
-        require(packer->size() <= pack::kMostBytes);
+        require(packer->size() <= pack::kMaxBytes);
         std::vector<std::uint64_t> bytes(packer->size() / sizeof(std::uint64_t));
         packer->write(bytes.data());
         const std::span<const std::uint8_t> written{reinterpret_cast<const std::uint8_t*>(bytes.data()),

@@ -17,7 +17,7 @@ import tempfile
 
 from generate import Program
 
-# A program for each: compiler and options. With and without debug information, that is with real and with side frames.
+# A program for each: compiler and options. With and without debug information, that is with stack and with shadow frames.
 SETTINGS = [
     "g++ -O2 -g",
     "g++ -O1 -g -fcf-protection",

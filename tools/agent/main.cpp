@@ -202,15 +202,15 @@ void drain_until_end(const Work& work, Drain& drain) {
 
 /// A fork child's trace has its pid in its name: the program's own is never taken for it. That of another run
 /// is left alone as long as that one lasts.
-std::string own_output(const Wishes& wishes, const SharedMemory& shared, const trace::NameLock& name,
-                       trace::TraceInfo& info) {
+std::string own_output(const Configuration& configuration, const SharedMemory& shared,
+                       const trace::NameLock& name, trace::TraceInfo& info) {
     const bool taken = name.state() == trace::NameLock::State::taken;
-    const bool forked = shared.control().forked != 0 && !wishes.output_has_pid;
-    if (!taken && !forked) return wishes.output;
-    std::string output = trace::numbered_name(wishes.output, info.process.pid);
+    const bool forked = shared.control().forked != 0 && !configuration.output_has_pid;
+    if (!taken && !forked) return configuration.output;
+    std::string output = trace::numbered_name(configuration.output, info.process.pid);
     if (taken && info.process.run.empty())
         info.remarks.push_back(fmt::format("the trace of process {} is in {}: another run has {}",
-                                           info.process.pid, output, wishes.output));
+                                           info.process.pid, output, configuration.output));
     return output;
 }
 
@@ -227,8 +227,8 @@ int run(int fd) {
         return 0;
     }
     ProcessDescription& process = *described;
-    const Wishes wishes = read_wishes(process.pid);
-    const auto processors = read_agent_cpus(wishes.agent_cpus);
+    const Configuration configuration = read_configuration(process.pid);
+    const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) {
         refuse(*shared, "rdam: " + processors.error().message + "\n");
         return 0;
@@ -252,34 +252,36 @@ int run(int fd) {
     info.process = describe_machine(process.pid);
     info.process.command = process.command;
     info.process.executable = process.executable;
-    info.process.run = wishes.run;
+    info.process.run = configuration.run;
     info.process.stack_period = shared->start().stack_period;
     info.process.max_overhead = shared->start().max_overhead_ppm * 1e-6;
-    trace::NameLock name(wishes.output, name_of_run(info.process));
-    const std::string output = own_output(wishes, *shared, name, info);
-    // What keeps others from the name of the run, as a lock of another user's, keeps nobody from one of its
-    // own.
-    const trace::NameLock none;
-    if (const auto writable = trace::check_place(output, output == wishes.output ? name : none); !writable) {
-        refuse(*shared, "rdam: " + writable.error().message + "\n");
-        return 0;
-    }
-    if (!wishes.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
+    trace::NameLock name(configuration.output, name_of_run(info.process));
+    const std::string output = own_output(configuration, *shared, name, info);
+    if (!configuration.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
         refuse(*shared, "");
         return 0;
     }
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
-    MachineShare machine(wishes.top && !rationed ? processors_of(process.pid) : std::vector<std::uint32_t>{});
-    Planning planning(*shared, process, wishes, info, [&] { return watch.end() != End::none; });
+    MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)
+                                                        : std::vector<std::uint32_t>{});
+    Planning planning(*shared, process, configuration, info, [&] { return watch.end() != End::none; });
     if (const auto plan = planning.start(); !plan) {
         refuse(*shared, plan.error().message);
+        return 0;
+    }
+    // Behind the plan: a process with nothing to record has nothing to write. What keeps others from the name
+    // of the run, as a lock of another user's, keeps nobody from one of its own.
+    const trace::NameLock none;
+    if (const auto writable = trace::check_place(output, output == configuration.output ? name : none);
+        !writable) {
+        refuse(*shared, "rdam: " + writable.error().message + "\n");
         return 0;
     }
     name.tell_planned();
     // While the process waits, so that no thread it makes is missed.
     std::optional<SpareDescriptors> spare(std::in_place);
-    SwitchRecorder switches(process.pid, shared->start().clock, wishes.switches, info.switches);
+    SwitchRecorder switches(process.pid, shared->start().clock, configuration.switches, info.switches);
     spare.reset();
     info.process.machine_share = machine.result();
     const StolenShare stolen;
@@ -317,8 +319,9 @@ int run(int fd) {
     info.process.machine_share = std::max(info.process.machine_share, stolen.now());
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
-    const std::string text = drain.finish(watch.end() != End::exited, wishes.top && wishes.run.empty());
-    put_message(control, (wishes.top ? no_counters(info.counters) : "") + text);
+    const std::string text =
+        drain.finish(watch.end() != End::exited, configuration.top && configuration.run.empty());
+    put_message(control, (configuration.top ? no_counters(info.counters) : "") + text);
     shared->announce(shm::AgentState::finished);
     return 0;
 }

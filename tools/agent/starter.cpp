@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::string_view kTitle = "rdam-starter";
 constexpr int kBacklog = 512;
-constexpr long kMostSeconds = 5;
+constexpr long kMaxSeconds = 5;
 
 enum Argument { kName, kAgent, kListening, kFirst, kArguments };
 
@@ -139,7 +139,7 @@ std::vector<char*> as_environment(std::vector<char>& block) {
 /// In a child of the starter: becomes the agent of the process at the other end.
 int start_agent(int connection, const ucred& peer, const char* agent) {
     setsid();
-    const timeval patience{kMostSeconds, 0};
+    const timeval patience{kMaxSeconds, 0};
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const auto wanted = receive(connection);
     if (!wanted || static_cast<pid_t>(wanted->request.pid) != peer.pid || peer.uid != geteuid() ||

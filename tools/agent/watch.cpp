@@ -17,13 +17,13 @@ namespace {
 
 constexpr int kFirstMilliseconds = 5;
 constexpr int kLooksPerTime = 16;
-constexpr int kMostMilliseconds = 100;
+constexpr int kMaxMilliseconds = 100;
 
 /// A program that becomes another one soon is likely to be short. Each look costs it some microseconds.
 std::chrono::milliseconds patience(std::chrono::steady_clock::duration passed) {
     const auto share = std::chrono::duration_cast<std::chrono::milliseconds>(passed / kLooksPerTime);
     return std::clamp(share, std::chrono::milliseconds{kFirstMilliseconds},
-                      std::chrono::milliseconds{kMostMilliseconds});
+                      std::chrono::milliseconds{kMaxMilliseconds});
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ namespace {
 constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
-constexpr int kMostShown = 1'000'000'000;
-constexpr int kMostJobs = 1024;
+constexpr int kMaxShown = 1'000'000'000;
+constexpr int kMaxJobs = 1024;
 
 score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
     score::SharedSettings shared{settings};
@@ -243,7 +243,7 @@ Run add_analyze(CLI::App& app) {
     options->top_given =
         app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
             ->option_text("N")
-            ->check(whole_number(0, kMostShown));
+            ->check(whole_number(0, kMaxShown));
     app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
     app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
     app.add_flag("-v,--verbose", options->verbose,
@@ -264,10 +264,10 @@ Run add_analyze(CLI::App& app) {
                    "DRD or Helgrind")
         ->option_text("FILE")
         ->allow_extra_args(false);
-    options->threshold_given = app.add_option("--threshold", settings.threshold,
-                                              "The score from which on a function is worth a look")
-                                   ->option_text("SCORE [0.2]")
-                                   ->check(number(0, 1));
+    options->threshold_given =
+        app.add_option("--threshold", settings.threshold, "Highlight functions that score at least SCORE")
+            ->option_text("SCORE [0.2]")
+            ->check(number(0, 1));
     options->baseline_given =
         app.add_option(
                "--baseline", options->baseline,
@@ -286,7 +286,7 @@ Run add_analyze(CLI::App& app) {
                 "TEXT:{thread,process,minimum,p1}"));
     app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
         ->option_text("N")
-        ->check(whole_number(0, kMostJobs));
+        ->check(whole_number(0, kMaxJobs));
     app.add_option("--color", options->color, "Use colors: auto, always or never")
         ->option_text("WHEN")
         ->check(one_of({"auto", "always", "never"}));

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
 
 /// One line of the answer.
 struct Finding {
@@ -79,7 +79,7 @@ Result<trace::TraceInfo> record_something(const Workplace& place) {
     const std::string output = place.file("trace.bin");
     const auto ran = run_child({own, "record", "-f", "libc.so.6:write", "--counters", "instructions", "-o",
                                 output, "--", own, "--version"},
-                               {}, kMostOutput);
+                               {}, kMaxOutput);
     if (!ran) return tl::unexpected(ran.error());
     const auto reader = trace::TraceReader::open(output);
     if (ran->exit_code != 0 || !reader)
@@ -120,7 +120,7 @@ Finding look_at_perf(const Workplace& place) {
     constexpr std::string_view kWhat = "perf";
     const auto ran = run_child(
         {"perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", place.file("perf.data"), "--", "true"}, {},
-        kMostOutput);
+        kMaxOutput);
     if (!ran)
         return {kWhat, Finding::State::missing, ran.error().message,
                 "apt-get install linux-perf, or name the functions yourself: rdam record -f f,g -- ./app"};

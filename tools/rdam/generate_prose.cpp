@@ -40,13 +40,14 @@ Prose record_prose() {
              "processor, caller, parameters and return value. The functions' entries are patched in memory "
              "while the program starts; the program itself is not changed, needs not be recompiled, and its "
              "functions may be static.",
-             "Every entry of the list is answered for before the program starts: wrapped, not found (with "
-             "the nearest names that exist), or not patchable and why. If no function can be wrapped, "
-             "nothing is run.",
-             "The first argument that is no option is PROGRAM; everything behind it belongs to it. Without a "
-             "list the functions are those with which programs wait: locks, condition variables, semaphores, "
-             "blocking I/O.",
-             "A list names one function a line: name, module:name (module is the file name of an executable "
+             "Before the program starts, rdam reports what became of each entry on the list: wrapped, not "
+             "found (with the nearest names that exist), or not patchable and why. If no function can be "
+             "wrapped, the program is not run.",
+             "The first argument that is not an option is PROGRAM; all arguments after it are passed to the "
+             "program. Without a list, rdam records the functions that programs use to wait: locks, "
+             "condition "
+             "variables, semaphores, blocking I/O.",
+             "A list has one function per line: name, module:name (module is the file name of an executable "
              "or library) or file.c:name. Names of C++ functions may be given with or without their "
              "parameters, a name may contain the wildcards * and ?, and # begins a comment. A name with "
              "wildcards and no module means functions of the executable; module:name means a library's. "
@@ -110,8 +111,8 @@ Prose record_prose() {
              {"RDAM_COUNTERS",
               "instructions: count the instructions that every call executes outside the kernel, by a "
               "hardware counter of each thread, which tells more work from slower work. Costs some twenty "
-              "nanoseconds a call more. Where the machine has no such counter, as most virtual ones, "
-              "everything else is recorded as ever, and it is said; off: not. Default: off."},
+              "nanoseconds a call more. Where the machine has no such counter (most virtual machines), rdam "
+              "says so and records everything else. off: do not count. Default: off."},
              {"RDAM_CACHE",
               "The folder in which plans are kept from one run to the next; 0: none. Default: "
               "$XDG_CACHE_HOME/rdam, else ~/.cache/rdam."},

@@ -3,9 +3,11 @@
 #include <vector>
 
 #include "tools/rdam/command_line.h"
+#include "tools/rdam/program.h"
 #include "tools/rdam/terminal.h"
 
 int main(int argc, char** argv) {
+    rdam::survive_file_limit();
     try {
         rdam::CommandLine command_line{argc > 0 ? argv[0] : ""};
         return command_line.run(argc > 1 ? std::vector<std::string>{argv + 1, argv + argc}

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
 
 std::string python() {
     const char* chosen = std::getenv("RDAM_PYTHON");
@@ -47,7 +47,7 @@ Result<ChildOutput> run_python(const std::string& file, const std::vector<std::s
     command.insert(command.end(), arguments.begin(), arguments.end());
     // Modules that lie where the user works are none of ours.
     auto ran = run_child(command, {"PYTHONPATH=" + path, "PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1"},
-                         kMostOutput);
+                         kMaxOutput);
     if (ran) return ran;
     return fail("{}: takes Python with pyarrow: {}; name one in RDAM_PYTHON, or a folder instead of the file",
                 file, ran.error().message);

@@ -19,7 +19,7 @@ namespace rdam {
 namespace {
 
 constexpr int kDeathBySignal = 128;
-constexpr int kMostInterpreters = 4;
+constexpr int kMaxInterpreters = 4;
 
 std::string find_in_path(const std::string& name) {
     if (name.find('/') != std::string::npos) return name;
@@ -37,6 +37,7 @@ std::string find_in_path(const std::string& name) {
 }
 
 volatile std::sig_atomic_t child = 0;
+void (*on_file_limit)(int) = SIG_DFL;
 
 void pass_on(int signal) {
     if (child > 0) kill(child, signal);
@@ -54,6 +55,7 @@ void set_handler(int signal, void (*handler)(int)) {
                          const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
     for (const auto& [name, value] : variables)
         setenv(name.c_str(), value.c_str(), 1);
+    std::signal(SIGXFSZ, on_file_limit);
     // librdam.so ends this very process when it finds nothing to wrap (libprobe/start/init.cpp).
     if (!program.starts_others) setenv("RDAM_STRICT", std::to_string(getpid()).c_str(), 1);
     std::vector<char*> arguments;
@@ -107,7 +109,7 @@ Result<Program> find_program(std::vector<std::string> arguments) {
         return fail("'{}': there is no such program in PATH; give its path", arguments[0]);
     program.arguments = std::move(arguments);
     std::string judged = program.path;
-    for (int i = 0; i < kMostInterpreters; ++i) {
+    for (int i = 0; i < kMaxInterpreters; ++i) {
         const auto facts = inspect_executable(judged);
         if (!facts) return tl::unexpected(facts.error());
         if (!facts->is_script) {
@@ -121,6 +123,10 @@ Result<Program> find_program(std::vector<std::string> arguments) {
     const std::string name = std::filesystem::path(judged).filename().string();
     if (Catalogue::builtin().is_launcher(name)) program.starts_others = true;
     return program;
+}
+
+void survive_file_limit() {
+    on_file_limit = std::signal(SIGXFSZ, SIG_IGN);
 }
 
 Result<int> run_program(const Program& program,

@@ -19,6 +19,10 @@ struct Program {
 /// exist or is no program; static, 32-bit, set-user-ID and Go programs.
 Result<Program> find_program(std::vector<std::string> arguments);
 
+/// What this process writes beyond `ulimit -f` is an error with a line from here on, not its end (SIGXFSZ).
+/// The program of run_program() is left with the signal as it was.
+void survive_file_limit();
+
 /// Runs it with these variables set, waits, and returns its exit status; 128 + the signal's number when one
 /// ended it. Meanwhile the terminal's interrupt and quit, and SIGUSR1, SIGUSR2 and SIGALRM, are the program's
 /// business, and SIGTERM and SIGHUP are passed on to it.

@@ -21,9 +21,9 @@ void add_sequence_options(CLI::App& app, score::Settings& settings) {
         ->option_text("FUNCTION")
         ->allow_extra_args(false);
     app.add_flag("--deep-keys", settings.sequences.deep_keys,
-                 "Parameters of inner calls tell outer ones apart too");
+                 "Also distinguish calls by their callees' keys");
     app.add_flag("--fold-loops", settings.sequences.fold_loops,
-                 "How often a call is repeated makes no difference");
+                 "Do not distinguish sequences by how often a call is repeated");
 }
 
 }  // namespace rdam

@@ -16,15 +16,15 @@
 namespace rdam {
 namespace {
 
-constexpr std::uint64_t kMostStraight = 512;
-constexpr std::uint64_t kMostLooping = 4096;
-constexpr std::uint64_t kMostUntold = 128;
+constexpr std::uint64_t kMaxStraight = 512;
+constexpr std::uint64_t kMaxLooping = 4096;
+constexpr std::uint64_t kMaxUntold = 128;
 
 /// What is outside of all loops runs once a call, at some 0.1 ns an instruction (docs/design.md): its share
 /// of the samples tells how long a whole call takes.
 constexpr double kNanosecondsAStep = 0.1;
-constexpr double kMostNanoseconds = 40;  ///< about what recording a call takes
-constexpr std::uint64_t kLeastOutside = 2;
+constexpr double kMaxNanoseconds = 40;  ///< about what recording a call takes
+constexpr std::uint64_t kMinOutside = 2;
 constexpr std::uint64_t kEnoughSamples = 100;
 
 /// What calls others, or writes what others write, is worth recording completely, unless that costs too much.
@@ -32,9 +32,9 @@ constexpr std::uint64_t kEnoughSamples = 100;
 /// waited for; what it waits for makes its calls fewer.
 constexpr double kNanosecondsAByte = 0.06;
 constexpr double kNanosecondsAnInstruction = 0.25;
-constexpr std::uint64_t kLeastOutsideOfCostly = 10;
+constexpr std::uint64_t kMinOutsideOfCostly = 10;
 constexpr double kNanosecondsOfRecording = 75;  ///< probe, packing, agent
-constexpr double kMostPercent = 10;             ///< of all processor time, for one function
+constexpr double kMaxPercent = 10;              ///< of all processor time, for one function
 
 /// A function that may be too small to record each of its calls.
 struct Leaf {
@@ -73,7 +73,7 @@ bool is_harmless_exit(const ObjectFile& file, std::string_view name, std::uint64
     if (parts.suffix.find(kCold) == std::string_view::npos || parts.base != split_clone(name).base)
         return false;
     const auto extent = file.extent(symbol->address);
-    if (!extent || extent->size() > kMostLooping) return false;
+    if (!extent || extent->size() > kMaxLooping) return false;
     const CodeShape shape = shape_of_code(file.code(extent->begin, extent->size()));
     return !may_wait(shape) && !shape.synchronizes;
 }
@@ -86,7 +86,7 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
     if (symbol.kind == SymbolKind::ifunc)
         return known != nullptr ? std::optional<Leaf>(Leaf{}) : std::nullopt;
     const auto extent = file.extent(symbol.address);
-    if (!extent || extent->size() > kMostLooping) return std::nullopt;
+    if (!extent || extent->size() > kMaxLooping) return std::nullopt;
     Leaf leaf{extent->size(), shape_of_code(file.code(extent->begin, extent->size()))};
     if (!leaf.shape.followed || leaf.shape.jumps_anywhere || may_wait(leaf.shape)) return std::nullopt;
     for (const std::uint64_t exit : leaf.shape.exits)
@@ -140,12 +140,12 @@ class Marker {
 
     /// `percent` of the program's time are spent in code that takes `own` nanoseconds a call at least.
     static bool is_costly(double percent, double own) {
-        return percent * kNanosecondsOfRecording > kMostPercent * own;
+        return percent * kNanosecondsOfRecording > kMaxPercent * own;
     }
 
     bool is_short(const Leaf& leaf, const HotFunction& function) {
         if (leaf.shape.loops()) return is_short_with_loops(leaf, function);
-        return leaf.bytes <= kMostStraight &&
+        return leaf.bytes <= kMaxStraight &&
                (!concerns_others(leaf.shape) ||
                 is_costly(function.percent, kNanosecondsAByte * static_cast<double>(leaf.bytes)));
     }
@@ -159,13 +159,13 @@ class Marker {
             if (offset < leaf.shape.in_loop.size() && !leaf.shape.in_loop[offset]) outside += samples;
         }
         if (concerns_others(leaf.shape)) {
-            if (outside < kLeastOutsideOfCostly) return false;
+            if (outside < kMinOutsideOfCostly) return false;
             const double share = static_cast<double>(outside) / static_cast<double>(all);
             return is_costly(function.percent * share, kNanosecondsAnInstruction * leaf.shape.shortest);
         }
-        const double most = kMostNanoseconds / kNanosecondsAStep * static_cast<double>(outside);
-        const bool told = outside >= kLeastOutside && leaf.shape.shortest * static_cast<double>(all) <= most;
-        return told || (all < kEnoughSamples && leaf.bytes <= kMostUntold);
+        const double most = kMaxNanoseconds / kNanosecondsAStep * static_cast<double>(outside);
+        const bool told = outside >= kMinOutside && leaf.shape.shortest * static_cast<double>(all) <= most;
+        return told || (all < kEnoughSamples && leaf.bytes <= kMaxUntold);
     }
 
     /// Read once, and only if somebody asks.

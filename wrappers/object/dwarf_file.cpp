@@ -10,7 +10,7 @@
 namespace rdam {
 namespace {
 
-constexpr std::uint64_t kMostEntries = 20'000'000;
+constexpr std::uint64_t kMaxEntries = 20'000'000;
 constexpr int kDeepestNesting = 64;  // of scopes; a hostile file may nest for ever
 
 struct UnitRange {
@@ -26,9 +26,9 @@ void for_each_range(Dwarf_Die& die, Use&& use) {
     Dwarf_Addr begin = 0;
     Dwarf_Addr end = 0;
     // A hostile range list may be long: nothing real has this many.
-    constexpr int kMostRanges = 1 << 20;
+    constexpr int kMaxRanges = 1 << 20;
     std::ptrdiff_t offset = 0;
-    for (int count = 0; count < kMostRanges; ++count) {
+    for (int count = 0; count < kMaxRanges; ++count) {
         offset = dwarf_ranges(&die, offset, &base, &begin, &end);
         if (offset <= 0) return;
         // The linker leaves dropped functions behind at address 0.
@@ -77,7 +77,7 @@ class InlinedReader {
         Dwarf_Die die;
         if (depth > kDeepestNesting || dwarf_child(&parent, &die) != 0) return;
         do {
-            if (++entries_ > kMostEntries) {
+            if (++entries_ > kMaxEntries) {
                 found_.complete = false;
                 return;
             }

@@ -14,7 +14,7 @@ namespace rdam {
 namespace {
 
 constexpr int kLongestOriginChain = 8;
-constexpr std::size_t kMostParameters = 256;
+constexpr std::size_t kMaxParameters = 256;
 
 /// The concrete function, its abstract origin and its declaration, as far as they exist.
 struct OriginChain {
@@ -47,7 +47,7 @@ void collect_parameters(Dwarf_Die parent, ParameterList& list) {
     if (dwarf_child(&parent, &child) != 0) return;
     do {
         const int tag = dwarf_tag(&child);
-        if (tag == DW_TAG_formal_parameter && list.parameters.size() < kMostParameters) {
+        if (tag == DW_TAG_formal_parameter && list.parameters.size() < kMaxParameters) {
             list.parameters.push_back(child);
         }
         if (tag == DW_TAG_unspecified_parameters) list.variadic = true;
@@ -223,7 +223,7 @@ std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint
     for (const Dwarf_Die& parameter : parameters) {
         add_parameter(parameter, prototype, wide_integers);
     }
-    if (parameters.size() >= kMostParameters) prototype.doubt = "more parameters than can be followed";
+    if (parameters.size() >= kMaxParameters) prototype.doubt = "more parameters than can be followed";
     set_result(function->die, prototype);
     if (compilation.is_llvm) doubt_split_integers(wide_integers, prototype);
     return description;

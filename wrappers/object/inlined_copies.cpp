@@ -14,7 +14,7 @@
 namespace rdam {
 namespace {
 
-constexpr std::uint64_t kMostEntries = 20'000'000;
+constexpr std::uint64_t kMaxEntries = 20'000'000;
 constexpr int kDeepestNesting = 64;
 
 /// The variants of a constructor or destructor (C1, C2, …) have one description between them, called C4 or
@@ -85,7 +85,7 @@ class InlineSearch {
         }
         for (const DwarfFile::Unit* unit : holders)
             find_copies(unit->die, nullptr, 0);
-        if (entries_ > kMostEntries || !inlined.complete) {
+        if (entries_ > kMaxEntries || !inlined.complete) {
             for (auto& [function, copies] : found_)
                 copies.complete = false;
         }
@@ -124,7 +124,7 @@ class InlineSearch {
         Dwarf_Die die;
         if (depth > kDeepestNesting || dwarf_child(&parent, &die) != 0) return;
         do {
-            if (++entries_ > kMostEntries) return;
+            if (++entries_ > kMaxEntries) return;
             const int tag = dwarf_tag(&die);
             switch (tag) {
                 case DW_TAG_subprogram:
@@ -177,7 +177,7 @@ class InlineSearch {
         if (is_own_part(die, origin)) return;
         InlinedCopies& copies = found_[*function->second];
         ++copies.count;
-        if (copies.containers.size() >= kMostContainers) return;
+        if (copies.containers.size() >= kMaxContainers) return;
         std::string name = display_name_of(container);
         auto& names = copies.containers;
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));

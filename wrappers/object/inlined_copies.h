@@ -15,11 +15,11 @@ namespace rdam {
 struct InlinedCopies {
     std::uint32_t count = 0;
     std::vector<std::string>
-        containers;        ///< names of the functions they are in, each once, at most kMostContainers
+        containers;        ///< names of the functions they are in, each once, at most kMaxContainers
     bool complete = true;  ///< false: the debug information is too large to be searched to its end
 };
 
-inline constexpr std::size_t kMostContainers = 8;
+inline constexpr std::size_t kMaxContainers = 8;
 
 /// A function as its source has it: the same one in all units that include its header, another one where a
 /// static function of the same name stands elsewhere.

@@ -191,7 +191,7 @@ std::span<const Symbol> ObjectFile::at(std::uint64_t address) const {
 }
 
 const Symbol* ObjectFile::covering(std::uint64_t address) const {
-    constexpr int kMostSteps = 64;  // nested symbols are rare and shallow
+    constexpr int kMaxSteps = 64;  // nested symbols are rare and shallow
     const auto& symbols = state_->symbols;
     const ElfSection* section = code_section(address);
     if (section == nullptr) return nullptr;
@@ -199,7 +199,7 @@ const Symbol* ObjectFile::covering(std::uint64_t address) const {
         std::upper_bound(symbols.begin(), symbols.end(), address,
                          [](std::uint64_t value, const Symbol& symbol) { return value < symbol.address; });
     const Symbol* nearest = nullptr;
-    for (int steps = 0; after != symbols.begin() && steps < kMostSteps; ++steps) {
+    for (int steps = 0; after != symbols.begin() && steps < kMaxSteps; ++steps) {
         const Symbol& symbol = *--after;
         if (!symbol.is_code()) continue;
         if (symbol.address < section->header.sh_addr) break;

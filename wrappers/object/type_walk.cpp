@@ -12,7 +12,7 @@ namespace rdam {
 namespace {
 
 constexpr int kDeepestType = 32;
-constexpr std::uint64_t kMostElements = 64;  // of arrays in aggregates small enough to travel in registers
+constexpr std::uint64_t kMaxElements = 64;  // of arrays in aggregates small enough to travel in registers
 constexpr std::uint64_t kLargestInRegisters = 16;
 
 /// psABI 3.2.3, rule 4.
@@ -161,7 +161,7 @@ class Classifier {
         const auto element = type_of(type.die, element_die) ? peel(element_die) : std::nullopt;
         if (!element || element->size == 0 || type.size == 0) return doubt("an array of unknown size");
         // Every element of an aggregate too large for registers has the same effect: on its alignment.
-        const std::uint64_t count = std::min(type.size / element->size, kMostElements);
+        const std::uint64_t count = std::min(type.size / element->size, kMaxElements);
         for (std::uint64_t index = 0; index < count; ++index) {
             add(*element, offset + index * element->size, depth + 1);
         }

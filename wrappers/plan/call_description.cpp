@@ -85,7 +85,7 @@ CallDescription describe_call(const Prototype& prototype, const std::vector<std:
     const bool exact =
         !prototype.variadic && !allocator.over_aligned() && allocator.stack_bytes() <= plan::kMaxStackBytes;
     if (exact) {
-        call.frame = plan::Frame::real;
+        call.frame = plan::Frame::stack;
         call.stack_bytes = static_cast<std::uint32_t>(allocator.stack_bytes());
     }
     if (!record_arguments) return call;

@@ -12,15 +12,15 @@
 namespace rdam {
 
 struct CallDescription {
-    plan::Frame frame = plan::Frame::side;
+    plan::Frame frame = plan::Frame::shadow;
     std::uint32_t stack_bytes = 0;
     plan::Recording recording;
     std::vector<Parameter> parameters;
     std::optional<Parameter> result;
 };
 
-/// `keys` are the names of the parameters that are default keys. A doubtful prototype yields a side frame and
-/// no words.
+/// `keys` are the names of the parameters that are default keys. A doubtful prototype yields a shadow frame
+/// and no words.
 CallDescription describe_call(const Prototype& prototype, const std::vector<std::string>& keys,
                               bool record_arguments);
 

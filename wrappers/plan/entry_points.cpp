@@ -159,12 +159,12 @@ struct Preceding {
     }
 
     void take_symbols(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
-        constexpr int kMostSteps = 64;  // nested symbols are rare and shallow
+        constexpr int kMaxSteps = 64;  // nested symbols are rare and shallow
         const auto& symbols = file.symbols();
         auto symbol =
             std::lower_bound(symbols.begin(), symbols.end(), address,
                              [](const Symbol& s, std::uint64_t value) { return s.address < value; });
-        for (int steps = 0; symbol != symbols.begin() && steps < kMostSteps; ++steps) {
+        for (int steps = 0; symbol != symbols.begin() && steps < kMaxSteps; ++steps) {
             --symbol;
             if (symbol->address < section.header.sh_addr) break;
             take({symbol->address, symbol->address + symbol->size});

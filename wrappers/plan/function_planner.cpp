@@ -87,7 +87,7 @@ std::string describe_copies(const InlinedCopies& copies) {
     return fmt::format("{}{} inlined {} will not be seen: in {}{}", copies.complete ? "" : "at least ",
                        copies.count, copies.count == 1 ? "copy" : "copies",
                        fmt::join(copies.containers, ", "),
-                       copies.containers.size() == kMostContainers ? ", ..." : "");
+                       copies.containers.size() == kMaxContainers ? ", ..." : "");
 }
 
 }  // namespace

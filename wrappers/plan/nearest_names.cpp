@@ -10,8 +10,8 @@
 namespace rdam {
 namespace {
 
-constexpr std::size_t kMostNames = 3;
-constexpr std::size_t kMostDemangled = 30000;
+constexpr std::size_t kMaxNames = 3;
+constexpr std::size_t kMaxDemangled = 30000;
 
 /// What people remember of a name: the last component, without arguments.
 std::string_view core_of(std::string_view name) {
@@ -57,7 +57,7 @@ struct Near {
 
 void consider(std::set<Near>& best, std::size_t distance, const std::string& name) {
     best.insert({distance, name});
-    if (best.size() > kMostNames) best.erase(std::prev(best.end()));
+    if (best.size() > kMaxNames) best.erase(std::prev(best.end()));
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objec
             previous = symbol.name;
             std::string name{symbol.name};
             if (looks_mangled(symbol.name)) {
-                if (++demangled > kMostDemangled) continue;
+                if (++demangled > kMaxDemangled) continue;
                 name = display_name(symbol.name);
             }
             const std::size_t distance = rank(name);

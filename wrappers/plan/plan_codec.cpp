@@ -23,7 +23,7 @@ void fields(Archive& archive, Fixup& fixup) {
 }
 
 constexpr Frame last_of(Frame) {
-    return Frame::side;
+    return Frame::shadow;
 }
 constexpr ReturnValue last_of(ReturnValue) {
     return ReturnValue::xmm0;

@@ -143,7 +143,7 @@ void PlanStore::shrink() const {
               [](const KeptFile& a, const KeptFile& b) { return a.used < b.used; });
     std::size_t left = files.size();
     for (const KeptFile& file : files) {
-        if (left <= kMostFiles && bytes <= kMostBytes) break;
+        if (left <= kMaxFiles && bytes <= kMaxBytes) break;
         fs::remove(file.path, error);
         bytes -= file.size;
         --left;

@@ -15,8 +15,8 @@ namespace rdam {
 /// nobody else may be able to write to them.
 class PlanStore {
   public:
-    static constexpr std::size_t kMostFiles = 200;
-    static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+    static constexpr std::size_t kMaxFiles = 200;
+    static constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
     static constexpr std::uint64_t kLargestFile = std::uint64_t{16} << 20;
 
     /// Empty: nothing is ever kept. The folder is made, for us alone, when there is something to keep.

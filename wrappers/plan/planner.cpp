@@ -151,8 +151,8 @@ class PlanMaker {
 
     std::vector<std::string> nearest(const ListEntry& entry) {
         // All names are compared for each; nobody reads as many answers.
-        constexpr std::size_t kMostAsked = 200;
-        if (entry.added_wait || NameQuery{entry.name}.is_glob() || ++asked_nearest_ > kMostAsked) return {};
+        constexpr std::size_t kMaxAsked = 200;
+        if (entry.added_wait || NameQuery{entry.name}.is_glob() || ++asked_nearest_ > kMaxAsked) return {};
         std::vector<std::size_t> everywhere(objects_.size());
         std::iota(everywhere.begin(), everywhere.end(), std::size_t{0});
         std::vector<std::size_t> named;

@@ -40,8 +40,8 @@ struct PlannedFunction {
     std::uint64_t address = 0;  ///< link-time address of the entry
     std::uint64_t size = 0;
     MovedPrologue prologue;
-    plan::Frame frame = plan::Frame::side;
-    std::uint32_t stack_bytes = 0;  ///< of stack-passed arguments, exact, when frame is real
+    plan::Frame frame = plan::Frame::shadow;
+    std::uint32_t stack_bytes = 0;  ///< of stack-passed arguments, exact, when frame is `stack`
     plan::Recording recording;
     std::vector<Parameter> parameters;  ///< the recorded ones
     std::optional<Parameter> result;    ///< the leave event's word

@@ -10,7 +10,7 @@ namespace rdam::relocation {
 namespace {
 
 /// A short jump goes back by 128 bytes at most, its own two included.
-constexpr std::size_t kMostBefore = 124;
+constexpr std::size_t kMaxBefore = 124;
 
 bool is_padding(const Instruction& instruction) {
     return instruction.is_nop() || instruction.decoded.mnemonic == ZYDIS_MNEMONIC_INT3;
@@ -27,7 +27,7 @@ std::optional<std::uint8_t> room_for_jump(std::span<const std::uint8_t> padding,
         if (!decoded.instruction || !is_padding(*decoded.instruction)) return std::nullopt;
         starts.push_back(offset);
         const std::size_t before = padding.size() - offset;
-        if (before >= plan::kPatchSize && before <= kMostBefore) jump = offset;
+        if (before >= plan::kPatchSize && before <= kMaxBefore) jump = offset;
         offset = decoded.instruction->end();
     }
     if (!jump) return std::nullopt;

@@ -34,7 +34,7 @@ void CallBatch::Free::operator()(BatchedCall* calls) const {
 }
 
 CallBatch::CallBatch(std::size_t bytes) {
-    const std::size_t calls = std::min(bytes / sizeof(BatchedCall), kMostCalls);
+    const std::size_t calls = std::min(bytes / sizeof(BatchedCall), kMaxCalls);
     blocks_ = std::max(2 * kPartitions, bytes / kBlockBytes);
     block_calls_ = std::max<std::size_t>(calls / blocks_, 1);
     most_keys_ = bytes / sizeof(std::uint64_t) / 2;

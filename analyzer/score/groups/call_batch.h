@@ -41,7 +41,7 @@ class CallBatch {
     static constexpr unsigned kPartitionBits = 8;
     static constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
     /// More calls than that are in none.
-    static constexpr std::size_t kMostCalls = (std::size_t{1} << 24) - 1;
+    static constexpr std::size_t kMaxCalls = (std::size_t{1} << 24) - 1;
 
     /// However few the bytes, 512 calls with a key or none have room.
     explicit CallBatch(std::size_t bytes);

@@ -249,7 +249,7 @@ void ThreadAnalysis::note_repeats() {
         const auto known = std::ranges::find(repeats_, function, &samples::Repeats::function);
         if (known != repeats_.end())
             known->count += run.count - 1;
-        else if (repeats_.size() < samples::kMostRepeated)
+        else if (repeats_.size() < samples::kMaxRepeated)
             repeats_.push_back({function, run.count - 1});
     }
 }

@@ -6,7 +6,7 @@ namespace rdam::score {
 
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time) {
     // An estimate of a cost can exceed what it is part of; the run itself took some time.
-    constexpr double kLeastOwn = 0.01;
+    constexpr double kMinOwn = 0.01;
     RecordingCost cost;
     double most = 0;
     double work = 0;
@@ -22,7 +22,7 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
     }
     // A thread that waits for room leaves its processor to others.
     const double spread = at_a_time > 0 ? work / std::max(at_a_time, 1.0) : 0;
-    const double own = std::max(duration_ns - std::max(most, spread), kLeastOwn * duration_ns);
+    const double own = std::max(duration_ns - std::max(most, spread), kMinOwn * duration_ns);
     if (own > 0) cost.slowdown = std::max(duration_ns / own, 1.0);
     return cost;
 }

@@ -267,13 +267,13 @@ struct LeftOut {
 };
 
 /// The names of no more calls of a pattern are listed.
-inline constexpr std::size_t kMostPatternCalls = 64;
+inline constexpr std::size_t kMaxPatternCalls = 64;
 
 /// A pattern of one thread (analyzer/mining/pattern_miner.h). Patterns contain one another: their losses
 /// never add up.
 struct PatternRow {
     std::size_t thread = 0;               ///< index into Report::threads
-    std::vector<std::string> calls = {};  ///< names of its functions, kMostPatternCalls at most
+    std::vector<std::string> calls = {};  ///< names of its functions, kMaxPatternCalls at most
     std::string unit = {};                ///< the name of what it repeats, its own if nothing
     std::string name = {};                ///< `(lock unlock)×64`
     std::uint64_t length = 0;             ///< in calls

@@ -92,7 +92,7 @@ PatternRow describe(const RowContext& context, const PatternCandidate& candidate
                    .lost_ns = ns(loss.lost()),
                    .lower_bound = calls.times.count() < kFewOccurrences,
                    .minimum_alone = loss.minimum_stands_alone()};
-    for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMostPatternCalls))
+    for (const mining::ShapeId shape : patterns.patterns().calls(candidate.pattern, kMaxPatternCalls))
         row.calls.push_back(function_name(context, thread.sequences, shape));
     const auto name_of = [&](mining::PatternId id) {
         return mining::pattern_name(patterns.patterns(), id, [&](mining::ShapeId shape) {

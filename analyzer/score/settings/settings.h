@@ -11,7 +11,7 @@
 
 namespace rdam::score {
 
-/// A score from here on is worth a look, unless somebody says otherwise.
+/// Functions that score at least this are highlighted by default.
 inline constexpr double kWorthALook = 0.20;
 
 /// Which part of a trace is looked at.
@@ -47,7 +47,7 @@ struct Settings {
     std::vector<std::string> split_by_context = {};  ///< functions: the place of a call tells it apart
     std::vector<std::string> ignore = {};  ///< functions that are left out as if they had not been wrapped
     NamedRules rules = {};                 ///< come before the four above, which win
-    double threshold = kWorthALook;        ///< a score from here on is worth a look
+    double threshold = kWorthALook;        ///< functions that score at least this are highlighted
     Baseline baseline = {};                ///< what calls are compared with
     bool patterns = false;                 ///< finds the patterns among siblings too
     Selection selection = {};

@@ -40,7 +40,7 @@ void Distribution::for_each_bucket(const Use& use) const {
         }
     };
     if (form_ == Form::sorted) return use_runs(values_.begin(), values_.end());
-    std::array<std::uint16_t, kMostInLog> sorted;
+    std::array<std::uint16_t, kMaxInLog> sorted;
     const auto end = std::ranges::copy(values_, sorted.begin()).out;
     std::sort(sorted.begin(), end);
     use_runs(sorted.data(), sorted.data() + values_.size());
@@ -94,7 +94,7 @@ void Distribution::make_room(std::uint64_t times) {
     const std::size_t buckets = values_.size() > 0 ? *high - *low + std::size_t{1} : 0;
     const bool dense_is_smaller =
         2 * sizeof(std::uint16_t) * values_.capacity() >= sizeof(std::uint32_t) * buckets;
-    if (dense_is_smaller || times > kMostInLog - values_.size()) make_dense();
+    if (dense_is_smaller || times > kMaxInLog - values_.size()) make_dense();
 }
 
 void Distribution::make_dense() {

@@ -88,7 +88,7 @@ class Distribution {
         sorted,  ///< the same, rising
         dense,   ///< how many are in each bucket from first_bucket_ on
     };
-    static constexpr std::size_t kMostInLog = 4096;
+    static constexpr std::size_t kMaxInLog = 4096;
 
     bool counts_in_buckets() const { return count_ > kExact; }
     template <class Use>

@@ -58,7 +58,7 @@ void Loss::add(const Distribution& calls, const Base& base) {
               .gap = as_double(calls.second() - calls.min())},
         !base.cuts);
     if (base.cuts) return;
-    if (calls.count() >= kFewestCompared && base.ticks >= as_double(calls.min())) {
+    if (calls.count() >= kMinCompared && base.ticks >= as_double(calls.min())) {
         judged_ += group_lost;
         robust_ += calls.lost_above(
             std::max({base.ticks, as_double(calls.second()), as_double(calls.percentile(kFastest))}));

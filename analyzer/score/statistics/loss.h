@@ -10,13 +10,13 @@ namespace rdam::score {
 /// A minimum of fewer occurrences is not trusted (`lower_bound`).
 inline constexpr std::uint64_t kFewOccurrences = 30;
 /// Of fewer than these it cannot be said that the fastest stands alone: any two are some way apart.
-inline constexpr std::uint64_t kFewestCompared = 8;
+inline constexpr std::uint64_t kMinCompared = 8;
 
 /// What the calls of a sequence in a thread are compared with.
 struct Baseline {
     enum class Kind : std::uint8_t {
         thread,      ///< the fastest of them, as well as the clock can tell (Least::fastest)
-        process,     ///< the fastest in any thread, likewise
+        process,     ///< the fastest in any thread, as well as the clock can tell
         minimum,     ///< the least of their durations, as in the thesis
         percentile,  ///< the `fraction` percentile of them: faster calls have lost nothing
     };
@@ -80,7 +80,7 @@ class Loss {
     double high() const;
     /// Without the fastest 1 % of each group's calls, the fastest one at least, less than half of the time
     /// would count as lost: those few are not what the rest could have been, but early returns or calls cut
-    /// short. Groups of fewer than kFewestCompared are not judged.
+    /// short. Groups of fewer than kMinCompared are not judged.
     bool minimum_stands_alone() const { return judged_ > lost_ / 2 && robust_ < judged_ / 2; }
 
   private:

@@ -50,7 +50,7 @@ double sampling_variance(std::span<const LossAt> calls) {
 
 std::optional<double> variance_over_time(std::span<const LossAt> calls, const TickRange& life,
                                          double independent) {
-    if (calls.size() < kFewestOverTime || life.end <= life.begin) return {};
+    if (calls.size() < kMinOverTime || life.end <= life.begin) return {};
     const double most = kFewBlocks * kBlocks * of_neighbours(in_parts(calls, life));
     return std::max(most - sampling_variance(calls), std::min(most, independent));
 }

@@ -29,10 +29,10 @@ struct LossAt {
 /// phase or a trend, counts as the program's own, which other runs have as well.
 ///
 /// What the sample of calls leaves to chance is taken out of it, as far as `independent` at the lowest: the
-/// variance that as many independent calls would have. Nothing: fewer than kFewestOverTime calls.
+/// variance that as many independent calls would have. Nothing: fewer than kMinOverTime calls.
 std::optional<double> variance_over_time(std::span<const LossAt> calls, const TickRange& life,
                                          double independent);
-inline constexpr std::size_t kFewestOverTime = 64;
+inline constexpr std::size_t kMinOverTime = 64;
 
 /// What the calls of each group are compared with, in ticks.
 using GroupBases = std::vector<std::pair<const GroupTimes*, double>>;

@@ -10,9 +10,9 @@ namespace {
 /// higher, by a quarter where processors are busy.
 constexpr double kCostError = 0.25;
 /// Where the probes are most of what was seen nothing is said of the function: its durations are theirs, too.
-constexpr double kMostError = 0.5;
+constexpr double kMaxError = 0.5;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
-constexpr double kLeastOwn = 0.02;
+constexpr double kMinOwn = 0.02;
 
 double ticks(std::uint64_t begin, std::uint64_t end) {
     return end > begin ? static_cast<double>(end - begin) : 0;
@@ -196,9 +196,9 @@ WindowEstimate WindowEstimate::by_time(const ThreadWindows& windows, TickRange l
     for (std::size_t cluster = 0; cluster < estimate.sizes_.size(); ++cluster)
         if (estimate.sizes_[cluster] > 0) probes += windows.probes()[cluster];
     const double taken = estimate.take_out(windows, since <= life.begin);
-    estimate.expand_to(std::max(estimate.left_ - taken, kLeastOwn * estimate.left_));
+    estimate.expand_to(std::max(estimate.left_ - taken, kMinOwn * estimate.left_));
     estimate.error_ = estimate.inside_ > 0 ? kCostError * probes / estimate.inside_ : 0;
-    estimate.mostly_probes_ = estimate.error_ > kMostError;
+    estimate.mostly_probes_ = estimate.error_ > kMaxError;
     return estimate;
 }
 
@@ -226,7 +226,7 @@ double WindowEstimate::take_out(const ThreadWindows& windows, bool from_the_star
         if (sizes_[cluster] <= 0) continue;
         begun = true;
         taken += windows.inside()[cluster];
-        sizes_[cluster] = std::max(sizes_[cluster] - windows.inside()[cluster], kLeastOwn * sizes_[cluster]);
+        sizes_[cluster] = std::max(sizes_[cluster] - windows.inside()[cluster], kMinOwn * sizes_[cluster]);
     }
     if (!sizes_.empty()) taken += windows.between()[sizes_.size()];
     return taken;

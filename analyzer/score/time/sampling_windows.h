@@ -49,11 +49,11 @@ class WindowTable {
     std::vector<std::uint64_t> before_;  ///< Σ of the windows before each
 };
 
-/// Those of one thread. Neighbours are put together to kMostClusters at most, which bounds what is kept of
+/// Those of one thread. Neighbours are put together to kMaxClusters at most, which bounds what is kept of
 /// them and does the estimate no harm: fewer clusters say less precisely how precise it is.
 class ThreadWindows {
   public:
-    static constexpr std::size_t kMostClusters = 256;
+    static constexpr std::size_t kMaxClusters = 256;
     static constexpr std::uint32_t kOutside = UINT32_MAX;
 
     ThreadWindows() = default;
@@ -72,7 +72,7 @@ class ThreadWindows {
     /// The thread was on no processor; all there is to tell, after the pauses.
     void note_off_cpu(std::span<const trace::OffCpu> intervals);
 
-    std::size_t clusters() const { return std::min(count_, kMostClusters); }
+    std::size_t clusters() const { return std::min(count_, kMaxClusters); }
     /// The time in each cluster from `begin` to `end`; none in one that began before `since`.
     std::vector<double> lives(TickRange life, std::uint64_t since) const;
     /// What was not the program's own time: in the windows of each cluster; from the cluster before to its

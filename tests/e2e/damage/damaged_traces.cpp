@@ -30,7 +30,7 @@ namespace {
 using namespace rdam;
 
 constexpr long kMoreMemory = 256L << 20;
-constexpr rlim_t kMostSeconds = 60;
+constexpr rlim_t kMaxSeconds = 60;
 
 enum class Outcome : int { report = 0, refused = 1, wrong = 2 };
 
@@ -76,7 +76,7 @@ Outcome analyze(const std::string& path, const Expectation& expected, const scor
 }
 
 [[noreturn]] void run_child(const Bytes& file, const Expectation& expected, const score::Settings& settings) {
-    const rlimit seconds{kMostSeconds, kMostSeconds};
+    const rlimit seconds{kMaxSeconds, kMaxSeconds};
     setrlimit(RLIMIT_CPU, &seconds);
     const rlimit core{0, 0};
     setrlimit(RLIMIT_CORE, &core);

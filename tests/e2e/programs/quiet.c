@@ -1,8 +1,8 @@
 // quiet FUNCTION WARM_UP CALLS THREADS: in THREADS threads, one after the other, calls a function WARM_UP
 // times and then CALLS times; prints what happened meanwhile, a line for each thread: the page faults of the
 // CALLS. Around them it makes system calls of its own, for a tracer to see: getppid before, getpgrp behind.
-// FUNCTION is plain, three, side or lock (a mutex, taken and given back). `quiet touch PAGES 0 1` counts the
-// faults of fresh pages instead.
+// FUNCTION is plain, three, shadow or lock (a mutex, taken and given back). `quiet touch PAGES 0 1` counts
+// the faults of fresh pages instead.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ KEPT int three(int a, int b, int c) {
     __asm__ volatile("" : : "r"(a), "r"(b), "r"(c));
     return a;
 }
-KEPT int side(int a, ...) {
+KEPT int shadow(int a, ...) {
     __asm__ volatile("" : : "r"(a));
     return a;
 }
@@ -44,9 +44,9 @@ static void call(long times) {
     else if (!strcmp(function, "three"))
         for (long i = 0; i < times; ++i)
             three(1, 2, (int)i);
-    else if (!strcmp(function, "side"))
+    else if (!strcmp(function, "shadow"))
         for (long i = 0; i < times; ++i)
-            side(1, 2, (int)i);
+            shadow(1, 2, (int)i);
     else if (!strcmp(function, "lock"))
         for (long i = 0; i < times; ++i) {
             pthread_mutex_lock(&mutex);

@@ -10,7 +10,7 @@ struct Registers {
 
 void call_and_compare(void (*callee)(void), const struct Registers* before, struct Registers* after,
                       int level);
-/* Described, so that it gets a real frame; the variadic one gets a side frame. */
+/* Described, so that it gets a stack frame; the variadic one gets a shadow frame. */
 __attribute__((naked, noipa)) void untouched(void) {
     __asm__("nopl 0(%rax,%rax); nopl 0(%rax,%rax); ret");
 }

@@ -84,13 +84,13 @@ static long preemptions(void) {
 }
 
 static int spins(void) {
-    enum { kWanted = 8, kMostSeconds = 60 };
+    enum { kWanted = 8, kMaxSeconds = 60 };
     const int cpu = pin();
     pthread_t thread;
     if (pthread_create(&thread, NULL, compete, NULL) != 0) return 1;
     const time_t begin = time(NULL);
     const long before = preemptions();
-    while (preemptions() - before < kWanted && time(NULL) - begin < kMostSeconds)
+    while (preemptions() - before < kWanted && time(NULL) - begin < kMaxSeconds)
         burn();
     const long seen = preemptions() - before;
     done = 1;

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-// A variadic function gets a side frame: nothing proves how many of its arguments are on the stack.
+// A variadic function gets a shadow frame: nothing proves how many of its arguments are on the stack.
 #ifdef VARIADIC
 #define MORE , ...
 #else

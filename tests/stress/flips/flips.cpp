@@ -35,7 +35,7 @@ namespace {
 using namespace rdam;
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kMostThreads = 64;
+constexpr std::size_t kMaxThreads = 64;
 constexpr std::size_t kShortThreads = 12;
 constexpr std::uint64_t kShortCalls = 50;
 
@@ -49,7 +49,7 @@ constexpr std::array kAreas{"control", "ring",  "threads", "gates", "request",
                             "plan",    "calls", "headers", "chunks"};
 
 struct Counts {
-    Count threads[kMostThreads];
+    Count threads[kMaxThreads];
     std::atomic<std::uint64_t> hits[kAreas.size()];
 };
 
@@ -146,7 +146,7 @@ extern "C" __attribute__((noinline)) std::uint64_t counted(std::uint64_t i) {
 namespace {
 
 Count& begin_count() {
-    Count& count = counts->threads[next_thread.fetch_add(1) % kMostThreads];
+    Count& count = counts->threads[next_thread.fetch_add(1) % kMaxThreads];
     count.tid = static_cast<std::uint64_t>(syscall(SYS_gettid));
     return count;
 }
@@ -186,11 +186,11 @@ Counts* map_counts(const char* path) {
 
 /// Until the agent has taken all that has been handed over, which may take it long where processors are busy.
 bool wait_for_agent(const std::vector<Alias>& aliases) {
-    constexpr int kMostLooks = 60000;
+    constexpr int kMaxLooks = 60000;
     for (const Alias& alias : aliases) {
         if (alias.offset != 0) continue;
         const auto& control = *reinterpret_cast<const shm::Control*>(alias.memory);
-        for (int i = 0; i < kMostLooks; ++i) {
+        for (int i = 0; i < kMaxLooks; ++i) {
             if (control.ring_head.load() == control.ring_tail.hear().value) return true;
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }

@@ -92,7 +92,7 @@ TEST_CASE("what a sample of calls leaves to chance is not in it", "[dependence]"
 TEST_CASE("of a few calls or of no time nothing is said", "[dependence]") {
     auto few = calls([](std::size_t) { return 1.0; });
     CHECK_FALSE(variance_over_time(few, {5, 5}, 1));
-    few.resize(score::kFewestOverTime - 1);
+    few.resize(score::kMinOverTime - 1);
     CHECK_FALSE(variance_over_time(few, kLife, 1));
     CHECK_FALSE(variance_over_time({}, kLife, 1));
 }

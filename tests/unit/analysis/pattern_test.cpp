@@ -35,7 +35,7 @@ std::vector<Told> expected(const Recording& recording, const ReferenceSettings& 
     for (std::size_t t = 0; t < threads.size(); ++t) {
         for (const auto& [name, pattern] : threads[t]) {
             std::string functions;
-            const std::size_t shown = std::min(pattern.functions.size(), score::kMostPatternCalls);
+            const std::size_t shown = std::min(pattern.functions.size(), score::kMaxPatternCalls);
             for (std::size_t i = 0; i < shown; ++i)
                 functions += recording.info.functions[pattern.functions[i]].name;
             if (shown < pattern.functions.size())
@@ -192,7 +192,7 @@ TEST_CASE("the calls of a long pattern", "[patterns]") {
     const auto longest = std::ranges::max_element(report.patterns, {}, &score::PatternRow::length);
     REQUIRE(longest != report.patterns.end());
     CHECK(longest->length == 129);
-    CHECK(longest->calls.size() == score::kMostPatternCalls);
+    CHECK(longest->calls.size() == score::kMaxPatternCalls);
     CHECK(longest->name == "a×128 b");
 }
 

@@ -16,7 +16,7 @@ using mining::GroupId;
 /// digits behind a letter are its keys. "a(" reads well but the bracket is optional.
 class Speller {
   public:
-    explicit Speller(mining::SequenceOptions options = {}, std::size_t most_runs = mining::kMostRuns)
+    explicit Speller(mining::SequenceOptions options = {}, std::size_t most_runs = mining::kMaxRuns)
         : builder_(store, options, most_runs) {}
 
     /// The group of the last call closed.

@@ -585,7 +585,7 @@ TEST_CASE("more windows than clusters: neighbours are put together", "[windows]"
         windows.push_back({1000 * i + 100, 1000 * i + 200});
     const auto table = std::make_shared<const score::WindowTable>(windows);
     score::ThreadWindows thread{table, {100'000, 900'000}};
-    CHECK(thread.clusters() == score::ThreadWindows::kMostClusters);
+    CHECK(thread.clusters() == score::ThreadWindows::kMaxClusters);
     std::vector<double> found(thread.clusters());
     for (std::uint64_t t = 100'000; t < 900'000; t += 10)
         if (const std::uint32_t cluster = thread.cluster_at(t); cluster != score::ThreadWindows::kOutside)

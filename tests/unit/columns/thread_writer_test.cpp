@@ -344,7 +344,7 @@ TEST_CASE("no events whatever make rows that do not fit together", "[rows]") {
             event.until = number();
             event.function = static_cast<std::uint32_t>(random() % 3);
             event.cpu = static_cast<std::uint16_t>(random());
-            event.sampling = static_cast<std::uint8_t>(random() % (trace::kMostSampling + 2));
+            event.sampling = static_cast<std::uint8_t>(random() % (trace::kMaxSampling + 2));
             event.kind = static_cast<trace::EventKind>(random() % 4);
             event.unwound = random() % 4 == 0;
             event.words = words;

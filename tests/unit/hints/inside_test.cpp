@@ -102,7 +102,7 @@ TEST_CASE("The sample of a function with many loops inside stays bounded") {
         if (sample.wants(10))
             sample.take({}, {}, std::span{repeats}.subspan(static_cast<std::size_t>(i) % 4));
     sample.finish();
-    REQUIRE(sample.repeated().size() == samples::kMostRepeated);
+    REQUIRE(sample.repeated().size() == samples::kMaxRepeated);
     for (std::size_t call = 0; call < sample.taken().size(); ++call)
         for (std::size_t number = 0; number < sample.repeated().size(); ++number) {
             const std::uint32_t count = sample.repeats(call, number);

@@ -22,10 +22,10 @@ std::string said_of(const Plan& plan, bool under_record = true) {
     ProcessDescription process;
     process.executable = "/usr/bin/app";
     process.objects.push_back({"/usr/bin/libapp.so", {}, 0, 0});
-    Wishes wishes;
-    wishes.run = under_record ? "run" : "";
-    const std::string text = answer_text(plan, process, wishes);
-    const std::string late = late_answer_text(plan, process, wishes);
+    Configuration configuration;
+    configuration.run = under_record ? "run" : "";
+    const std::string text = answer_text(plan, process, configuration);
+    const std::string late = late_answer_text(plan, process, configuration);
     const auto line = [](const std::string& all) {
         const auto mark = all.find("marked ~");
         return mark == std::string::npos ? std::string{} : all.substr(all.rfind('\n', mark) + 1);
@@ -35,11 +35,11 @@ std::string said_of(const Plan& plan, bool under_record = true) {
 }
 
 std::string answer_of(const Plan& plan) {
-    Wishes wishes;
-    wishes.run = "run";
+    Configuration configuration;
+    configuration.run = "run";
     ProcessDescription process;
     process.executable = "/usr/bin/app";
-    return answer_text(plan, process, wishes);
+    return answer_text(plan, process, configuration);
 }
 
 }  // namespace
@@ -86,10 +86,10 @@ TEST_CASE("a long list of sampled functions is cut short") {
 }
 
 TEST_CASE("a process that somebody else has started is silent about its samples") {
-    Wishes wishes;
-    wishes.first = false;
-    CHECK(answer_text(plan_of(2, 1), {}, wishes).empty());
-    CHECK(late_answer_text(plan_of(2, 1), {}, wishes).empty());
+    Configuration configuration;
+    configuration.first = false;
+    CHECK(answer_text(plan_of(2, 1), {}, configuration).empty());
+    CHECK(late_answer_text(plan_of(2, 1), {}, configuration).empty());
 }
 
 }  // namespace rdam::agent

@@ -180,7 +180,7 @@ TEST_CASE("a fork child has its parent's gates until it has its own, at the same
 TEST_CASE("there are no more copies than there is room to remember", "[gates]") {
     const Shared shared;
     const Copy copy{shared};
-    globals.gate_copies = kMostGateCopies;
+    globals.gate_copies = kMaxGateCopies;
     CHECK_FALSE(copy_gates_to(word(reserve(shm::kGatesSize))));
     globals.gate_copies = 1;
 }

@@ -116,7 +116,7 @@ Packed pack_all(const Slots& slots, std::uint32_t step = 1) {
         REQUIRE((packer->events() > 0 || packed.stop != pack::Stop::full));
         if (packer->events() == 0) break;
         std::vector<std::uint64_t> bytes(packer->size() / 8);
-        REQUIRE(packer->size() <= pack::kMostBytes);
+        REQUIRE(packer->size() <= pack::kMaxBytes);
         packer->write(bytes.data());
         const std::span<const std::uint8_t> span{reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                                  packer->size()};

@@ -98,10 +98,10 @@ TEST_CASE("a difference of instructions for which there is no number is not know
 
 TEST_CASE("a sampling rate belongs to an enter") {
     EventChunk events;
-    events[Column::sampling] = numbers({0, 1U + kMostSampling});
+    events[Column::sampling] = numbers({0, 1U + kMaxSampling});
     const auto read = events_in(trace_with(events));
     REQUIRE(read.size() == 3);
-    CHECK(read[0].event.sampling == 1U + kMostSampling);
+    CHECK(read[0].event.sampling == 1U + kMaxSampling);
     CHECK(read[1].event.sampling == 0);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a chunk that breaks a rule is dropped") {
          }},
         {"a sampling rate that is too high",
          [](auto& c) {
-             c[Column::sampling] = numbers({0, 2U + kMostSampling});
+             c[Column::sampling] = numbers({0, 2U + kMaxSampling});
          }},
         {"instructions of too few events", [](auto& c) { c[Column::instructions] = numbers({1}); }},
         {"instructions of too many events",

@@ -71,7 +71,7 @@ OwnedEvent random_event(Numbers& numbers, const TraceInfo& info, std::uint64_t& 
         if (numbers.below(5) == 0) made.event.kind = EventKind::tail_enter;
         made.event.caller = numbers.any();
         if (numbers.below(3) == 0)
-            made.event.sampling = static_cast<std::uint8_t>(numbers.below(2U + kMostSampling));
+            made.event.sampling = static_cast<std::uint8_t>(numbers.below(2U + kMaxSampling));
         made.event.stack = static_cast<std::uint32_t>(numbers.below(10) == 0 ? numbers.below(101) : 0);
         made.words.resize(info.functions[function].enter_words);
     } else {

@@ -37,11 +37,11 @@ std::string line(const Answer& answer) {
                        why.empty() ? "" : ": ", why);
 }
 
-bool worth_saying(const Answer& answer, const Wishes& wishes) {
-    if (wishes.verbose) return true;
+bool worth_saying(const Answer& answer, const Configuration& configuration) {
+    if (configuration.verbose) return true;
     if (answer.entry.added_wait) return false;
     // A script may start hundreds of programs: of those only what is missing.
-    return answer.verdict != ListVerdict::wrapped || (wishes.top && !answer.reason.empty());
+    return answer.verdict != ListVerdict::wrapped || (configuration.top && !answer.reason.empty());
 }
 
 /// "a, b, c, d, e, … and 4 more".
@@ -56,7 +56,7 @@ std::string some_names(const std::vector<std::string>& names) {
 
 /// Which functions are sampled by the user's own list: a score that rests on few calls must not come as a
 /// surprise. Empty: none.
-std::string sampled_text(const Plan& plan, const Wishes& wishes) {
+std::string sampled_text(const Plan& plan, const Configuration& configuration) {
     std::vector<std::string> names;
     for (const PlannedFunction& function : plan.functions)
         if (function.sampled) names.push_back(printable(function.name));
@@ -65,7 +65,7 @@ std::string sampled_text(const Plan& plan, const Wishes& wishes) {
         "rdam: {} function{} marked ~ {} sampled over the whole run: {}{} ({} records every call)\n",
         names.size(), names.size() == 1 ? "" : "s", names.size() == 1 ? "is" : "are", some_names(names),
         names.size() < plan.functions.size() ? "; the others are recorded completely" : "",
-        wishes.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
+        configuration.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
 }
 
 /// Of libraries that may come later, a line each: nothing is wrong with them.
@@ -86,10 +86,13 @@ bool is_launcher(const ProcessDescription& process) {
 }
 
 /// One line for each entry of the list and what became of it; all of them where that is asked for.
-std::string lines(const Plan& plan, const Wishes& wishes, const std::function<bool(const Answer&)>& wanted) {
+std::string lines(const Plan& plan, const Configuration& configuration,
+                  const std::function<bool(const Answer&)>& wanted) {
     using Group = std::pair<std::string_view, ListVerdict>;
     std::map<Group, std::size_t> sizes;
-    const auto is_said = [&](const Answer& answer) { return wanted(answer) && worth_saying(answer, wishes); };
+    const auto is_said = [&](const Answer& answer) {
+        return wanted(answer) && worth_saying(answer, configuration);
+    };
     for (const Answer& answer : plan.answers)
         if (is_said(answer)) ++sizes[{answer.entry.text, answer.verdict}];
     std::string text;
@@ -97,7 +100,7 @@ std::string lines(const Plan& plan, const Wishes& wishes, const std::function<bo
         if (!is_said(answer)) continue;
         std::size_t& size = sizes[{answer.entry.text, answer.verdict}];
         if (size == 0) continue;
-        const std::size_t others = wishes.verbose ? 0 : std::exchange(size, 0) - 1;
+        const std::size_t others = configuration.verbose ? 0 : std::exchange(size, 0) - 1;
         std::string first = line(answer);
         if (others > 0) {
             first.pop_back();
@@ -106,7 +109,7 @@ std::string lines(const Plan& plan, const Wishes& wishes, const std::function<bo
                                      ? others == 1 ? "is left alone" : "are left alone"
                                  : others == 1 ? "has such a remark"
                                                : "have such remarks",
-                                 wishes.run.empty() ? "RDAM_VERBOSE=1" : "--verbose");
+                                 configuration.run.empty() ? "RDAM_VERBOSE=1" : "--verbose");
         }
         text += first;
     }
@@ -115,8 +118,8 @@ std::string lines(const Plan& plan, const Wishes& wishes, const std::function<bo
 
 }  // namespace
 
-std::string variables_text(const ProcessDescription& process, const Wishes& wishes) {
-    if (!wishes.run.empty() || !wishes.first || is_launcher(process)) return {};
+std::string variables_text(const ProcessDescription& process, const Configuration& configuration) {
+    if (!configuration.run.empty() || !configuration.first || is_launcher(process)) return {};
     std::string text;
     for (const std::string& unknown : unknown_variables(environ))
         text += "rdam: " + unknown + "\n";
@@ -133,15 +136,16 @@ std::string explain(const Answer& answer) {
     return text;
 }
 
-std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
-    if (!wishes.first && !wishes.verbose) return {};
+std::string answer_text(const Plan& plan, const ProcessDescription& process,
+                        const Configuration& configuration) {
+    if (!configuration.first && !configuration.verbose) return {};
     // A shell that only starts the program finds nothing of the list, and that is no news.
-    if (plan.functions.empty() && is_launcher(process) && !wishes.verbose) return {};
-    std::string text = lines(plan, wishes, [](const Answer& answer) { return !answer.awaits_module; });
+    if (plan.functions.empty() && is_launcher(process) && !configuration.verbose) return {};
+    std::string text = lines(plan, configuration, [](const Answer& answer) { return !answer.awaits_module; });
     text += awaited_text(plan);
     const auto is_wrapped = [](const Answer& answer) { return answer.verdict == ListVerdict::wrapped; };
     if (plan.functions.empty() && std::ranges::any_of(plan.answers, is_wrapped)) {
-        if (wishes.verbose || !wishes.run.empty())
+        if (configuration.verbose || !configuration.run.empty())
             text += fmt::format("rdam: no function wrapped in {}: its regions are recorded\n",
                                 printable(process.executable));
     } else if (plan.functions.empty() &&
@@ -149,22 +153,23 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process, con
         text +=
             fmt::format("rdam: none of the functions on the list can be wrapped in {}: nothing is recorded\n",
                         printable(process.executable));
-    } else if (wishes.verbose || !wishes.run.empty()) {
+    } else if (configuration.verbose || !configuration.run.empty()) {
         text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s", printable(process.executable));
     }
-    return text + sampled_text(plan, wishes);
+    return text + sampled_text(plan, configuration);
 }
 
-std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes) {
-    if (!wishes.first && !wishes.verbose) return {};
-    std::string text =
-        lines(plan, wishes, [](const Answer& answer) { return answer.verdict != ListVerdict::not_found; });
-    if (!plan.functions.empty() && (wishes.verbose || !wishes.run.empty()))
+std::string late_answer_text(const Plan& plan, const ProcessDescription& process,
+                             const Configuration& configuration) {
+    if (!configuration.first && !configuration.verbose) return {};
+    std::string text = lines(plan, configuration,
+                             [](const Answer& answer) { return answer.verdict != ListVerdict::not_found; });
+    if (!plan.functions.empty() && (configuration.verbose || !configuration.run.empty()))
         text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s",
                             printable(process.objects[plan.functions.front().object].path));
-    return text + sampled_text(plan, wishes);
+    return text + sampled_text(plan, configuration);
 }
 
 }  // namespace rdam::agent

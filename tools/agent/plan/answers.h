@@ -11,15 +11,17 @@ namespace rdam::agent {
 std::string explain(const Answer& answer);
 
 /// Variables that look like the recorder's and are not, each "rdam: …\n". `rdam record` says so itself.
-std::string variables_text(const ProcessDescription& process, const Wishes& wishes);
+std::string variables_text(const ProcessDescription& process, const Configuration& configuration);
 
 /// The lines for stderr, each "rdam: …\n": what is not wrapped and why, remarks, and with RDAM_VERBOSE or
 /// under `rdam record` what is; an entry that means many functions has one line for those that are wrapped
 /// and one for those that are not, unless RDAM_VERBOSE wants them all. When nothing is wrapped one line says
 /// so, unless the process is a mere launcher (a shell) of the real one.
-std::string answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
+std::string answer_text(const Plan& plan, const ProcessDescription& process,
+                        const Configuration& configuration);
 
 /// The same for objects loaded later: what is not in them is no news.
-std::string late_answer_text(const Plan& plan, const ProcessDescription& process, const Wishes& wishes);
+std::string late_answer_text(const Plan& plan, const ProcessDescription& process,
+                             const Configuration& configuration);
 
 }  // namespace rdam::agent

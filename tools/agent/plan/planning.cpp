@@ -22,7 +22,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr std::size_t kMostFunctions = shm::kFirstRegion;
+constexpr std::size_t kMaxFunctions = shm::kFirstRegion;
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
@@ -37,10 +37,10 @@ std::string rank() {
 
 /// A program that a recorded one starts is not what the user has named, unless the starter is there for
 /// nothing else (a shell, env, mpirun).
-void place_in_tree(std::uint32_t pid, Wishes& wishes) {
+void place_in_tree(std::uint32_t pid, Configuration& configuration) {
     const auto stat = read_stat(pid);
-    wishes.top = !stat || !is_recorded(stat->parent);
-    wishes.first = wishes.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
+    configuration.top = !stat || !is_recorded(stat->parent);
+    configuration.first = configuration.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
 }
 
 std::string expand(std::string_view pattern, std::uint32_t pid) {
@@ -146,10 +146,10 @@ bool is_recorder(const std::string& path) {
     return file_name(path) == "librdam.so";
 }
 
-Result<FunctionList> wanted(const Wishes& wishes) {
-    auto list =
-        wishes.functions ? load_function_list(*wishes.functions) : Result<FunctionList>{default_list()};
-    if (list && wishes.all_calls)
+Result<FunctionList> wanted(const Configuration& configuration) {
+    auto list = configuration.functions ? load_function_list(*configuration.functions)
+                                        : Result<FunctionList>{default_list()};
+    if (list && configuration.all_calls)
         for (ListEntry& entry : list->entries)
             entry.sampled = false;
     return list;
@@ -171,11 +171,11 @@ void order_as_known(Plan& plan, const ProcessDescription& process) {
 
 /// More than the recorder has stubs for: the first ones are kept.
 void limit(Plan& plan, trace::TraceInfo& info) {
-    if (plan.functions.size() <= kMostFunctions) return;
+    if (plan.functions.size() <= kMaxFunctions) return;
     info.remarks.push_back(fmt::format("{} of {} functions were left alone: a process can have {} wrapped",
-                                       plan.functions.size() - kMostFunctions, plan.functions.size(),
-                                       kMostFunctions));
-    plan.functions.resize(kMostFunctions);
+                                       plan.functions.size() - kMaxFunctions, plan.functions.size(),
+                                       kMaxFunctions));
+    plan.functions.resize(kMaxFunctions);
 }
 
 /// Under a shell that is recorded as well, what is typed next is another run.
@@ -186,32 +186,32 @@ std::string key_of_run(const trace::ProcessInfo& process) {
 
 }  // namespace
 
-Wishes read_wishes(std::uint32_t pid) {
-    Wishes wishes;
+Configuration read_configuration(std::uint32_t pid) {
+    Configuration configuration;
     if (const char* functions = std::getenv("RDAM_FUNCTIONS"); functions != nullptr)
-        wishes.functions = functions;
+        configuration.functions = functions;
     const std::string output = variable("RDAM_OUTPUT");
-    wishes.output = expand(output.empty() ? "trace.bin" : output, pid);
-    wishes.output_has_pid = expand(output, 0) != expand(output, 1);
-    wishes.run = variable("RDAM_RUN");
-    wishes.arguments = variable("RDAM_ARGS") != "0";
-    wishes.all_calls = variable("RDAM_ALL_CALLS") == "1";
-    wishes.verbose = variable("RDAM_VERBOSE") == "1";
-    wishes.children = variable("RDAM_CHILDREN") != "0";
+    configuration.output = expand(output.empty() ? "trace.bin" : output, pid);
+    configuration.output_has_pid = expand(output, 0) != expand(output, 1);
+    configuration.run = variable("RDAM_RUN");
+    configuration.arguments = variable("RDAM_ARGS") != "0";
+    configuration.all_calls = variable("RDAM_ALL_CALLS") == "1";
+    configuration.verbose = variable("RDAM_VERBOSE") == "1";
+    configuration.children = variable("RDAM_CHILDREN") != "0";
     const std::string switches = variable("RDAM_SWITCHES");
-    wishes.switches = switches == "off"  ? Switches::off
-                      : switches == "on" ? Switches::on
-                                         : Switches::automatic;
-    wishes.agent_cpus = variable("RDAM_AGENT_CPUS");
-    place_in_tree(pid, wishes);
-    return wishes;
+    configuration.switches = switches == "off"  ? Switches::off
+                             : switches == "on" ? Switches::on
+                                                : Switches::automatic;
+    configuration.agent_cpus = variable("RDAM_AGENT_CPUS");
+    place_in_tree(pid, configuration);
+    return configuration;
 }
 
-Planning::Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
-                   trace::TraceInfo& info, std::function<bool()> unwanted)
+Planning::Planning(const SharedMemory& shared, ProcessDescription& process,
+                   const Configuration& configuration, trace::TraceInfo& info, std::function<bool()> unwanted)
     : shared_(shared),
       process_(process),
-      wishes_(wishes),
+      configuration_(configuration),
       info_(info),
       store_(plan_folder()),
       loaded_(process.objects.size(), true),
@@ -228,7 +228,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
         if (is_recorder(object.path)) request.own_objects.push_back(object.path);
     }
     request.own_objects.push_back(process_.own_path);
-    request.record_arguments = wishes_.arguments;
+    request.record_arguments = configuration_.arguments;
     request.unwanted = unwanted_;
     // An object that is being loaded has not been relocated: its resolvers cannot run.
     if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
@@ -243,7 +243,7 @@ bool Planning::is_new(const std::string& fact) const {
 }
 
 std::string Planning::news(const std::string& text) const {
-    return wishes_.verbose ? text : once_in_run(text, run_, plan_folder());
+    return configuration_.verbose ? text : once_in_run(text, run_, plan_folder());
 }
 
 /// Nobody has named a place for the traces, and an earlier program of the run began in another folder: what
@@ -251,19 +251,20 @@ std::string Planning::news(const std::string& text) const {
 bool Planning::has_strayed() const {
     if (has_variable(process_.pid, "RDAM_OUTPUT=")) return false;
     const bool begins = is_new("a program of the run is recorded");
-    const bool elsewhere = is_new(std::filesystem::path(wishes_.output).parent_path().string());
+    const bool elsewhere = is_new(std::filesystem::path(configuration_.output).parent_path().string());
     return !begins && elsewhere;
 }
 
 Result<void> Planning::start() {
-    auto list = wanted(wishes_);
+    auto list = wanted(configuration_);
     if (!list) return fail("{}", news(fmt::format("rdam: {}\n", printable(list.error().message))));
     list_ = std::move(*list);
     Plan plan = plan_objects(0, false);
     if (!process_.known.empty()) order_as_known(plan, process_);
     limit(plan, info_);
     describe(plan, process_, info_);
-    std::string message = variables_text(process_, wishes_) + answer_text(plan, process_, wishes_);
+    std::string message =
+        variables_text(process_, configuration_) + answer_text(plan, process_, configuration_);
     for (const std::string& remark : info_.remarks)
         message += "rdam: " + remark + "\n";
     message = news(message);
@@ -275,7 +276,7 @@ Result<void> Planning::start() {
         message += fmt::format(
             "rdam: the trace goes to {}: the program has changed to that folder, and "
             "RDAM_OUTPUT names no place\n",
-            printable(wishes_.output));
+            printable(configuration_.output));
     std::vector<NumberedFunction> numbered;
     for (const PlannedFunction& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
@@ -296,7 +297,7 @@ std::uint32_t Planning::number_for(const PlannedFunction& function) {
         known.object = static_cast<std::uint32_t>(function.object);
         return i;
     }
-    if (info_.functions.size() < kMostFunctions)
+    if (info_.functions.size() < kMaxFunctions)
         info_.functions.push_back(describe(function, process_));
     else
         return shm::kNone;
@@ -340,9 +341,9 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
             numbered.push_back({number, &function});
     note_answers(plan);
     // A library that comes back is no news.
-    const bool is_new = wishes_.verbose || plan.functions.empty() || info_.functions.size() > known;
-    write_plan(shared_, process_, numbered, is_new ? news(late_answer_text(plan, process_, wishes_)) : "",
-               serial);
+    const bool is_new = configuration_.verbose || plan.functions.empty() || info_.functions.size() > known;
+    write_plan(shared_, process_, numbered,
+               is_new ? news(late_answer_text(plan, process_, configuration_)) : "", serial);
     return std::move(change.added);
 }
 

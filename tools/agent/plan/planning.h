@@ -14,7 +14,7 @@
 namespace rdam::agent {
 
 /// What the environment asks for (DESIGN §3).
-struct Wishes {
+struct Configuration {
     std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list
     std::string output;                    ///< RDAM_OUTPUT, expanded
     bool output_has_pid = false;           ///< %p is in it
@@ -29,14 +29,14 @@ struct Wishes {
     std::string agent_cpus;                   ///< RDAM_AGENT_CPUS, as it is
 };
 
-Wishes read_wishes(std::uint32_t pid);
+Configuration read_configuration(std::uint32_t pid);
 
 /// Makes plans: one when the process starts, one for every change of its objects. All references must outlive
 /// it.
 class Planning {
   public:
     /// `unwanted`: there is no program any more that a plan would be of use to.
-    Planning(const SharedMemory& shared, ProcessDescription& process, const Wishes& wishes,
+    Planning(const SharedMemory& shared, ProcessDescription& process, const Configuration& configuration,
              trace::TraceInfo& info, std::function<bool()> unwanted = {});
 
     /// Writes the plan area; announces nothing. An Error is the reason why nothing is recorded: whole lines
@@ -64,7 +64,7 @@ class Planning {
 
     const SharedMemory& shared_;
     ProcessDescription& process_;
-    const Wishes& wishes_;
+    const Configuration& configuration_;
     trace::TraceInfo& info_;
     PlanStore store_;
     FunctionList list_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kKeptLines = 1023;
 /// A text with more lines is one piece: it would drive out everything else.
-constexpr std::size_t kMostLines = 200;
+constexpr std::size_t kMaxLines = 200;
 
 struct SaidRing {
     std::uint64_t next = 0;  ///< how many were written so far
@@ -74,7 +74,7 @@ class SaidFile {
 };
 
 std::vector<std::string_view> pieces_to_say(std::string_view text) {
-    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) > kMostLines) return {text};
+    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) > kMaxLines) return {text};
     std::vector<std::string_view> lines;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;

@@ -18,7 +18,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr int kLeastNice = 19;
+constexpr int kMinNice = 19;
 /// Who has no privileges may change the share of a session ten times a second, all sessions together.
 constexpr int kTries = 30;
 constexpr std::chrono::milliseconds kBetween{10};
@@ -109,9 +109,9 @@ void ThreadPriorities::lower() {
         if (reversible_)
             sched_setscheduler(thread, SCHED_IDLE, &none);
         else
-            setpriority(PRIO_PROCESS, static_cast<id_t>(thread), kLeastNice);
+            setpriority(PRIO_PROCESS, static_cast<id_t>(thread), kMinNice);
     }
-    write_autogroup(kLeastNice);
+    write_autogroup(kMinNice);
 }
 
 void ThreadPriorities::raise() {

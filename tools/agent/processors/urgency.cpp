@@ -24,7 +24,7 @@ std::uint32_t used_chunks(const shm::Control& control) {
 
 Demand look_at(const shm::Control& control, bool ended) {
     const std::uint32_t unheard = left(control.threads_ended.load(), control.threads_done.load());
-    constexpr double kMostEnded = shm::kManyEnded / Urgency::kNearlyFull;
+    constexpr double kMaxEnded = shm::kManyEnded / Urgency::kNearlyFull;
     constexpr std::uint32_t kChunksOfThread = 2;
     const std::uint32_t live = left(control.threads_started.load(), control.threads_ended.load());
     const double chunks = std::clamp<std::uint32_t>(
@@ -33,7 +33,7 @@ Demand look_at(const shm::Control& control, bool ended) {
             .late_plan = control.late_asked.load() != control.late_answered_futex.load(),
             .ending = ended || control.process_state.load() == shm::ProcessState::ending,
             .waiters = control.waiters.load(),
-            .used = std::max(used_chunks(control) / chunks, unheard / kMostEnded)};
+            .used = std::max(used_chunks(control) / chunks, unheard / kMaxEnded)};
 }
 
 bool Urgency::update(const Demand& demand) {

@@ -17,9 +17,9 @@ constexpr double kFewTrees = 4;
 /// A function is windowed for good, so not for a window or two in which the machine had other things to do.
 constexpr double kRateMemory = 0.75;
 constexpr double kInsufficient = 1.5;  ///< the least pressure of a window in which sampling does not suffice
-constexpr double kLeastProbability = 1.0 / 64;
+constexpr double kMinProbability = 1.0 / 64;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
-constexpr double kLeastOwn = 0.02;
+constexpr double kMinOwn = 0.02;
 
 std::uint8_t rate_for(double probability) {
     const double rate = std::ceil(-std::log2(probability));
@@ -119,7 +119,7 @@ void Budget::reconsider(Thread& thread, double elapsed) {
     const double sampled = calls > 0 ? recorded / calls : 1;
     const double cost = (all > 0 ? flush * recorded : thread.paused) + recorded * costs_.recorded +
                         unrecorded * std::max(1 - sampled, 0.0);
-    const double own = std::max(elapsed - cost, kLeastOwn * elapsed);
+    const double own = std::max(elapsed - cost, kMinOwn * elapsed);
     const double available = share_ * own * kUsed;
     const double now = pressure(thread, available);
     const bool enough = sample(thread, available, flush);
@@ -174,8 +174,8 @@ double Budget::pressure(const Thread& thread, double available) const {
 void Budget::sample_least(Thread& thread, double available, double flush) const {
     for (std::uint32_t function = 0; function < thread.trees.size(); ++function) {
         const Trees& trees = thread.trees[function];
-        if (trees.count >= kFewTrees && cost_of_recorded(trees, flush) > kLeastProbability * available)
-            thread.wanted[function] = rate_for(kLeastProbability);
+        if (trees.count >= kFewTrees && cost_of_recorded(trees, flush) > kMinProbability * available)
+            thread.wanted[function] = rate_for(kMinProbability);
     }
 }
 

@@ -19,10 +19,10 @@ double WindowSchedule::affordable(double elapsed, double open, double cost) {
     recent_cost_ = kCostMemory * recent_cost_ + (cost - cost_);
     open_ = open;
     cost_ = cost;
-    constexpr double kLeastDuty = kLeast / kLongestPeriod;
-    if (cost > share_ * elapsed) return kLeastDuty;
+    constexpr double kMinDuty = kLeast / kLongestPeriod;
+    if (cost > share_ * elapsed) return kMinDuty;
     const double cost_of_window = recent_open_ > 0 ? recent_cost_ / recent_open_ : 0;
-    return std::clamp(cost_of_window > 0 ? share_ / cost_of_window : kMostDuty, kLeastDuty, kMostDuty);
+    return std::clamp(cost_of_window > 0 ? share_ / cost_of_window : kMaxDuty, kMinDuty, kMaxDuty);
 }
 
 WindowSchedule::Next WindowSchedule::next(double elapsed, double open, double cost) {

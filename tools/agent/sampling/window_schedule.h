@@ -16,7 +16,7 @@ class WindowSchedule {
     static constexpr double kMost = 10e6;         ///< … of any
     static constexpr double kUsualPeriod = 20e6;  ///< from one window to the next, on average
     static constexpr double kLongestPeriod = 50e6;
-    static constexpr double kMostDuty = 0.5;  ///< of the time, in windows
+    static constexpr double kMaxDuty = 0.5;  ///< of the time, in windows
 
     /// `share` of the time may go into recording, above 0. However little that is, windows of kLeast come
     /// every kLongestPeriod, so that the whole run is covered.

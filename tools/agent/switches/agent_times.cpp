@@ -9,7 +9,7 @@ namespace {
 /// between them.
 constexpr std::uint64_t kSwitchNs = 5000;
 /// Of one processor, while somebody waits for it: later ones are taken for somebody else's.
-constexpr std::size_t kMostRuns = 1U << 16U;
+constexpr std::size_t kMaxRuns = 1U << 16U;
 
 bool adjoins(const RecordTime& before, const RecordTime& next) {
     return next.ns <= before.ns + kSwitchNs;
@@ -27,7 +27,7 @@ void AgentTimes::add(const SwitchRecord& record, std::uint64_t ticks) {
     }
     if (!processor.on) return;
     processor.on = false;
-    if (processor.waiting > 0 && processor.before.size() < kMostRuns)
+    if (processor.waiting > 0 && processor.before.size() < kMaxRuns)
         processor.before.push_back({processor.since, now});
 }
 

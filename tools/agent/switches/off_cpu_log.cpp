@@ -6,9 +6,9 @@ namespace rdam::agent {
 namespace {
 
 /// Of all threads together, some 6 bytes each. Those of threads that ended long ago are among them.
-constexpr std::uint64_t kMostIntervals = 1U << 19U;
+constexpr std::uint64_t kMaxIntervals = 1U << 19U;
 /// A program that has not called a wrapped function yet has no file.
-constexpr std::size_t kMostParts = 4096;
+constexpr std::size_t kMaxParts = 4096;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void OffCpuLog::add(const SwitchRecord& record, std::uint64_t ticks) {
     if (!thread.is_out) return;
     put_parts(record.tid, thread, {ticks, record.ns}, record.cpu);
     end(thread);
-    if (intervals_ >= kMostIntervals) seal_all();
+    if (intervals_ >= kMaxIntervals) seal_all();
 }
 
 void OffCpuLog::leave(Thread& thread, const SwitchRecord& record, std::uint64_t ticks) {
@@ -68,7 +68,7 @@ void OffCpuLog::put(std::uint32_t tid, Thread& thread, const trace::OffCpu& inte
 void OffCpuLog::seal(std::uint32_t tid, Thread& thread) {
     if (thread.intervals.intervals() == 0) return;
     intervals_ -= thread.intervals.intervals();
-    if (parts_.size() < kMostParts)
+    if (parts_.size() < kMaxParts)
         parts_.push_back({tid, std::move(thread.intervals)});
     else
         dropped_ += thread.intervals.intervals();

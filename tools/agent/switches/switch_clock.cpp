@@ -7,7 +7,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr std::uint64_t kLeastNs = 10'000'000;
+constexpr std::uint64_t kMinNs = 10'000'000;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void SwitchClock::look() {
     const Moment now = read_moment(source());
     // The first rate is better than none, however short the time it is from.
     const bool first = from_.ns == to_.ns;
-    if (now.ns <= to_.ns || (!first && now.ns - to_.ns < kLeastNs)) return;
+    if (now.ns <= to_.ns || (!first && now.ns - to_.ns < kMinNs)) return;
     set(to_, now);
 }
 

@@ -20,7 +20,7 @@ namespace {
 /// Records of another processor that are as old have arrived: they are timed just before they are stored.
 constexpr std::uint64_t kSettledNs = 2'000'000;
 /// A record costs the program about half a microsecond: this many on one processor, a twentieth of its time.
-constexpr double kMostPerSecond = 100'000;
+constexpr double kMaxPerSecond = 100'000;
 /// A burst that is shorter does not stop the recording.
 constexpr std::uint64_t kWindowNs = 100'000'000;
 /// The clocks are compared at least as often; what a killed agent had not read is lost.
@@ -113,7 +113,7 @@ void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     const double per_second = static_cast<double>(in_window_) * 1e9 / static_cast<double>(elapsed);
     window_ns_ = now_ns;
     in_window_ = 0;
-    if (wanted_ == Switches::on || per_second <= kMostPerSecond) return;
+    if (wanted_ == Switches::on || per_second <= kMaxPerSecond) return;
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
     why_stopped_ = fmt::format("{} context switches a second on one processor",

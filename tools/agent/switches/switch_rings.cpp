@@ -24,7 +24,7 @@ namespace {
 /// a processor for longer.
 constexpr std::size_t kLargestRing = 1U << 20U;
 constexpr std::size_t kUsualRing = 256U << 10U;
-constexpr std::size_t kLeastRing = 8U << 10U;
+constexpr std::size_t kMinRing = 8U << 10U;
 /// Where there are more processors, their rings are smaller than the largest, but not than the usual one.
 constexpr std::size_t kAllRings = 8U << 20U;
 
@@ -122,7 +122,7 @@ Result<SwitchRings> SwitchRings::open(std::uint32_t pid, clockid_t clock) {
         SwitchRings rings(pid);
         auto done = rings.open_all(attributes_for(clock), size);
         if (done) return rings;
-        if (!rings.unlocked_ || size == kLeastRing) return tl::unexpected(done.error());
+        if (!rings.unlocked_ || size == kMinRing) return tl::unexpected(done.error());
     }
 }
 

@@ -20,9 +20,9 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::chrono::seconds kDrainPatience{1};
-constexpr std::size_t kMostHeld = 32;     ///< chunks of a thread that wait for one slot to be written
+constexpr std::size_t kMaxHeld = 32;      ///< chunks of a thread that wait for one slot to be written
 constexpr std::uint32_t kShareSpent = 8;  ///< of the chunks, at most, are kept for holes that were given up
-constexpr std::size_t kMostAtOnce = 16;   ///< entries of the ring, before the caller looks around
+constexpr std::size_t kMaxAtOnce = 16;    ///< entries of the ring, before the caller looks around
 
 /// And the remedy. `error`: an errno, for which the machine gave no more buffers; 0: it gave what it was
 /// asked.
@@ -85,7 +85,7 @@ void Drain::take_entry(std::uint32_t raw) {
 
 bool Drain::take_ring() {
     bool any = false;
-    for (std::size_t i = 0; i < kMostAtOnce; ++i) {
+    for (std::size_t i = 0; i < kMaxAtOnce; ++i) {
         const std::uint32_t entry = ring_.next();
         if (entry == 0) break;
         any = true;
@@ -98,7 +98,7 @@ bool Drain::take_ring() {
 
 void Drain::take_told() {
     for (std::uint32_t left = ring_.announced(); left > 0 && ring_.announced() > 0 && take_ring();)
-        left -= std::min<std::uint32_t>(left, kMostAtOnce);
+        left -= std::min<std::uint32_t>(left, kMaxAtOnce);
 }
 
 /// Those whose entry has come after all.
@@ -130,11 +130,11 @@ std::vector<std::uint32_t> Drain::chunks_left(bool count) {
 
 /// Threads that live finish what they have begun, if they get a processor.
 void Drain::await_packing() {
-    constexpr int kMostLooks = 200;
+    constexpr int kMaxLooks = 200;
     constexpr std::chrono::milliseconds kBetween{1};
     int looks = 0;
     for (const std::uint32_t chunk : chunks_left(false))
-        for (; looks < kMostLooks && shared_.chunk_header(chunk).state.load() == shm::ChunkState::packing;
+        for (; looks < kMaxLooks && shared_.chunk_header(chunk).state.load() == shm::ChunkState::packing;
              ++looks)
             std::this_thread::sleep_for(kBetween);
 }
@@ -212,7 +212,7 @@ void Drain::take_chunk(std::uint32_t chunk) {
 /// A handler that has made so many calls may as well have jumped out of the probe.
 Drain::Holes Drain::patience(const std::deque<HeldChunk>& held) {
     const bool long_ago = std::chrono::steady_clock::now() - held.front().since > kDrainPatience;
-    return held.size() > kMostHeld && long_ago ? Holes::give_up : Holes::wait;
+    return held.size() > kMaxHeld && long_ago ? Holes::give_up : Holes::wait;
 }
 
 /// Takes the thread's chunks in their order, up to one with a slot that is not written yet.

@@ -13,7 +13,7 @@ namespace {
 constexpr double kMany = 1e6;
 /// Fewer have cost some milliseconds: a burst, or a program that is done.
 constexpr std::uint64_t kEnough = 250'000;
-constexpr double kLeastOwnCalls = 0.05;
+constexpr double kMinOwnCalls = 0.05;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void FirstMoments::see(std::span<const trace::Event> events) {
     const auto elapsed = static_cast<double>(events.back().tsc - events.front().tsc);
     if (elapsed <= 0 || info_.clock.ticks_per_second <= 0) return;
     const double own =
-        std::max(elapsed - static_cast<double>(all) * info_.clock.probe_ticks, kLeastOwnCalls * elapsed);
+        std::max(elapsed - static_cast<double>(all) * info_.clock.probe_ticks, kMinOwnCalls * elapsed);
     for (std::size_t f = 0; f < functions_.size(); ++f) {
         const double per_second = static_cast<double>(calls[f]) / elapsed * info_.clock.ticks_per_second;
         if (per_second <= functions_[f].per_second) continue;

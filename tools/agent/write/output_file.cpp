@@ -16,7 +16,7 @@
 namespace rdam::agent {
 namespace {
 
-constexpr int kMostNames = 1000;
+constexpr int kMaxNames = 1000;
 
 bool is_ancestor(const trace::ProcessInfo& other, std::uint32_t pid) {
     for (int depth = 0; depth < 64 && pid > 1; ++depth) {
@@ -112,7 +112,7 @@ Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessIn
     OutputFile out;
     std::string error;
     std::string path = wanted;
-    for (int number = 1; number <= kMostNames; ++number) {
+    for (int number = 1; number <= kMaxNames; ++number) {
         switch (try_open(path, process, out, error)) {
             case Attempt::opened:
                 if (path != wanted)

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint16_t kNoFunction = 0xffff;
 /// Of one thread: call stacks whose enter event has not come. More than these few belong to calls that were
 /// left.
-constexpr std::size_t kMostAwaited = 1024;
+constexpr std::size_t kMaxAwaited = 1024;
 
 template <class T>
 T load(std::span<const std::uint8_t> bytes, std::size_t at) {
@@ -210,19 +210,19 @@ bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes
     if (bytes.size() < sizeof(shm::StackCopy)) return false;
     const auto copy = load<shm::StackCopy>(bytes, 0);
     bytes = bytes.subspan(sizeof copy);
-    if (copy.function >= info_.functions.size() || copy.side_bytes > bytes.size() ||
-        copy.stack_bytes > bytes.size() - copy.side_bytes)
+    if (copy.function >= info_.functions.size() || copy.shadow_bytes > bytes.size() ||
+        copy.stack_bytes > bytes.size() - copy.shadow_bytes)
         return false;
     const trace::FunctionInfo& function = info_.functions[copy.function];
     const std::uint64_t entry = info_.objects[function.object].base + function.address;
-    const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.side_bytes),
-                                                bytes.subspan(copy.side_bytes, copy.stack_bytes));
+    const UnwoundStack stack = unwinder_.unwind(entry, copy, bytes.first(copy.shadow_bytes),
+                                                bytes.subspan(copy.shadow_bytes, copy.stack_bytes));
     std::vector<std::uint64_t> key{copy.function, copy.caller};
     key.insert(key.end(), stack.frames.begin(), stack.frames.end());
     const auto [known, added] =
         stacks_.try_emplace(std::move(key), static_cast<std::uint32_t>(info_.stacks.size()) + 1);
     if (added) info_.stacks.push_back({copy.function, copy.caller, stack.frames, stack.truncated});
-    if (thread.stacks.size() >= kMostAwaited) thread.stacks.clear();
+    if (thread.stacks.size() >= kMaxAwaited) thread.stacks.clear();
     thread.stacks[copy.number] = known->second;
     return true;
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <span>
 
 #include "tools/agent/write/output_file.h"
 #include "wrappers/support/printable.h"
@@ -82,7 +83,7 @@ std::string TraceFile::finish() {
     // `rdam record` lists the files of its run itself.
     if (replaced_ && info_.process.run.empty())
         text = "rdam: " + printable(path_) + ": in place of an earlier run's trace\n";
-    for (const std::string& remark : info_.remarks)
+    for (const std::string& remark : std::span(info_.remarks).subspan(printed_))
         text += "rdam: " + printable(remark) + "\n";
     const std::string lost = fmt::format("{} events could not be written: {}", lost_, error_);
     if (lost_ > 0) info_.remarks.push_back(lost);

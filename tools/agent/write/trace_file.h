@@ -17,9 +17,10 @@ namespace rdam::agent {
 class TraceFile {
   public:
     /// `info` has all that is known before the first event, and goes on being completed by whoever learns
-    /// more. `wanted` is the output path; `name` the run's hold on it, which hears of what goes wrong.
+    /// more; its remarks have been printed. `wanted` is the output path; `name` the run's hold on it, which
+    /// hears of what goes wrong.
     TraceFile(trace::TraceInfo& info, const TickRate& rate, std::string wanted, trace::NameLock& name)
-        : info_(info), rate_(rate), wanted_(std::move(wanted)), name_(name) {}
+        : info_(info), rate_(rate), wanted_(std::move(wanted)), name_(name), printed_(info.remarks.size()) {}
 
     /// False: it cannot be opened; finish() says why.
     bool open();
@@ -43,6 +44,7 @@ class TraceFile {
     const TickRate& rate_;
     std::string wanted_;
     trace::NameLock& name_;
+    const std::size_t printed_;  ///< of the remarks, from the first on
     std::string path_;
     bool replaced_ = false;
     int fd_ = -1;  ///< the writer's

@@ -15,9 +15,9 @@ extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_wo
 namespace rdam::agent {
 namespace {
 
-constexpr std::size_t kMostFrames = 256;
+constexpr std::size_t kMaxFrames = 256;
 /// The recorder's own frames included: those of a stack that makes no sense may go round in circles.
-constexpr std::size_t kMostSteps = 4 * kMostFrames;
+constexpr std::size_t kMaxSteps = 4 * kMaxFrames;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ struct UnwindState {
     std::uint64_t start_ip = 0;
     shm::EntryRegisters start;
     const shm::StackCopy* copy = nullptr;
-    std::span<const std::uint8_t> side;
+    std::span<const std::uint8_t> shadow;
     std::span<const std::uint8_t> stack;
     bool ran_out = false;
     std::size_t steps = 0;
@@ -47,7 +47,7 @@ struct UnwindState {
             std::memcpy(&value, bytes.data() + (address - begin), 8);
             return true;
         };
-        if (within(copy->registers.rsp, stack) || within(copy->side_address, side)) return true;
+        if (within(copy->registers.rsp, stack) || within(copy->shadow_address, shadow)) return true;
         const Image* image = find(address);
         if (image != nullptr) {
             // The last bytes of a segment: libunwind reads whole words even where a byte is meant.
@@ -88,11 +88,11 @@ struct UnwindState {
         return recorder < images.size() && images[recorder].contains(ip);
     }
 
-    /// Walks from the start registers on; true: up to a side frame, and on from there.
+    /// Walks from the start registers on; true: up to a shadow frame, and on from there.
     bool walk(std::vector<std::uint64_t>& frames);
 
-    /// Out of the trampoline at `cursor`, if rbp points to a side frame. libunwind takes the CFA for the
-    /// stack pointer, which for a side frame it is not.
+    /// Out of the trampoline at `cursor`, if rbp points to a shadow frame. libunwind takes the CFA for the
+    /// stack pointer, which for a shadow frame it is not.
     bool leave_side_frame(unw_cursor_t& cursor);
 };
 
@@ -103,8 +103,8 @@ bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
         return value;
     };
     const std::uint64_t frame = get(UNW_X86_64_RBP);
-    if (frame < copy->side_address || frame >= copy->side_address + side.size())
-        return false;  // a real frame
+    if (frame < copy->shadow_address || frame >= copy->shadow_address + shadow.size())
+        return false;  // a stack frame
     std::uint64_t return_address = 0;
     shm::EntryRegisters caller;
     if (!read(frame, caller.rbp) || !read(frame + 8, return_address)) return false;
@@ -123,7 +123,7 @@ bool UnwindState::leave_side_frame(unw_cursor_t& cursor) {
 bool UnwindState::walk(std::vector<std::uint64_t>& frames) {
     unw_cursor_t cursor;
     if (space == nullptr || unw_init_remote(&cursor, space, this) != 0) return false;
-    for (; steps < kMostSteps && frames.size() < kMostFrames && unw_step(&cursor) > 0; ++steps) {
+    for (; steps < kMaxSteps && frames.size() < kMaxFrames && unw_step(&cursor) > 0; ++steps) {
         unw_word_t ip = 0;
         if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0) return false;
         if (!is_recorder(ip)) {
@@ -202,20 +202,20 @@ Unwinder::~Unwinder() {
 }
 
 UnwoundStack Unwinder::unwind(std::uint64_t entry, const shm::StackCopy& copy,
-                              std::span<const std::uint8_t> side, std::span<const std::uint8_t> stack) {
+                              std::span<const std::uint8_t> shadow, std::span<const std::uint8_t> stack) {
     UnwindState& state = *state_;
     UnwoundStack result;
     state.copy = &copy;
-    state.side = side;
+    state.shadow = shadow;
     state.stack = stack;
     state.ran_out = false;
     state.steps = 0;
     state.start = copy.registers;
     state.start_ip = entry;
-    while (result.frames.size() < kMostFrames && state.walk(result.frames)) {
+    while (result.frames.size() < kMaxFrames && state.walk(result.frames)) {
     }
     if (result.frames.empty()) result.frames.push_back(copy.caller);
-    result.truncated = state.ran_out || result.frames.size() == kMostFrames;
+    result.truncated = state.ran_out || result.frames.size() == kMaxFrames;
     return result;
 }
 

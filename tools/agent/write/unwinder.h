@@ -28,9 +28,9 @@ class Unwinder {
     void add(const ProcessObject& object);
     ~Unwinder();
 
-    /// `entry` is the run-time address of the wrapped function; `side` and `stack` are the bytes behind
+    /// `entry` is the run-time address of the wrapped function; `shadow` and `stack` are the bytes behind
     /// `copy`.
-    UnwoundStack unwind(std::uint64_t entry, const shm::StackCopy& copy, std::span<const std::uint8_t> side,
+    UnwoundStack unwind(std::uint64_t entry, const shm::StackCopy& copy, std::span<const std::uint8_t> shadow,
                         std::span<const std::uint8_t> stack);
 
   private:

@@ -91,7 +91,7 @@ std::span<const Binding> bindings() {
         {Command::threshold,
          {'t'},
          "t",
-         "from which score on a function is worth a look",
+         "highlight functions that score at least this",
          "",
          where_scores_are()},
         {Command::undo, {'u'}, "u", "takes the last change back", "undo", where_rules_change()},

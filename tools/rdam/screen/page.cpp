@@ -17,7 +17,7 @@ namespace rdam::screen {
 namespace {
 
 constexpr std::size_t kBarHeight = 4;
-constexpr std::size_t kMostBars = 100;
+constexpr std::size_t kMaxBars = 100;
 constexpr std::size_t kWidestKey = 24;
 
 std::vector<std::string> facts_of(const score::FunctionRow& row) {
@@ -131,7 +131,7 @@ Line tab_line(Tab tab) {
 
 std::size_t bars_for(std::size_t width) {
     const std::size_t most = width > kCursorWidth ? width - kCursorWidth : 1;
-    return std::clamp<std::size_t>(most, 1, kMostBars);
+    return std::clamp<std::size_t>(most, 1, kMaxBars);
 }
 
 Content page_content(const PageFacts& facts, Tab tab, std::size_t width) {

@@ -14,7 +14,7 @@
 namespace rdam::screen {
 namespace {
 
-constexpr std::size_t kMostFrames = 30;
+constexpr std::size_t kMaxFrames = 30;
 
 void add_indented(std::vector<Line>& lines, const std::string& text, std::size_t indent, std::size_t width,
                   Look look = Look::plain) {
@@ -57,7 +57,7 @@ void add_caller(const PageFacts& facts, const score::CallerRow& caller, std::siz
     for (const std::uint64_t address : addresses) {
         for (const output::StackFrame& frame : facts.symbols.frames(address))
             add_indented(lines, printable(output::frame_text(frame)), 2, width);
-        if (++shown == kMostFrames) break;
+        if (++shown == kMaxFrames) break;
     }
     const bool more = shown < addresses.size() || (sampled && commonest->truncated);
     if (more) lines.push_back(line("  …", Look::faint));

@@ -63,7 +63,7 @@ constexpr Column kInterval{"95 %", 11, [](const Row& row) {
                            }};
 
 constexpr std::size_t kScoreWidth = 6;
-constexpr std::size_t kLeastName = 22;
+constexpr std::size_t kMinName = 22;
 
 struct Layout {
     bool interval = false;
@@ -72,14 +72,14 @@ struct Layout {
 };
 
 Layout layout_for(std::size_t width) {
-    const std::pair<const Column*, std::size_t> wishes[] = {
+    const std::pair<const Column*, std::size_t> configuration[] = {
         {&kLost, 5}, {&kOccurrences, 1}, {&kInterval, 0}, {&kMedian, 3},
         {&kMin, 2},  {&kP99, 4},         {&kThreads, 6}};
     std::size_t used = kScoreWidth + 2;
     std::vector<std::pair<std::size_t, Column>> chosen;
     Layout layout;
-    for (const auto& [column, place] : wishes) {
-        if (used + column->width + 2 + kLeastName > width && column != &kLost) break;
+    for (const auto& [column, place] : configuration) {
+        if (used + column->width + 2 + kMinName > width && column != &kLost) break;
         used += column->width + 2;
         if (column == &kInterval) {
             layout.interval = true;

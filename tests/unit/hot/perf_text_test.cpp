@@ -1,8 +1,8 @@
 // The columns of a report, and what is refused.
+#include "wrappers/list/perf_text.h"
+
 #include <catch2/catch.hpp>
 #include <string>
-
-#include "wrappers/list/perf_text.h"
 
 using namespace rdam;
 

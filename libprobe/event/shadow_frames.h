@@ -11,9 +11,9 @@
 
 namespace rdam::probe {
 
-/// The real frames of a thread may reach an eighth of the way into its stack. What is below has side frames,
-/// so a recursion that just fits without the recorder does so with it, an eighth of the stack apart. An empty
-/// stack, and any other that the thread runs on (a signal's, a coroutine's), is not watched.
+/// The stack frames of a thread may reach an eighth of the way into its stack. What is below has shadow
+/// frames, so a recursion that just fits without the recorder does so with it, an eighth of the stack apart.
+/// An empty stack, and any other that the thread runs on (a signal's, a coroutine's), is not watched.
 void watch_stack(ThreadState& thread, const Stack& stack);
 
 /// The stack of `size` bytes that `address` is near the top of; empty for a size of 0.
@@ -24,12 +24,12 @@ Stack stack_of(std::uint64_t address, std::uint64_t size);
 Stack first_stack(char** environment);
 
 /// The thread's frame at an address; null: it has none there.
-SideFrame* as_side_frame(ThreadState& thread, std::uint64_t address);
+ShadowFrame* as_shadow_frame(ThreadState& thread, std::uint64_t address);
 
 /// A return address of a wrapped call.
 bool in_trampolines(std::uint64_t address);
 
 /// Gives back what has been mapped for a thread that ends: none of its calls is open.
-void release_side_frames(ThreadState& thread);
+void release_shadow_frames(ThreadState& thread);
 
 }  // namespace rdam::probe

@@ -1,7 +1,7 @@
+#include "wrappers/object/demangle.h"
+
 #include <catch2/catch.hpp>
 #include <string>
-
-#include "wrappers/object/demangle.h"
 
 using rdam::demangle;
 using rdam::display_name;

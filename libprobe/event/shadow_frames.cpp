@@ -1,4 +1,4 @@
-#include "libprobe/event/side_frames.h"
+#include "libprobe/event/shadow_frames.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -25,10 +25,10 @@ std::size_t block_bytes(std::uint32_t block) {
 }
 
 std::size_t block_frames(std::uint32_t block) {
-    return block_bytes(block) / sizeof(SideFrame);
+    return block_bytes(block) / sizeof(ShadowFrame);
 }
 
-/// What is known when all side frames are in use.
+/// What is known when all shadow frames are in use.
 struct Exhaustion {
     std::uint64_t place =
         0;  ///< where the return address of the call that begins now stands; 0: it has none of its own
@@ -41,11 +41,11 @@ bool on_signal_stack() {
     return sys::call(SYS_sigaltstack, 0, sys::word(&stack)) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/// Whether the call of a side frame is over although nobody has given the frame back: left by longjmp. What
+/// Whether the call of a shadow frame is over although nobody has given the frame back: left by longjmp. What
 /// had its return address where another call has it now has ended, and so has what is further down the same
 /// stack. Elsewhere the word there tells: it leads back to the trampoline during the call, and to the caller
 /// before it, when a signal has come in between.
-bool is_over(const SideFrame& frame, const Exhaustion& now, bool look) {
+bool is_over(const ShadowFrame& frame, const Exhaustion& now, bool look) {
     if (frame.place == 0) return false;  // taken by what a signal has interrupted
     if (frame.place == now.place) return true;
     if (holds(now.stack, frame.place)) return frame.place < now.below;
@@ -57,23 +57,23 @@ bool is_over(const SideFrame& frame, const Exhaustion& now, bool look) {
 }
 
 /// Of calls that had their return address at the same place only the last can still be there.
-bool is_superseded(const SideFrame& frame, const SideFrame* frames, std::size_t count) {
+bool is_superseded(const ShadowFrame& frame, const ShadowFrame* frames, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         if (frame.place != 0 && frames[i].place == frame.place && frames[i].order > frame.order) return true;
     return false;
 }
 
-void give_back(ThreadState& thread, SideFrame& frame) {
+void give_back(ThreadState& thread, ShadowFrame& frame) {
     frame.place = 0;
-    frame.rbp = reinterpret_cast<std::uint64_t>(thread.side_free);
-    thread.side_free = &frame;
+    frame.rbp = reinterpret_cast<std::uint64_t>(thread.shadow_free);
+    thread.shadow_free = &frame;
 }
 
-std::size_t reclaim(ThreadState& thread, SideFrame* frames, std::size_t count, const Exhaustion& now,
+std::size_t reclaim(ThreadState& thread, ShadowFrame* frames, std::size_t count, const Exhaustion& now,
                     bool look) {
     std::size_t found = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        SideFrame& frame = frames[i];
+        ShadowFrame& frame = frames[i];
         const bool superseded = look && !holds(now.stack, frame.place) && is_superseded(frame, frames, count);
         if (!superseded && !is_over(frame, now, look)) continue;
         give_back(thread, frame);
@@ -82,7 +82,7 @@ std::size_t reclaim(ThreadState& thread, SideFrame* frames, std::size_t count, c
     return found;
 }
 
-/// Takes back the side frames that were jumped over. True if that was worth it.
+/// Takes back the shadow frames that were jumped over. True if that was worth it.
 bool reclaim_all(ThreadState& thread, std::uint64_t return_address, std::uint64_t place) {
     // Looking at a stack word costs a system call, and at one another's place the square of their number.
     constexpr std::uint32_t kLookedAt = 1;
@@ -91,41 +91,41 @@ bool reclaim_all(ThreadState& thread, std::uint64_t return_address, std::uint64_
     const Exhaustion now{.place = in_trampolines(return_address) ? 0 : place,
                          .below = below,
                          .stack = holds(thread.stack, below) ? thread.stack : Stack{}};
-    std::size_t found = reclaim(thread, thread.side, kSideFrames, now, true);
-    for (std::uint32_t i = 0; i < thread.side_block_count; ++i)
-        found += reclaim(thread, thread.side_blocks[i], block_frames(i), now, i < kLookedAt);
-    return found >= kSideFrames / 2;
+    std::size_t found = reclaim(thread, thread.shadow, kShadowFrames, now, true);
+    for (std::uint32_t i = 0; i < thread.shadow_block_count; ++i)
+        found += reclaim(thread, thread.shadow_blocks[i], block_frames(i), now, i < kLookedAt);
+    return found >= kShadowFrames / 2;
 }
 
 void reclaim_unwound(ThreadState& thread) {
-    while (SideFrame* const dead = thread.side_dead) {
-        thread.side_dead = static_cast<SideFrame*>(dead->resume);
+    while (ShadowFrame* const dead = thread.shadow_dead) {
+        thread.shadow_dead = static_cast<ShadowFrame*>(dead->resume);
         give_back(thread, *dead);
     }
 }
 
-void add_frames(ThreadState& thread, SideFrame* frames, std::size_t count) {
+void add_frames(ThreadState& thread, ShadowFrame* frames, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-        frames[i].rbp = reinterpret_cast<std::uint64_t>(i + 1 < count ? &frames[i + 1] : thread.side_free);
-    thread.side_free = frames;
+        frames[i].rbp = reinterpret_cast<std::uint64_t>(i + 1 < count ? &frames[i + 1] : thread.shadow_free);
+    thread.shadow_free = frames;
 }
 
 bool add_block(ThreadState& thread) {
-    const std::uint32_t block = thread.side_block_count;
-    if (block == kMostSideBlocks) return false;
-    auto* const frames = static_cast<SideFrame*>(map_private(block_bytes(block)));
+    const std::uint32_t block = thread.shadow_block_count;
+    if (block == kMaxShadowBlocks) return false;
+    auto* const frames = static_cast<ShadowFrame*>(map_private(block_bytes(block)));
     if (frames == nullptr) return false;
-    thread.side_blocks[thread.side_block_count++] = frames;
+    thread.shadow_blocks[thread.shadow_block_count++] = frames;
     add_frames(thread, frames, block_frames(block));
     return true;
 }
 
 /// There are no frames left, nor any to be had: a recursion of a million calls must not look for one in each.
 void pass_some(ThreadState& thread) {
-    std::size_t all = kSideFrames;
-    for (std::uint32_t i = 0; i < thread.side_block_count; ++i)
+    std::size_t all = kShadowFrames;
+    for (std::uint32_t i = 0; i < thread.shadow_block_count; ++i)
         all += block_frames(i);
-    thread.side_pass = static_cast<std::uint32_t>(all / kPassShare);
+    thread.shadow_pass = static_cast<std::uint32_t>(all / kPassShare);
 }
 
 }  // namespace
@@ -147,15 +147,15 @@ Stack first_stack(char** environment) {
                     limit.rlim_cur == RLIM_INFINITY ? 0 : limit.rlim_cur);
 }
 
-SideFrame* as_side_frame(ThreadState& thread, std::uint64_t address) {
-    const auto within = [address](const SideFrame* frames, std::size_t bytes) {
+ShadowFrame* as_shadow_frame(ThreadState& thread, std::uint64_t address) {
+    const auto within = [address](const ShadowFrame* frames, std::size_t bytes) {
         const auto first = reinterpret_cast<std::uint64_t>(frames);
-        return address >= first && address < first + bytes && (address - first) % sizeof(SideFrame) == 0;
+        return address >= first && address < first + bytes && (address - first) % sizeof(ShadowFrame) == 0;
     };
-    bool found = within(thread.side, sizeof thread.side);
-    for (std::uint32_t i = 0; i < thread.side_block_count && !found; ++i)
-        found = within(thread.side_blocks[i], block_bytes(i));
-    return found ? reinterpret_cast<SideFrame*>(address) : nullptr;
+    bool found = within(thread.shadow, sizeof thread.shadow);
+    for (std::uint32_t i = 0; i < thread.shadow_block_count && !found; ++i)
+        found = within(thread.shadow_blocks[i], block_bytes(i));
+    return found ? reinterpret_cast<ShadowFrame*>(address) : nullptr;
 }
 
 bool in_trampolines(std::uint64_t address) {
@@ -163,36 +163,36 @@ bool in_trampolines(std::uint64_t address) {
            address < reinterpret_cast<std::uint64_t>(rdam_trampolines_end);
 }
 
-void release_side_frames(ThreadState& thread) {
-    thread.side_free = nullptr;
-    thread.side_dead = nullptr;
-    thread.side_ready = false;
-    while (thread.side_block_count > 0) {
-        const std::uint32_t last = --thread.side_block_count;
-        sys::call(SYS_munmap, sys::word(thread.side_blocks[last]), static_cast<long>(block_bytes(last)));
+void release_shadow_frames(ThreadState& thread) {
+    thread.shadow_free = nullptr;
+    thread.shadow_dead = nullptr;
+    thread.shadow_ready = false;
+    while (thread.shadow_block_count > 0) {
+        const std::uint32_t last = --thread.shadow_block_count;
+        sys::call(SYS_munmap, sys::word(thread.shadow_blocks[last]), static_cast<long>(block_bytes(last)));
     }
 }
 
 }  // namespace rdam::probe
 
-rdam::probe::SideFrame* rdam_slow_side(rdam::probe::FunctionEntry*, std::uint64_t return_address,
-                                       std::uint64_t place) {
+rdam::probe::ShadowFrame* rdam_slow_shadow(rdam::probe::FunctionEntry*, std::uint64_t return_address,
+                                           std::uint64_t place) {
     using namespace rdam::probe;
     const rdam::sys::BlockSignals blocked;
     ThreadState& thread = rdam_thread;
-    if (thread.side_free != nullptr) return thread.side_free;
+    if (thread.shadow_free != nullptr) return thread.shadow_free;
     if (thread.lent) return nullptr;
     reclaim_unwound(thread);
-    if (thread.side_free != nullptr) return thread.side_free;
-    if (!thread.side_ready) {
-        thread.side_ready = true;
-        add_frames(thread, thread.side, kSideFrames);
-    } else if (thread.side_pass > 0) {
-        --thread.side_pass;
+    if (thread.shadow_free != nullptr) return thread.shadow_free;
+    if (!thread.shadow_ready) {
+        thread.shadow_ready = true;
+        add_frames(thread, thread.shadow, kShadowFrames);
+    } else if (thread.shadow_pass > 0) {
+        --thread.shadow_pass;
     } else if (!reclaim_all(thread, return_address, place) && !add_block(thread) &&
-               thread.side_free == nullptr) {
+               thread.shadow_free == nullptr) {
         pass_some(thread);
     }
-    if (thread.side_free == nullptr) count_dropped(thread);
-    return thread.side_free;
+    if (thread.shadow_free == nullptr) count_dropped(thread);
+    return thread.shadow_free;
 }

@@ -56,7 +56,7 @@ TEST_CASE("words are numbered registers first, then the stack") {
         prototype.parameters.push_back(integer("i"));
     prototype.parameters.push_back(floating("f"));
     const auto call = describe_call(prototype, {"f"}, true);
-    CHECK(call.frame == rdam::plan::Frame::real);
+    CHECK(call.frame == rdam::plan::Frame::stack);
     CHECK(call.stack_bytes == 8);
     CHECK(call.recording.integer_registers == 6);
     CHECK(call.recording.vector_registers == 1);
@@ -93,21 +93,21 @@ TEST_CASE("a hidden result pointer takes the first register") {
     CHECK(call.recording.return_value == rdam::plan::ReturnValue::none);
 }
 
-TEST_CASE("what cannot be copied or is not certain gets a side frame") {
+TEST_CASE("what cannot be copied or is not certain gets a shadow frame") {
     Prototype variadic;
     variadic.variadic = true;
     variadic.parameters = {integer("a")};
-    CHECK(describe_call(variadic, {}, true).frame == rdam::plan::Frame::side);
+    CHECK(describe_call(variadic, {}, true).frame == rdam::plan::Frame::shadow);
     CHECK(describe_call(variadic, {}, true).parameters.size() == 1);
 
     Prototype large;
     large.parameters = {structure(rdam::plan::kMaxStackBytes + 8)};
-    CHECK(describe_call(large, {}, true).frame == rdam::plan::Frame::side);
+    CHECK(describe_call(large, {}, true).frame == rdam::plan::Frame::shadow);
 
     Prototype over_aligned;
     over_aligned.parameters = {structure(32)};
     over_aligned.parameters[0].passed.alignment = 32;
-    CHECK(describe_call(over_aligned, {}, true).frame == rdam::plan::Frame::side);
+    CHECK(describe_call(over_aligned, {}, true).frame == rdam::plan::Frame::shadow);
 
     Prototype doubtful = variadic;
     doubtful.doubt = "for the test";

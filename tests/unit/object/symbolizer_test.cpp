@@ -1,9 +1,10 @@
+#include "wrappers/object/symbolizer.h"
+
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
 
 #include "wrappers/object/object_file.h"
-#include "wrappers/object/symbolizer.h"
 
 namespace {
 

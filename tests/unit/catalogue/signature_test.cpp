@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "wrappers/catalogue/signature.h"
+
+#include <catch2/catch.hpp>
 
 using rdam::parse_signature;
 using rdam::ValueKind;

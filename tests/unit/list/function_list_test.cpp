@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "wrappers/list/function_list.h"
+
+#include <catch2/catch.hpp>
 
 using rdam::parse_function_list;
 using rdam::parse_function_names;

@@ -279,10 +279,10 @@ TEST_CASE("the store is bounded, and touches nothing but plans") {
     fs::last_write_time(
         folder.kept_file().filename() == "notes.plan" ? folder.path / "store/notes.plan" : folder.kept_file(),
         long_ago);
-    for (std::size_t i = 0; i < PlanStore::kMostFiles; ++i)
+    for (std::size_t i = 0; i < PlanStore::kMaxFiles; ++i)
         store.save("key" + std::to_string(i), bytes);
     const auto files = std::distance(fs::directory_iterator{folder.path / "store"}, {});
-    CHECK(files == PlanStore::kMostFiles + 1);
+    CHECK(files == PlanStore::kMaxFiles + 1);
     CHECK(fs::exists(folder.path / "store/notes.plan"));
     const std::vector<std::uint8_t> large(PlanStore::kLargestFile);
     for (int i = 0; i < 6; ++i)
@@ -290,7 +290,7 @@ TEST_CASE("the store is bounded, and touches nothing but plans") {
     std::uint64_t total = 0;
     for (const auto& entry : fs::directory_iterator{folder.path / "store"})
         total += entry.file_size();
-    CHECK(total <= PlanStore::kMostBytes + 4);
+    CHECK(total <= PlanStore::kMaxBytes + 4);
     CHECK(store.load("large5").has_value());
     store.save("too large", std::vector<std::uint8_t>(PlanStore::kLargestFile + 1));
     CHECK_FALSE(store.load("too large").has_value());

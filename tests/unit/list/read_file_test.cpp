@@ -1,3 +1,5 @@
+#include "wrappers/list/read_file.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -5,8 +7,6 @@
 #include <fstream>
 #include <string>
 #include <thread>
-
-#include "wrappers/list/read_file.h"
 
 using rdam::read_whole_file;
 

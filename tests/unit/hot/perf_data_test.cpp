@@ -1,4 +1,6 @@
 // perf.data, against an independent count of its samples, and perf.data that is none.
+#include "wrappers/list/perf_data.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +14,6 @@
 
 #include "tests/unit/hot/expected_list.h"
 #include "wrappers/list/child_process.h"
-#include "wrappers/list/perf_data.h"
 
 namespace fs = std::filesystem;
 using namespace rdam;

@@ -1,7 +1,7 @@
 // What perf script prints of samples, line by line.
-#include <catch2/catch.hpp>
-
 #include "wrappers/list/sample_places.h"
+
+#include <catch2/catch.hpp>
 
 using rdam::parse_sample_places;
 using Offsets = rdam::SamplePlaces::Offsets;

@@ -1,7 +1,8 @@
+#include "wrappers/list/name_text.h"
+
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "wrappers/list/name_text.h"
 #include "wrappers/support/printable.h"
 
 using rdam::shortened_name;

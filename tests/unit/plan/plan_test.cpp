@@ -65,7 +65,7 @@ TEST_CASE("well-known functions have the parameters of the manual, keys included
     const Plan plan = plan_here("write\npthread_mutex_lock@@GLIBC_2.2.5\nprintf\n");
     const PlannedFunction* write = find(plan, "write");
     REQUIRE(write != nullptr);
-    CHECK(write->frame == rdam::plan::Frame::real);
+    CHECK(write->frame == rdam::plan::Frame::stack);
     CHECK(write->stack_bytes == 0);
     CHECK(write->recording.integer_registers == 3);
     CHECK(write->recording.return_value == rdam::plan::ReturnValue::rax);
@@ -83,7 +83,7 @@ TEST_CASE("well-known functions have the parameters of the manual, keys included
     CHECK(lock->parameters[0].key);
     const PlannedFunction* variadic = find(plan, "printf");
     REQUIRE(variadic != nullptr);
-    CHECK(variadic->frame == rdam::plan::Frame::side);
+    CHECK(variadic->frame == rdam::plan::Frame::shadow);
     CHECK(variadic->parameters.size() == 1);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("arguments are left out on request") {
     CHECK(plan.functions[0].recording == rdam::plan::Recording{});
     CHECK(plan.functions[0].parameters.empty());
     CHECK_FALSE(plan.functions[0].result.has_value());
-    CHECK(plan.functions[0].frame == rdam::plan::Frame::real);
+    CHECK(plan.functions[0].frame == rdam::plan::Frame::stack);
 }
 
 TEST_CASE("a function is sampled if an entry that means it is marked, and none spells it out without") {

@@ -108,7 +108,7 @@ TEST_CASE("versions: the default one, the one asked for, or all that exist") {
 
 TEST_CASE("names that compilers give are names") {
     CHECK(only_function(plan_for("rhs_._omp_fn.0")).linkage_name == "rhs_._omp_fn.0");
-    CHECK(only_function(plan_for("only_copies.isra.1")).frame == rdam::plan::Frame::side);
+    CHECK(only_function(plan_for("only_copies.isra.1")).frame == rdam::plan::Frame::shadow);
     CHECK(only_function(plan_for("only_copies.isra.1")).parameters.empty());
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("Fortran names go without their decoration") {
 #ifdef HAVE_FORTRAN
 TEST_CASE("a Fortran compiler's names") {
     CHECK(only_function(plan_for("solve", "libsolver.so")).linkage_name == "solve_");
-    CHECK(only_function(plan_for("solve_", "libsolver.so")).frame == rdam::plan::Frame::side);
+    CHECK(only_function(plan_for("solve_", "libsolver.so")).frame == rdam::plan::Frame::shadow);
     CHECK(only_function(plan_for("grid::relax", "libsolver.so")).linkage_name == "__grid_MOD_relax");
     CHECK(only_function(plan_for("__grid_MOD_relax", "libsolver.so")).source == "solver.f90:3");
 }
@@ -157,7 +157,7 @@ TEST_CASE("a Fortran compiler's names") {
 TEST_CASE("a Rust compiler's names") {
     const Plan plan = plan_for("libshelf.so:*shelf::Shelf*weigh", "libshelf.so");
     const PlannedFunction& weigh = only_function(plan);
-    CHECK(weigh.frame == rdam::plan::Frame::side);
+    CHECK(weigh.frame == rdam::plan::Frame::shadow);
     CHECK(weigh.parameters.empty());
     CHECK(only_function(plan_for(weigh.name, "libshelf.so")).address == weigh.address);
     CHECK(only_function(plan_for(weigh.linkage_name, "libshelf.so")).address == weigh.address);
@@ -287,7 +287,7 @@ TEST_CASE("what does not exist is answered with what does") {
 TEST_CASE("stripped libraries are planned from their exported names") {
     const Plan plan = plan_for("calls_twin_a", "libsymbols.bare.so");
     CHECK(only_function(plan).name == "calls_twin_a");
-    CHECK(only_function(plan).frame == rdam::plan::Frame::side);
+    CHECK(only_function(plan).frame == rdam::plan::Frame::shadow);
     CHECK(only_function(plan).parameters.empty());
     CHECK(
         contains(only_answer(plan_for("libsymbols.bare.so:twin", "libsymbols.bare.so")).reason, "stripped"));

@@ -1,10 +1,11 @@
 // Functions that look at their return address are left alone: it would be the recorder's.
+#include "wrappers/plan/return_address.h"
+
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
-#include "wrappers/plan/return_address.h"
 
 namespace {
 

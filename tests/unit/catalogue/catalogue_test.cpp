@@ -1,8 +1,9 @@
+#include "wrappers/catalogue/catalogue.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "wrappers/catalogue/builtin_text.h"
-#include "wrappers/catalogue/catalogue.h"
 
 using rdam::Catalogue;
 using rdam::ValueKind;
