@@ -55,6 +55,22 @@ class Libraries(Case):
         self.assertEqual(self.counts()["plugin_work"], CALLS)
         self.assertNotIn("not recorded", self.rdam("analyze").stdout.decode())
 
+    def test_name_that_a_later_library_does_not_have(self):
+        done = self.record(functions="libplugin.so:inner,libplugin.so:plugin_wrok,libc.so.6:getenv")
+        said = done.stderr.decode()
+        self.assertEqual(said.count("rdam: 'libplugin.so:plugin_wrok': not found"), 1, said)
+        self.assertIn("the nearest name is libplugin.so:plugin_work", said)
+        self.assertNotIn("'libplugin.so:inner': not found", said)
+        self.assertNotIn("'libc.so.6:getenv': not found", said)
+        self.assertNotIn("never loaded", said)
+        analysis = self.rdam("analyze").stdout.decode()
+        self.assertRegex(analysis, r"libplugin.so:plugin_wrok was not recorded: not found.*the nearest name is libplugin.so:plugin_work")
+
+    def test_library_that_never_comes(self):
+        done = self.record(functions="libplugin.so:inner,libmissing.so:one,libmissing.so:two")
+        self.assertRegex(done.stderr.decode(), r"rdam: process \d+ \(/[^)]*/loads\) never loaded libmissing.so: "
+                         "2 entries of the list were not looked for\n")
+
     def test_relative_path(self):
         os.makedirs(self.folder / "lib")
         shutil.copy(PLUGIN, self.folder / "lib" / "libplugin.so")

@@ -321,7 +321,8 @@ int run(int fd) {
     // `rdam record` itself says when there is no trace at all.
     const std::string text =
         drain.finish(watch.end() != End::exited, configuration.top && configuration.run.empty());
-    put_message(control, (configuration.top ? no_counters(info.counters) : "") + text);
+    put_message(control,
+                planning.awaited_text() + (configuration.top ? no_counters(info.counters) : "") + text);
     shared->announce(shm::AgentState::finished);
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "wrappers/object/name_index.h"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 
 #include "wrappers/object/demangle.h"
@@ -12,9 +13,14 @@ NameIndex::NameIndex(const std::vector<Symbol>& symbols) {
         if (!symbol.is_code()) continue;
         all_pieces_.add(symbol.name);
         const CloneParts parts = split_clone(symbol.name);
-        if (!parts.suffix.empty() && parts.suffix.find(".cold") == std::string_view::npos)
-            clones_.push_back({parts.base, index});
-        if (!looks_mangled(symbol.name)) continue;
+        const bool cold = parts.suffix.find(".cold") != std::string_view::npos;
+        const bool mangled = looks_mangled(symbol.name);
+        if (!parts.suffix.empty() && !cold) clones_.push_back({parts.base, index});
+        if (!cold && symbol.kind != SymbolKind::label) {
+            named_.push_back({index, mangled, letters_of(symbol.name)});
+            names_.push_back(symbol.name);
+        }
+        if (!mangled) continue;
         mangled_.push_back(index);
         pieces_.add(symbol.name);
     }
@@ -31,6 +37,19 @@ std::span<const NameIndex::Clone> NameIndex::clones_of(std::string_view base) co
     while (end != clones_.end() && end->base == base)
         ++end;
     return {begin, end};
+}
+
+std::span<const std::uint64_t> NameIndex::demangled_letters() const {
+    std::call_once(demangled_->once, [&] {
+        demangled_->letters.resize(named_.size());
+        for (std::size_t at = 0; at < named_.size(); ++at) {
+            if (!named_[at].mangled) continue;
+            const DemangledName name = demangle(names_[at]);
+            for (const std::string* text : {&name.brief, &name.signature, &name.full, &name.hashed})
+                demangled_->letters[at] |= letters_of(*text);
+        }
+    });
+    return demangled_->letters;
 }
 
 bool NameIndex::may_contain(std::string_view token) const {

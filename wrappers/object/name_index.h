@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,15 @@
 #include "wrappers/object/symbol.h"
 
 namespace rdam {
+
+/// The characters of `text`, those with the same six low bits taken for one. What contains a text has all
+/// of its characters.
+constexpr std::uint64_t letters_of(std::string_view text) {
+    std::uint64_t letters = 0;
+    for (const char c : text)
+        letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) & 63U);
+    return letters;
+}
 
 /// Immutable once built; the views point to where those of the symbols do.
 class NameIndex {
@@ -25,6 +36,17 @@ class NameIndex {
     const std::vector<Clone>& clones() const { return clones_; }  ///< by base, then symbol
     std::span<const Clone> clones_of(std::string_view base) const;
 
+    /// Code that a glob may mean: no label, no cold part.
+    struct Named {
+        std::uint32_t symbol = 0;
+        bool mangled = false;
+        std::uint64_t letters = 0;  ///< of the name as it stands in the symbol table
+    };
+    const std::vector<Named>& named() const { return named_; }  ///< by symbol
+    /// The letters of all demangled forms, by index into named(); 0 for what is not mangled. Demangles every
+    /// name the first time. Safe for several threads.
+    std::span<const std::uint64_t> demangled_letters() const;
+
     /// Code whose name is mangled, ascending.
     const std::vector<std::uint32_t>& mangled() const { return mangled_; }
     /// False: no mangled name contains `token`.
@@ -33,7 +55,15 @@ class NameIndex {
     bool may_be_named(std::string_view piece) const { return all_pieces_.may_contain(piece); }
 
   private:
+    struct Demangled {
+        std::once_flag once;
+        std::vector<std::uint64_t> letters;
+    };
+
     std::vector<Clone> clones_;
+    std::vector<Named> named_;
+    std::vector<std::string_view> names_;  // as named_
+    std::unique_ptr<Demangled> demangled_ = std::make_unique<Demangled>();
     std::vector<std::uint32_t> mangled_;
     PieceFilter pieces_;      // of the mangled names
     PieceFilter all_pieces_;  // of all names of code

@@ -37,6 +37,13 @@ std::string lower_case(std::string_view text) {
     return result;
 }
 
+/// The letters of a glob without `[` that stand for themselves.
+std::uint64_t literal_letters(std::string_view glob) {
+    std::string literal{glob};
+    std::erase_if(literal, [](char c) { return c == '*' || c == '?'; });
+    return letters_of(literal);
+}
+
 /// The longest part of a glob without `[` that stands for itself.
 std::string longest_literal(std::string_view glob) {
     std::string_view longest;
@@ -81,7 +88,10 @@ NameQuery::NameQuery(std::string_view name) {
     // Bracket expressions of a glob are not identifiers; what stands before the parameters is enough to
     // filter by.
     const bool has_brackets = is_glob_ && name_.find('[') != std::string::npos;
-    if (is_glob_ && !has_brackets) piece_ = longest_literal(name_);
+    if (is_glob_ && !has_brackets) {
+        piece_ = longest_literal(name_);
+        letters_ = literal_letters(name_);
+    }
     token_ = has_brackets ? std::string{} : required_token(name_.substr(0, name_.find('(', 1)));
 }
 
@@ -152,9 +162,24 @@ bool NameQuery::is_demangled_as(std::string_view mangled, bool as_glob) const {
     return false;
 }
 
+/// Of a glob: there may be thousands of them, which cannot all have every name demangled.
+std::vector<SymbolMatch> NameQuery::by_demangled_form(const ObjectFile& object, bool as_glob) const {
+    std::vector<SymbolMatch> matches;
+    const NameIndex& names = object.names();
+    const auto letters = names.demangled_letters();
+    for (std::size_t at = 0; at < letters.size(); ++at) {
+        const NameIndex::Named& named = names.named()[at];
+        if (named.mangled && has_letters(letters[at]) &&
+            is_demangled_as(object.symbols()[named.symbol].name, as_glob))
+            matches.push_back({named.symbol, MatchKind::demangled_name});
+    }
+    return matches;
+}
+
 std::vector<SymbolMatch> NameQuery::by_demangled_name(const ObjectFile& object) const {
     std::vector<SymbolMatch> matches;
     if (!object.names().may_contain(token_)) return matches;
+    if (is_glob_) return by_demangled_form(object, false);
     for (const std::uint32_t index : object.names().mangled()) {
         if (is_demangled_as(object.symbols()[index].name, false))
             matches.push_back({index, MatchKind::demangled_name});
@@ -165,16 +190,21 @@ std::vector<SymbolMatch> NameQuery::by_demangled_name(const ObjectFile& object) 
 std::vector<SymbolMatch> NameQuery::by_glob(const ObjectFile& object) const {
     std::vector<SymbolMatch> matches;
     const auto& symbols = object.symbols();
-    const bool plain = object.names().may_be_named(piece_);
-    if (!plain && !object.names().may_contain(token_)) return matches;
-    for (std::uint32_t index = 0; index < symbols.size(); ++index) {
-        const Symbol& symbol = symbols[index];
-        if (!symbol.is_code() || symbol.kind == SymbolKind::label) continue;
-        if (split_clone(symbol.name).suffix.find(".cold") != std::string_view::npos) continue;
-        if ((plain && glob_match(name_, symbol.name)) ||
-            (looks_mangled(symbol.name) && is_demangled_as(symbol.name, true)))
-            matches.push_back({index, MatchKind::glob});
+    const NameIndex& names = object.names();
+    const bool plain = names.may_be_named(piece_);
+    const bool demangled = names.may_contain(token_);
+    if (!plain && !demangled) return matches;
+    if (plain) {
+        for (const NameIndex::Named& named : names.named())
+            if (has_letters(named.letters) && glob_match(name_, symbols[named.symbol].name))
+                matches.push_back({named.symbol, MatchKind::glob});
     }
+    if (!demangled) return matches;
+    for (const SymbolMatch& match : by_demangled_form(object, true))
+        matches.push_back({match.symbol, MatchKind::glob});
+    std::ranges::sort(matches, {}, &SymbolMatch::symbol);
+    const auto repeated = std::ranges::unique(matches, {}, &SymbolMatch::symbol);
+    matches.erase(repeated.begin(), repeated.end());
     return matches;
 }
 

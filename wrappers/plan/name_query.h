@@ -42,8 +42,10 @@ class NameQuery {
                                              MatchKind kind) const;
     std::vector<SymbolMatch> by_fortran_name(const ObjectFile& object) const;
     std::vector<SymbolMatch> by_demangled_name(const ObjectFile& object) const;
+    std::vector<SymbolMatch> by_demangled_form(const ObjectFile& object, bool as_glob) const;
     std::vector<SymbolMatch> by_clone(const ObjectFile& object) const;
     std::vector<SymbolMatch> by_glob(const ObjectFile& object) const;
+    bool has_letters(std::uint64_t letters) const { return (letters_ & ~letters) == 0; }
     bool is_demangled_as(std::string_view mangled, bool as_glob) const;
 
     std::string name_;
@@ -51,6 +53,7 @@ class NameQuery {
     std::string normalized_;
     std::string token_;  // every mangled name that can match contains it
     std::string piece_;  // … and every name that can match a glob as it stands in the file contains this
+    std::uint64_t letters_ = 0;  // … and these letters
     bool is_glob_ = false;
 };
 

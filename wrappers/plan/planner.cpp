@@ -83,7 +83,7 @@ class PlanMaker {
         answer.verdict = ListVerdict::not_found;
         answer.awaits_module = awaits_module(entry);
         if (answer.awaits_module) {
-            answer.reason = fmt::format("{} is not loaded: it is looked at when it is", entry.scope);
+            answer.reason = fmt::format("{} was not loaded", entry.scope);
             return answer;
         }
         answer.reason =

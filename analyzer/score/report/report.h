@@ -223,7 +223,7 @@ struct FunctionRow {
     double occurrences_error = 0;  ///< one standard error, as all that follow; 0 if not sampled
     double lost_error_ns = 0;
     double rdam_error = 0;  ///< of the estimate that `rdam` is below
-    double mean_ns = 0;     ///< of the scored outermost calls
+    double mean_ns = 0;     ///< of the scored outermost calls; of sampled ones at most what the lives allow
     double mean_error_ns = 0;
     std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
     std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five

@@ -208,6 +208,13 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     row.threads.push_back(entry);
 }
 
+/// A call that is recorded takes longer than one that is not: what the sample stands for cannot have taken
+/// longer than its thread has lived.
+double time_at_most(const Sums& sums, double life) {
+    const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
+    return estimated ? std::min(sums.time, life) : sums.time;
+}
+
 /// Errors of all threads' sums: their trees were drawn independently.
 void fill_sampling(const RowContext& context, std::span<const Sums> threads,
                    std::span<const ThreadLoss> losses, FunctionRow& row) {
@@ -223,7 +230,7 @@ void fill_sampling(const RowContext& context, std::span<const Sums> threads,
         row.counted = row.counted && (entered.counted || context.lives[t] == 0);
         times.add(sampling.times);
         calls += threads[t].outermost;
-        time += threads[t].time;
+        time += time_at_most(threads[t], as_double(context.lives[t]));
         if (!losses[t].unknown) lost_variance += threads[t].sampling_variance;
     }
     const double mean = calls > 0 ? time / calls : 0;

@@ -384,7 +384,7 @@ TEST_CASE("without a score nothing is said to be lost", "[windows]") {
     CHECK(text.find("lost ±") == std::string::npos);
 }
 
-TEST_CASE("an estimate of what was lost is no more than the thread's life", "[windows]") {
+TEST_CASE("what sampled calls took and lost is no more than the thread's life", "[windows]") {
     constexpr std::uint64_t kShort = 10, kLong = 1010, kCalls = 1'000'000;
     Recording recording{1};
     trace::FunctionInfo& function = recording.info.functions[0];
@@ -401,6 +401,7 @@ TEST_CASE("an estimate of what was lost is no more than the thread's life", "[wi
     const score::Report report = analyze(recording);
     const score::FunctionRow& found = row(report, "a");
     CHECK(found.lost_ns == Approx(report.threads_ns));
+    CHECK(found.mean_ns == Approx(report.threads_ns / kCalls));
     CHECK(found.rdam_all == Approx(1));
     CHECK(found.threads.front().lost_ns == Approx(found.lost_ns));
     REQUIRE(found.sequences.size() == 1);

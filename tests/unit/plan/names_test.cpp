@@ -205,6 +205,7 @@ TEST_CASE("globs match linkage names and demangled names") {
     CHECK(names_of(plan_for("libsymbols.so:container_*")) ==
           std::vector<std::string>{"container_one", "container_three", "container_two"});
     CHECK(names_of(plan_for("shop::Till::t?ke(int)")) == std::vector<std::string>{"shop::Till::take"});
+    CHECK(names_of(plan_for("s*o*::*i*l*::*k*e*(int)")) == std::vector<std::string>{"shop::Till::take"});
     CHECK(names_of(plan_for("libsymbols.so:calls_twin_[ab]")) ==
           std::vector<std::string>{"calls_twin_a", "calls_twin_b"});
     CHECK(only_answer(plan_for("nothing_like_this*")).verdict == ListVerdict::not_found);
@@ -229,6 +230,7 @@ TEST_CASE("a hundred thousand entries that nothing answers to are answered") {
     for (int i = 0; i < 50000; ++i) {
         names.push_back(fmt::format("libsymbols.so:absent_{}_*", i));
         names.push_back(fmt::format("absent_{}", i));
+        if (i % 2 == 0) names.push_back(fmt::format("*T*i*l*~*~*{}*", i));
     }
     const Plan plan = plan_for(names, {kNames, fixture("libsymbols.so")});
     REQUIRE(plan.answers.size() == names.size());

@@ -163,13 +163,27 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process,
 std::string late_answer_text(const Plan& plan, const ProcessDescription& process,
                              const Configuration& configuration) {
     if (!configuration.first && !configuration.verbose) return {};
-    std::string text = lines(plan, configuration,
-                             [](const Answer& answer) { return answer.verdict != ListVerdict::not_found; });
+    std::string text = lines(plan, configuration, [](const Answer&) { return true; });
     if (!plan.functions.empty() && (configuration.verbose || !configuration.run.empty()))
         text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
                             plan.functions.size() == 1 ? "" : "s",
                             printable(process.objects[plan.functions.front().object].path));
     return text + sampled_text(plan, configuration);
+}
+
+std::string never_loaded_text(const std::map<std::string, std::string>& awaited,
+                              const ProcessDescription& process) {
+    if (is_launcher(process)) return {};
+    std::map<std::string, std::size_t> modules;
+    for (const auto& [entry, module] : awaited)
+        ++modules[module];
+    std::string text;
+    for (const auto& [module, count] : modules)
+        text += fmt::format("rdam: process {} ({}) never loaded {}: {} of the list {} not looked for\n",
+                            process.pid, printable(process.executable), printable(module),
+                            count == 1 ? "1 entry" : fmt::format("{} entries", count),
+                            count == 1 ? "was" : "were");
+    return text;
 }
 
 }  // namespace rdam::agent

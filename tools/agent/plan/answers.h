@@ -1,6 +1,7 @@
 // Every entry of the user's list is answered for: what is said on stderr before the program starts.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "tools/agent/plan/planning.h"
@@ -20,8 +21,12 @@ std::string variables_text(const ProcessDescription& process, const Configuratio
 std::string answer_text(const Plan& plan, const ProcessDescription& process,
                         const Configuration& configuration);
 
-/// The same for objects loaded later: what is not in them is no news.
+/// The same for objects loaded later.
 std::string late_answer_text(const Plan& plan, const ProcessDescription& process,
                              const Configuration& configuration);
+
+/// The same at the end for libraries that never came. `awaited`: entries of the list and their libraries.
+std::string never_loaded_text(const std::map<std::string, std::string>& awaited,
+                              const ProcessDescription& process);
 
 }  // namespace rdam::agent

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "libprobe/format/plan.h"
 #include "tools/agent/plan/answers.h"
@@ -263,6 +264,7 @@ Result<void> Planning::start() {
     if (!process_.known.empty()) order_as_known(plan, process_);
     limit(plan, info_);
     describe(plan, process_, info_);
+    await(plan);
     std::string message =
         variables_text(process_, configuration_) + answer_text(plan, process_, configuration_);
     for (const std::string& remark : info_.remarks)
@@ -306,13 +308,27 @@ std::uint32_t Planning::number_for(const PlannedFunction& function) {
 
 void Planning::note_answers(const Plan& plan) {
     for (const Answer& answer : plan.answers) {
-        if (answer.verdict == ListVerdict::not_found) continue;
         std::erase_if(info_.answers, [&](const trace::AnswerInfo& before) {
             return before.entry == answer.entry.text &&
                    before.verdict == static_cast<std::uint8_t>(ListVerdict::not_found);
         });
         info_.answers.push_back(describe(answer));
     }
+}
+
+void Planning::await(const Plan& plan) {
+    for (const Answer& answer : plan.answers)
+        if (answer.awaits_module) awaited_.emplace(answer.entry.text, answer.entry.scope);
+}
+
+/// What a library does not have is news when it is the one that an entry has waited for.
+void Planning::drop_known_misses(Plan& plan) {
+    std::set<std::string> come;
+    for (const Answer& answer : plan.answers)
+        if (!answer.awaits_module && awaited_.erase(answer.entry.text) > 0) come.insert(answer.entry.text);
+    std::erase_if(plan.answers, [&](const Answer& answer) {
+        return answer.verdict == ListVerdict::not_found && !come.contains(answer.entry.text);
+    });
 }
 
 void Planning::unload(const std::vector<std::uint64_t>& bases) {
@@ -334,6 +350,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
         loaded_.push_back(true);
     }
     Plan plan = plan_objects(first, true);
+    drop_known_misses(plan);
     const std::size_t known = info_.functions.size();
     std::vector<NumberedFunction> numbered;
     for (const PlannedFunction& function : plan.functions)
@@ -345,6 +362,13 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     write_plan(shared_, process_, numbered,
                is_new ? news(late_answer_text(plan, process_, configuration_)) : "", serial);
     return std::move(change.added);
+}
+
+std::string Planning::awaited_text() const {
+    if (awaited_.empty() || (!configuration_.first && !configuration_.verbose)) return {};
+    // Of many processes of one program, as the ranks of a job are, one line is enough.
+    if (!configuration_.verbose && !is_new("libraries never loaded by " + process_.executable)) return {};
+    return never_loaded_text(awaited_, process_);
 }
 
 void Planning::refuse_change(std::uint32_t serial) {

@@ -1,6 +1,7 @@
 // The first half of the agent's work: from the user's list to a plan in shared memory.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,10 +54,15 @@ class Planning {
     /// … and where it makes no sense, with none.
     void refuse_change(std::uint32_t serial);
 
+    /// What was not found in libraries, because they have not been loaded so far: lines for stderr.
+    std::string awaited_text() const;
+
   private:
     Plan plan_objects(std::size_t first, bool late);
     std::uint32_t number_for(const PlannedFunction& function);
     void note_answers(const Plan& plan);
+    void await(const Plan& plan);
+    void drop_known_misses(Plan& plan);
     std::string news(const std::string& text) const;
     bool is_new(const std::string& fact) const;
     bool has_strayed() const;
@@ -69,6 +75,7 @@ class Planning {
     PlanStore store_;
     FunctionList list_;
     std::vector<bool> loaded_;  ///< by object
+    std::map<std::string, std::string> awaited_;  ///< entries whose library has not been loaded, and that
     std::function<bool()> unwanted_;
     std::string run_;  ///< of once_in_run()
 };
