@@ -229,11 +229,30 @@ bool none_was_wrapped(const Output& output, const Program& program) {
            !output.name.has_plan();
 }
 
+std::string describe(const LivingProcess& process, const Output& output) {
+    const bool pattern = output.shown.find('%') != std::string::npos;
+    return fmt::format(
+        "rdam: process {}{} is still running and being recorded: its calls will be in {} when it ends\n",
+        process.pid, process.program.empty() ? "" : " (" + printable(process.program) + ")",
+        pattern ? "its trace" : printable(trace::numbered_name(output.shown, process.pid)));
+}
+
 /// Says what there is and what is missing. False: not all that was recorded is in the traces.
 bool report(const Output& output, const std::string& run, const Program& program, int status) {
-    await_agents(run);
-    const auto traces = find_traces(output.shown, run);
+    const auto living = await_agents(run);
+    auto traces = find_traces(output.shown, run);
+    std::erase_if(traces, [&](const RunTrace& trace) {
+        return trace.unfinished && std::ranges::find(living, trace.pid, &LivingProcess::pid) != living.end();
+    });
+    const auto tell_living = [&] {
+        for (const LivingProcess& process : living)
+            std::fputs(describe(process, output).c_str(), stderr);
+    };
     std::string missing = why_none(output);
+    if (traces.empty() && !living.empty() && output.name.failure().empty()) {
+        tell_living();
+        return true;
+    }
     if (traces.empty() && missing.empty()) {
         const bool none = none_was_wrapped(output, program);
         const bool refused = !program.starts_others && status == kExitBadInput;
@@ -259,6 +278,7 @@ bool report(const Output& output, const std::string& run, const Program& program
         for (const std::string& remark : trace.remarks)
             if (remark != missing) fmt::print(stderr, "rdam: {}\n", printable(remark));
     }
+    tell_living();
     if (traces.empty() || !output.name.failure().empty())
         fmt::print(stderr, "rdam: {}\n", printable(missing));
     return whole;

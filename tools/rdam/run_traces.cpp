@@ -78,14 +78,23 @@ std::string as_glob(const std::string& name) {
 
 }  // namespace
 
-void await_agents(const std::string& run) {
+std::vector<LivingProcess> await_agents(const std::string& run) {
+    std::vector<LivingProcess> living;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator("/proc", error)) {
         const std::string name = entry.path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
         const int target = target_of_agent(entry.path(), run);
-        if (target > 0 && is_gone(target)) await(name);
+        if (target <= 0) continue;
+        if (is_gone(target)) {
+            await(name);
+            continue;
+        }
+        const fs::path executable = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", error);
+        living.push_back({static_cast<std::uint32_t>(target), executable.filename().string()});
     }
+    std::ranges::sort(living, {}, &LivingProcess::pid);
+    return living;
 }
 
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run) {

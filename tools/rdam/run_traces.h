@@ -6,8 +6,15 @@
 
 namespace rdam {
 
-/// Waits until the agents of this run whose processes have ended have closed their traces.
-void await_agents(const std::string& run);
+/// A process of the run that goes on, and is recorded, when the program has ended.
+struct LivingProcess {
+    std::uint32_t pid = 0;
+    std::string program;  ///< its file name; empty: not known
+};
+
+/// Waits until the agents of this run whose processes have ended have closed their traces. Returns the
+/// processes that go on, by pid.
+std::vector<LivingProcess> await_agents(const std::string& run);
 
 struct RunTrace {
     std::string path;
