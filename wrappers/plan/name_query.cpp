@@ -203,8 +203,9 @@ std::vector<SymbolMatch> NameQuery::by_glob(const ObjectFile& object) const {
     for (const SymbolMatch& match : by_demangled_form(object, true))
         matches.push_back({match.symbol, MatchKind::glob});
     std::ranges::sort(matches, {}, &SymbolMatch::symbol);
-    const auto repeated = std::ranges::unique(matches, {}, &SymbolMatch::symbol);
-    matches.erase(repeated.begin(), repeated.end());
+    // Not std::ranges::unique: clang 14 cannot compile the subrange that libstdc++ 12 returns.
+    const auto same = [](const SymbolMatch& a, const SymbolMatch& b) { return a.symbol == b.symbol; };
+    matches.erase(std::unique(matches.begin(), matches.end(), same), matches.end());
     return matches;
 }
 
