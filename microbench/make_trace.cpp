@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/writer.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/reader.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/writer.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace {
 

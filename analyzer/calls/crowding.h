@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::calls {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::columns {

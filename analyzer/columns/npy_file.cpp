@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "analyzer/trace/open_for_writing.h"
+#include "analyzer/trace/write/open_for_writing.h"
 
 namespace rdam::columns {
 namespace {

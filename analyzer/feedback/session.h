@@ -17,7 +17,7 @@
 #include "analyzer/rules/rules.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::feedback {

@@ -9,7 +9,7 @@
 #include "analyzer/score/selection.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/score/thread/resolved_settings.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace rdam::score {
 

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/reader.h"
-#include "analyzer/trace/trace_name.h"
+#include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/pack/packer.h"
 #include "tools/agent/write/drain.h"
 

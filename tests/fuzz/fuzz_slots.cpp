@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "analyzer/trace/decoder.h"
+#include "analyzer/trace/codec/decoder.h"
 #include "libprobe/pack/packer.h"
 #include "tools/agent/memory/chunk_parser.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyzer/trace/format.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace {
 

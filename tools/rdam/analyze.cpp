@@ -32,7 +32,7 @@
 #include "analyzer/output/text.h"
 #include "analyzer/score/settings/baseline_text.h"
 #include "analyzer/score/shared_settings.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tools/rdam/analyze.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/option_values.h"

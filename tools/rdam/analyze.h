@@ -10,7 +10,7 @@
 #include "analyzer/output/text.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tools/rdam/rules_options.h"
 #include "wrappers/support/result.h"
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <optional>
 
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/program.h"
 #include "wrappers/list/child_process.h"

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "analyzer/columns/folder_check.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/output_place.h"
 #include "tools/rdam/parquet.h"

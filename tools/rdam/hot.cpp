@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "analyzer/trace/open_for_writing.h"
+#include "analyzer/trace/write/open_for_writing.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/option_values.h"
 #include "tools/rdam/output_place.h"

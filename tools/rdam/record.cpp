@@ -17,7 +17,7 @@
 #include <memory>
 #include <regex>
 
-#include "analyzer/trace/trace_name.h"
+#include "analyzer/trace/write/trace_name.h"
 #include "tools/rdam/command.h"
 #include "tools/rdam/option_values.h"
 #include "tools/rdam/program.h"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tools/rdam/progress_line.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/read_file.h"

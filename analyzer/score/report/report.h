@@ -21,7 +21,7 @@
 #include "analyzer/score/report/recording_cost.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace rdam::score {
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <random>
 
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace damage {
 namespace {

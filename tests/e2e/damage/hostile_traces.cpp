@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/writer.h"
 
 namespace {
 

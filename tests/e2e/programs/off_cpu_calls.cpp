@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/output/notes.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 

@@ -9,7 +9,7 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/text.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/writer.h"
 
 namespace rdam::test {
 namespace {

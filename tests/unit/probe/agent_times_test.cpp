@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/reader.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/writer.h"
 #include "tests/unit/probe/tids.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/switches/off_cpu_log.h"

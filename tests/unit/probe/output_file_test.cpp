@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/writer.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/process/process_facts.h"
 

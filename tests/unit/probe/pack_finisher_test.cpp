@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "analyzer/trace/decoder.h"
+#include "analyzer/trace/codec/decoder.h"
 
 namespace rdam::agent {
 namespace {

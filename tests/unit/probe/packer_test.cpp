@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "analyzer/trace/decoder.h"
+#include "analyzer/trace/codec/decoder.h"
 
 namespace rdam {
 namespace {

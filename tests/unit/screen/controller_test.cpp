@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/screen/characters.h"

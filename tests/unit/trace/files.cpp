@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "analyzer/trace/describe.h"
+#include "analyzer/trace/description/writer.h"
 #include "libprobe/format/varint.h"
 
 namespace rdam::trace::testing {
@@ -54,7 +54,7 @@ Bytes chunk(format::ChunkHeader header, const Bytes& payload) {
 }
 
 Bytes description(const TraceInfo& info) {
-    Describer describer;
+    DescriptionWriter describer;
     Bytes bytes;
     for (const DescriptionPart& part :
          describer.changes(info, info.threads, info.dropped, info.switches.lost)) {

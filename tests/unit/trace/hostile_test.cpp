@@ -1,9 +1,9 @@
 // Chunks whose checksums are right and whose content is not: each is dropped as a whole.
 #include <catch2/catch.hpp>
 #include <functional>
-#include <protozero/pbf_builder.hpp>
+#include <protozero/pbf_writer.hpp>
 
-#include "analyzer/trace/schema.h"
+#include "analyzer/trace/description/schema.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 
@@ -289,15 +289,15 @@ TEST_CASE("a newer minor version is read: unknown chunks, columns, flags and fie
     unknown.type = 200;
     std::string message;
     {
-        protozero::pbf_builder<schema::Description> to(message);
+        constexpr protozero::pbf_tag_type kRemarks = 8, kText = 2;
         protozero::pbf_writer writer(message);
         writer.add_string(1000, "what is this");
-        writer.add_uint64(static_cast<protozero::pbf_tag_type>(schema::Description::remarks), 5);
+        writer.add_uint64(kRemarks, 5);
         std::string remark;
         protozero::pbf_writer in_remark(remark);
         in_remark.add_fixed32(77, 1);
-        in_remark.add_string(static_cast<protozero::pbf_tag_type>(schema::Remark::text), "hello");
-        to.add_message(schema::Description::remarks, remark);
+        in_remark.add_string(kText, "hello");
+        writer.add_message(kRemarks, remark);
     }
     format::ChunkHeader described;
     described.type = static_cast<std::uint8_t>(format::ChunkType::description);
@@ -337,8 +337,9 @@ TEST_CASE("a description cannot ask for more memory than its size is worth") {
     std::string message;
     std::string item;
     SECTION("one item far away") {
-        protozero::pbf_builder<schema::Stack>(item).add_uint64(schema::Stack::index, 0xffffffffffff);
-        protozero::pbf_builder<schema::Description>(message).add_message(schema::Description::stacks, item);
+        constexpr protozero::pbf_tag_type kStacks = 6;
+        protozero::pbf_writer(item).add_uint64(kIndexField, 0xffffffffffff);
+        protozero::pbf_writer(message).add_message(kStacks, item);
     }
     SECTION("half a field") {
         message = "\x1a\x7f";

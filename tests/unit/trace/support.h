@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/reader.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/writer.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace rdam::trace::testing {

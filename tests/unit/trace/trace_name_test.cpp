@@ -1,5 +1,5 @@
 // Which run has the name of a trace, and what is never written over.
-#include "analyzer/trace/trace_name.h"
+#include "analyzer/trace/write/trace_name.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "analyzer/trace/format.h"
-#include "analyzer/trace/open_for_writing.h"
+#include "analyzer/trace/write/open_for_writing.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace rdam::trace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/writer.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/sampling/window_schedule.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/trace/off_cpu.h"
+#include "analyzer/trace/codec/off_cpu.h"
 #include "tools/agent/switches/agent_times.h"
 #include "tools/agent/switches/switch_rings.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/writer.h"
 #include "tools/agent/switches/off_cpu_log.h"
 #include "tools/agent/switches/switch_clock.h"
 #include "tools/agent/switches/switch_rings.h"

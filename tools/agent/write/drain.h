@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/decoder.h"
+#include "analyzer/trace/codec/decoder.h"
 #include "analyzer/trace/event.h"
 #include "tools/agent/memory/ring_reader.h"
 #include "tools/agent/memory/shared_facts.h"

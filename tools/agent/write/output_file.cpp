@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "analyzer/trace/open_for_writing.h"
-#include "analyzer/trace/reader.h"
-#include "analyzer/trace/trace_name.h"
+#include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/open_for_writing.h"
+#include "analyzer/trace/write/trace_name.h"
 #include "tools/agent/process/process_facts.h"
 
 namespace rdam::agent {

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/trace/codec/packs.h"
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/packs.h"
 #include "libprobe/format/shared.h"
 #include "libprobe/pack/packer.h"
 #include "tools/agent/memory/chunk_parser.h"

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/trace/codec/packs.h"
 #include "analyzer/trace/event.h"
-#include "analyzer/trace/packs.h"
-#include "analyzer/trace/trace_name.h"
-#include "analyzer/trace/writer.h"
+#include "analyzer/trace/write/trace_name.h"
+#include "analyzer/trace/write/writer.h"
 #include "tools/agent/process/process_facts.h"
 
 namespace rdam::agent {

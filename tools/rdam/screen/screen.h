@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/score/settings/settings.h"
-#include "analyzer/trace/reader.h"
+#include "analyzer/trace/read/reader.h"
 #include "tools/rdam/screen/save.h"
 #include "wrappers/support/result.h"
 

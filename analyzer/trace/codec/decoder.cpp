@@ -1,0 +1,293 @@
+#include "analyzer/trace/codec/decoder.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/trace/codec/column_reader.h"
+
+namespace rdam::trace {
+
+using format::Column;
+using format::What;
+using varint::unzigzag;
+
+/// The decoding of one chunk.
+class ChunkDecoder::Run {
+  public:
+    Run(ChunkDecoder& decoder, const TraceInfo& info) : d_(decoder), info_(info) {}
+
+    bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload) {
+        if (!open_columns(payload, columns_, format::kFirstColumns) || !prepare(header) || !read_functions())
+            return false;
+        if (!read_events(header.events) || !read_stacks(header.events) || !read_sampling(header.events) ||
+            !read_instructions(header.events))
+            return false;
+        return processor_run_ == 0 && tsc_ == header.last_tsc && d_.events_[0].tsc == header.first_tsc &&
+               std::all_of(columns_.begin(), columns_.end(),
+                           [](const ColumnReader& each) { return each.done(); });
+    }
+
+  private:
+    ColumnReader& column(Column which) { return columns_[static_cast<std::size_t>(which)]; }
+
+    /// Every event and every word has at least a byte of its own, so what was read bounds what is allocated.
+    bool prepare(const format::ChunkHeader& header) {
+        if (header.events == 0 || header.events > column(Column::what).left()) return false;
+        const std::size_t words = column(Column::words).left();
+        if (words > format::kMaxWords) return false;
+        if (d_.words_.size() < words) d_.words_.resize(words);
+        if (d_.events_.size() < header.events) d_.events_.resize(header.events);
+        next_word_ = d_.words_.data();
+        tsc_ = header.first_tsc;
+        return true;
+    }
+
+    bool read_functions() {
+        ColumnReader& in = column(Column::functions);
+        d_.locals_.clear();
+        d_.previous_.clear();
+        d_.callers_.clear();
+        while (in.left() != 0) {
+            const std::uint64_t function = in.next();
+            const std::uint64_t enter = in.next();
+            const std::uint64_t leave = in.next();
+            if (in.broken() || function >= info_.functions.size()) return false;
+            if (d_.locals_.size() >= column(Column::what).left()) return false;
+            if (!add_local(static_cast<std::uint32_t>(function), enter, leave)) return false;
+        }
+        d_.previous_.assign(words_declared_, 0);
+        return in.done();
+    }
+
+    /// `enter` and `leave`: 1 + number of words, 0 = the chunk has none such of this function.
+    bool add_local(std::uint32_t function, std::uint64_t enter, std::uint64_t leave) {
+        const FunctionInfo& known = info_.functions[function];
+        Local local{.function = function,
+                    .enter_words = known.enter_words,
+                    .leave_words = known.leave_words,
+                    .enters = enter != 0,
+                    .leaves = leave != 0};
+        if (local.enters && enter != 1U + known.enter_words) return false;
+        if (local.leaves && leave != 1U + known.leave_words) return false;
+        local.enter_previous = words_declared_;
+        words_declared_ += local.enters ? known.enter_words : 0U;
+        local.leave_previous = words_declared_;
+        words_declared_ += local.leaves ? known.leave_words : 0U;
+        // What is declared is used at least once, so there are as many bytes in the column of words.
+        if (words_declared_ > column(Column::words).left()) return false;
+        if (d_.zeros_.size() < known.leave_words) d_.zeros_.resize(known.leave_words);
+        d_.locals_.push_back(local);
+        return true;
+    }
+
+    bool read_events(std::uint32_t count) {
+        Event* event = d_.events_.data();
+        for (const Event* end = event + count; event != end; ++event) {
+            const std::uint64_t code = column(Column::what).next_small();
+            if (code == 0) [[unlikely]] {
+                read_pause(*event);
+                continue;
+            }
+            const std::uint64_t number = (code - 1) >> 2U;
+            if (number >= d_.locals_.size()) return false;
+            const Local& local = d_.locals_[number];
+            const auto what = static_cast<What>((code - 1) & 3U);
+            const bool good = what <= What::tail_enter
+                                  ? read_enter(*event, local, what == What::tail_enter)
+                                  : read_leave(*event, local, what == What::unwound_leave);
+            if (!good) return false;
+        }
+        return true;
+    }
+
+    void read_pause(Event& event) {
+        ColumnReader& in = column(Column::pauses);
+        tsc_ += unzigzag(in.next());
+        event = Event{};
+        event.kind = EventKind::pause;
+        event.tsc = tsc_;
+        event.until = tsc_ + unzigzag(in.next());
+        const std::uint64_t reason = in.next();
+        event.cpu = kNoCpu;
+        event.reason = reason < static_cast<std::uint64_t>(PauseReason::other)
+                           ? static_cast<PauseReason>(reason)
+                           : PauseReason::other;
+    }
+
+    bool read_enter(Event& event, const Local& local, bool tail) {
+        tsc_ += unzigzag(column(Column::enter_times).next());
+        event.tsc = tsc_;
+        event.until = 0;
+        event.function = local.function;
+        event.stack = 0;
+        event.sampling = 0;
+        event.instructions = 0;
+        event.cpu = read_processor();
+        event.kind = tail ? EventKind::tail_enter : EventKind::enter;
+        event.reason = PauseReason::other;
+        event.unwound = false;
+        return local.enters && read_words(event, local.enter_previous, local.enter_words) &&
+               read_caller(event.caller);
+    }
+
+    bool read_leave(Event& event, const Local& local, bool unwound) {
+        tsc_ += unzigzag(column(Column::leave_times).next());
+        event.tsc = tsc_;
+        event.until = 0;
+        event.caller = 0;
+        event.function = local.function;
+        event.stack = 0;
+        event.sampling = 0;
+        event.instructions = 0;
+        event.cpu = read_processor();
+        event.kind = EventKind::leave;
+        event.reason = PauseReason::other;
+        event.unwound = unwound;
+        if (unwound) {
+            event.words = {d_.zeros_.data(), local.leave_words};
+            return true;
+        }
+        return local.leaves && read_words(event, local.leave_previous, local.leave_words);
+    }
+
+    std::uint16_t read_processor() {
+        if (processor_run_ == 0) [[unlikely]] {
+            processor_run_ = column(Column::processors).next();
+            processor_ = static_cast<std::uint16_t>(column(Column::processors).next() - 1);
+        }
+        --processor_run_;
+        return processor_;
+    }
+
+    bool read_caller(std::uint64_t& address) {
+        const std::uint64_t number = column(Column::callers).next_small();
+        if (number >= d_.callers_.size()) [[unlikely]] {
+            if (number > d_.callers_.size()) return false;
+            last_new_caller_ += unzigzag(column(Column::caller_addresses).next());
+            d_.callers_.push_back(last_new_caller_);
+        }
+        address = d_.callers_[number];
+        return true;
+    }
+
+    bool read_words(Event& event, std::size_t previous_at, std::uint32_t count) {
+        ColumnReader& in = column(Column::words);
+        if (in.left() < count) return false;
+        std::uint64_t* const first = next_word_;
+        std::uint64_t* last = d_.previous_.data() + previous_at;
+        for (std::uint32_t i = 0; i < count; ++i)
+            *next_word_++ = *last++ += unzigzag(in.next_small());
+        event.words = {first, count};
+        return true;
+    }
+
+    bool read_stacks(std::uint32_t count) {
+        ColumnReader& in = column(Column::stacks);
+        std::uint64_t at = 0;
+        while (in.left() != 0) {
+            const std::uint64_t distance = in.next();
+            const std::uint64_t stack = in.next();
+            if (distance >= count - at) return false;
+            at += distance;
+            Event& event = d_.events_[at];
+            if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
+            event.stack = stack <= info_.stacks.size() ? static_cast<std::uint32_t>(stack) : 0;
+        }
+        return true;
+    }
+
+    bool read_sampling(std::uint32_t count) {
+        ColumnReader& in = column(Column::sampling);
+        std::uint64_t at = 0;
+        while (in.left() != 0) {
+            const std::uint64_t distance = in.next();
+            const std::uint64_t sampling = in.next();
+            if (distance >= count - at || sampling == 0 || sampling > 1U + kMaxSampling) return false;
+            at += distance;
+            Event& event = d_.events_[at];
+            if (event.kind != EventKind::enter && event.kind != EventKind::tail_enter) return false;
+            event.sampling = static_cast<std::uint8_t>(sampling);
+        }
+        return true;
+    }
+
+    /// One for each enter and leave, or none at all.
+    bool read_instructions(std::uint32_t count) {
+        ColumnReader& in = column(Column::instructions);
+        if (in.left() == 0) return true;
+        std::uint64_t last = 0;
+        for (Event& event : std::span{d_.events_}.first(count)) {
+            if (event.kind == EventKind::pause) continue;
+            const std::uint64_t code = in.next();
+            if (code == 0) continue;
+            last += unzigzag(code - 1);
+            event.instructions = last;
+        }
+        return !in.broken();
+    }
+
+    ChunkDecoder& d_;
+    const TraceInfo& info_;
+    std::array<ColumnReader, format::kColumns> columns_;
+    std::size_t words_declared_ = 0;
+    std::uint64_t* next_word_ = nullptr;
+    std::uint64_t tsc_ = 0;
+    std::uint64_t processor_run_ = 0;
+    std::uint64_t last_new_caller_ = 0;
+    std::uint16_t processor_ = kNoCpu;
+};
+
+bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
+                                const TraceInfo& info) {
+    // Every event has a byte of its own in the column of times, so what was read bounds what is allocated.
+    if (events == 0 || events > payload.size()) return false;
+    if (events_.size() < events) events_.resize(events);
+    std::vector<PackLayout> layouts;
+    std::uint64_t found = 0;
+    std::uint64_t words = 0;
+    for (auto rest = payload; !rest.empty(); rest = rest.subspan(layouts.back().header.size)) {
+        const auto layout = pack_layout(rest);
+        if (!layout) return false;
+        found += layout->header.events;
+        words += layout->header.bytes[static_cast<std::size_t>(pack::Column::words)];
+        layouts.push_back(*layout);
+    }
+    if (found != events || words > format::kMaxWords) return false;
+    if (words_.size() < words) words_.resize(words);
+    std::size_t most_words = 0;
+    for (const FunctionInfo& function : info.functions)
+        most_words = std::max<std::size_t>(most_words, function.leave_words);
+    if (zeros_.size() < most_words) zeros_.resize(most_words);
+    PackDecoder::Room room{.events = events_.data(), .words = words_.data(), .zeros = zeros_};
+    std::size_t at = 0;
+    for (const PackLayout& layout : layouts) {
+        if (!packs_.decode(layout, payload.subspan(at, layout.header.size), info, innermost, room))
+            return false;
+        at += layout.header.size;
+    }
+    return true;
+}
+
+bool ChunkDecoder::decode(const Packs& packs, const TraceInfo& info) {
+    std::vector<std::uint8_t> payload = packs.payload;
+    payload.resize(payload.size() + varint::kSlack);
+    count_ = 0;
+    if (!decode_packs(std::span{payload}.first(packs.payload.size()), packs.events, packs.innermost, info))
+        return false;
+    count_ = packs.events;
+    return true;
+}
+
+bool ChunkDecoder::decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
+                          const TraceInfo& info) {
+    count_ = 0;
+    const bool good =
+        header.is(format::ChunkType::packs)
+            ? decode_packs(payload, header.events, (header.flags & format::kInnermost) != 0, info) &&
+                  events_[0].tsc == header.first_tsc && events_[header.events - 1].tsc == header.last_tsc
+            : Run(*this, info).decode(header, payload);
+    if (good) count_ = header.events;
+    return good;
+}
+
+}  // namespace rdam::trace

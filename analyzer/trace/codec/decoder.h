@@ -1,0 +1,61 @@
+// The payload of an event chunk to events. The payload is hostile: nothing in it is believed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/trace/codec/pack_decoder.h"
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/format.h"
+
+namespace rdam::trace {
+
+class ChunkDecoder {
+  public:
+    /// Of an event chunk of either type. False when the chunk breaks any rule of docs/trace-format.md or
+    /// contradicts `info`. A call stack that `info` does not have becomes 0: the recorder may have died
+    /// before it described it. `payload` is followed by varint::kSlack readable bytes.
+    bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
+                const TraceInfo& info);
+
+    /// The same for packs that are in no file yet, as the recorder has made them.
+    bool decode(const Packs& packs, const TraceInfo& info);
+
+    /// Of the last successful decode(), until the next.
+    std::span<const Event> events() const { return {events_.data(), count_}; }
+    std::span<Event> events() { return {events_.data(), count_}; }
+
+    /// Memory for events and their words.
+    std::size_t bytes() const {
+        return events_.capacity() * sizeof(Event) + words_.capacity() * sizeof(std::uint64_t);
+    }
+
+  private:
+    class Run;
+    bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
+                      const TraceInfo& info);
+
+    /// A function as the chunk numbers it.
+    struct Local {
+        std::uint32_t function = 0;
+        std::uint32_t enter_words = 0;
+        std::uint32_t leave_words = 0;
+        bool enters = false;  ///< an enter of it may occur
+        bool leaves = false;
+        std::size_t enter_previous = 0;  ///< where in previous_ its last words are
+        std::size_t leave_previous = 0;
+    };
+
+    // All of these only grow: to make them anew for each chunk costs as much as to decode it.
+    std::vector<Event> events_;
+    std::size_t count_ = 0;
+    std::vector<std::uint64_t> words_;  ///< events point into it
+    std::vector<std::uint64_t> zeros_;  ///< what a leave by unwinding returned
+    std::vector<Local> locals_;
+    std::vector<std::uint64_t> previous_;
+    std::vector<std::uint64_t> callers_;
+    PackDecoder packs_;
+};
+
+}  // namespace rdam::trace

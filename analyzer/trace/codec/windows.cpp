@@ -1,0 +1,48 @@
+#include "analyzer/trace/codec/windows.h"
+
+#include <algorithm>
+
+#include "analyzer/trace/codec/column_reader.h"
+
+namespace rdam::trace {
+
+using format::WindowsColumn;
+
+void WindowsEncoder::add(Window window) {
+    window.begin = std::max(window.begin, last_);
+    if (window.end <= window.begin) return;
+    if (windows_ == 0) first_ = last_ = window.begin;
+    put_number(columns_[static_cast<std::size_t>(WindowsColumn::gaps)], window.begin - last_);
+    put_number(columns_[static_cast<std::size_t>(WindowsColumn::lengths)], window.end - window.begin);
+    last_ = window.end;
+    ++windows_;
+}
+
+bool decode_windows(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
+                    std::vector<Window>& to) {
+    std::array<ColumnReader, format::kWindowsColumns> columns;
+    if (!open_columns(payload, columns, columns.size())) return false;
+    auto& [gaps, lengths] = columns;
+    // As of off-CPU chunks: what is stored bounds what is allocated.
+    if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size ||
+        (!to.empty() && header.first_tsc < to.back().end))
+        return false;
+    const std::size_t before = to.size();
+    const auto broken = [&] {
+        to.resize(before);
+        return false;
+    };
+    std::uint64_t at = header.first_tsc;
+    for (std::uint32_t i = 0; i < header.events; ++i) {
+        const std::uint64_t gap = gaps.next();
+        const std::uint64_t length = lengths.next();
+        if ((i == 0 && gap != 0) || length == 0 || !advance(at, gap)) return broken();
+        const std::uint64_t begin = at;
+        if (!advance(at, length)) return broken();
+        to.push_back({begin, at});
+    }
+    const bool whole = std::ranges::all_of(columns, [](const ColumnReader& each) { return each.done(); });
+    return whole && at == header.last_tsc ? true : broken();
+}
+
+}  // namespace rdam::trace

@@ -1,0 +1,66 @@
+// The chunks of one thread of a trace, decoded one after the other, by a thread of their own if that is worth
+// it.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "analyzer/trace/codec/decoder.h"
+#include "analyzer/trace/read/chunk_list.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::trace {
+
+/// To be used by one thread.
+class DecodedChunks {
+  public:
+    struct Chunk {
+        ChunkDecoder decoder;
+        Result<bool> good = false;  ///< false: the chunk is bad
+    };
+    using Decode = std::function<Result<bool>(std::size_t chunk, ChunkLoader&, ChunkDecoder&)>;
+
+    /// `decode` is called with 0 … count − 1, by one thread. `ahead`: by another one, some chunks ahead;
+    /// where none can be started, by the caller's.
+    DecodedChunks(std::size_t count, bool ahead, Decode decode);
+    ~DecodedChunks();
+    DecodedChunks(const DecodedChunks&) = delete;
+    DecodedChunks& operator=(const DecodedChunks&) = delete;
+    DecodedChunks(DecodedChunks&&) = delete;
+    DecodedChunks& operator=(DecodedChunks&&) = delete;
+
+    /// To be called `count` times. What it returned before is no longer valid.
+    Chunk& next();
+
+  private:
+    static constexpr std::size_t kAhead = 12;
+    /// No chunk that a recorder makes takes as much once it is decoded: of such there are two at a time.
+    static constexpr std::size_t kLarge = std::size_t{16} << 20;
+
+    void run();
+    void decode(std::size_t chunk);
+    void release(std::size_t chunk);
+
+    std::size_t count_;
+    Decode decode_;
+    ChunkLoader loader_;                // whoever decodes has it
+    std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number
+    std::size_t asked_ = 0;             // the caller's
+    std::mutex mutex_;
+    std::condition_variable
+        room_;  // for kAhead / 2 chunks: whoever is woken for each one sleeps half of the time
+    std::condition_variable ready_;
+    std::size_t decoded_ = 0;    // guarded: those before it are done
+    std::size_t asked_for_ = 0;  // guarded: the one that the caller wants now
+    std::size_t released_ = 0;   // guarded: those before it are no longer looked at
+    bool stopped_ = false;       // guarded
+    bool full_ = false;          // guarded: the worker sleeps
+    bool large_ = false;         // the worker's: what it has decoded last is
+    std::thread worker_;
+};
+
+}  // namespace rdam::trace

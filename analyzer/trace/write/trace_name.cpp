@@ -1,0 +1,241 @@
+#include "analyzer/trace/write/trace_name.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "analyzer/trace/format.h"
+#include "analyzer/trace/write/open_for_writing.h"
+
+namespace rdam::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run that comes or goes holds the lock alone for a moment, and one that looks shares it for a moment.
+constexpr int kMaxTries = 50;
+constexpr int kSeenTwice = 2;
+constexpr std::chrono::milliseconds kBetween{1};
+
+/// What stands in the lock file, all of it from the start: whatever is told later needs no room.
+struct Content {
+    std::array<char, 256> run{};
+    std::array<char, 512> failure{};
+    std::array<char, 8> events{};
+    std::array<char, 8> planned{};
+};
+
+template <std::size_t Size>
+std::array<char, Size> as_array(std::string_view text) {
+    std::array<char, Size> array{};
+    std::copy_n(text.begin(), std::min(text.size(), Size - 1), array.begin());
+    return array;
+}
+
+template <std::size_t Size>
+std::string as_text(const std::array<char, Size>& array) {
+    return {array.begin(), std::find(array.begin(), array.end(), '\0')};
+}
+
+Content read_content(int fd) {
+    Content content;
+    if (pread(fd, &content, sizeof content, 0) != sizeof content) return {};
+    return content;
+}
+
+bool write_at(int fd, const void* data, std::size_t size, std::size_t at) {
+    return pwrite(fd, data, size, static_cast<off_t>(at)) == static_cast<ssize_t>(size);
+}
+
+tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
+    return fail("cannot write the trace to {}: {}; name another file with RDAM_OUTPUT or -o", path, why);
+}
+
+/// In front of the extension.
+std::string with_suffix(const fs::path& path, const std::string& suffix) {
+    return (path.parent_path() / (path.stem().string() + suffix + path.extension().string())).string();
+}
+
+}  // namespace
+
+Occupant look_at_occupant(int fd) {
+    struct stat status {};
+    if (fstat(fd, &status) != 0) return Occupant::other;
+    if (status.st_size == 0) return Occupant::none;
+    format::Magic magic{};
+    const ssize_t size = pread(fd, magic.data(), magic.size(), 0);
+    return size == static_cast<ssize_t>(magic.size()) && magic == format::kFileMagic ? Occupant::trace
+                                                                                     : Occupant::other;
+}
+
+Result<Occupant> check_place(const std::string& path, const NameLock& name) {
+    if (const auto place = follow_links(path); !place) return refuse(path, place.error().message);
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+        const int missing = errno;
+        const std::string folder = fs::path(path).parent_path().string();
+        if (missing != ENOENT) return refuse(path, std::strerror(missing));
+        if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+            return refuse(path, std::strerror(errno));
+        // The superuser may write where nothing can be made.
+        for (const int error : {ENOENT, EACCES, EPERM, EROFS, ENOSPC, EDQUOT})
+            if (name.error() == error) return refuse(path, std::strerror(error));
+        return Occupant::none;
+    }
+    if (!S_ISREG(status.st_mode)) return refuse(path, "it is not a regular file");
+    const auto fd = open_for_writing(path);
+    if (!fd) return refuse(path, fd.error().message);
+    const Occupant place = look_at_occupant(*fd);
+    ::close(*fd);
+    if (place == Occupant::other) return refuse(path, "it is no trace, and only a trace is replaced");
+    return place;
+}
+
+std::string numbered_name(const std::string& path, unsigned pid, int number) {
+    return with_suffix(path, "." + std::to_string(pid) + (number > 1 ? "." + std::to_string(number) : ""));
+}
+
+std::string name_beside(const std::string& path, unsigned pid) {
+    return with_suffix(path, "-" + std::to_string(pid));
+}
+
+NameLock::NameLock(const std::string& path, std::string_view run) {
+    const fs::path whole(path);
+    file_ = (whole.parent_path() / ("." + whole.filename().string() + ".lock")).string();
+    int others = 0;
+    for (int i = 0; i < kMaxTries && others < kSeenTwice; ++i) {
+        const Step step = try_once(run);
+        if (step == Step::done) return;
+        close();
+        if (step == Step::others) ++others;
+        if (step != Step::again) std::this_thread::sleep_for(kBetween);
+    }
+    state_ = State::taken;
+}
+
+NameLock::~NameLock() {
+    // Whoever gets it alone is the last one.
+    if (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_current()) unlink(file_.c_str());
+    close();
+}
+
+NameLock::NameLock(NameLock&& other) noexcept {
+    *this = std::move(other);
+}
+
+NameLock& NameLock::operator=(NameLock&& other) noexcept {
+    std::swap(file_, other.file_);
+    std::swap(fd_, other.fd_);
+    std::swap(state_, other.state_);
+    std::swap(error_, other.error_);
+    return *this;
+}
+
+NameLock::Step NameLock::try_once(std::string_view run) {
+    constexpr mode_t kMode = 0666;
+    fd_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kMode);
+    if (fd_ < 0) {
+        give_up(errno);
+        return Step::done;
+    }
+    // With another name it is somebody's file, and no lock: nothing is written into it.
+    struct stat status {};
+    if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
+        give_up(EMLINK);
+        return Step::done;
+    }
+    if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return enter(run);
+    if (errno == EWOULDBLOCK) return join(run);
+    give_up(errno);
+    return Step::done;
+}
+
+/// Nobody has the name.
+NameLock::Step NameLock::enter(std::string_view run) {
+    if (!is_current()) return Step::again;
+    Content content;
+    content.run = as_array<sizeof content.run>(run);
+    if (!write_at(fd_, &content, sizeof content, 0)) {
+        const int error = errno;
+        unlink(file_.c_str());
+        give_up(error);
+        return Step::done;
+    }
+    // The lock is given up before it is taken again: another run may come in between.
+    if (flock(fd_, LOCK_SH | LOCK_NB) != 0 || !is_current() || !is_of(run)) return Step::busy;
+    state_ = State::held;
+    return Step::done;
+}
+
+/// Somebody has the name.
+NameLock::Step NameLock::join(std::string_view run) {
+    if (flock(fd_, LOCK_SH | LOCK_NB) != 0) return Step::busy;
+    if (!is_current()) return Step::again;
+    if (!is_of(run)) return Step::others;
+    state_ = State::held;
+    return Step::done;
+}
+
+/// The file that we have opened may have been removed by its last holder.
+bool NameLock::is_current() const {
+    struct stat ours {};
+    struct stat there {};
+    return fstat(fd_, &ours) == 0 && lstat(file_.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+           ours.st_dev == there.st_dev;
+}
+
+bool NameLock::is_of(std::string_view run) const {
+    constexpr std::size_t kSize = sizeof Content::run;
+    return read_content(fd_).run == as_array<kSize>(run);
+}
+
+void NameLock::close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+void NameLock::give_up(int error) {
+    close();
+    state_ = State::none;
+    error_ = error;
+}
+
+void NameLock::tell_planned() {
+    constexpr std::array<char, sizeof Content::planned> kYes{'1'};
+    if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, planned));
+}
+
+void NameLock::tell_events() {
+    constexpr std::array<char, sizeof Content::events> kYes{'1'};
+    if (state_ == State::held) write_at(fd_, kYes.data(), kYes.size(), offsetof(Content, events));
+}
+
+bool NameLock::tell_failure(std::string_view reason) {
+    if (state_ != State::held) return false;
+    if (!failure().empty()) return true;
+    const auto text = as_array<sizeof Content::failure>(reason);
+    return write_at(fd_, text.data(), text.size(), offsetof(Content, failure));
+}
+
+bool NameLock::has_plan() const {
+    return state_ == State::held && read_content(fd_).planned[0] != '\0';
+}
+
+bool NameLock::has_events() const {
+    return state_ == State::held && read_content(fd_).events[0] != '\0';
+}
+
+std::string NameLock::failure() const {
+    return state_ == State::held ? as_text(read_content(fd_).failure) : std::string{};
+}
+
+}  // namespace rdam::trace
