@@ -126,10 +126,10 @@ Json run_json(const Contents& contents, const trace::TraceInfo& info, const Expo
 Json settings_json(const ExportOptions& options) {
     const score::Settings& settings = options.settings;
     return {{"rules", options.rules.empty() ? Json(nullptr) : Json(options.rules)},
-            {"key", settings.keys},
-            {"no_key", settings.no_keys},
-            {"split_by_context", settings.split_by_context},
-            {"ignore", settings.ignore},
+            {"key", settings.given.keys},
+            {"no_key", settings.given.no_keys},
+            {"split_by_context", settings.given.split_by_context},
+            {"ignore", settings.given.ignore},
             {"deep_keys", settings.sequences.deep_keys},
             {"fold_loops", settings.sequences.fold_loops}};
 }

@@ -8,7 +8,7 @@
 #include "analyzer/calls/off_cpu_pauses.h"
 #include "analyzer/columns/contents.h"
 #include "analyzer/columns/thread_writer.h"
-#include "analyzer/score/analyze.h"
+#include "analyzer/score/score_trace.h"
 #include "analyzer/trace/clock.h"
 
 namespace rdam::columns {

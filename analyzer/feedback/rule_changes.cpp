@@ -132,11 +132,11 @@ score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Sett
                  mining::find_parameters(info, entry).value_or(std::vector<mining::ParameterPlace>{}))
                 set_key(info, place.function, place.parameter, value, rules);
     };
-    set_keys(settings.keys, true);
-    set_keys(settings.no_keys, false);
-    for (const std::string& name : settings.split_by_context)
+    set_keys(settings.given.keys, true);
+    set_keys(settings.given.no_keys, false);
+    for (const std::string& name : settings.given.split_by_context)
         add(rules.split_by_context, name);
-    for (const std::string& name : settings.ignore)
+    for (const std::string& name : settings.given.ignore)
         add(rules.ignore, name);
     return rules;
 }

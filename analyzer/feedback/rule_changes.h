@@ -22,8 +22,8 @@ void set_key(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t
 void set_ignored(const trace::TraceInfo& info, std::uint32_t function, bool ignored,
                  score::NamedRules& rules);
 
-/// What the command line adds to the rules, put into them: the result means the same in this trace as
-/// Settings::rules and the four lists together. Names must be those of the trace.
+/// Settings::given put into Settings::rules: the result means the same in this trace as both together. Names
+/// must be those of the trace.
 score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Settings& settings);
 
 }  // namespace rdam::feedback

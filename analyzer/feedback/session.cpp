@@ -8,10 +8,9 @@
 
 #include "analyzer/feedback/rule_changes.h"
 #include "analyzer/hints/hints.h"
-#include "analyzer/hints/off_times.h"
 #include "analyzer/mining/keys.h"
-#include "analyzer/score/analyze.h"
 #include "analyzer/score/regroup.h"
+#include "analyzer/score/score_trace.h"
 #include "analyzer/score/scores.h"
 #include "analyzer/score/settings/baseline_text.h"
 #include "analyzer/score/settings/named_rules.h"
@@ -58,11 +57,10 @@ std::unique_ptr<Scored> score_threads(std::shared_ptr<const Kept> kept, score::R
     return scored;
 }
 
-/// The four lists become part of the rules, which is where changes go.
+/// What is given becomes part of the rules, which is where changes go.
 score::Settings all_in_rules(const trace::TraceInfo& info, score::Settings settings) {
     settings.rules = combined_rules(info, settings);
-    for (const score::RuleList& list : score::kRuleLists)
-        (settings.*list.settings).clear();
+    settings.given = {};
     settings.patterns = false;
     return settings;
 }
@@ -212,8 +210,6 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     score::Report report = scores.report_on(function);
     if (report.functions.empty())
         return fail("{}: it has no calls; choose a function of the ranking", info().functions[function].name);
-    if (auto known = hints::add_off_times(info(), model_->off_cpu, report); !known)
-        return tl::unexpected{known.error()};
     hints::add_hints(info(), report);
     FunctionPage page;
     page.row = std::move(report.functions.front());

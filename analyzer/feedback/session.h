@@ -58,8 +58,8 @@ using Progress = std::function<void(std::uint64_t events)>;
 /// Not thread-safe.
 class Session {
   public:
-    /// Reads the trace, which must outlive the session. `settings` as for score::analyze(); patterns are not
-    /// looked for. Errors: of that.
+    /// Reads the trace, which must outlive the session. `settings` as for score::score_trace(); patterns are
+    /// not looked for. Errors: of that.
     static Result<std::unique_ptr<Session>> open(const trace::TraceReader& reader, score::Settings settings,
                                                  Progress progress);
     ~Session();

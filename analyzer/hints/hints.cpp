@@ -21,7 +21,7 @@ constexpr std::array<Finder, 7> kFinders{find_parameters, find_pairs, find_first
 /// With so little lost on the processor, nothing said of it is worth telling.
 constexpr double kMinOnProcessor = 0.1;
 
-double off_ns(const score::SampledCall& call) {
+double off_ns(const score::ScoredCall& call) {
     return std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
 }
 
@@ -178,7 +178,7 @@ Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report
                         .row = row,
                         .ns_per_tick = trace::nanoseconds_per_tick(info.clock),
                         .lost = {}};
-    for (const score::SampledCall& call : row.sample.calls) {
+    for (const score::ScoredCall& call : row.sample.calls) {
         suspicion.lost.push_back(call.lost_ns - (on_processor ? off_ns(call) : 0));
         suspicion.lost_ns += suspicion.lost.back() * call.weight;
         suspicion.calls += call.weight;

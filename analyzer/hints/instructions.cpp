@@ -44,7 +44,7 @@ std::vector<Stratum> strata_of(const Suspicion& suspicion) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Stratum> strata;
     const auto& calls = suspicion.row.sample.calls;
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        const score::SampledCall& call = calls[i];
+        const score::ScoredCall& call = calls[i];
         if (call.instructions == 0 || !(call.weight > 0)) continue;
         const double off = std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
         strata[{call.thread, call.group}].push_back({.call = i,

@@ -18,7 +18,7 @@ struct OffShares {
 OffShares off_shares(const Suspicion& suspicion) {
     OffShares shares;
     double lost_ns = 0;
-    for (const score::SampledCall& call : suspicion.row.sample.calls) {
+    for (const score::ScoredCall& call : suspicion.row.sample.calls) {
         if (!switches_known(suspicion.report, call.end)) continue;
         ++shares.calls;
         lost_ns += call.lost_ns * call.weight;

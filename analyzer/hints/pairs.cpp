@@ -73,7 +73,7 @@ std::vector<Classes> parameters_of(const Suspicion& suspicion) {
 /// The calls of all threads in the order in which they began.
 Classes calls_so_far(const Suspicion& suspicion) {
     std::vector<std::uint64_t> begins;
-    for (const score::SampledCall& call : suspicion.row.sample.calls)
+    for (const score::ScoredCall& call : suspicion.row.sample.calls)
         begins.push_back(call.begin);
     return classes_of(kCallsSoFar, begins);
 }

@@ -144,7 +144,7 @@ bool is_told(const Hints& hints, double explains) {
 std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
     constexpr std::size_t kLookedAt = 8;
     std::map<std::uint64_t, double> counts;
-    for (const score::SampledCall& call : suspicion.row.sample.calls)
+    for (const score::ScoredCall& call : suspicion.row.sample.calls)
         if (call.returned) counts[call.result] += call.weight;
     std::vector<std::uint64_t> values;
     values.reserve(counts.size());

@@ -20,7 +20,7 @@ constexpr double kSlower = 1.5;
 /// Where more of the calls run, they are as calls are, and the few elsewhere are the odd ones.
 constexpr double kMaxShareThere = 0.6;
 
-bool stayed(const score::SampledCall& call) {
+bool stayed(const score::ScoredCall& call) {
     return call.enter_cpu != trace::kNoCpu && call.enter_cpu == call.leave_cpu;
 }
 
@@ -46,7 +46,7 @@ std::vector<std::uint16_t> slow_processors(const Suspicion& suspicion) {
 /// The processors on which calls stayed, by node.
 std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const Suspicion& suspicion) {
     std::map<std::uint32_t, std::set<std::uint16_t>> used;
-    for (const score::SampledCall& call : suspicion.row.sample.calls) {
+    for (const score::ScoredCall& call : suspicion.row.sample.calls) {
         if (!stayed(call)) continue;
         if (const auto node = trace::node_of(suspicion.info.process, call.enter_cpu))
             used[*node].insert(call.enter_cpu);
@@ -107,12 +107,12 @@ void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
                      .share = shares.lost});
 }
 
-bool moved(const score::SampledCall& call) {
+bool moved(const score::ScoredCall& call) {
     return call.enter_cpu != trace::kNoCpu && call.leave_cpu != trace::kNoCpu &&
            call.enter_cpu != call.leave_cpu;
 }
 
-bool changed_node(const Suspicion& suspicion, const score::SampledCall& call) {
+bool changed_node(const Suspicion& suspicion, const score::ScoredCall& call) {
     if (!moved(call)) return false;
     const auto from = trace::node_of(suspicion.info.process, call.enter_cpu);
     const auto to = trace::node_of(suspicion.info.process, call.leave_cpu);

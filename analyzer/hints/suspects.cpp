@@ -38,7 +38,7 @@ class Search {
     /// Of the whole loss. What the other calls lost is not known to have passed while anything ran.
     double share_of_slow_calls() const {
         double lost = 0;
-        for (const score::SampledCall& call : suspicion_.row.sample.calls)
+        for (const score::ScoredCall& call : suspicion_.row.sample.calls)
             if (2 * call.lost_ns >= call.duration_ns) lost += call.weight * call.lost_ns;
         return std::min(lost / suspicion_.lost_ns, 1.0);
     }

@@ -22,7 +22,7 @@ struct Timed {
 std::vector<Timed> in_order(const Suspicion& suspicion) {
     std::vector<Timed> calls;
     for (std::size_t i = 0; i < suspicion.lost.size(); ++i) {
-        const score::SampledCall& call = suspicion.row.sample.calls[i];
+        const score::ScoredCall& call = suspicion.row.sample.calls[i];
         const double off = call.lost_ns - suspicion.lost[i];
         if (const double ns = call.duration_ns - off; ns > 0)
             calls.push_back({ns, suspicion.lost[i], call.weight});

@@ -14,7 +14,7 @@ struct Sum {
     double calls = 0;
     double lost_ns = 0;
 
-    void add(const score::SampledCall& call) {
+    void add(const score::ScoredCall& call) {
         calls += call.weight;
         lost_ns += call.weight * call.lost_ns;
     }
@@ -42,7 +42,7 @@ void add_processors(const trace::ProcessInfo& process, const score::FunctionRow&
                     Json& function) {
     std::map<std::uint16_t, Sum> processors;
     Sum all, moved, changed_node;
-    for (const score::SampledCall& call : function_row.sample.calls) {
+    for (const score::ScoredCall& call : function_row.sample.calls) {
         all.add(call);
         if (call.enter_cpu == trace::kNoCpu) continue;
         processors[call.enter_cpu].add(call);

@@ -32,7 +32,7 @@ class Reader {
 
     Result<void> entry(const toml::key& key, const toml::node& value) {
         for (const score::RuleList& list : score::kRuleLists) {
-            if (key.str() == list.name) return names(list, value);
+            if (key.str() == list.title) return names(list, value);
         }
         if (key.str() == kDeepKeys) return truth(kDeepKeys, value, rules_.deep_keys);
         if (key.str() == kFoldLoops) return truth(kFoldLoops, value, rules_.fold_loops);
@@ -44,7 +44,7 @@ class Reader {
     static std::string known_keys(std::string_view wanted) {
         std::vector<std::string> all;
         for (const score::RuleList& list : score::kRuleLists)
-            all.emplace_back(list.name);
+            all.emplace_back(list.title);
         all.insert(all.end(), kOtherKeys.begin(), kOtherKeys.end());
         std::string spelled{wanted};
         std::ranges::replace(spelled, '_', '-');
@@ -58,20 +58,20 @@ class Reader {
     }
 
     Result<void> names(const score::RuleList& list, const toml::node& value) {
-        const bool keys = list.rules == &score::NamedRules::keys || list.rules == &score::NamedRules::no_keys;
+        const bool keys = list.names == &score::NamedRules::keys || list.names == &score::NamedRules::no_keys;
         const char* const example = keys ? "write:count" : "write";
         const toml::array* array = value.as_array();
         if (array == nullptr)
-            return wrong(value.source(), "{} is not a list; write {} = [\"{}\"]", list.name, list.name,
+            return wrong(value.source(), "{} is not a list; write {} = [\"{}\"]", list.title, list.title,
                          example);
         for (const toml::node& node : *array) {
             const auto text = node.value<std::string>();
             if (!node.is_string() || !text || text->empty())
                 return wrong(node.source(), "{} holds something else than names; write {} = [\"{}\"]",
-                             list.name, list.name, example);
+                             list.title, list.title, example);
             if (const auto sound = mining::check_key(*text); keys && !sound)
-                return wrong(node.source(), "{}: {}", list.name, sound.error().message);
-            (rules_.named.*list.rules).push_back(*text);
+                return wrong(node.source(), "{}: {}", list.title, sound.error().message);
+            (rules_.named.*list.names).push_back(*text);
         }
         return {};
     }

@@ -45,7 +45,7 @@ class Rewriter {
 
     Result<std::string> rewrite(const Rules& wanted) {
         for (const score::RuleList& list : score::kRuleLists) {
-            if (auto done = change_list(list.name, wanted.named.*list.rules); !done)
+            if (auto done = change_list(list.title, wanted.named.*list.names); !done)
                 return tl::unexpected{done.error()};
         }
         for (const auto& [name, value] : values(wanted)) {
@@ -82,7 +82,7 @@ class Rewriter {
     static bool says_the_same(Rules a, Rules b) {
         for (Rules* rules : {&a, &b}) {
             for (const score::RuleList& list : score::kRuleLists) {
-                auto& names = rules->named.*list.rules;
+                auto& names = rules->named.*list.names;
                 std::ranges::sort(names);
                 names.erase(std::unique(names.begin(), names.end()), names.end());
             }

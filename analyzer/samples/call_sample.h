@@ -8,6 +8,7 @@
 // is drawn by time, half by number.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ struct SampledCall {
     double weight = 1;              ///< it stands for so many calls
     std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside it, those of folded
                                     ///< loops once; 0: they have none
+    std::uint64_t blocked = 0;      ///< of end - begin, off the processor by its own doing
+    std::uint64_t preempted = 0;    ///< … because another thread was to run
     std::uint32_t inside = 0;       ///< calls directly inside it
     std::uint32_t group = 0;        ///< mining::GroupId in its thread
     std::uint16_t enter_cpu = 0;
@@ -72,6 +75,18 @@ class CallSample {
     void set_groups(const Number& number) {
         for (SampledCall& call : taken_)
             call.group = number(call.group);
+    }
+
+    /// For each call that is kept, blocked and preempted: since(tsc) says how long the thread was off the
+    /// processor up to then, as a structure of both.
+    template <class Since>
+    void set_off_times(const Since& since) {
+        for (SampledCall& call : taken_) {
+            const auto begin = since(call.begin);
+            const auto end = since(std::max(call.begin, call.end));
+            call.blocked = end.blocked - begin.blocked;
+            call.preempted = end.preempted - begin.preempted;
+        }
     }
 
     /// Afterwards the calls have their weights, and nothing more can be taken.

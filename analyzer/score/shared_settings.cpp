@@ -8,9 +8,9 @@ namespace rdam::score {
 
 SharedSettings::SharedSettings(Settings settings) : settings_(std::move(settings)) {
     for (const RuleList& list : kRuleLists) {
-        for (const std::string& text : settings_.*list.settings)
+        for (const std::string& text : settings_.given.*list.names)
             names_.push_back({&list, nullptr, text});
-        for (const std::string& text : settings_.rules.*list.rules)
+        for (const std::string& text : settings_.rules.*list.names)
             names_.push_back({&list, nullptr, text, true});
     }
     for (const auto selected : {&Selection::threads, &Selection::functions}) {
@@ -48,7 +48,7 @@ std::vector<std::string> SharedSettings::unused_rules() const {
     std::vector<std::string> out;
     for (const Name& name : names_) {
         if (name.rule && !name.found && name.error)
-            out.push_back(fmt::format("{}: {}", name.list->name, name.error->message));
+            out.push_back(fmt::format("{}: {}", name.list->title, name.error->message));
     }
     return out;
 }
@@ -58,7 +58,7 @@ Settings SharedSettings::for_trace(const trace::TraceInfo& info) const {
     known.selection.may_miss = true;
     for (const Name& name : names_) {
         const bool optional = name.list != nullptr && !name.rule;
-        if (optional && !find(name, info)) std::erase(known.*name.list->settings, name.text);
+        if (optional && !find(name, info)) std::erase(known.given.*name.list->names, name.text);
     }
     return known;
 }

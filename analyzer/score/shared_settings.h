@@ -31,7 +31,7 @@ class SharedSettings {
   private:
     struct Name {
         const RuleList* list;                           ///< null: one of the selection's
-        std::vector<std::string> Selection::*selected;  ///< null: one of the settings'
+        std::vector<std::string> Selection::*selected;  ///< null: of settings.given, or settings.rules
         std::string text;
         bool rule = false;  ///< of Settings::rules
         bool found = false;

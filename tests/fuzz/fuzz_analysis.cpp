@@ -11,8 +11,8 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
-#include "analyzer/score/analyze.h"
 #include "analyzer/score/groups/thread_analysis.h"
+#include "analyzer/score/score_trace.h"
 #include "analyzer/score/scores.h"
 #include "analyzer/score/time/window.h"
 
@@ -164,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         .sequences = {.deep_keys = (choice & 1U) != 0, .fold_loops = (choice & 2U) != 0},
         .baseline = {.kind = static_cast<score::Baseline::Kind>(choice / 4 % 4), .fraction = 0.25},
         .patterns = true};
-    if ((choice & 16U) != 0) chosen.ignore = {"c"};
+    if ((choice & 16U) != 0) chosen.given.ignore = {"c"};
     const auto settings = score::resolve(info, chosen);
     require(settings.has_value());
 

@@ -1,5 +1,5 @@
 // rdam analyze: from a trace to scores.
-#include "analyzer/score/analyze.h"
+#include "analyzer/analysis/analyze.h"
 
 #include <unistd.h>
 
@@ -23,8 +23,6 @@
 #include "analyzer/causes/formats.h"
 #include "analyzer/causes/hot_lines.h"
 #include "analyzer/hints/alone.h"
-#include "analyzer/hints/hints.h"
-#include "analyzer/hints/off_times.h"
 #include "analyzer/output/causes.h"
 #include "analyzer/output/json.h"
 #include "analyzer/output/symbols.h"
@@ -191,18 +189,10 @@ Result<trace::TraceReader> open_trace(const std::string& path) {
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
                                 const AnalyzeArguments& arguments) {
     ProgressLine progress{"analyzing", reader.events()};
-    const auto off_cpu = calls::Absences::of(reader);
-    if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    auto report = score::analyze(
-        reader, *off_cpu, settings,
+    return analysis::analyze(
+        reader, settings,
         {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
-         .samples = true,
          .progress = [&](std::uint64_t events) { progress.update(events); }});
-    if (!report) return report;
-    if (auto known = hints::add_off_times(reader.info(), *off_cpu, *report); !known)
-        return tl::unexpected{known.error()};
-    hints::add_hints(reader.info(), *report);
-    return report;
 }
 
 bool wants_color(const AnalyzeArguments& arguments) {

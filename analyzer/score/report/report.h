@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
+#include "analyzer/samples/call_sample.h"
 #include "analyzer/samples/time_windows.h"
 #include "analyzer/score/report/recording_cost.h"
 #include "analyzer/score/settings/settings.h"
@@ -94,7 +95,7 @@ struct SequenceRow {
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
     double lost_ns = 0;        ///< Σ over threads, each against its own baseline
     bool few_windows = false;  ///< as FunctionRow's
-    std::uint32_t group = 0;   ///< SampledCall::group of its calls
+    std::uint32_t group = 0;   ///< ScoredCall::group of its calls
     std::vector<Hint> hints;   ///< with a score from the threshold on, of several sequences of a function
 };
 
@@ -116,28 +117,19 @@ struct CallerRow {
     double share = 0;           ///< of the function's lost_ns; 0 if nothing was lost
 };
 
-/// A call of a function's sample (analyzer/samples).
-struct SampledCall {
-    std::uint64_t begin = 0, end = 0;  ///< ticks
-    double duration_ns = 0;            ///< net
-    double lost_ns = 0;                ///< as it counts in FunctionRow::lost_ns
-    double weight = 1;                 ///< it stands for so many calls
-    std::uint64_t instructions = 0;    ///< that it executed; 0: not known
-    double blocked_ns = 0;          ///< off the processor by its own doing, if context switches were recorded
-    double preempted_ns = 0;        ///< … because another thread was to run
-    std::uint64_t caller = 0;       ///< return address
-    std::uint64_t result = 0;       ///< meaningful if `returned`
-    std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside; 0: they have none
-    std::uint32_t inside = 0;       ///< calls directly inside
-    std::uint32_t thread = 0;       ///< index into Report::threads
-    std::uint32_t group = 0;        ///< of calls of one sequence, which are compared within each thread
-    std::uint16_t enter_cpu = 0, leave_cpu = 0;
-    bool returned = false;
+/// A call of a function's sample, with what it has come to. `group` is that of the report: calls of one
+/// sequence, which are compared within each thread.
+struct ScoredCall : samples::SampledCall {
+    double duration_ns = 0;    ///< net
+    double lost_ns = 0;        ///< as it counts in FunctionRow::lost_ns
+    double blocked_ns = 0;     ///< off the processor by its own doing, if context switches were recorded
+    double preempted_ns = 0;   ///< … because another thread was to run
+    std::uint32_t thread = 0;  ///< index into Report::threads
 };
 
 /// Of all threads; outermost scored calls.
 struct Sample {
-    std::vector<SampledCall> calls;
+    std::vector<ScoredCall> calls;
     std::size_t words_per_call = 0;
     std::vector<std::uint64_t> words;  ///< parameters, as in trace::Event::words, of one call after the other
     std::vector<std::uint32_t> repeated;  ///< functions whose loops directly inside are folded
@@ -167,7 +159,7 @@ struct Explained {
 /// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.
 struct SlowCall {
     std::size_t thread = 0;   ///< index into Report::threads
-    std::uint32_t group = 0;  ///< as SampledCall::group
+    std::uint32_t group = 0;  ///< as ScoredCall::group
     std::uint64_t begin = 0, end = 0;
     double lost = 0;  ///< the share of its time
 };

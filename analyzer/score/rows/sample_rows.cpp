@@ -97,22 +97,13 @@ void add_sample(const RowContext& context, FunctionRow& row) {
             if (!(call.weight > 0)) continue;
             const GroupBase& base = bases[t][call.group];
             const std::uint64_t lost = call.duration - std::min(call.duration, base.ticks);
-            row.sample.calls.push_back(
-                {.begin = call.begin,
-                 .end = call.end,
-                 .duration_ns = static_cast<double>(call.duration) * context.ns_per_tick,
-                 .lost_ns = static_cast<double>(lost) * context.ns_per_tick,
-                 .weight = call.weight,
-                 .instructions = call.instructions,
-                 .caller = call.caller,
-                 .result = call.result,
-                 .inside_keys = call.inside_keys,
-                 .inside = call.inside,
-                 .thread = static_cast<std::uint32_t>(t),
-                 .group = base.group,
-                 .enter_cpu = call.enter_cpu,
-                 .leave_cpu = call.leave_cpu,
-                 .returned = call.returned});
+            ScoredCall& scored = row.sample.calls.emplace_back(ScoredCall{call});
+            scored.duration_ns = static_cast<double>(call.duration) * context.ns_per_tick;
+            scored.lost_ns = static_cast<double>(lost) * context.ns_per_tick;
+            scored.blocked_ns = static_cast<double>(call.blocked) * context.ns_per_tick;
+            scored.preempted_ns = static_cast<double>(call.preempted) * context.ns_per_tick;
+            scored.thread = static_cast<std::uint32_t>(t);
+            scored.group = base.group;
             const auto words = sample.words(i);
             row.sample.words.insert(row.sample.words.end(), words.begin(), words.end());
             add_repeats(sample, i, row.sample);

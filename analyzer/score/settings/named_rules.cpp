@@ -5,7 +5,7 @@
 namespace rdam::score {
 
 Result<void> find_named(const trace::TraceInfo& info, const RuleList& list, const std::string& text) {
-    const bool of_parameters = list.rules == &NamedRules::keys || list.rules == &NamedRules::no_keys;
+    const bool of_parameters = list.names == &NamedRules::keys || list.names == &NamedRules::no_keys;
     if (of_parameters) {
         const auto keys = mining::make_keys(info, {{.add = {&text, 1}}});
         if (!keys) return tl::unexpected{keys.error()};
@@ -19,8 +19,8 @@ Result<void> find_named(const trace::TraceInfo& info, const RuleList& list, cons
 NamedRules known_rules(const trace::TraceInfo& info, const NamedRules& rules) {
     NamedRules known;
     for (const RuleList& list : kRuleLists) {
-        for (const std::string& text : rules.*list.rules) {
-            if (find_named(info, list, text)) (known.*list.rules).push_back(text);
+        for (const std::string& text : rules.*list.names) {
+            if (find_named(info, list, text)) (known.*list.names).push_back(text);
         }
     }
     return known;

@@ -10,17 +10,16 @@
 
 namespace rdam::score {
 
-/// A list of names that NamedRules and Settings both have, and how it is called where people write it.
+/// A list of NamedRules, and how it is called where people write it.
 struct RuleList {
-    std::vector<std::string> NamedRules::*rules;
-    std::vector<std::string> Settings::*settings;
-    const char* name;
+    std::vector<std::string> NamedRules::*names;
+    const char* title;
 };
 inline constexpr RuleList kRuleLists[] = {
-    {&NamedRules::keys, &Settings::keys, "keys"},
-    {&NamedRules::no_keys, &Settings::no_keys, "no-keys"},
-    {&NamedRules::split_by_context, &Settings::split_by_context, "split-by-context"},
-    {&NamedRules::ignore, &Settings::ignore, "ignore"},
+    {&NamedRules::keys, "keys"},
+    {&NamedRules::no_keys, "no-keys"},
+    {&NamedRules::split_by_context, "split-by-context"},
+    {&NamedRules::ignore, "ignore"},
 };
 
 /// Whether the trace has what `text`, an entry of this list, names. Error: what it lacks, and what is

@@ -29,27 +29,23 @@ struct Selection {
     bool asks_for_a_part() const { return has_window() || !threads.empty() || !functions.empty(); }
 };
 
-/// What a rules file says of functions by name. What the trace lacks is passed over: the file is for others
-/// too.
+/// What is said of functions by name.
 struct NamedRules {
-    std::vector<std::string> keys = {};
-    std::vector<std::string> no_keys = {};
-    std::vector<std::string> split_by_context = {};
-    std::vector<std::string> ignore = {};
+    std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
+    std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
+    std::vector<std::string> split_by_context = {};  ///< functions: the place of a call tells it apart
+    std::vector<std::string> ignore = {};  ///< functions that are left out as if they had not been wrapped
 
     bool operator==(const NamedRules&) const = default;
 };
 
 struct Settings {
     mining::SequenceOptions sequences = {};
-    std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
-    std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default
-    std::vector<std::string> split_by_context = {};  ///< functions: the place of a call tells it apart
-    std::vector<std::string> ignore = {};  ///< functions that are left out as if they had not been wrapped
-    NamedRules rules = {};                 ///< come before the four above, which win
-    double threshold = kWorthALook;        ///< functions that score at least this are highlighted
-    Baseline baseline = {};                ///< what calls are compared with
-    bool patterns = false;                 ///< finds the patterns among siblings too
+    NamedRules rules = {};           ///< a rules file's; a name that the trace lacks is passed over
+    NamedRules given = {};           ///< for this analysis, and wins; such a name is an error
+    double threshold = kWorthALook;  ///< functions that score at least this are highlighted
+    Baseline baseline = {};          ///< what calls are compared with
+    bool patterns = false;           ///< finds the patterns among siblings too
     Selection selection = {};
     unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };

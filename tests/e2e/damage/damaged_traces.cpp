@@ -21,7 +21,7 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
-#include "analyzer/score/analyze.h"
+#include "analyzer/score/score_trace.h"
 #include "tests/e2e/damage/expectation.h"
 
 namespace damage {
@@ -58,7 +58,7 @@ Outcome judge_report(const score::Report& report, const Expectation& expected) {
 
 Outcome analyze(const std::string& path, const Expectation& expected, const score::Settings& settings) {
     const auto reader = trace::TraceReader::open(path);
-    const auto report = reader ? score::analyze(*reader, settings, {})
+    const auto report = reader ? score::score_trace(*reader, settings, {})
                                : Result<score::Report>{tl::unexpected{reader.error()}};
     if (!report) {
         const std::string& message = report.error().message;

@@ -44,9 +44,9 @@ score::Settings random_settings(std::mt19937_64& random, std::size_t functions) 
     score::Settings settings;
     for (std::size_t f = 0; f < functions; ++f) {
         const std::string name(1, static_cast<char>('a' + f));
-        if (random() % 3 != 0) settings.keys.push_back(name + ":k");
-        if (random() % 3 == 0) settings.keys.push_back(name + ":n");
-        if (random() % 4 == 0) settings.split_by_context.push_back(name);
+        if (random() % 3 != 0) settings.given.keys.push_back(name + ":k");
+        if (random() % 3 == 0) settings.given.keys.push_back(name + ":n");
+        if (random() % 4 == 0) settings.given.split_by_context.push_back(name);
     }
     settings.sequences.deep_keys = random() % 8 == 0;
     settings.sequences.fold_loops = random() % 4 == 0;

@@ -158,7 +158,7 @@ TEST_CASE("constant work of two threads on one processor loses nothing", "[crowd
     write_file(recording, file.path());
     const auto reader = trace::TraceReader::open(file.path());
     REQUIRE(reader);
-    const auto report = score::analyze(*reader, {}, {.samples = true, .progress = {}});
+    const auto report = score::score_trace(*reader, {}, {.samples = true, .progress = {}});
     REQUIRE(report);
     // A turn or two at the ends, before anybody knows who had the processor.
     CHECK(report->functions[0].lost_ns < 0.05 * report->threads_ns);

@@ -6,8 +6,8 @@
 
 #include "analyzer/output/json.h"
 #include "analyzer/output/text.h"
-#include "analyzer/score/analyze.h"
 #include "analyzer/score/groups/thread_analysis.h"
+#include "analyzer/score/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
@@ -45,7 +45,7 @@ TEST_CASE("a report from a file is that of its events, however many analyze it",
     REQUIRE(reader);
     std::string first;
     for (const unsigned jobs : {1U, 2U, 8U}) {
-        const auto report = score::analyze(*reader, {.jobs = jobs}, {});
+        const auto report = score::score_trace(*reader, {.jobs = jobs}, {});
         REQUIRE(report);
         if (first.empty()) first = json_of(*report, reader->info());
         CHECK(json_of(*report, reader->info()) == first);
@@ -59,7 +59,7 @@ TEST_CASE("settings that the trace does not know are an error", "[file]") {
     write_file(random_recording(random, {}), file.path());
     const auto reader = trace::TraceReader::open(file.path());
     REQUIRE(reader);
-    const auto report = score::analyze(*reader, {.ignore = {"nosuch"}}, {});
+    const auto report = score::score_trace(*reader, {.given = {.ignore = {"nosuch"}}}, {});
     REQUIRE_FALSE(report);
     CHECK(report.error().message == "nosuch: the trace has no such function");
 }

@@ -67,7 +67,7 @@ score::Report report_of(const Recording& recording, const score::Settings& setti
     const auto reader = trace::TraceReader::open(file.path());
     REQUIRE(reader);
     const auto report =
-        score::analyze(*reader, settings, {.most_patterns = 100, .samples = true, .progress = {}});
+        score::score_trace(*reader, settings, {.most_patterns = 100, .samples = true, .progress = {}});
     REQUIRE(report);
     return *report;
 }

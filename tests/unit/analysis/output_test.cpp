@@ -238,11 +238,17 @@ TEST_CASE("JSON says where a function's calls ran", "[output]") {
     report.functions[0].outermost = 16;
     report.functions[0].lost_ns = 2000;
     score::Sample& sample = report.functions[0].sample;
-    sample.calls.push_back({.lost_ns = 100, .weight = 2, .enter_cpu = trace::kNoCpu, .leave_cpu = 0});
+    const auto add_call = [&](double lost_ns, double weight, std::uint16_t enter_cpu,
+                              std::uint16_t leave_cpu) {
+        score::ScoredCall call{{.weight = weight, .enter_cpu = enter_cpu, .leave_cpu = leave_cpu}};
+        call.lost_ns = lost_ns;
+        sample.calls.push_back(call);
+    };
+    add_call(100, 2, trace::kNoCpu, 0);
     CHECK_FALSE(function().contains("processors"));
-    sample.calls.push_back({.lost_ns = 50, .weight = 4, .enter_cpu = 1, .leave_cpu = 1});
-    sample.calls.push_back({.lost_ns = 500, .weight = 1, .enter_cpu = 2, .leave_cpu = 1});
-    sample.calls.push_back({.lost_ns = 100, .weight = 1, .enter_cpu = 1, .leave_cpu = 0});
+    add_call(50, 4, 1, 1);
+    add_call(500, 1, 2, 1);
+    add_call(100, 1, 1, 0);
     CHECK(function()["processors"] == nlohmann::json::parse(R"([
         {"processor": 2, "calls": 2, "lost_ns": 1000.0, "share": 0.5},
         {"processor": 1, "calls": 10, "lost_ns": 600.0, "share": 0.3}])"));

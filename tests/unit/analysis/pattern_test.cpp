@@ -63,7 +63,7 @@ void run(std::uint64_t seed, const RandomShape& shape, std::size_t& found) {
     reference.ignored.assign(shape.functions, false);
     settings.sequences.fold_loops = reference.fold_loops = random() % 4 == 0;
     if (random() % 4 == 0) {
-        settings.ignore.emplace_back("a");
+        settings.given.ignore.emplace_back("a");
         reference.ignored[0] = true;
     }
     INFO("seed " << seed);

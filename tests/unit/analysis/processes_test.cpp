@@ -324,7 +324,7 @@ TEST_CASE("names that one of several traces lacks are left out there", "[process
     first.thread(0, 10);
     second.thread(0, 10);
     second.info.threads[0].tid = 77;
-    score::Settings settings{.keys = {}, .ignore = {"a", "c"}};
+    score::Settings settings{.given = {.ignore = {"a", "c"}}};
     settings.selection.threads = {"77"};
     settings.selection.functions = {"c", "b"};
     score::SharedSettings shared{settings};
@@ -332,8 +332,8 @@ TEST_CASE("names that one of several traces lacks are left out there", "[process
     CHECK(shared.all_found().error().message == "c: the trace has no such function");
     shared.look_at(second.info);
     CHECK(shared.all_found());
-    CHECK(shared.for_trace(first.info).ignore == std::vector<std::string>{"a"});
-    CHECK(shared.for_trace(second.info).ignore == std::vector<std::string>{"a", "c"});
+    CHECK(shared.for_trace(first.info).given.ignore == std::vector<std::string>{"a"});
+    CHECK(shared.for_trace(second.info).given.ignore == std::vector<std::string>{"a", "c"});
     CHECK(analyze(first, shared.for_trace(first.info)).threads.empty());
     CHECK(analyze(second, shared.for_trace(second.info)).threads.size() == 1);
 }

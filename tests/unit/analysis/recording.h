@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/score/analyze.h"
 #include "analyzer/score/report/report.h"
+#include "analyzer/score/score_trace.h"
 #include "analyzer/trace/event.h"
 
 namespace rdam::test {

@@ -24,7 +24,7 @@ void add_rules(std::mt19937_64& random, const std::string& name, Case& out) {
     switch (random() % 4) {
         case 0:
             (has_keys ? rules.no_keys : rules.keys).push_back(name + ":k");
-            if (!has_keys) out.settings.no_keys.push_back(name + ":*");
+            if (!has_keys) out.settings.given.no_keys.push_back(name + ":*");
             break;
         case 1:
             rules.keys.emplace_back("elsewhere:k");
@@ -47,20 +47,20 @@ Case random_case(std::mt19937_64& random, std::size_t functions) {
         const std::string name(1, static_cast<char>('a' + f));
         if (random() % 3 == 0) {
             out.reference.keys[f] = 1;
-            out.settings.keys.push_back(name + ":k");
+            out.settings.given.keys.push_back(name + ":k");
             if (random() % 2 == 0) {
                 out.reference.keys[f] = 2;
-                out.settings.keys.push_back("app:" + name + ":n");
+                out.settings.given.keys.push_back("app:" + name + ":n");
             }
         }
         if (random() % 4 == 0) {
             out.reference.by_caller[f] = true;
-            (random() % 2 == 0 ? out.settings.split_by_context : out.settings.rules.split_by_context)
+            (random() % 2 == 0 ? out.settings.given.split_by_context : out.settings.rules.split_by_context)
                 .push_back(name);
         }
         if (random() % 10 == 0) {
             out.reference.ignored[f] = true;
-            (random() % 2 == 0 ? out.settings.ignore : out.settings.rules.ignore).push_back(name);
+            (random() % 2 == 0 ? out.settings.given.ignore : out.settings.rules.ignore).push_back(name);
         }
         add_rules(random, name, out);
     }

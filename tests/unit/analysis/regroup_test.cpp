@@ -53,10 +53,10 @@ score::Settings random_settings(std::mt19937_64& random, const trace::TraceInfo&
     for (const trace::FunctionInfo& function : info.functions) {
         for (const trace::ParameterInfo& parameter : function.parameters)
             if (one_in(2))
-                (one_in(2) ? settings.keys : settings.no_keys)
+                (one_in(2) ? settings.given.keys : settings.given.no_keys)
                     .push_back(function.name + ":" + parameter.name);
-        if (one_in(3)) settings.split_by_context.push_back(function.name);
-        if (one_in(8)) settings.ignore.push_back(function.name);
+        if (one_in(3)) settings.given.split_by_context.push_back(function.name);
+        if (one_in(8)) settings.given.ignore.push_back(function.name);
     }
     return settings;
 }
@@ -82,7 +82,7 @@ TEST_CASE("regrouped threads score as if they had been analyzed so", "[regroup]"
         score::Settings before;
         if (round % 5 == 0) {
             before = random_settings(random, recording.info);
-            before.ignore.clear();
+            before.given.ignore.clear();
         }
         const score::ResolvedSettings kept =
             score::with_candidates(recording.info, resolved(recording, before));
@@ -91,7 +91,7 @@ TEST_CASE("regrouped threads score as if they had been analyzed so", "[regroup]"
         if (!score::can_regroup(fine, kept, wanted)) continue;
         ++regrouped;
         folded += settings.sequences.fold_loops ? 1 : 0;
-        ignoring += settings.ignore.empty() ? 0 : 1;
+        ignoring += settings.given.ignore.empty() ? 0 : 1;
         const score::ThreadList threads = score::regroup(fine, kept, wanted);
         const score::AnalyzedTrace exact = read(recording, wanted);
         const Json got = scored(fine, wanted, threads);
@@ -112,7 +112,7 @@ TEST_CASE("what is asked of parts of a trace is regrouped too", "[regroup]") {
     for (int round = 0; round < 500; ++round) {
         const Recording recording = some_recording(random, true);
         score::Settings settings = random_settings(random, recording.info);
-        settings.ignore.clear();
+        settings.given.ignore.clear();
         settings.selection = {.since_ns = static_cast<double>(random() % 200),
                               .until_ns = static_cast<double>(200 + random() % 2000)};
         const score::ResolvedSettings kept = score::with_candidates(recording.info, resolved(recording));
@@ -144,7 +144,8 @@ TEST_CASE("a parameter with too many values is given up, and the others are kept
 
     const std::string name = recording.info.functions[0].name + ":";
     const auto with_key = [&](std::size_t parameter) {
-        return resolved(recording, {.keys = {name + recording.info.functions[0].parameters[parameter].name}});
+        return resolved(recording,
+                        {.given = {.keys = {name + recording.info.functions[0].parameters[parameter].name}}});
     };
     CHECK_FALSE(score::can_regroup(fine, kept, with_key(0)));
     const score::ResolvedSettings wanted = with_key(1);
@@ -206,11 +207,11 @@ TEST_CASE("deep keys, taking a function in again, and inner functions need the t
     const score::AnalyzedTrace fine = read(recording, kept);
     CHECK(score::can_regroup(fine, kept, resolved(recording)));
     CHECK_FALSE(score::can_regroup(fine, kept, resolved(recording, {.sequences = {.deep_keys = true}})));
-    CHECK_FALSE(score::can_regroup(fine, kept, resolved(recording, {.ignore = {inner}})));
-    CHECK(score::can_regroup(fine, kept, resolved(recording, {.ignore = {outer}})));
+    CHECK_FALSE(score::can_regroup(fine, kept, resolved(recording, {.given = {.ignore = {inner}}})));
+    CHECK(score::can_regroup(fine, kept, resolved(recording, {.given = {.ignore = {outer}}})));
 
     const score::ResolvedSettings without =
-        score::with_candidates(recording.info, resolved(recording, {.ignore = {outer}}));
+        score::with_candidates(recording.info, resolved(recording, {.given = {.ignore = {outer}}}));
     CHECK_FALSE(score::can_regroup(read(recording, without), without, resolved(recording)));
 }
 

@@ -135,12 +135,12 @@ TEST_CASE("keys split a function, on demand or by default", "[score]") {
         .call(300, kA, 50, {2, 7})
         .call(400, kA, 50, {2, 8});
     CHECK(row(analyze(recording), "a").rdam == Approx(0.08));
-    CHECK(row(analyze(recording, {.keys = {"a:k"}}), "a").rdam == 0);
-    CHECK(row(analyze(recording, {.keys = {"a:n"}}), "a").rdam == Approx(0.08));
+    CHECK(row(analyze(recording, {.given = {.keys = {"a:k"}}}), "a").rdam == 0);
+    CHECK(row(analyze(recording, {.given = {.keys = {"a:n"}}}), "a").rdam == Approx(0.08));
     recording.info.functions[0].parameters[0].key = true;
     CHECK(row(analyze(recording), "a").rdam == 0);
-    CHECK(row(analyze(recording, {.no_keys = {"a:k"}}), "a").rdam == Approx(0.08));
-    CHECK(row(analyze(recording, {.no_keys = {"app:a:*"}}), "a").rdam == Approx(0.08));
+    CHECK(row(analyze(recording, {.given = {.no_keys = {"a:k"}}}), "a").rdam == Approx(0.08));
+    CHECK(row(analyze(recording, {.given = {.no_keys = {"app:a:*"}}}), "a").rdam == Approx(0.08));
 }
 
 TEST_CASE("only the bytes of a parameter count as its key", "[score]") {
@@ -148,7 +148,7 @@ TEST_CASE("only the bytes of a parameter count as its key", "[score]") {
     recording.info.functions[0].parameters[0].size = 4;
     ThreadRecording& thread = recording.thread(50, 1050);
     thread.call(100, kA, 10, {0xdead00000001}).call(200, kA, 50, {0xbeef00000001});
-    CHECK(row(analyze(recording, {.keys = {"a:k"}}), "a").rdam == Approx(0.04));
+    CHECK(row(analyze(recording, {.given = {.keys = {"a:k"}}}), "a").rdam == Approx(0.04));
 }
 
 TEST_CASE("unknown names are answered with what there is", "[score]") {
@@ -158,12 +158,13 @@ TEST_CASE("unknown names are answered with what there is", "[score]") {
         const auto result = score::resolve(recording.info, settings);
         return result ? std::string{} : result.error().message;
     };
-    CHECK(message({.keys = {"std::sort:k"}}).empty());
-    CHECK(message({.keys = {"std::sort"}}) ==
+    CHECK(message({.given = {.keys = {"std::sort:k"}}}).empty());
+    CHECK(message({.given = {.keys = {"std::sort"}}}) ==
           "std::sort: not a parameter; write function:parameter, for example write:count");
-    CHECK(message({.keys = {"b:z"}}) == "b has no recorded parameter z; it has k, n");
-    CHECK(message({.ignore = {"sort"}}) == "sort: the trace has no such function; similar: std::sort");
-    CHECK(message({.ignore = {"nothing"}}) == "nothing: the trace has no such function");
+    CHECK(message({.given = {.keys = {"b:z"}}}) == "b has no recorded parameter z; it has k, n");
+    CHECK(message({.given = {.ignore = {"sort"}}}) ==
+          "sort: the trace has no such function; similar: std::sort");
+    CHECK(message({.given = {.ignore = {"nothing"}}}) == "nothing: the trace has no such function");
 }
 
 TEST_CASE("an ignored function is as if it had not been recorded", "[score]") {
@@ -171,7 +172,7 @@ TEST_CASE("an ignored function is as if it had not been recorded", "[score]") {
     ThreadRecording& thread = recording.thread(50, 1050);
     thread.call(100, kA, 10);
     thread.enter(200, kA).call(210, kB, 60).leave(300, kA);
-    const score::Report report = analyze(recording, {.ignore = {"b"}});
+    const score::Report report = analyze(recording, {.given = {.ignore = {"b"}}});
     CHECK(report.functions.size() == 1);
     CHECK(report.never_called.empty());
     CHECK(row(report, "a").rdam == Approx(0.09));

@@ -170,7 +170,7 @@ TEST_CASE("equal hashes do not make equal sequences", "[sequences]") {
 TEST_CASE("names show keys, children and repetitions", "[sequences]") {
     Recording recording{4, 2};
     recording.info.functions[1].parameters[0].kind = 2;  // a pointer
-    const auto names = resolved(recording, {.keys = {"b:k", "a:n"}});
+    const auto names = resolved(recording, {.given = {.keys = {"b:k", "a:n"}}});
     Speller spell;
     const auto name = [&](const std::string& text) {
         return mining::sequence_name(spell.store, spell(text), recording.info, names.keys);
@@ -210,8 +210,8 @@ struct Loaded {
             thread.enter(at, 1, {}, 0).enter(at + 1, 0, {7, 8}, caller).leave(at + 2, 0).leave(at + 3, 1);
             at += 10;
         }
-        report = analyze(recording,
-                         {.sequences = {.deep_keys = deep}, .keys = {"a:k"}, .split_by_context = {"a"}});
+        report = analyze(recording, {.sequences = {.deep_keys = deep},
+                                     .given = {.keys = {"a:k"}, .split_by_context = {"a"}}});
     }
 
     std::map<std::string, std::uint64_t> ids(const std::string& function) const {

@@ -561,7 +561,7 @@ TEST_CASE("groups of windowed calls that are put together are those of an analys
     const score::AnalyzedTrace trace = read(recording, kept);
     for (const bool keyed : {false, true}) {
         score::Settings settings;
-        if (keyed) settings.keys = {"a:k"};
+        if (keyed) settings.given.keys = {"a:k"};
         const score::ResolvedSettings wanted = resolved(recording, settings);
         REQUIRE(score::can_regroup(trace, kept, wanted));
         const score::ThreadList threads = score::regroup(trace, kept, wanted);

@@ -126,8 +126,8 @@ TEST_CASE("pauses and probes are taken out, and ticks become nanoseconds", "[row
 TEST_CASE("functions that are left out have no rows", "[rows]") {
     Recording recording{2};
     recording.thread(1000, 2000).enter(1000, kA).call(1010, kB, 5).leave(1050, kA);
-    CHECK(Written{recording, {.ignore = {"b"}}}.calls() == "a@0+50/50 p-1 #0 returned");
-    CHECK(Written{recording, {.ignore = {"a"}}}.calls() == "b@10+5/5 p-1 #0 returned");
+    CHECK(Written{recording, {.given = {.ignore = {"b"}}}}.calls() == "a@0+50/50 p-1 #0 returned");
+    CHECK(Written{recording, {.given = {.ignore = {"a"}}}}.calls() == "b@10+5/5 p-1 #0 returned");
 }
 
 TEST_CASE("keys tell sequences apart", "[rows]") {
@@ -137,7 +137,7 @@ TEST_CASE("keys tell sequences apart", "[rows]") {
         .call(1010, kA, 5, {2, 7})
         .call(1020, kA, 5, {1, 8});
     CHECK(Written{recording}.column<std::int64_t>("calls/sequence") == std::vector<std::int64_t>{0, 0, 0});
-    CHECK(Written{recording, {.keys = {"a:k"}}}.column<std::int64_t>("calls/sequence") ==
+    CHECK(Written{recording, {.given = {.keys = {"a:k"}}}}.column<std::int64_t>("calls/sequence") ==
           std::vector<std::int64_t>{0, 1, 0});
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/mining/keys.h"
-#include "analyzer/score/analyze.h"
+#include "analyzer/score/score_trace.h"
 
 using namespace rdam;
 using Names = std::vector<std::string>;
@@ -131,11 +131,11 @@ TEST_CASE("any change makes it so, and nothing else", "[rules]") {
 
 TEST_CASE("the command line becomes a part of the rules", "[rules]") {
     const trace::TraceInfo info = made_info();
-    const score::Settings settings{.keys = {"lock:flags"},
-                                   .no_keys = {"init:mutex"},
-                                   .split_by_context = {"lock"},
-                                   .ignore = {"helper"},
-                                   .rules = {.keys = {"init:*"}, .no_keys = {"lock:*"}, .ignore = {"gone"}}};
+    const score::Settings settings{.rules = {.keys = {"init:*"}, .no_keys = {"lock:*"}, .ignore = {"gone"}},
+                                   .given = {.keys = {"lock:flags"},
+                                             .no_keys = {"init:mutex"},
+                                             .split_by_context = {"lock"},
+                                             .ignore = {"helper"}}};
     const score::NamedRules rules = feedback::combined_rules(info, settings);
     const auto both = score::resolve(info, settings);
     const auto one = score::resolve(info, {.rules = rules});

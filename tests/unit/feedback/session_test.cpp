@@ -6,7 +6,7 @@
 
 #include "analyzer/mining/keys.h"
 #include "analyzer/output/json.h"
-#include "analyzer/score/analyze.h"
+#include "analyzer/score/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"
 
@@ -29,7 +29,7 @@ std::string scores(const score::Report& report) {
 }
 
 std::string analyzed(const trace::TraceReader& reader, const score::Settings& settings) {
-    const auto report = score::analyze(reader, settings, {});
+    const auto report = score::score_trace(reader, settings, {});
     REQUIRE(report);
     return scores(*report);
 }
@@ -184,7 +184,7 @@ TEST_CASE("ignored functions leave the ranking and come back", "[session]") {
 }
 
 TEST_CASE("what is no change is no step, and what was saved is no unsaved change", "[session]") {
-    Opened opened{made_recording(), {.keys = {"a:k"}, .rules = {.keys = {"elsewhere:x"}}}};
+    Opened opened{made_recording(), {.rules = {.keys = {"elsewhere:x"}}, .given = {.keys = {"a:k"}}}};
     Session& session = *opened.session;
     CHECK_FALSE(session.has_unsaved_changes());
     CHECK(session.set_key(0, 0, true).value() == Effect::nothing);
@@ -217,7 +217,7 @@ TEST_CASE("a session of a part of the trace stays with that part", "[session]") 
 
 TEST_CASE("names that the trace lacks are an error of the options, not of the rules", "[session]") {
     const Opened opened{made_recording(), {.rules = {.ignore = {"elsewhere"}}}};
-    const auto wrong = Session::open(*opened.reader, {.ignore = {"elsewhere"}}, nullptr);
+    const auto wrong = Session::open(*opened.reader, {.given = {.ignore = {"elsewhere"}}}, nullptr);
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().message.find("elsewhere") != std::string::npos);
 }

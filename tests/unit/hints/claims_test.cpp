@@ -134,7 +134,7 @@ TEST_CASE("Pages that are touched first") {
         CHECK(!has(made.kinds(), "first_touch"));
     }
     SECTION("not where those are the fast ones") {
-        for (score::SampledCall& call : made.row().sample.calls) {
+        for (score::ScoredCall& call : made.row().sample.calls) {
             call.lost_ns = 2000 - call.lost_ns;
             call.duration_ns = 10 + call.lost_ns;
         }
@@ -151,7 +151,7 @@ TEST_CASE("Calls that take one of two times") {
                                              Catch::Contains("or about 1.0"));
     SECTION("apart from what they were off the processor") {
         for (std::size_t i = 0; i < kCalls; ++i) {
-            score::SampledCall& call = made.row().sample.calls[i];
+            score::ScoredCall& call = made.row().sample.calls[i];
             const double off = i % 10 == 0 ? 100 * made.noise() : 0;
             call.preempted_ns = off;
             call.lost_ns += off;
@@ -160,7 +160,7 @@ TEST_CASE("Calls that take one of two times") {
         CHECK(has(made.kinds(), "two_times"));
     }
     SECTION("or any") {
-        for (score::SampledCall& call : made.row().sample.calls)
+        for (score::ScoredCall& call : made.row().sample.calls)
             call.duration_ns = 10 + (call.lost_ns *= made.noise());
         CHECK(!has(made.kinds(), "two_times"));
     }

@@ -17,7 +17,7 @@ TEST_CASE("Nothing explains interference") {
     REQUIRE(made.kinds() == Kinds{"no_parameter"});
     CHECK_THAT(made.row().hints[0].text,
                Catch::Contains("(size, caller, return value, processor, time of the run): interference, or"));
-    for (score::SampledCall& call : made.row().sample.calls)
+    for (score::ScoredCall& call : made.row().sample.calls)
         call.enter_cpu = call.leave_cpu = trace::kNoCpu;
     REQUIRE(made.kinds() == Kinds{"no_parameter"});
     CHECK_THAT(made.row().hints[0].text, Catch::Contains("return value, time of the run): interference, or"));

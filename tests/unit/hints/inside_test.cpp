@@ -80,7 +80,7 @@ TEST_CASE("A loop's count is not taken for its keys") {
     for (std::uint64_t i = 0; i < kCallsOfA; ++i)
         loops.call(1, 1 + loops.below(20), loops.below(5), 7);
     score::Settings settings = kFolded;
-    settings.keys = {"b:k", "c:k"};
+    settings.given.keys = {"b:k", "c:k"};
     CHECK(loops.explained(settings) == Names{"calls of c inside"});
 
     Program keys;

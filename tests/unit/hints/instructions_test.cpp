@@ -42,9 +42,9 @@ class Counted {
         for (std::size_t i = 0; i < kCountedCalls; ++i)
             add(make(*this));
         double least = 1e300;
-        for (const score::SampledCall& call : row().sample.calls)
+        for (const score::ScoredCall& call : row().sample.calls)
             least = std::min(least, call.duration_ns);
-        for (score::SampledCall& call : row().sample.calls)
+        for (score::ScoredCall& call : row().sample.calls)
             call.lost_ns = call.duration_ns - least;
     }
 
@@ -80,11 +80,13 @@ class Counted {
         // Interrupts are counted, too.
         const std::uint64_t seen =
             static_cast<std::uint64_t>(of.instructions) + (of.disturbed_ns > 0 ? 3 : below(2));
-        calls.push_back({.begin = calls.size() * 100000,
-                         .end = calls.size() * 100000 + static_cast<std::uint64_t>(duration),
-                         .duration_ns = duration,
-                         .instructions = seen,
-                         .blocked_ns = of.blocked_ns});
+        score::ScoredCall call;
+        call.begin = calls.size() * 100000;
+        call.end = call.begin + static_cast<std::uint64_t>(duration);
+        call.duration_ns = duration;
+        call.instructions = seen;
+        call.blocked_ns = of.blocked_ns;
+        calls.push_back(call);
     }
 
     std::mt19937 random_;

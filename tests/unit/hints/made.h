@@ -33,15 +33,16 @@ struct Made {
 
     score::FunctionRow& row() { return report.functions[0]; }
 
-    score::SampledCall& call(double lost_ns, std::uint64_t size = 0) {
+    score::ScoredCall& call(double lost_ns, std::uint64_t size = 0) {
         row().sample.words.push_back(size);
         auto& calls = row().sample.calls;
-        calls.push_back({.begin = calls.size() * 1000,
-                         .end = calls.size() * 1000 + 100,
-                         .duration_ns = 10 + lost_ns,
-                         .lost_ns = lost_ns,
-                         .returned = true});
-        return calls.back();
+        score::ScoredCall call;
+        call.begin = calls.size() * 1000;
+        call.end = call.begin + 100;
+        call.duration_ns = 10 + lost_ns;
+        call.lost_ns = lost_ns;
+        call.returned = true;
+        return calls.emplace_back(call);
     }
 
     /// Of the hints, the first first.

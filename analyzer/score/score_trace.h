@@ -1,4 +1,4 @@
-// A trace in, a report out.
+// A trace in, its scores out.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,15 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::
                                  const ResolvedSettings& settings, const Selection& selection, unsigned jobs,
                                  const ReadProgress& progress);
 
-struct AnalyzeOptions {
+struct ScoreOptions {
     std::size_t most_sequences = 1000;  ///< listed for each function
     std::size_t most_patterns = 1000;   ///< listed in all
     bool samples = false;               ///< keeps samples of the calls, for hints
     ReadProgress progress;
 };
 
-/// All of that.
-Result<Report> analyze(const trace::TraceReader& reader, const calls::Absences& off_cpu,
-                       const Settings& settings, const AnalyzeOptions& options);
-/// For those who need no `off_cpu` besides. Errors: those of calls::Absences::of() too.
-Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
-                       const AnalyzeOptions& options);
+/// All of that. Errors: those of resolve(), read_trace() and calls::Absences::of().
+Result<Report> score_trace(const trace::TraceReader& reader, const Settings& settings,
+                           const ScoreOptions& options);
 
 }  // namespace rdam::score

@@ -1,11 +1,13 @@
-#include "analyzer/hints/off_times.h"
+#include "analyzer/score/time/off_times.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
-using rdam::hints::add_off_times;
-using rdam::score::SampledCall;
+#include "analyzer/samples/call_sample.h"
+
+using rdam::samples::CallSample;
+using rdam::score::OffTimes;
 using rdam::trace::OffCpu;
 
 TEST_CASE("The time off the processor of a call is what of it lies inside") {
@@ -27,19 +29,21 @@ TEST_CASE("The time off the processor of a call is what of it lies inside") {
             intervals.push_back(off);
             at = off.in + random() % 20;
         }
+        const OffTimes times{intervals};
         for (int i = 0; i < 50; ++i) {
-            SampledCall call;
-            call.begin = random() % kEnd;
-            call.end = call.begin + random() % (kEnd - call.begin);
-            SampledCall* calls[] = {&call};
-            add_off_times(intervals, 2.0, calls);
-            double blocked = 0, preempted = 0;
-            for (std::uint64_t t = call.begin; t < call.end; ++t) {
-                blocked += state[t] == 1 ? 2 : 0;
-                preempted += state[t] == 2 ? 2 : 0;
+            const std::uint64_t begin = random() % kEnd;
+            const std::uint64_t end = begin + random() % (kEnd - begin);
+            CallSample sample{1, 0, 0};
+            REQUIRE(sample.wants(end - begin));
+            sample.take({.begin = begin, .end = end}, {});
+            sample.set_off_times([&](std::uint64_t tsc) { return times.until(tsc); });
+            std::uint64_t blocked = 0, preempted = 0;
+            for (std::uint64_t t = begin; t < end; ++t) {
+                blocked += state[t] == 1 ? 1 : 0;
+                preempted += state[t] == 2 ? 1 : 0;
             }
-            REQUIRE(call.blocked_ns == blocked);
-            REQUIRE(call.preempted_ns == preempted);
+            REQUIRE(sample.taken().front().blocked == blocked);
+            REQUIRE(sample.taken().front().preempted == preempted);
         }
     }
 }

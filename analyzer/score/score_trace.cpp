@@ -1,4 +1,4 @@
-#include "analyzer/score/analyze.h"
+#include "analyzer/score/score_trace.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +16,7 @@
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/settings/named_rules.h"
+#include "analyzer/score/time/off_times.h"
 
 namespace rdam::score {
 namespace {
@@ -106,13 +107,21 @@ class Crew {
         auto read = reader_.read_thread(thread, sink, gap, ahead);
         consume(pauses.rest());
         out_.times[thread] = analysis.finish();
+        note_off_cpu(*off_cpu, pauses, *out_.times[thread]);
+        return read;
+    }
+
+    void note_off_cpu(std::span<const trace::OffCpu> intervals, const calls::OffCpuPauses& pauses,
+                      ThreadTimes& times) const {
         using State = trace::SwitchInfo::State;
         const State state = reader_.info().switches.state;
-        if (state == State::recorded) out_.times[thread]->sampling_windows.note_off_cpu(*off_cpu);
-        if (state == State::recorded || state == State::stopped)
-            out_.times[thread]->off_cpu = sum_off_cpu(*off_cpu, window_.value_or(TickRange{}));
-        if (out_.times[thread]->off_cpu) out_.times[thread]->off_cpu->in_pauses = pauses.off_cpu_in_pauses();
-        return read;
+        if (state != State::recorded && state != State::stopped) return;
+        if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
+        times.off_cpu = sum_off_cpu(intervals, window_.value_or(TickRange{}));
+        times.off_cpu->in_pauses = pauses.off_cpu_in_pauses();
+        const OffTimes off{intervals};
+        for (samples::CallSample& sample : times.samples)
+            sample.set_off_times([&](std::uint64_t tsc) { return off.until(tsc); });
     }
 
     void wait(const std::function<void(std::uint64_t)>& progress) {
@@ -185,12 +194,13 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     resolved.baseline.step = info.clock.step_ticks;
     note_windows(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
-    auto keys = mining::make_keys(info, {{rules.keys, rules.no_keys, rules.split_by_context},
-                                         {settings.keys, settings.no_keys, settings.split_by_context}});
+    auto keys = mining::make_keys(
+        info, {{rules.keys, rules.no_keys, rules.split_by_context},
+               {settings.given.keys, settings.given.no_keys, settings.given.split_by_context}});
     if (!keys) return tl::unexpected{keys.error()};
     resolved.keys = std::move(*keys);
     std::vector<std::string> ignore = rules.ignore;
-    ignore.insert(ignore.end(), settings.ignore.begin(), settings.ignore.end());
+    ignore.insert(ignore.end(), settings.given.ignore.begin(), settings.given.ignore.end());
     for (const std::string& name : ignore) {
         const auto functions = mining::find_functions(info, name);
         if (!functions) return tl::unexpected{functions.error()};
@@ -227,20 +237,15 @@ Result<AnalyzedTrace> read_trace(const trace::TraceReader& reader, const calls::
     return analyzed_trace({reader.info(), reader.damage()}, selection, *resolved, crew.take());
 }
 
-Result<Report> analyze(const trace::TraceReader& reader, const Settings& settings,
-                       const AnalyzeOptions& options) {
+Result<Report> score_trace(const trace::TraceReader& reader, const Settings& settings,
+                           const ScoreOptions& options) {
     const auto off_cpu = calls::Absences::of(reader);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    return analyze(reader, *off_cpu, settings, options);
-}
-
-Result<Report> analyze(const trace::TraceReader& reader, const calls::Absences& off_cpu,
-                       const Settings& settings, const AnalyzeOptions& options) {
     auto resolved = resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     if (options.samples) *resolved = with_samples(reader.info(), std::move(*resolved));
     const unsigned jobs = threads_for(settings.jobs);
-    auto trace = read_trace(reader, off_cpu, *resolved, settings.selection, jobs, options.progress);
+    auto trace = read_trace(reader, *off_cpu, *resolved, settings.selection, jobs, options.progress);
     if (!trace) return tl::unexpected{trace.error()};
     Report report = make_report(trace->facts(), *resolved, trace->threads, options.most_sequences,
                                 options.most_patterns, jobs);
