@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/hints/finders.h"
+#include "analyzer/hints/finders/finders.h"
 #include "analyzer/output/units.h"
 #include "analyzer/score/report/function_identity.h"
 

@@ -7,8 +7,7 @@
 #include <functional>
 #include <iterator>
 
-#include "analyzer/hints/finders.h"
-#include "analyzer/trace/clock.h"
+#include "analyzer/hints/finders/finders.h"
 
 namespace rdam::hints {
 namespace {
@@ -20,10 +19,6 @@ constexpr std::array<Finder, 7> kFinders{find_parameters, find_pairs, find_first
 
 /// With so little lost on the processor, nothing said of it is worth telling.
 constexpr double kMinOnProcessor = 0.1;
-
-double off_ns(const score::ScoredCall& call) {
-    return std::min(call.blocked_ns + call.preempted_ns, call.lost_ns);
-}
 
 /// What is the same for all functions.
 struct Run {
@@ -168,29 +163,6 @@ void add_sequence_hints(const Run& run, score::FunctionRow& row) {
 }
 
 }  // namespace
-
-Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
-                       const Activities& activities, const score::FunctionRow& row, bool on_processor) {
-    Suspicion suspicion{.info = info,
-                        .report = report,
-                        .activities = activities,
-                        .function = info.functions[row.function],
-                        .row = row,
-                        .ns_per_tick = trace::nanoseconds_per_tick(info.clock),
-                        .lost = {}};
-    for (const score::ScoredCall& call : row.sample.calls) {
-        suspicion.lost.push_back(call.lost_ns - (on_processor ? off_ns(call) : 0));
-        suspicion.lost_ns += suspicion.lost.back() * call.weight;
-        suspicion.calls += call.weight;
-    }
-    return suspicion;
-}
-
-bool switches_known(const score::Report& report, std::uint64_t end) {
-    using State = trace::SwitchInfo::State;
-    const trace::SwitchInfo& switches = report.switches;
-    return switches.state == State::recorded || (switches.state == State::stopped && end <= switches.until);
-}
 
 void add_hints(const trace::TraceInfo& info, score::Report& report) {
     const Run run{info, report, Activities{report}};

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/output/json.h"
-#include "analyzer/output/text.h"
+#include "analyzer/output/json/json.h"
+#include "analyzer/output/text/text.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/score_trace.h"
 #include "analyzer/score/scores.h"

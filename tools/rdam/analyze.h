@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/output/text.h"
+#include "analyzer/output/text/text.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/read/reader.h"

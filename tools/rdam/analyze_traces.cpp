@@ -5,8 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/output/diff.h"
-#include "analyzer/output/processes.h"
+#include "analyzer/output/json/diff_json.h"
+#include "analyzer/output/json/processes_json.h"
+#include "analyzer/output/text/diff_text.h"
+#include "analyzer/output/text/processes_text.h"
 #include "analyzer/score/compare/compare_reports.h"
 #include "analyzer/score/compare/merge_reports.h"
 #include "analyzer/score/selection.h"

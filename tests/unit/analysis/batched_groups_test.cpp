@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/output/json.h"
+#include "analyzer/output/json/json.h"
 #include "analyzer/score/groups/call_batch.h"
 #include "tests/unit/analysis/random_recording.h"
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/output/notes.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"

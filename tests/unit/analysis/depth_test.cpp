@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analyzer/output/json.h"
-#include "analyzer/output/text.h"
+#include "analyzer/output/json/json.h"
+#include "analyzer/output/text/text.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/scores.h"
 #include "tests/unit/analysis/recording.h"

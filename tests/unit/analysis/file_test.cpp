@@ -4,8 +4,8 @@
 #include <random>
 #include <string>
 
-#include "analyzer/output/json.h"
-#include "analyzer/output/text.h"
+#include "analyzer/output/json/json.h"
+#include "analyzer/output/text/text.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"

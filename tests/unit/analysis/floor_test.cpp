@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
 #include "tests/unit/analysis/recording.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
-#include "analyzer/output/notes.h"
-#include "analyzer/output/text.h"
+#include "analyzer/output/text/text.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"

@@ -4,11 +4,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/output/json.h"
-#include "analyzer/output/notes.h"
+#include "analyzer/output/json/json.h"
 #include "analyzer/output/symbols.h"
-#include "analyzer/output/text.h"
+#include "analyzer/output/text/text.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
 #include "wrappers/plan/planner.h"

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "analyzer/output/table.h"
+#include "analyzer/output/text/table.h"
 
 namespace rdam {
 

@@ -1,13 +1,15 @@
 // Several traces at once, and two that are compared: what comes of their reports, and how it is printed.
 // Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
-#include "analyzer/output/processes.h"
-
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "analyzer/output/diff.h"
+#include "analyzer/output/json/diff_json.h"
+#include "analyzer/output/json/processes_json.h"
+#include "analyzer/output/text/diff_text.h"
+#include "analyzer/output/text/processes_text.h"
+#include "analyzer/output/wording/verdicts.h"
 #include "analyzer/score/compare/compare_reports.h"
 #include "analyzer/score/compare/merge_reports.h"
 #include "analyzer/score/shared_settings.h"

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analyzer/output/ranked_rows.h"
+#include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/score/compare/merge_reports.h"
 #include "tests/unit/analysis/recording.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analyzer/output/json.h"
+#include "analyzer/output/json/json.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 

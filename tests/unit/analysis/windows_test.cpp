@@ -3,10 +3,11 @@
 #include <cmath>
 #include <random>
 
-#include "analyzer/output/diff.h"
-#include "analyzer/output/json.h"
-#include "analyzer/output/notes.h"
-#include "analyzer/output/text.h"
+#include "analyzer/output/json/diff_json.h"
+#include "analyzer/output/json/json.h"
+#include "analyzer/output/text/diff_text.h"
+#include "analyzer/output/text/text.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/score/compare/compare_reports.h"
 #include "analyzer/score/regroup.h"
 #include "analyzer/score/time/sampling_windows.h"

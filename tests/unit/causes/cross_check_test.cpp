@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/causes/hot_lines.h"
-#include "analyzer/output/causes.h"
-#include "analyzer/output/notes.h"
+#include "analyzer/output/json/causes_json.h"
+#include "analyzer/output/text/causes_text.h"
+#include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/recording.h"
 
 using namespace rdam;

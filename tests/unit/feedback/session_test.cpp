@@ -5,7 +5,7 @@
 #include <random>
 
 #include "analyzer/mining/keys.h"
-#include "analyzer/output/json.h"
+#include "analyzer/output/json/json.h"
 #include "analyzer/score/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"

@@ -1,4 +1,4 @@
-#include "analyzer/hints/confounding.h"
+#include "analyzer/hints/evidence/confounding.h"
 
 #include <catch2/catch.hpp>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "analyzer/hints/explain.h"
+#include "analyzer/hints/evidence/explain.h"
 
 #include <bit>
 #include <catch2/catch.hpp>

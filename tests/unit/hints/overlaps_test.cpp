@@ -1,4 +1,4 @@
-#include "analyzer/hints/overlaps.h"
+#include "analyzer/hints/evidence/overlaps.h"
 
 #include <bitset>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "analyzer/hints/steps.h"
+#include "analyzer/hints/evidence/steps.h"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "tools/rdam/screen/lists.h"
 #include "tools/rdam/screen/scores.h"
 #include "wrappers/support/printable.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/report.h"
 #include "tools/rdam/screen/keys.h"
 #include "tools/rdam/screen/scores.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
 #include "tools/rdam/screen/distribution.h"
 #include "tools/rdam/screen/page_tabs.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/output/table.h"
+#include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
 #include "tools/rdam/screen/scores.h"
 #include "wrappers/support/printable.h"

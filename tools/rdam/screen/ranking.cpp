@@ -7,8 +7,8 @@
 #include <functional>
 #include <utility>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
 #include "tools/rdam/screen/scores.h"
 #include "wrappers/support/printable.h"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/output/notes.h"
 #include "analyzer/output/symbols.h"
 #include "analyzer/output/symbols_ahead.h"
+#include "analyzer/output/wording/notes.h"
 #include "tools/rdam/screen/controller.h"
 #include "tools/rdam/screen/terminal.h"
 #include "wrappers/support/interruption.h"

@@ -1,0 +1,44 @@
+// The kinds of hints. A new one: a function here, in a file of its own, and a line in `kFinders` (hints.cpp).
+#pragma once
+
+#include <optional>
+
+#include "analyzer/hints/evidence/suspicion.h"
+#include "analyzer/score/report/report.h"
+
+namespace rdam::hints {
+
+/// `parameter`: the time goes with a parameter, the caller or the return value; `parameter_or_time`:
+/// likewise, but the variable cannot be told from the time of the run; `early_return`: the return value
+/// separates fast calls from slow ones.
+void find_parameters(const Suspicion& suspicion, Hints& hints);
+/// `parameter`, of two of them or of one and the number of calls so far: only where `hints` has none yet.
+void find_pairs(const Suspicion& suspicion, Hints& hints);
+/// `first_touch`: calls that are given a page for the first time are the slow ones.
+void find_first_touch(const Suspicion& suspicion, Hints& hints);
+/// `trend`: the loss grows, or falls, all through the run. Not where a parameter that goes with time says so.
+void find_trend(const Suspicion& suspicion, Hints& hints);
+/// `two_times`: the calls take one of two times. For where nothing but time off the processor was found.
+void find_two_times(const Suspicion& suspicion, Hints& hints);
+
+/// `warm_up`: the first calls of each thread; `phase`: the loss is confined to an interval of the run, where
+/// `hints` has no `trend`.
+void find_times(const Suspicion& suspicion, Hints& hints);
+/// `processor`: calls are slow on some processors; `migration`: calls that changed the processor.
+void find_processors(const Suspicion& suspicion, Hints& hints);
+
+/// `more_work`, `busy_wait`: calls that lose time execute more instructions; `slower_work`: they take longer
+/// for the same. Only where instructions were counted.
+void find_instructions(const Suspicion& suspicion, Hints& hints);
+
+/// `suspect`: a function that another thread is inside while calls are slow.
+void find_suspects(const Suspicion& suspicion, Hints& hints);
+/// `blocked`, `preempted`: the loss is time off the processor.
+void find_off_processor(const Suspicion& suspicion, Hints& hints);
+/// `waits` or `no_parameter`: what was asked of the calls and explains less than half. `hints`: what was
+/// found besides. Needs Suspicion::explained, as the other finders filled it.
+score::Hint unexplained(const Suspicion& suspicion, const Hints& hints);
+/// How much of the loss that was; nothing: too few calls during which context switches were recorded.
+std::optional<score::OffShare> off_share(const Suspicion& suspicion);
+
+}  // namespace rdam::hints

@@ -1,0 +1,67 @@
+// Memory is put in place when it is touched first: the call that does so pays for it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/hints/evidence/variables.h"
+#include "analyzer/hints/finders/finders.h"
+#include "analyzer/output/units.h"
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::hints {
+namespace {
+
+constexpr unsigned kPageBits = 12;
+
+/// Whether no call is missing, so that it is known which pages came before.
+bool has_all_calls(const Suspicion& suspicion) {
+    return !suspicion.row.sampled &&
+           std::ranges::all_of(suspicion.row.sample.calls, [](const auto& call) { return call.weight == 1; });
+}
+
+/// By call of the sample.
+std::vector<bool> gets_new_page(const score::Sample& sample, std::uint16_t word) {
+    std::vector<std::size_t> order(sample.calls.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sample.calls[i].begin; });
+    std::unordered_set<std::uint64_t> seen;
+    std::vector<bool> is_new(sample.calls.size());
+    for (const std::size_t i : order)
+        is_new[i] = seen.insert(sample.word(i, word) >> kPageBits).second;
+    return is_new;
+}
+
+/// Some of these pages may have been touched by others before: the fastest of the calls says nothing.
+void judge(const Suspicion& suspicion, const trace::ParameterInfo& parameter, Hints& hints) {
+    constexpr double kSlower = 1.5;
+    const std::vector<bool> is_new = gets_new_page(suspicion.row.sample, parameter.word);
+    const Shares shares = shares_of(suspicion, [&](std::size_t i) { return is_new[i]; });
+    if (!stands_out(shares)) return;
+    const double there = median_ns(suspicion, [&](std::size_t i) { return is_new[i]; });
+    const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !is_new[i]; });
+    if (there < kSlower * elsewhere) return;
+    hints.push_back({.kind = "first_touch",
+                     .text = fmt::format(
+                         "{:.0f} % of the lost time is in the {:.0f} % of the calls whose {} is in a page "
+                         "that no call was given before: they take {} (median), the others {}, as where "
+                         "memory is put in place when it is touched first",
+                         100 * shares.lost, 100 * shares.calls, parameter.name, output::human_time(there),
+                         output::human_time(elsewhere)),
+                     .share = shares.lost,
+                     .parameter = parameter.name});
+}
+
+}  // namespace
+
+void find_first_touch(const Suspicion& suspicion, Hints& hints) {
+    if (!has_all_calls(suspicion)) return;
+    for (const trace::ParameterInfo& parameter : suspicion.function.parameters)
+        if (static_cast<ValueKind>(parameter.kind) == ValueKind::pointer &&
+            parameter.word < suspicion.row.sample.words_per_call)
+            judge(suspicion, parameter, hints);
+}
+
+}  // namespace rdam::hints

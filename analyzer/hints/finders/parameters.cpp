@@ -1,0 +1,238 @@
+// The time goes with a parameter, the caller, what is called inside or the return value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "analyzer/hints/evidence/explain.h"
+#include "analyzer/hints/evidence/variables.h"
+#include "analyzer/hints/finders/finders.h"
+#include "analyzer/mining/sequence_names.h"
+#include "analyzer/output/units.h"
+#include "wrappers/catalogue/catalogue.h"
+
+namespace rdam::hints {
+namespace {
+
+std::string falls(const Suspicion& suspicion, double left) {
+    return fmt::format("the score falls from {:.2f} to {:.2f}", suspicion.row.rdam, left);
+}
+
+/// A value of a parameter or result, as its type orders it. Two have the same if they are equal.
+std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word) {
+    return ordered(word, parameter.kind, parameter.size);
+}
+
+/// A variable of the calls, and what to say of it.
+struct Asked {
+    std::string name;  ///< score::Hint::parameter
+    std::string subject;
+    std::string as_key;       ///< how to compare calls with the same value only
+    std::string conclusion;   ///< what it means if it explains the loss
+    std::string unless_time;  ///< … if it cannot be told from the time of the run
+};
+
+/// Gives what it explains.
+double judge(const Suspicion& suspicion, const Asked& asked, const Variable& variable, Hints& hints) {
+    const Explanation found = explanation_by(suspicion, variable);
+    const double left = rdam_left(suspicion, found.share);
+    if (suspicion.explained != nullptr) suspicion.explained->push_back({asked.name, found.share, left});
+    if (found.share < kWorthTelling) return found.share;
+    const std::string text =
+        found.or_time
+            ? fmt::format(
+                  "the loss goes with {} ({:.0f} % of the variation), and with the time of the run: "
+                  "the two cannot be told apart here; {}",
+                  asked.subject, 100 * found.share, asked.unless_time)
+            : fmt::format("{} explains {:.0f} % of the variation; {} {}: {}", asked.subject,
+                          100 * found.share, asked.as_key, falls(suspicion, left), asked.conclusion);
+    hints.push_back({.kind = found.or_time ? kParameterOrTime : kParameter,
+                     .text = text,
+                     .share = found.share,
+                     .parameter = asked.name,
+                     .explains = found.share,
+                     .rdam_with_key = left});
+    return found.share;
+}
+
+constexpr auto kObjects =
+    "some objects take longer than others, because there is more to do with them or because others use them";
+
+/// What it may mean that the time goes with a parameter.
+std::string conclusion(const trace::FunctionInfo& function, const trace::ParameterInfo& parameter) {
+    if (static_cast<ValueKind>(parameter.kind) == ValueKind::pointer) return kObjects;
+    if (function.waits || function.busy_waits) return "it waits longer with some values than with others";
+    return "if it says how much there is to do, that is no interference";
+}
+
+void judge_parameters(const Suspicion& suspicion, Hints& hints) {
+    const score::Sample& sample = suspicion.row.sample;
+    for (const trace::ParameterInfo& parameter : suspicion.function.parameters) {
+        if (parameter.key || parameter.word >= sample.words_per_call) continue;
+        judge(
+            suspicion,
+            {.name = parameter.name,
+             .subject = parameter.name,
+             .as_key = fmt::format("with --key '{}:{}'", suspicion.row.name, parameter.name),
+             .conclusion = conclusion(suspicion.function, parameter),
+             .unless_time =
+                 fmt::format("if {} is the size of the work, it is no interference", parameter.name)},
+            [&](std::size_t i) { return value_of(parameter, sample.word(i, parameter.word)); }, hints);
+    }
+}
+
+void judge_caller(const Suspicion& suspicion, Hints& hints) {
+    judge(
+        suspicion,
+        {.name = kCaller,
+         .subject = "the caller",
+         .as_key = fmt::format("with --split-by-context '{}'", suspicion.row.name),
+         .conclusion = "some places have more to do, or call it when others are at work",
+         .unless_time = "if some places have more to do, it is no interference"},
+        [&](std::size_t i) { return suspicion.row.sample.calls[i].caller; }, hints);
+}
+
+/// Where loops are folded calls with more inside are of the same sequence. (Elsewhere they are not, and there
+/// is nothing that could vary.)
+void judge_loops(const Suspicion& suspicion, Hints& hints) {
+    constexpr double kMore = 0.2;
+    const auto asked = [](const std::string& name) {
+        return Asked{.name = name,
+                     .subject = "the number of " + name,
+                     .as_key = "without --fold-loops",
+                     .conclusion = "more rounds take longer, be they work or attempts",
+                     .unless_time = "if that is how much there is to do, it is no interference"};
+    };
+    const score::Sample& sample = suspicion.row.sample;
+    double best = 0;
+    for (std::size_t g = 0; g < sample.repeated.size(); ++g) {
+        const std::string& name = suspicion.info.functions[sample.repeated[g]].name;
+        const Variable repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
+        best =
+            std::max(best, judge(suspicion, asked(fmt::format("calls of {} inside", name)), repeats, hints));
+    }
+    const Variable all = [&sample](std::size_t i) { return sample.calls[i].inside; };
+    Hints together;
+    if (judge(suspicion, asked(kCallsInside), all, together) > best + kMore)
+        hints.insert(hints.end(), together.begin(), together.end());
+}
+
+/// Without deep keys calls with other keys inside are of the same sequence.
+void judge_keys_inside(const Suspicion& suspicion, Hints& hints) {
+    const auto& calls = suspicion.row.sample.calls;
+    judge(
+        suspicion,
+        {.name = kKeysInside,
+         .subject = "what the calls inside are given (their keys)",
+         .as_key = "with --deep-keys",
+         .conclusion = kObjects,
+         .unless_time = "if with some of them there is more to do, it is no interference"},
+        [&](std::size_t i) { return calls[i].inside_keys; }, hints);
+}
+
+/// Whether what calls are given explains about as much. A search returns another node for each key: what the
+/// key explains the node explains as well, and chance would decide which of them is named.
+bool is_told(const Hints& hints, double explains) {
+    constexpr double kAsMuch = 0.1;
+    return std::ranges::any_of(hints, [&](const score::Hint& hint) {
+        return (hint.kind == kParameter || hint.kind == kParameterOrTime) && hint.share > explains - kAsMuch;
+    });
+}
+
+/// The values that most calls return.
+std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
+    constexpr std::size_t kLookedAt = 8;
+    std::map<std::uint64_t, double> counts;
+    for (const score::ScoredCall& call : suspicion.row.sample.calls)
+        if (call.returned) counts[call.result] += call.weight;
+    std::vector<std::uint64_t> values;
+    values.reserve(counts.size());
+    for (const auto& [value, count] : counts)
+        values.push_back(value);
+    std::ranges::stable_sort(values, std::ranges::greater{},
+                             [&](std::uint64_t value) { return counts[value]; });
+    if (values.size() > kLookedAt) values.resize(kLookedAt);
+    return values;
+}
+
+/// One of the common results that tells fast calls from slow ones.
+struct BestResult {
+    std::uint64_t value = 0;
+    Explanation found;
+};
+
+BestResult best_result(const Suspicion& suspicion) {
+    const auto& calls = suspicion.row.sample.calls;
+    BestResult best;
+    for (const std::uint64_t value : common_results(suspicion)) {
+        const Explanation one = explanation_by(suspicion, [&](std::size_t i) -> std::optional<std::uint64_t> {
+            if (!calls[i].returned) return std::nullopt;
+            return calls[i].result == value ? 1 : 0;
+        });
+        if (one.share > best.found.share) best = {value, one};
+    }
+    return best;
+}
+
+void add_early_return(const Suspicion& suspicion, const BestResult& best, Hints& hints) {
+    const auto& calls = suspicion.row.sample.calls;
+    const auto returns_best = [&](std::size_t i) {
+        return calls[i].returned && calls[i].result == best.value;
+    };
+    const double with = median_ns(suspicion, returns_best);
+    const double without = median_ns(suspicion, [&](std::size_t i) { return !returns_best(i); });
+    const double explains = best.found.share;
+    hints.push_back(
+        {.kind = "early_return",
+         .text = fmt::format(
+             "calls that return {} take {} (median), the others {}: that explains {:.0f} % of the "
+             "variation; {}",
+             mining::format_value(suspicion.function.result.front(), best.value), output::human_time(with),
+             output::human_time(without), 100 * explains,
+             best.found.or_time
+                 ? "it goes with the time of the run as well: the two cannot be told apart here"
+                 : "two ways through the function, or the value tells that the call had to "
+                   "wait"),
+         .share = explains,
+         .parameter = kReturnValue,
+         .explains = explains,
+         .rdam_with_key = rdam_left(suspicion, explains)});
+}
+
+void judge_result(const Suspicion& suspicion, Hints& hints) {
+    if (suspicion.function.result.empty()) return;
+    const BestResult best = best_result(suspicion);
+    if (best.found.share >= kWorthTelling) {
+        add_early_return(suspicion, best, hints);
+        return;
+    }
+    const trace::ParameterInfo& type = suspicion.function.result.front();
+    const auto& calls = suspicion.row.sample.calls;
+    Hints own;
+    const double explains = judge(
+        suspicion,
+        {.name = kReturnValue,
+         .subject = "the return value",
+         .as_key = "among calls with the same one",
+         .conclusion = "it is how much work there was, or it tells how long the call had to wait",
+         .unless_time = "if it is how much work there was, it is no interference"},
+        [&](std::size_t i) -> std::optional<std::uint64_t> {
+            if (!calls[i].returned) return std::nullopt;
+            return value_of(type, calls[i].result);
+        },
+        own);
+    if (!is_told(hints, explains)) hints.insert(hints.end(), own.begin(), own.end());
+}
+
+}  // namespace
+
+void find_parameters(const Suspicion& suspicion, Hints& hints) {
+    judge_parameters(suspicion, hints);
+    judge_caller(suspicion, hints);
+    judge_loops(suspicion, hints);
+    judge_keys_inside(suspicion, hints);
+    judge_result(suspicion, hints);
+}
+
+}  // namespace rdam::hints

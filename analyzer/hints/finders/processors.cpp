@@ -1,0 +1,153 @@
+// Calls that are slow on some processors or NUMA nodes, or because they changed the processor or node.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/hints/evidence/variables.h"
+#include "analyzer/hints/finders/finders.h"
+#include "analyzer/output/units.h"
+
+namespace rdam::hints {
+namespace {
+
+/// A processor on which a few calls are slow is one on which something happened; one on which most are is
+/// slow.
+constexpr double kSlower = 1.5;
+/// Where more of the calls run, they are as calls are, and the few elsewhere are the odd ones.
+constexpr double kMaxShareThere = 0.6;
+
+bool stayed(const score::ScoredCall& call) {
+    return call.enter_cpu != trace::kNoCpu && call.enter_cpu == call.leave_cpu;
+}
+
+/// The processors on which the calls lose more than the mean.
+std::vector<std::uint16_t> slow_processors(const Suspicion& suspicion) {
+    struct Sum {
+        double lost = 0, calls = 0;
+    };
+    std::map<std::uint16_t, Sum> sums;
+    const auto& calls = suspicion.row.sample.calls;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (!stayed(calls[i])) continue;
+        sums[calls[i].enter_cpu].lost += suspicion.lost[i] * calls[i].weight;
+        sums[calls[i].enter_cpu].calls += calls[i].weight;
+    }
+    const double mean = suspicion.lost_ns / suspicion.calls;
+    std::vector<std::uint16_t> slow;
+    for (const auto& [cpu, sum] : sums)
+        if (sum.lost > mean * sum.calls) slow.push_back(cpu);
+    return slow;
+}
+
+/// The processors on which calls stayed, by node.
+std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const Suspicion& suspicion) {
+    std::map<std::uint32_t, std::set<std::uint16_t>> used;
+    for (const score::ScoredCall& call : suspicion.row.sample.calls) {
+        if (!stayed(call)) continue;
+        if (const auto node = trace::node_of(suspicion.info.process, call.enter_cpu))
+            used[*node].insert(call.enter_cpu);
+    }
+    return used;
+}
+
+/// The nodes of which these are all processors that were used, several of each: one alone says as much of
+/// itself as of its node. Empty: there are no such nodes, or others as well.
+std::vector<std::uint32_t> as_nodes(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
+    std::vector<std::uint32_t> nodes;
+    std::size_t told = 0;
+    for (const auto& [node, used] : used_by_node(suspicion)) {
+        const auto slow = std::ranges::count_if(
+            used, [&](std::uint16_t cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); });
+        if (slow == 0) continue;
+        if (slow < 2 || slow != std::ssize(used)) return {};
+        nodes.push_back(node);
+        told += used.size();
+    }
+    if (told != cpus.size()) return {};
+    return nodes;
+}
+
+template <class Number>
+std::string list(std::string_view what, const std::vector<Number>& numbers) {
+    return fmt::format("{}{} {}", what, numbers.size() == 1 ? "" : "s", fmt::join(numbers, ", "));
+}
+
+std::string where(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
+    const auto nodes = as_nodes(suspicion, cpus);
+    if (nodes.empty()) return list("processor", cpus);
+    return fmt::format("{} ({})", list("NUMA node", nodes), list("processor", cpus));
+}
+
+void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
+    const auto& calls = suspicion.row.sample.calls;
+    const std::vector<std::uint16_t> slow = slow_processors(suspicion);
+    if (slow.empty()) return;
+    const auto on_slow = [&](std::size_t i) {
+        return stayed(calls[i]) && std::ranges::find(slow, calls[i].enter_cpu) != slow.end();
+    };
+    const Shares shares = shares_of(suspicion, on_slow);
+    if (!stands_out(shares) || shares.calls > kMaxShareThere) return;
+    const auto there_sampled = std::ranges::count_if(
+        calls, [&](const auto& call) { return on_slow(static_cast<std::size_t>(&call - calls.data())); });
+    const auto fewest = static_cast<std::ptrdiff_t>(kMinCalls);
+    if (there_sampled < fewest || std::ssize(calls) - there_sampled < fewest) return;
+    const double there = median_ns(suspicion, on_slow);
+    const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !on_slow(i); });
+    if (there < kSlower * elsewhere) return;
+    hints.push_back({.kind = "processor",
+                     .text = fmt::format(
+                         "{:.0f} % of the lost time is in the {:.0f} % of the calls that ran on {}: there "
+                         "they take {} (median), elsewhere {}",
+                         100 * shares.lost, 100 * shares.calls, where(suspicion, slow),
+                         output::human_time(there), output::human_time(elsewhere)),
+                     .share = shares.lost});
+}
+
+bool moved(const score::ScoredCall& call) {
+    return call.enter_cpu != trace::kNoCpu && call.leave_cpu != trace::kNoCpu &&
+           call.enter_cpu != call.leave_cpu;
+}
+
+bool changed_node(const Suspicion& suspicion, const score::ScoredCall& call) {
+    if (!moved(call)) return false;
+    const auto from = trace::node_of(suspicion.info.process, call.enter_cpu);
+    const auto to = trace::node_of(suspicion.info.process, call.leave_cpu);
+    return from && to && *from != *to;
+}
+
+score::Hint migration(const Shares& shares, std::string_view what) {
+    return {.kind = "migration",
+            .text = fmt::format("{:.0f} % of the lost time is in the {:.2g} % of the calls that began on one "
+                                "{} and ended on another",
+                                100 * shares.lost, 100 * shares.calls, what),
+            .share = shares.lost};
+}
+
+/// Of calls that moved, those that changed the node are told apart if it is they that lost.
+void find_migrations(const Suspicion& suspicion, Hints& hints) {
+    constexpr double kNearlyAll = 0.8;
+    const auto& calls = suspicion.row.sample.calls;
+    const Shares all = shares_of(suspicion, [&](std::size_t i) { return moved(calls[i]); });
+    const Shares far = shares_of(suspicion, [&](std::size_t i) { return changed_node(suspicion, calls[i]); });
+    const bool others_lose_as_much = (all.lost - far.lost) * far.calls >= far.lost * (all.calls - far.calls);
+    const bool others = all.calls > far.calls;
+    if (stands_out(far) && far.lost >= kNearlyAll * all.lost && !(others && others_lose_as_much)) {
+        hints.push_back(migration(far, "NUMA node"));
+        hints.back().text += ", perhaps away from the memory they use (bind the thread to a node)";
+    } else if (stands_out(all)) {
+        hints.push_back(migration(all, "processor"));
+    }
+}
+
+}  // namespace
+
+void find_processors(const Suspicion& suspicion, Hints& hints) {
+    find_slow_ones(suspicion, hints);
+    find_migrations(suspicion, hints);
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,89 @@
+// Who was at work elsewhere while time was lost?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/hints/evidence/overlaps.h"
+#include "analyzer/hints/finders/finders.h"
+
+namespace rdam::hints {
+namespace {
+
+/// So much more often while time is lost than at other times.
+constexpr double kLift = 0.25;
+
+class Search {
+  public:
+    explicit Search(const Suspicion& suspicion)
+        : suspicion_(suspicion),
+          overlaps_(suspicion.activities, suspicion.row.function, suspicion.row.slow) {}
+
+    void run(Hints& hints) const {
+        if (!(overlaps_.lost() > 0)) return;
+        const auto lift = [this](const Overlap& overlap) {
+            return (overlap.lost - overlap.expected) / overlaps_.lost();
+        };
+        const auto best = std::ranges::max_element(overlaps_.with(), {},
+                                                   [&](const auto& each) { return lift(each.second); });
+        if (best == overlaps_.with().end()) return;
+        const double share = share_of_slow_calls() * best->second.lost / overlaps_.lost();
+        if (share < kWorthTelling || lift(best->second) < kLift) return;
+        tell(best->first, best->second, share, hints);
+    }
+
+  private:
+    /// Of the whole loss. What the other calls lost is not known to have passed while anything ran.
+    double share_of_slow_calls() const {
+        double lost = 0;
+        for (const score::ScoredCall& call : suspicion_.row.sample.calls)
+            if (2 * call.lost_ns >= call.duration_ns) lost += call.weight * call.lost_ns;
+        return std::min(lost / suspicion_.lost_ns, 1.0);
+    }
+
+    /// The thread that has nearly all of it.
+    static std::optional<std::size_t> nearly_only(const Overlaps::ByThread& by_thread, double all) {
+        constexpr double kNearlyAll = 0.8;
+        for (const auto& [thread, ticks] : by_thread)
+            if (ticks >= kNearlyAll * all) return thread;
+        return std::nullopt;
+    }
+
+    std::string described(std::size_t thread) const {
+        const score::ThreadRow& row = suspicion_.report.threads[thread];
+        return row.name.empty() ? fmt::format("thread {}", row.tid)
+                                : fmt::format("thread {} ({})", row.tid, row.name);
+    }
+
+    void tell(std::uint32_t function, const Overlap& overlap, double share, Hints& hints) const {
+        const auto loser = nearly_only(overlaps_.lost_by(), overlaps_.lost());
+        const auto other = nearly_only(overlaps_.while_inside(function), overlap.lost);
+        const std::string& suspect = suspicion_.info.functions[function].name;
+        score::Hint hint{
+            .kind = "suspect",
+            .text = fmt::format("{:.0f} % of the time lost in {}(){} passes while {} is inside {}() ({:.0f} "
+                                "% of the other time)",
+                                100 * share, suspicion_.row.name, loser ? " of " + described(*loser) : "",
+                                other ? described(*other) : "another thread", suspect,
+                                100 * std::max(overlap.expected, 0.0) / overlaps_.lost()),
+            .share = share,
+            .suspect = suspect};
+        if (other) hint.suspect_thread = suspicion_.report.threads[*other].tid;
+        if (loser) hint.thread = suspicion_.report.threads[*loser].tid;
+        hints.push_back(std::move(hint));
+    }
+
+    const Suspicion& suspicion_;
+    const Overlaps overlaps_;
+};
+
+}  // namespace
+
+void find_suspects(const Suspicion& suspicion, Hints& hints) {
+    if (suspicion.row.slow.empty() || !suspicion.activities.several_threads()) return;
+    Search{suspicion}.run(hints);
+}
+
+}  // namespace rdam::hints

@@ -1,0 +1,68 @@
+// What was asked in vain: a hint may deny no more than that.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/hints/finders/finders.h"
+
+namespace rdam::hints {
+namespace {
+
+bool processors_known(const Suspicion& suspicion) {
+    return std::ranges::any_of(suspicion.row.sample.calls,
+                               [](const auto& call) { return call.enter_cpu != trace::kNoCpu; });
+}
+
+bool calls_others(const Suspicion& suspicion) {
+    return std::ranges::any_of(suspicion.row.sample.calls, [](const auto& call) { return call.inside > 0; });
+}
+
+/// The variables of the calls that explain less than half of the loss.
+std::vector<std::string> asked_in_vain(const Suspicion& suspicion) {
+    std::vector<std::string> names;
+    for (const score::Explained& each : *suspicion.explained) {
+        const bool about_inside = each.name == kCallsInside || each.name == kKeysInside;
+        if (each.explains < kWorthTelling && (!about_inside || calls_others(suspicion)))
+            names.push_back(each.name);
+    }
+    return names;
+}
+
+std::string together(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string waits_text(const Suspicion& suspicion, const std::vector<std::string>& asked) {
+    return fmt::format(
+        "it is a function that waits{}{}: look for who makes it wait",
+        suspicion.function.busy_waits ? " (busily, so that its time on the processor may be waiting as well)"
+                                      : "",
+        asked.empty()
+            ? ""
+            : fmt::format(", and what was asked explains less than half of it ({})", together(asked)));
+}
+
+}  // namespace
+
+score::Hint unexplained(const Suspicion& suspicion, const Hints& hints) {
+    std::vector<std::string> asked = asked_in_vain(suspicion);
+    if (suspicion.function.waits || suspicion.function.busy_waits)
+        return {.kind = "waits", .text = waits_text(suspicion, asked)};
+    if (!hints.empty())
+        return {.kind = "no_parameter",
+                .text = fmt::format("what was asked explains less than half of it ({}); work that depends on "
+                                    "other data would not be seen",
+                                    together(asked))};
+    if (processors_known(suspicion)) asked.emplace_back("processor");
+    asked.emplace_back("time of the run");
+    return {
+        .kind = "no_parameter",
+        .text = fmt::format("what was asked explains less than half of it ({}): interference, or work that "
+                            "depends on data that the call reaches in other ways; a recording with one "
+                            "thread tells them apart (--alone)",
+                            together(asked))};
+}
+
+}  // namespace rdam::hints

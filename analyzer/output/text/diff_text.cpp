@@ -1,0 +1,170 @@
+#include "analyzer/output/text/diff_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/output/text/table.h"
+#include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/wording/verdicts.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+std::string side_text(const score::FunctionRow* row) {
+    if (row == nullptr || row->few_windows) return "-";
+    return fmt::format("{}{} [{}]", score_mark(*row), score_text(row->rdam),
+                       interval_text(row->rdam_low, row->rdam_high));
+}
+
+std::string lost_text(const score::FunctionRow* row) {
+    return row == nullptr || row->few_windows ? "-" : percent(row->rdam_all);
+}
+
+std::string median_text(const score::FunctionRow* row) {
+    return row == nullptr || row->outermost == 0 ? "-" : human_time(row->median_ns);
+}
+
+std::string count_text(const score::FunctionRow* row) {
+    if (row == nullptr) return "-";
+    return (row->switched_off_ns ? "≥" : "") + std::string{row->estimates_occurrences() ? "~" : ""} +
+           grouped(row->occurrences);
+}
+
+bool is_windowed(const score::FunctionRow* row) {
+    return row != nullptr && row->windowed;
+}
+
+/// A sample is not like a record of every call: it is said which is which.
+std::string sampled_text(const score::DiffRow& row) {
+    const bool a = is_windowed(row.a), b = is_windowed(row.b);
+    if (a && b) return ", both sampled";
+    return a ? ", a is sampled" : b ? ", b is sampled" : "";
+}
+
+std::string change_text(const score::DiffRow& row) {
+    if (!row.recorded_in_both || !row.scored) return "-";
+    constexpr double kNone = 0.0005;  // what is printed as zero has no sign of its own
+    const double change = std::abs(row.change) < kNone ? 0 : row.change;
+    return fmt::format("{}{:+.3f}", sampled_text(row).empty() ? "" : "~", change);
+}
+
+std::string verdict_word(const score::DiffRow& row) {
+    if (!row.scored) return "not scored";
+    switch (row.verdict) {
+        case score::DiffVerdict::same:
+            return "~ same";
+        case score::DiffVerdict::only_a:
+            return row.recorded_in_both ? "only in a" : "not recorded in b";
+        case score::DiffVerdict::only_b:
+            return row.recorded_in_both ? "only in b" : "not recorded in a";
+        default:
+            return verdict_name(row.verdict);
+    }
+}
+
+std::string verdict_text(const score::DiffRow& row) {
+    return verdict_word(row) + sampled_text(row);
+}
+
+class DiffWriter {
+  public:
+    DiffWriter(const Diff& diff, const TextOptions& options)
+        : diff_(diff), options_(options), style_(options.color) {}
+
+    std::string write() {
+        side("a", diff_.a);
+        side("b", diff_.b);
+        line();
+        if (diff_.rows.empty()) {
+            line("No call of a wrapped function was recorded in either.");
+        } else {
+            table();
+        }
+        return std::move(out_);
+    }
+
+  private:
+    void line(std::string_view text = {}) { out_.append(text).append("\n"); }
+
+    void side(std::string_view name, const DiffSide& side) {
+        const std::string command = printable(command_text(side.report.process.command));
+        line(style_.bold(fmt::format("{}: {}: {}", name, printable(side.file),
+                                     command.empty() ? "(unknown program)" : command)));
+        line(fmt::format("   {}, {}, {}; {}", human_time(side.report.duration_ns),
+                         counted(side.report.threads.size(), "thread", "threads"),
+                         counted(side.report.events, "event", "events"), recording_cost(side.report)));
+        for (const std::string& note : notes(side.report))
+            line(style_.notable(fmt::format("note: {}: {}", name, printable(note))));
+    }
+
+    void table() {
+        const auto rows = diff_.rows.first(options_.top == 0 ? diff_.rows.size()
+                                                             : std::min(options_.top, diff_.rows.size()));
+        Table table{{{.title = "change"},
+                     {.title = "verdict", .left = true},
+                     {.title = "function", .left = true, .widest = 50},
+                     {.title = "score a"},
+                     {.title = "b"},
+                     {.title = "lost a"},
+                     {.title = "b"},
+                     {.title = "median a"},
+                     {.title = "b"},
+                     {.title = "occurrences a"},
+                     {.title = "b"}}};
+        for (const score::DiffRow& row : rows) {
+            const std::string name = score::qualified_name(row.module, row.name);
+            table.add({change_text(row), verdict_text(row),
+                       printable(name + (row.file.empty() ? "" : " (" + row.file + ")")), side_text(row.a),
+                       side_text(row.b), lost_text(row.a), lost_text(row.b), median_text(row.a),
+                       median_text(row.b), count_text(row.a), count_text(row.b)});
+        }
+        const std::vector<std::string> lines = table.lines(1);
+        line(style_.bold(lines.front()));
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            line(styled(rows[i], lines[i + 1]));
+        if (rows.size() < diff_.rows.size())
+            line(
+                style_.faint(fmt::format(" … {} more (--top 0 shows all)", diff_.rows.size() - rows.size())));
+        line();
+        line(
+            "change: score of b − score of a. better, worse: the 95 % intervals of the scores do not "
+            "overlap; "
+            "~ same: they do.");
+        line("lost: the share of all threads' lives that was lost in the function.");
+        if (std::ranges::any_of(rows, [](const auto& row) { return !sampled_text(row).empty(); }))
+            line(
+                "sampled: only calls in windows of time were recorded; scores of the two kinds are compared "
+                "by "
+                "their intervals alone.");
+        const auto has_mark = [](const score::FunctionRow* side) {
+            return side != nullptr && (side->maybe_recorder || side->lower_bound || side->minimum_alone);
+        };
+        if (std::ranges::any_of(
+                rows, [&](const score::DiffRow& row) { return has_mark(row.a) || has_mark(row.b); }))
+            line("?, ≥, !: a score with a reservation; the report of that trace alone says which.");
+    }
+
+    std::string styled(const score::DiffRow& row, const std::string& text) const {
+        if (row.verdict == score::DiffVerdict::same) return style_.faint(text);
+        const bool matters = std::abs(row.change) >= options_.threshold / 4;
+        if (!matters) return text;
+        return row.change > 0 ? style_.alarming(text) : style_.bold(text);
+    }
+
+    const Diff& diff_;
+    const TextOptions& options_;
+    Style style_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string diff_text(const Diff& diff, const TextOptions& options) {
+    return DiffWriter{diff, options}.write();
+}
+
+}  // namespace rdam::output

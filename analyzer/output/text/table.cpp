@@ -1,0 +1,74 @@
+#include "analyzer/output/text/table.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "wrappers/list/name_text.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+
+std::string Style::wrap(std::string_view code, std::string_view text) const {
+    if (!color_) return std::string{text};
+    std::string out = "\x1b[";
+    out.append(code).append("m").append(text).append("\x1b[0m");
+    return out;
+}
+
+namespace {
+
+/// Shortens the cells of a column. Who reads two rows must be able to tell which is which, so where two cells
+/// would come out alike they keep more.
+void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, std::size_t widest) {
+    const auto is_long = [&](const auto& row) { return display_width(row[column]) > widest; };
+    if (std::ranges::none_of(rows, is_long)) return;
+    std::vector<std::size_t> widths(rows.size(), widest);
+    for (bool alike = true; alike;) {
+        std::map<std::string, std::set<std::string_view>> cells;
+        std::vector<std::string> texts;
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            texts.push_back(shortened_name(rows[r][column], widths[r]));
+            cells[texts.back()].insert(rows[r][column]);
+        }
+        alike = false;
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            if (cells[texts[r]].size() == 1) continue;
+            widths[r] += widest / 2;
+            alike = true;
+        }
+        if (alike) continue;
+        for (std::size_t r = 0; r < rows.size(); ++r)
+            rows[r][column] = std::move(texts[r]);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> Table::lines(std::size_t indent) const {
+    std::vector<std::string> titles;
+    for (const Column& column : columns_)
+        titles.push_back(column.title);
+    std::vector<std::vector<std::string>> cells{titles};
+    cells.insert(cells.end(), rows_.begin(), rows_.end());
+
+    std::vector<std::size_t> widths(columns_.size(), 0);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        shorten(cells, c, columns_[c].widest);
+        for (const auto& row : cells)
+            widths[c] = std::max(widths[c], display_width(row[c]));
+    }
+    std::vector<std::string> lines;
+    for (const auto& row : cells) {
+        std::string line(indent, ' ');
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const std::string padding(widths[c] - display_width(row[c]), ' ');
+            line += (c == 0 ? "" : "  ") + (columns_[c].left ? row[c] + padding : padding + row[c]);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,381 @@
+#include "analyzer/output/text/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "analyzer/output/text/ranked_rows.h"
+#include "analyzer/output/text/table.h"
+#include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+/// Of the callers of a function those that carry less are summed up, the first one excepted.
+constexpr double kSmallShare = 0.05;
+
+std::string function_name(const score::FunctionRow& row) {
+    return printable(score::qualified_name(row.module, row.name));
+}
+
+class TextWriter {
+  public:
+    TextWriter(const score::Report& report, Symbols& symbols, const TextOptions& options)
+        : report_(report), symbols_(symbols), options_(options), style_(options.color) {
+        rows_ = score::by_rank(report.functions, options.top);
+    }
+
+    std::string write() {
+        functions();
+        if (options_.threads) threads();
+        if (options_.sequences) sequences();
+        hints();
+        patterns();
+        stacks();
+        // Last, for what the symbols say depends on what they were asked.
+        const std::string body = std::exchange(out_, {});
+        header();
+        return out_ + body;
+    }
+
+  private:
+    void line(std::string_view text = {}) { out_.append(text).append("\n"); }
+
+    void header() {
+        const std::string command = printable(command_text(report_.process.command));
+        line(style_.bold(command.empty() ? "(unknown program)" : command));
+        line(fmt::format("{}, {}, {}; {}", human_time(report_.duration_ns),
+                         counted(report_.threads.size(), "thread", "threads"),
+                         counted(report_.events, "event", "events"), recording_cost(report_)));
+        for (const std::string& note : notes(report_, symbols_))
+            line(style_.notable("note: " + printable(note)));
+        if (options_.verbose)
+            for (const std::string& detail : sampling_details(report_))
+                line("  " + printable(detail));
+        line();
+    }
+
+    void functions() {
+        if (rows_.empty()) {
+            line("No call of a wrapped function was recorded.");
+            return;
+        }
+        Table table{{{.title = "score"},
+                     {.title = "95 %"},
+                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "occurrences"},
+                     {.title = "min"},
+                     {.title = "median"},
+                     {.title = "p99"},
+                     {.title = "lost"},
+                     {.title = "threads"}}};
+        for (const score::FunctionRow& row : rows_)
+            add_function(table, row);
+        for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
+            line(text);
+        if (rows_.size() < report_.functions.size()) {
+            line(style_.faint(
+                fmt::format(" … {} more (--top 0 shows all)", report_.functions.size() - rows_.size())));
+        }
+        line();
+        line(fmt::format(
+            "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
+            "worth a look.",
+            options_.threshold));
+        line(interval_advice());
+        line("threads: those that lost time / those that called it.");
+        if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kFloorMark; }))
+            line(fmt::format("{}: {}", kFloorMark, floor_advice()));
+        if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
+            line("?: " + maybe_recorder_advice());
+        const bool bounded = std::ranges::any_of(rows_, [](const score::FunctionRow& row) {
+            return row.few_occurrences && score_mark(row) == kBoundMark;
+        });
+        if (bounded) line("≥: " + lower_bound_advice());
+        if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kAloneMark; }))
+            line("!: " + minimum_alone_advice());
+        const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
+        if (sampled) {
+            line((bounded ? "≥, of what was sampled: " : "≥: ") + sampled_advice());
+            line("~: an estimate; --verbose says how sure it is.");
+        }
+        if (std::ranges::any_of(
+                rows_, [](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
+            line("≥ in front of occurrences: the function was switched off, and later calls are missing.");
+    }
+
+    /// A number of calls of the function.
+    static std::string count(const score::FunctionRow& row, std::uint64_t calls) {
+        return (row.sampled ? "~" : "") + grouped(calls);
+    }
+
+    /// Calls that were entered, of the function or in one of its threads.
+    static std::string entered(const score::FunctionRow& row, std::uint64_t calls) {
+        return (row.estimates_occurrences() ? "~" : "") + grouped(calls);
+    }
+
+    static std::string occurrences(const score::FunctionRow& row) {
+        return (row.switched_off_ns ? "≥" : "") + entered(row, row.occurrences);
+    }
+
+    static std::string mark(const score::FunctionRow& row) { return score_mark(row); }
+    static std::string mark(const score::PatternRow& row) {
+        return score_mark(false, row.lower_bound, row.minimum_alone);
+    }
+
+    /// What waits by design says for what.
+    static std::string with_reason(const score::FunctionRow& row) {
+        return function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
+    }
+
+    static void add_function(Table& table, const score::FunctionRow& row) {
+        const bool scored = row.outermost > 0;
+        const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
+        const auto affected =
+            std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
+        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
+                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), with_reason(row),
+                   occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
+                   row.few_windows ? "-" : time(row.lost_ns),
+                   row.few_windows ? fmt::format("-/{}", row.threads.size())
+                                   : fmt::format("{}/{}", affected, row.threads.size())});
+    }
+
+    void section(std::string_view title) {
+        line();
+        line(style_.bold(title));
+    }
+
+    void print_table(const Table& table) {
+        for (const std::string& text : table.lines(2))
+            line(text);
+    }
+
+    void threads() {
+        section("Threads");
+        Table lives{
+            {{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}, {.title = "events"}}};
+        for (const score::ThreadRow& row : report_.threads) {
+            lives.add({fmt::format("{}", row.tid), printable(row.name), human_time(row.duration_ns),
+                       grouped(row.events) + (row.short_lived ? " (short-lived: sets no score)" : "")});
+        }
+        print_table(lives);
+        for (const score::FunctionRow& row : rows_) {
+            section(function_name(row) + ", by thread");
+            Table table{{{.title = "score"},
+                         {.title = "95 %"},
+                         {.title = "thread"},
+                         {.title = "name", .left = true},
+                         {.title = "occurrences"},
+                         {.title = "lost"}}};
+            for (const score::ThreadShare& part : row.threads) {
+                const score::ThreadRow& thread = report_.threads[part.thread];
+                table.add({part.few_windows ? "-" : score_text(part.rdam),
+                           part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
+                           fmt::format("{}", thread.tid), printable(thread.name),
+                           entered(row, part.occurrences),
+                           part.few_windows ? "-" : human_time(part.lost_ns)});
+            }
+            print_table(table);
+        }
+    }
+
+    void sequences() {
+        for (const score::FunctionRow& row : rows_) {
+            section(function_name(row) + ", by sequence");
+            Table table{{{.title = "score"},
+                         {.title = "95 %"},
+                         {.title = "sequence", .left = true, .widest = 100},
+                         {.title = "occurrences"},
+                         {.title = "min"},
+                         {.title = "median"},
+                         {.title = "p99"},
+                         {.title = "lost"}}};
+            const std::size_t shown = std::min(row.sequences.size(), options_.most_sequences);
+            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown)) {
+                table.add({part.few_windows ? "-" : score_text(part.rdam),
+                           part.few_windows ? "-" : interval_text(part.rdam_low, part.rdam_high),
+                           sequence_name(part), count(row, part.occurrences), human_time(part.min_ns),
+                           human_time(part.median_ns), human_time(part.p99_ns),
+                           part.few_windows ? "-" : human_time(part.lost_ns)});
+            }
+            if (shown > 0) print_table(table);
+            unlisted_sequences(row, shown);
+            for (const score::SequenceRow& part : std::span{row.sequences}.first(shown))
+                sequence_hints(part);
+        }
+    }
+
+    void sequence_hints(const score::SequenceRow& part) {
+        if (part.hints.empty()) return;
+        line("  " + sequence_name(part) + " may be");
+        for (const score::Hint& hint : part.hints)
+            line("    " + printable(hint.text));
+    }
+
+    std::string sequence_name(const score::SequenceRow& row) {
+        if (row.caller == 0) return printable(row.name);
+        return printable(row.name + " called from " + frame_text(symbols_.frames(row.caller).front()));
+    }
+
+    void unlisted_sequences(const score::FunctionRow& row, std::size_t shown) {
+        if (shown < row.scored_sequences) {
+            line(style_.faint(fmt::format("  … {} more (--json lists them)", row.scored_sequences - shown)));
+        }
+        if (row.single_sequences > 0) {
+            line(style_.faint(
+                fmt::format("  {} only once in a thread: no score",
+                            counted(row.single_sequences, "sequence occurs", "sequences occur"))));
+        }
+    }
+
+    void hints() {
+        bool titled = false;
+        for (const score::FunctionRow& row : rows_) {
+            const bool seen_rarely = row.few_occurrences && row.rdam >= options_.threshold;
+            const std::string loop = seen_rarely ? inner_loop_advice(row) : std::string{};
+            if (row.hints.empty() && loop.empty()) continue;
+            if (!titled) section("What it may be");
+            titled = true;
+            line("  " + function_name(row));
+            for (const score::Hint& hint : row.hints)
+                line("    " + printable(hint.text));
+            if (!loop.empty()) line("    seen a few times only: " + printable(loop));
+        }
+    }
+
+    void patterns() {
+        if (!report_.all_patterns) return;
+        section("Patterns");
+        if (report_.patterns.empty()) return line("  none: no two neighbouring calls occur twice");
+        Table table{{{.title = "score"},
+                     {.title = "95 %"},
+                     {.title = "thread"},
+                     {.title = "pattern", .left = true, .widest = 100},
+                     {.title = "occurrences"},
+                     {.title = "min"},
+                     {.title = "median"},
+                     {.title = "lost"}}};
+        const std::vector<score::PatternRow> shown = units();
+        for (const score::PatternRow& row : shown) {
+            table.add({mark(row) + score_text(row.rdam), interval_text(row.rdam_low, row.rdam_high),
+                       fmt::format("{}", report_.threads[row.thread].tid), printable(row.name),
+                       grouped(row.occurrences), human_time(row.min_ns), human_time(row.median_ns),
+                       human_time(row.lost_ns)});
+        }
+        print_table(table);
+        if (shown.size() < *report_.all_patterns) {
+            line(style_.faint(
+                fmt::format("  … {} more{}", *report_.all_patterns - shown.size(),
+                            shown.size() < report_.patterns.size() ? " (--json lists them)" : "")));
+        }
+        pattern_reservations(shown);
+    }
+
+    /// A pattern that repeats occurs twice, four times, eight times in a row: of those the one that lost
+    /// most.
+    std::vector<score::PatternRow> units() const {
+        std::vector<score::PatternRow> rows;
+        for (const score::PatternRow& row : report_.patterns) {
+            const bool known = std::ranges::any_of(rows, [&](const score::PatternRow& before) {
+                return before.thread == row.thread && before.unit == row.unit;
+            });
+            if (rows.size() == options_.most_sequences) break;
+            if (!known) rows.push_back(row);
+        }
+        return rows;
+    }
+
+    void pattern_reservations(std::span<const score::PatternRow> shown) {
+        const bool few =
+            std::ranges::any_of(shown, [](const auto& row) { return row.lower_bound && !row.minimum_alone; });
+        const bool alone = std::ranges::any_of(shown, &score::PatternRow::minimum_alone);
+        if (few || alone) line();
+        if (few) line("  ≥: " + few_patterns_advice());
+        if (alone) line("  !: " + minimum_alone_advice());
+    }
+
+    void stacks() {
+        bool titled = false;
+        for (const score::FunctionRow& row : rows_) {
+            if (row.stacks.empty() && row.callers.empty()) continue;
+            if (!titled) section("Callers and call stacks");
+            titled = true;
+            line("  " + function_name(row));
+            if (row.callers.empty()) {
+                line("    caller unknown");
+                frames(row.stacks.front().frames, row.stacks.front().truncated);
+            } else {
+                callers(row);
+            }
+        }
+    }
+
+    void callers(const score::FunctionRow& row) {
+        std::size_t shown = 0;
+        double share = 0;
+        for (const score::CallerRow& each : row.callers) {
+            if (shown == options_.most_callers || (shown > 0 && each.share < kSmallShare)) break;
+            caller(row, each);
+            share += each.share;
+            ++shown;
+        }
+        if (shown == row.callers.size()) return;
+        const std::string rest =
+            row.lost_ns > 0 ? fmt::format(", {} of the lost time", percent(std::max(1 - share, 0.0))) : "";
+        line(style_.faint(fmt::format("    … {} more{}", row.callers.size() - shown, rest)));
+    }
+
+    void caller(const score::FunctionRow& row, const score::CallerRow& caller) {
+        const score::StackRow* commonest = nullptr;
+        std::uint64_t samples = 0;
+        for (const score::StackRow& stack : row.stacks) {
+            if (stack.caller != caller.address) continue;
+            if (commonest == nullptr) commonest = &stack;
+            samples += stack.samples;
+        }
+        std::string text = row.lost_ns > 0 ? percent(caller.share) + " of the lost time, " : "";
+        text += fmt::format("{} of {} calls", count(row, caller.calls), occurrences(row));
+        if (commonest == nullptr) {
+            line(fmt::format("    {}; no stack was sampled", text));
+            return frames({&caller.address, 1}, false);
+        }
+        line(fmt::format("    {}; {} of {}", text, grouped(commonest->samples),
+                         counted(samples, "sample", "samples")));
+        frames(commonest->frames, commonest->truncated);
+    }
+
+    void frames(std::span<const std::uint64_t> addresses, bool truncated) {
+        std::vector<std::string> texts;
+        for (const std::uint64_t address : addresses) {
+            for (const StackFrame& frame : symbols_.frames(address))
+                texts.push_back(printable(frame_text(frame)));
+            if (texts.size() > options_.most_frames) break;
+        }
+        const bool more = texts.size() > options_.most_frames;
+        if (more) texts.resize(options_.most_frames);
+        for (const std::string& text : texts)
+            line("      " + text);
+        if (more || truncated) line(style_.faint(more ? "      …" : "      … (deeper than what was copied)"));
+    }
+
+    const score::Report& report_;
+    Symbols& symbols_;
+    const TextOptions& options_;
+    Style style_;
+    std::vector<std::reference_wrapper<const score::FunctionRow>> rows_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const score::Report& report, Symbols& symbols, const TextOptions& options) {
+    return TextWriter{report, symbols, options}.write();
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,338 @@
+#include "analyzer/output/wording/notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "analyzer/output/units.h"
+#include "analyzer/score/report/ranking.h"
+#include "wrappers/plan/planner.h"
+
+namespace rdam::output {
+namespace {
+
+void add_damage(const score::Report& report, std::vector<std::string>& out) {
+    const trace::Damage& damage = report.damage;
+    if (damage.bad_header)
+        out.emplace_back("The first bytes of the trace, which only say what it is, are damaged.");
+    if (damage.no_index)
+        out.emplace_back("The end of the trace is missing; what could be found in it is shown.");
+    if (damage.bad_chunks > 0) {
+        out.push_back(fmt::format("{} of the trace {} damaged and left out.",
+                                  counted(damage.bad_chunks, "piece", "pieces"),
+                                  damage.bad_chunks == 1 ? "is" : "are"));
+    }
+    if (damage.missing_chunks > 0) {
+        out.push_back(fmt::format("{} of the trace {} missing.",
+                                  counted(damage.missing_chunks, "piece", "pieces"),
+                                  damage.missing_chunks == 1 ? "is" : "are"));
+    }
+    if (damage.skipped_bytes > 0) {
+        out.push_back(fmt::format("{} of the trace could not be read.",
+                                  counted(damage.skipped_bytes, "byte", "bytes")));
+    }
+}
+
+void add_refused(const score::Report& report, std::vector<std::string>& out) {
+    for (const trace::AnswerInfo& answer : report.refused) {
+        const bool not_found = static_cast<ListVerdict>(answer.verdict) == ListVerdict::not_found;
+        const std::string& name = answer.function.empty() ? answer.entry : answer.function;
+        out.push_back(fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "refused",
+                                  answer.reason.empty() ? "." : " (" + answer.reason + ")."));
+    }
+}
+
+bool needs_quotes(const std::string& word) {
+    return word.empty() || word.find_first_of(" \t\n'\"\\$`*?[](){}<>|&;#~!") != std::string::npos;
+}
+
+/// A hundredth is what the second figure of a score is about.
+void add_machine(const score::Report& report, std::vector<std::string>& out) {
+    constexpr double kWorthTelling = 0.01;
+    const double share = report.process.machine_share;
+    if (share < kWorthTelling) return;
+    out.push_back(
+        fmt::format("This machine itself takes {} of every thread's time (interrupts, or its host): scores "
+                    "below {:.2f} are the machine.",
+                    percent(share), std::ceil(100 * share) / 100));
+}
+
+/// Where it is known when the agent ran in a thread's place, that is taken out.
+void add_agent(const score::Report& report, std::vector<std::string>& out) {
+    const auto doubtful = static_cast<std::uint64_t>(
+        std::ranges::count_if(report.functions, &score::FunctionRow::maybe_recorder));
+    if (doubtful == 0) return;
+    out.push_back(fmt::format(
+        "The recorder's agent ran for {} while the program did, perhaps in the place of its threads: the "
+        "lost time of {} (?) may be its doing.",
+        human_time(report.agent_bound_ns), counted(doubtful, "function", "functions")));
+}
+
+void add_counters(const score::Report& report, std::vector<std::string>& out) {
+    const trace::CounterInfo& counters = report.counters;
+    if (counters.state == trace::CounterInfo::State::unavailable)
+        out.push_back(fmt::format("No instructions were counted: {}.", counters.reason));
+}
+
+std::string window_text(const score::LeftOut& left_out) {
+    if (!left_out.until_ns) return fmt::format("from {} on", human_time(*left_out.since_ns));
+    if (!left_out.since_ns) return fmt::format("up to {}", human_time(*left_out.until_ns));
+    return fmt::format("from {} to {}", human_time(*left_out.since_ns), human_time(*left_out.until_ns));
+}
+
+void add_left_out(const score::Report& report, std::vector<std::string>& out) {
+    const score::LeftOut& left_out = report.left_out;
+    std::string text;
+    if (left_out.since_ns || left_out.until_ns) text = fmt::format("the run {}", window_text(left_out));
+    const auto add = [&](std::uint64_t count, const char* one, const char* many) {
+        if (count == 0) return;
+        text += fmt::format("{}{} left out", text.empty() ? "" : ", ", counted(count, one, many));
+    };
+    add(left_out.threads, "thread", "threads");
+    add(left_out.functions, "function", "functions");
+    if (!text.empty()) out.push_back(fmt::format("A part of the trace is shown: {}.", text));
+    if (left_out.cut_off > 0) {
+        out.push_back(fmt::format("{} over an end of that time: not scored.",
+                                  counted(left_out.cut_off, "call reaches", "calls reach")));
+    }
+}
+
+void add_end(const score::Report& report, std::vector<std::string>& out) {
+    if (!report.process.clean_end && !report.damage.no_index) {
+        out.emplace_back(
+            "The program was left by _exit() or killed: what it had recorded is here, and calls that were "
+            "open have no end.");
+    }
+}
+
+void add_no_switches(const score::Report& report, std::vector<std::string>& out) {
+    if (std::string text = no_switches_note(report); !text.empty()) out.push_back(std::move(text));
+}
+
+void add_remarks(const score::Report& report, std::vector<std::string>& out) {
+    out.insert(out.end(), report.remarks.begin(), report.remarks.end());
+}
+
+/// One of the two.
+struct Kind {
+    void (*add)(const score::Report&, std::vector<std::string>&) = nullptr;
+    SummedNote sum = nullptr;
+};
+
+constexpr Kind kKinds[] = {
+    {.add = add_left_out},          {.add = add_damage},       {.add = add_end},
+    {.sum = dropped_note},          {.sum = holes_note},       {.sum = abandoned_note},
+    {.sum = too_deep_note},         {.sum = still_open_note},  {.sum = no_beginning_note},
+    {.sum = bad_clock_note},        {.sum = too_long_note},    {.sum = switched_off_note},
+    {.sum = sampling_note},         {.sum = few_windows_note}, {.sum = lost_switches_note},
+    {.sum = stopped_switches_note}, {.add = add_no_switches},  {.sum = crowding_note},
+    {.add = add_machine},           {.add = add_agent},        {.add = add_counters},
+    {.add = add_remarks},           {.add = add_refused},      {.sum = never_called_note}};
+
+/// What `kind` says of one process.
+std::vector<std::string> texts(const Kind& kind, const score::Report& report) {
+    std::vector<std::string> out;
+    if (kind.add != nullptr) {
+        kind.add(report, out);
+    } else if (std::string text = kind.sum(std::array{&report}); !text.empty()) {
+        out.push_back(std::move(text));
+    }
+    return out;
+}
+
+/// Every text once, with the processes of which it is said.
+std::vector<SharedNote> by_text(const Kind& kind, Reports reports) {
+    std::vector<SharedNote> shared;
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        for (std::string& text : texts(kind, *reports[i])) {
+            auto known = std::ranges::find(shared, text, &SharedNote::text);
+            if (known == shared.end()) known = shared.insert(known, {.text = std::move(text)});
+            known->processes.push_back(i);
+        }
+    }
+    return shared;
+}
+
+/// The sum over the processes of which there is something to say.
+SharedNote added_up(const Kind& kind, Reports reports, const std::vector<SharedNote>& each) {
+    SharedNote sum;
+    for (const SharedNote& note : each)
+        sum.processes.insert(sum.processes.end(), note.processes.begin(), note.processes.end());
+    std::ranges::sort(sum.processes);
+    std::vector<const score::Report*> parts;
+    for (const std::size_t process : sum.processes)
+        parts.push_back(reports[process]);
+    sum.text = kind.sum(parts);
+    return sum;
+}
+
+}  // namespace
+
+std::vector<std::string> notes(const score::Report& report) {
+    std::vector<std::string> out;
+    for (const Kind& kind : kKinds)
+        std::ranges::move(texts(kind, report), std::back_inserter(out));
+    return out;
+}
+
+std::vector<SharedNote> notes(Reports reports, Reports all) {
+    std::vector<SharedNote> out;
+    for (const Kind& kind : kKinds) {
+        if (kind.sum == never_called_note) {
+            // What is about all processes names none, and a short one may have called what the others have
+            // not.
+            if (std::string text = never_called_note(all); !text.empty())
+                out.push_back({.text = std::move(text)});
+            continue;
+        }
+        std::vector<SharedNote> each = by_text(kind, reports);
+        if (kind.sum != nullptr && each.size() > 1) each = {added_up(kind, reports, each)};
+        std::ranges::move(each, std::back_inserter(out));
+    }
+    return out;
+}
+
+std::vector<std::string> notes(const score::Report& report, const Symbols& symbols) {
+    std::vector<std::string> out = notes(report);
+    const std::vector<std::string> remarks = symbols.remarks();
+    out.insert(out.end(), remarks.begin(), remarks.end());
+    return out;
+}
+
+std::string recording_cost(const score::Report& report) {
+    const score::RecordingCost& cost = report.cost;
+    if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <= 0)
+        return "recording cost nothing";
+    std::string text = fmt::format("recording made this run about {:.2f} × as long: probes {}", cost.slowdown,
+                                   human_time(cost.probes_ns));
+    if (cost.pauses_ns > 0) text += fmt::format(", packing {}", human_time(cost.pauses_ns));
+    if (cost.switches_ns > 0) text += fmt::format(", context switches {}", human_time(cost.switches_ns));
+    if (cost.agent_ns > 0) text += fmt::format(", agent {} on busy processors", human_time(cost.agent_ns));
+    if (cost.waits_ns > 0) text += fmt::format(", waits {}", human_time(cost.waits_ns));
+    return text;
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+    std::string text;
+    for (const std::string& word : command) {
+        if (!text.empty()) text += ' ';
+        if (!needs_quotes(word)) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (const char c : word)
+            text += c == '\'' ? std::string{"'\\''"} : std::string{c};
+        text += '\'';
+    }
+    return text;
+}
+
+std::string score_mark(const score::FunctionRow& row) {
+    return score_mark(row.maybe_recorder, row.lower_bound, row.minimum_alone, score::at_floor(row));
+}
+
+std::string floor_advice() {
+    return "A function of constant work would score as much: it is what the clock and the machine make of "
+           "it.";
+}
+
+std::string floor_advice(const score::FunctionRow& row) {
+    return fmt::format(
+        "A function of constant work would score up to {:.3f} here: this is what the clock and the machine "
+        "make of it.",
+        row.floor);
+}
+
+std::string interval_advice() {
+    return "95 %: where the scores of 95 of 100 other stretches of the run, as long as it, would lie.";
+}
+
+std::string lower_bound_advice() {
+    return fmt::format(
+        "The true score may be higher: more than {:.0f} % of the time is in sequences seen fewer than {} "
+        "times, whose "
+        "fastest execution may have been disturbed too. Record a function called in the inner loop, or try "
+        "--fold-loops.",
+        score::kFewShare * 100, score::kFewOccurrences);
+}
+
+std::string inner_loop_advice(const score::FunctionRow& row) {
+    // Nobody adds a line to a system library.
+    if (row.module.find(".so") != std::string::npos) return {};
+    const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
+    const std::string loop =
+        row.hot_line
+            ? fmt::format("the inner loop of {} around {}:{}, the line with {} of its samples", row.name,
+                          row.hot_line->file, row.hot_line->line, percent(row.hot_line->share))
+            : fmt::format("an inner loop of {}{}", row.name, place);
+    return fmt::format(
+        "mark {}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); before what an iteration does, "
+        "RDAM_END(\"{} loop\"); behind it.",
+        loop, row.name, row.name);
+}
+
+std::string lower_bound_advice(const score::FunctionRow& row) {
+    const std::string loop = inner_loop_advice(row);
+    return loop.empty() ? lower_bound_advice() : lower_bound_advice() + " Or " + loop;
+}
+
+std::string few_patterns_advice() {
+    return fmt::format(
+        "The true score may be higher: the pattern was seen fewer than {} times, and the fastest may have "
+        "been disturbed too.",
+        score::kFewOccurrences);
+}
+
+std::string minimum_alone_advice() {
+    return "One call, or a few (at most 1 %), were far faster than all the others, and most of the score is "
+           "the distance to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key "
+           "parameter that tells them apart.";
+}
+
+std::string maybe_recorder_advice() {
+    return "It may be the recorder's doing: its agent ran for longer, while the program did, than was lost, "
+           "and it is not known whether in the place of these threads. Record the context switches "
+           "(--switches on), or give the agent a processor of its own (--agent-cpus).";
+}
+
+std::string sampled_advice() {
+    return "Scores of samples are lower bounds: the estimate less two standard errors, and the fastest "
+           "execution may not have been in the sample.";
+}
+
+std::vector<std::string> sampling_details(const score::Report& report) {
+    std::vector<std::string> out;
+    const auto error = [](double value, double estimate) {
+        return percent(estimate > 0 ? value / estimate : 0);
+    };
+    for (const score::FunctionRow& row : report.functions) {
+        if (row.switched_off_ns)
+            out.push_back(fmt::format("{}: switched off after {}, {} in the trace", row.name,
+                                      human_time(*row.switched_off_ns),
+                                      counted(row.recorded, "call", "calls")));
+        if (!row.sampled) continue;
+        const std::string how = row.windowed ? fmt::format("in windows that cover {} of its threads' lives",
+                                                           percent(row.windows_cover))
+                                             : std::string{"by call trees"};
+        const std::string occurrences =
+            row.counted ? ""
+                        : fmt::format("occurrences ±{}{}",
+                                      error(row.occurrences_error, static_cast<double>(row.occurrences)),
+                                      row.few_windows ? "" : ", ");
+        const std::string errors =
+            row.few_windows ? row.counted ? "" : "; standard error: " + occurrences
+                            : fmt::format("; standard errors: {}lost ±{}, score ±{}", occurrences,
+                                          error(row.lost_error_ns, row.lost_ns), score_text(row.rdam_error));
+        out.push_back(fmt::format("{}: sampled {}, {} in the trace{}{}", row.name, how,
+                                  counted(row.recorded, "call", "calls"),
+                                  row.counted ? ", all were counted" : "", errors));
+    }
+    return out;
+}
+
+}  // namespace rdam::output
