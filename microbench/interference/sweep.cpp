@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "tools/rdam/time_value.h"
+#include "tools/rdam/command/time_value.h"
 
 namespace rdam::microbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/rdam/time_value.h"
+#include "tools/rdam/command/time_value.h"
 
 namespace rdam::microbench {
 

@@ -14,8 +14,8 @@
 #include <optional>
 
 #include "analyzer/trace/read/reader.h"
-#include "tools/rdam/command.h"
-#include "tools/rdam/program.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/record/program.h"
 #include "wrappers/list/child_process.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/support/file_name.h"

@@ -13,12 +13,12 @@
 
 #include "analyzer/columns/folder_check.h"
 #include "analyzer/trace/read/reader.h"
-#include "tools/rdam/command.h"
-#include "tools/rdam/output_place.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/rules_options.h"
+#include "tools/rdam/command/sequence_options.h"
 #include "tools/rdam/parquet.h"
-#include "tools/rdam/progress_line.h"
-#include "tools/rdam/rules_options.h"
-#include "tools/rdam/sequence_options.h"
 #include "wrappers/support/interruption.h"
 #include "wrappers/support/printable.h"
 

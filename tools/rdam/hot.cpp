@@ -11,9 +11,9 @@
 #include <memory>
 
 #include "analyzer/trace/write/open_for_writing.h"
-#include "tools/rdam/command.h"
-#include "tools/rdam/option_values.h"
-#include "tools/rdam/output_place.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/option_values.h"
+#include "tools/rdam/command/output_place.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/leaf/small_leaves.h"
 #include "wrappers/list/perf_report.h"

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/rdam/command_line.h"
-#include "tools/rdam/program.h"
-#include "tools/rdam/terminal.h"
+#include "tools/rdam/command/terminal.h"
+#include "tools/rdam/command_line/command_line.h"
+#include "tools/rdam/record/program.h"
 
 int main(int argc, char** argv) {
     rdam::survive_file_limit();

@@ -261,8 +261,8 @@ struct LeftOut {
 /// The names of no more calls of a pattern are listed.
 inline constexpr std::size_t kMaxPatternCalls = 64;
 
-/// A pattern of one thread (analyzer/mining/pattern_miner.h). Patterns contain one another: their losses
-/// never add up.
+/// A pattern of one thread (analyzer/mining/patterns/pattern_miner.h). Patterns contain one another: their
+/// losses never add up.
 struct PatternRow {
     std::size_t thread = 0;               ///< index into Report::threads
     std::vector<std::string> calls = {};  ///< names of its functions, kMaxPatternCalls at most

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/mining/pattern_miner.h"
+#include "analyzer/mining/patterns/pattern_miner.h"
 #include "analyzer/score/statistics/distribution.h"
 
 namespace rdam::score {

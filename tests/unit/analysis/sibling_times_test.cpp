@@ -1,4 +1,4 @@
-#include "analyzer/mining/sibling_times.h"
+#include "analyzer/mining/patterns/sibling_times.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,11 +1,11 @@
-#include "tools/rdam/command_line.h"
+#include "tools/rdam/command_line/command_line.h"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "tests/unit/cli/capture.h"
-#include "tools/rdam/generate.h"
+#include "tools/rdam/command_line/generate.h"
 #include "wrappers/support/known_variables.h"
 
 namespace rdam {

@@ -1,4 +1,4 @@
-#include "tools/rdam/generate.h"
+#include "tools/rdam/command_line/generate.h"
 
 #include <CLI/Validators.hpp>
 #include <array>

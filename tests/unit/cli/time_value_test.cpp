@@ -1,4 +1,4 @@
-#include "tools/rdam/time_value.h"
+#include "tools/rdam/command/time_value.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
-#include "tools/rdam/screen/content.h"
+#include "tools/rdam/screen/text/content.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/unit/screen/characters.h"
-#include "tools/rdam/screen/lists.h"
+#include "tools/rdam/screen/pages/lists.h"
 
 namespace rdam::screen {
 namespace {

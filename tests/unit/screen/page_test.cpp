@@ -1,9 +1,9 @@
-#include "tools/rdam/screen/page.h"
+#include "tools/rdam/screen/pages/page.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/unit/screen/characters.h"
-#include "tools/rdam/screen/distribution.h"
+#include "tools/rdam/screen/text/distribution.h"
 
 namespace rdam::screen {
 namespace {

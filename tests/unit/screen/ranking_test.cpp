@@ -1,4 +1,4 @@
-#include "tools/rdam/screen/ranking.h"
+#include "tools/rdam/screen/pages/ranking.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/rdam/screen/text.h"
+#include "tools/rdam/screen/text/text.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,8 +9,8 @@
 
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
-#include "tools/rdam/screen/lists.h"
-#include "tools/rdam/screen/scores.h"
+#include "tools/rdam/screen/pages/lists.h"
+#include "tools/rdam/screen/text/scores.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::screen {

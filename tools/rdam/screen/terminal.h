@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "tools/rdam/screen/keys.h"
-#include "tools/rdam/screen/text.h"
+#include "tools/rdam/screen/pages/keys.h"
+#include "tools/rdam/screen/text/text.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::screen {

@@ -1,0 +1,288 @@
+// rdam analyze: from a trace to scores.
+#include "analyzer/analysis/analyze.h"
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/causes/cross_check.h"
+#include "analyzer/causes/formats.h"
+#include "analyzer/causes/hot_lines.h"
+#include "analyzer/hints/alone.h"
+#include "analyzer/output/json/causes_json.h"
+#include "analyzer/output/json/json.h"
+#include "analyzer/output/symbols.h"
+#include "analyzer/output/symbols_ahead.h"
+#include "analyzer/output/text/causes_text.h"
+#include "analyzer/output/text/text.h"
+#include "analyzer/score/settings/baseline_text.h"
+#include "analyzer/score/shared_settings.h"
+#include "analyzer/trace/read/reader.h"
+#include "tools/rdam/analyze/analyze.h"
+#include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/option_values.h"
+#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/sequence_options.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kListedSequences = 1000;
+constexpr std::size_t kAllSequences = SIZE_MAX;
+constexpr std::size_t kTopOfTable = 20;
+constexpr int kMaxShown = 1'000'000'000;
+constexpr int kMaxJobs = 1024;
+
+score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
+    score::SharedSettings shared{settings};
+    shared.look_at(info);
+    return shared;
+}
+
+causes::CauseReports read_all_causes(const std::vector<std::string>& files) {
+    std::vector<causes::CauseReport> all;
+    for (const std::string& file : files) {
+        auto reports = causes::read_causes(file);
+        if (!reports) return reports;
+        std::ranges::move(*reports, std::back_inserter(all));
+    }
+    return all;
+}
+
+std::string report_text(const score::Report& report, output::Symbols& symbols,
+                        const AnalyzeArguments& arguments) {
+    return arguments.json ? output::to_json(report, symbols, {.top = arguments.top})
+                          : output::to_text(report, symbols, text_options(arguments));
+}
+
+std::string report_text(const score::Report& report, output::Symbols& symbols,
+                        const AnalyzeArguments& arguments, const causes::CrossCheck& check) {
+    if (arguments.json) return output::to_json(report, symbols, {.top = arguments.top}, check);
+    const output::TextOptions options = text_options(arguments);
+    return output::to_text(report, symbols, options) + "\n" + output::causes_text(check, options);
+}
+
+/// What the other trace says of the functions of `report`.
+Result<void> compare_alone(const AnalyzeArguments& arguments, const trace::TraceInfo& info,
+                           score::Report& report) {
+    const auto reader = open_trace(arguments.alone);
+    if (!reader) return tl::unexpected{reader.error()};
+    say_if_same(arguments.alone, reader->info(), info);
+    score::Settings settings = seen_by(arguments.settings, reader->info()).for_trace(reader->info());
+    settings.threshold = 0;  // how much of a small loss is preemption matters, too
+    const auto alone = report_on(*reader, settings, arguments);
+    if (!alone) return tl::unexpected{alone.error()};
+    hints::add_alone_hints(*alone, report);
+    return {};
+}
+
+Result<int> analyze_one(const AnalyzeArguments& arguments) {
+    // First, for it takes no time: who mistyped a name is not to wait for the trace.
+    auto other_tools = read_all_causes(arguments.causes);
+    if (!other_tools) return tl::unexpected{other_tools.error()};
+    const auto reader = open_trace(arguments.traces.front());
+    if (!reader) return tl::unexpected{reader.error()};
+    say_unused_rules(arguments.rules, seen_by(arguments.settings, reader->info()));
+    const auto symbols = output::make_symbols(reader->info());
+    std::optional<output::SymbolsAhead> ahead;
+    if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
+    auto report = report_on(*reader, arguments.settings, arguments);
+    if (!report) return tl::unexpected{report.error()};
+    ahead.reset();
+    if (auto seen = check_window(arguments.settings.selection, {&*report, 1}); !seen)
+        return tl::unexpected{seen.error()};
+    if (!arguments.alone.empty()) {
+        if (auto compared = compare_alone(arguments, reader->info(), *report); !compared)
+            return tl::unexpected{compared.error()};
+    }
+    causes::add_hot_lines(*other_tools, reader->info(), *report);
+    causes::ObjectLines lines{reader->info()};
+    const std::string text =
+        arguments.causes.empty()
+            ? report_text(*report, *symbols, arguments)
+            : report_text(*report, *symbols, arguments,
+                          causes::cross_check(std::move(*other_tools), *report, reader->info(), lines));
+    if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
+    return kExitDone;
+}
+
+/// The command line wins.
+Result<void> use_rules(AnalyzeArguments& arguments) {
+    auto loaded = load_rules(arguments.rules_choice, arguments.traces);
+    if (!loaded) return tl::unexpected{loaded.error()};
+    arguments.rules = std::move(*loaded);
+    score::Settings& settings = arguments.settings;
+    settings.baseline = *score::parse_baseline(arguments.baseline);
+    if (!arguments.rules) return {};
+    const rules::Rules& rules = arguments.rules->rules;
+    apply_rules(rules, settings);
+    if (rules.baseline && arguments.baseline_given->count() == 0)
+        settings.baseline = *score::parse_baseline(*rules.baseline);
+    if (rules.threshold && arguments.threshold_given->count() == 0) settings.threshold = *rules.threshold;
+    return {};
+}
+
+Result<int> run(AnalyzeArguments arguments) {
+    if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
+    if (auto used = use_rules(arguments); !used) return tl::unexpected{used.error()};
+    if (arguments.interactive) return analyze_interactively(arguments);
+    if (arguments.diff) return analyze_difference(arguments);
+    return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
+}
+
+/// What makes no sense on a screen; null: all does.
+const char* not_on_screen(const AnalyzeArguments& arguments) {
+    if (arguments.json) return "--json";
+    if (arguments.diff) return "--diff";
+    if (!arguments.causes.empty()) return "--causes";
+    if (!arguments.alone.empty()) return "--alone";
+    if (arguments.settings.patterns) return "--patterns";
+    if (arguments.threads) return "--threads";
+    if (arguments.sequences) return "--sequences";
+    if (arguments.verbose) return "--verbose";
+    if (arguments.top_given->count() > 0) return "--top";
+    if (arguments.traces.size() > 1) return "a second trace";
+    return nullptr;
+}
+
+/// What no single option can tell.
+void check_usage(const AnalyzeArguments& arguments) {
+    if (arguments.diff && arguments.traces.size() != 2)
+        throw CLI::ValidationError("--diff", "compares two traces, the older one first");
+    if (arguments.diff && (arguments.settings.patterns || arguments.sequences || arguments.threads))
+        throw CLI::ValidationError("--diff", "compares functions: no --patterns, --sequences or --threads");
+    if (!arguments.causes.empty() && (arguments.diff || arguments.traces.size() > 1))
+        throw CLI::ValidationError("--causes", "cross-checks one trace: no --diff, and no second trace");
+    if (!arguments.alone.empty() && (arguments.diff || arguments.traces.size() > 1))
+        throw CLI::ValidationError("--alone", "is held against one trace: no --diff, and no second trace");
+    const char* unwanted = arguments.interactive ? not_on_screen(arguments) : nullptr;
+    if (unwanted != nullptr)
+        throw CLI::ValidationError("--interactive",
+                                   std::string{"shows the functions of one trace: leave out "} + unwanted);
+    const score::Selection& selection = arguments.settings.selection;
+    if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
+        throw CLI::ValidationError("--until", "is not later than --since: give a later end");
+}
+
+}  // namespace
+
+Result<trace::TraceReader> open_trace(const std::string& path) {
+    return trace::TraceReader::open(
+        path, [&] { fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(path)); });
+}
+
+Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
+                                const AnalyzeArguments& arguments) {
+    ProgressLine progress{"analyzing", reader.events()};
+    return analysis::analyze(
+        reader, settings,
+        {.most_sequences = arguments.sequences && arguments.json ? kAllSequences : kListedSequences,
+         .progress = [&](std::uint64_t events) { progress.update(events); }});
+}
+
+bool wants_color(const AnalyzeArguments& arguments) {
+    const std::string& choice = arguments.color;
+    if (choice != "auto") return choice == "always";
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    const bool plain = (no_color != nullptr && *no_color != '\0') ||
+                       (terminal != nullptr && std::string_view{terminal} == "dumb");
+    return !plain && isatty(STDOUT_FILENO) == 1;
+}
+
+output::TextOptions text_options(const AnalyzeArguments& arguments) {
+    return {.top = arguments.top_given->count() > 0 ? arguments.top : kTopOfTable,
+            .threads = arguments.threads,
+            .sequences = arguments.sequences,
+            .verbose = arguments.verbose,
+            .color = wants_color(arguments),
+            .threshold = arguments.settings.threshold};
+}
+
+Result<void> print_result(const std::string& text) {
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written)
+        return fail("standard output: {}; write to a file or a place that has room", std::strerror(errno));
+    return {};
+}
+
+Run add_analyze(CLI::App& app) {
+    const auto options = std::make_shared<AnalyzeArguments>();
+    score::Settings& settings = options->settings;
+    app.add_option("trace", options->traces, "The traces to analyze: of one process, or of several")
+        ->option_text("TRACE [trace.bin]");
+    app.add_flag("-i,--interactive", options->interactive,
+                 "Show the scores on a screen where keys change what calls are compared with");
+    app.add_flag("--json", options->json, "Print JSON");
+    options->top_given =
+        app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
+            ->option_text("N")
+            ->check(whole_number(0, kMaxShown));
+    app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
+    app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
+    app.add_flag("-v,--verbose", options->verbose,
+                 "Say of each sampled function how it was sampled and how sure its figures are");
+    app.add_flag("--patterns", settings.patterns,
+                 "Find the patterns among the calls of each thread, and score them as well");
+    add_sequence_options(app, settings);
+    add_rules_options(app, options->rules_choice);
+    add_selection_options(app, settings.selection);
+    app.add_flag("--diff", options->diff,
+                 "Say what is better or worse in the second trace than in the first");
+    app.add_option("--alone", options->alone,
+                   "Say what varies as much in this trace, of the same program with one thread, or fewer")
+        ->option_text("TRACE");
+    app.add_option("--causes", options->causes,
+                   "Cross-check the scores with what another tool printed: perf report, perf c2c, perf lock, "
+                   "Coz, callgrind, "
+                   "DRD or Helgrind")
+        ->option_text("FILE")
+        ->allow_extra_args(false);
+    options->threshold_given =
+        app.add_option("--threshold", settings.threshold, "Highlight functions that score at least SCORE")
+            ->option_text("SCORE [0.2]")
+            ->check(number(0, 1));
+    options->baseline_given =
+        app.add_option(
+               "--baseline", options->baseline,
+               "What calls are compared with: the fastest of their thread or of the process, as well as the "
+               "clock can tell; the plain minimum of their thread; or a low percentile of their thread's "
+               "(p1)")
+            ->option_text("thread|process|minimum|pN [thread]")
+            ->check(CLI::Validator(
+                [](const std::string& text) {
+                    return score::parse_baseline(text)
+                               ? std::string{}
+                               : "'" + text +
+                                     "' is neither thread, process, minimum nor a percentile like p1 "
+                                     "(p0 to p50)";
+                },
+                "TEXT:{thread,process,minimum,p1}"));
+    app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
+        ->option_text("N")
+        ->check(whole_number(0, kMaxJobs));
+    app.add_option("--color", options->color, "Use colors: auto, always or never")
+        ->option_text("WHEN")
+        ->check(one_of({"auto", "always", "never"}));
+    app.callback([options] { check_usage(*options); });
+    return [options] { return run(*options); };
+}
+
+}  // namespace rdam

@@ -1,0 +1,75 @@
+// What `rdam analyze` does with one trace, with several, and with two that are compared.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/text/text.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/trace/read/reader.h"
+#include "tools/rdam/command/rules_options.h"
+#include "wrappers/support/result.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace rdam {
+
+struct AnalyzeArguments {
+    std::vector<std::string> traces;
+    score::Settings settings;
+    bool json = false;
+    bool threads = false;
+    bool sequences = false;
+    bool verbose = false;
+    bool diff = false;
+    bool interactive = false;
+    std::vector<std::string> causes;  ///< files of other tools
+    std::string alone;                ///< a trace of the program with fewer threads; empty: none
+    std::size_t top = 0;
+    const CLI::Option* top_given = nullptr;
+    std::string color = "auto";
+    std::string baseline = "thread";
+    const CLI::Option* baseline_given = nullptr;
+    const CLI::Option* threshold_given = nullptr;
+    RulesChoice rules_choice;
+    std::optional<RulesInForce> rules = {};  ///< that are in force; `settings` have them already
+};
+
+/// Opens it, and says so on stderr if its recorder has to be waited for.
+Result<trace::TraceReader> open_trace(const std::string& path);
+
+Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
+                                const AnalyzeArguments& arguments);
+
+/// With --color as it was given, standard output being where it goes.
+bool wants_color(const AnalyzeArguments& arguments);
+
+output::TextOptions text_options(const AnalyzeArguments& arguments);
+
+/// Writes all of it to stdout.
+Result<void> print_result(const std::string& text);
+
+/// Several traces, one after the other. A trace that cannot be analyzed is one line on stderr and exit code
+/// 1; the others are.
+Result<int> analyze_several(const AnalyzeArguments& arguments);
+
+/// Two traces.
+Result<int> analyze_difference(const AnalyzeArguments& arguments);
+
+/// One trace, on a screen.
+Result<int> analyze_interactively(const AnalyzeArguments& arguments);
+
+/// Error: with --since or --until nothing is left of the threads of all reports.
+Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports);
+
+/// --since, --until, --thread, --function.
+void add_selection_options(CLI::App& app, score::Selection& selection);
+
+}  // namespace rdam

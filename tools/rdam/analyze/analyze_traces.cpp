@@ -1,0 +1,201 @@
+// `rdam analyze` of several traces, and of two that are compared.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/output/json/diff_json.h"
+#include "analyzer/output/json/processes_json.h"
+#include "analyzer/output/text/diff_text.h"
+#include "analyzer/output/text/processes_text.h"
+#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/compare/merge_reports.h"
+#include "analyzer/score/selection.h"
+#include "analyzer/score/shared_settings.h"
+#include "tools/rdam/analyze/analyze.h"
+#include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/terminal.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+/// The files, each once, however often the globs of a shell have found it.
+std::vector<std::string> each_once(const std::vector<std::string>& files) {
+    std::set<std::filesystem::path> seen;
+    std::vector<std::string> once;
+    for (const std::string& file : files) {
+        std::error_code error;
+        const auto canonical = std::filesystem::weakly_canonical(file, error);
+        if (seen.insert(error ? std::filesystem::path{file} : canonical).second)
+            once.push_back(file);
+        else
+            print_error(file + ": is given more than once, and counts once");
+    }
+    return once;
+}
+
+/// What is shown of one process and not of all: a run may have thousands of processes.
+void forget_details(score::Report& report) {
+    for (score::FunctionRow& row : report.functions) {
+        row.sequences = {};
+        row.stacks = {};
+        row.callers = {};
+        row.sample = {};
+        row.hints = {};
+    }
+    report.patterns = {};
+}
+
+/// One trace after the other: what is kept of each is its report and what is printed of it.
+class SeveralTraces {
+  public:
+    explicit SeveralTraces(const AnalyzeArguments& arguments)
+        : arguments_(arguments),
+          settings_(arguments.settings),
+          json_({.top = arguments.top}),
+          files_(each_once(arguments.traces)) {}
+
+    Result<int> run() {
+        look_at_all();
+        if (auto found = settings_.all_found(); !found) return tl::unexpected{found.error()};
+        say_unused_rules(arguments_.rules, settings_);
+        for (const std::string& file : files_)
+            analyze(file);
+        if (reports_.empty()) return kExitBadInput;
+        if (auto seen = check_window(arguments_.settings.selection, reports_); !seen)
+            return tl::unexpected{seen.error()};
+        if (auto printed = print_result(text()); !printed) return tl::unexpected{printed.error()};
+        return unreadable_.empty() ? kExitDone : kExitBadInput;
+    }
+
+  private:
+    /// What must be known of all before the first is analyzed: their names, and when the runs began.
+    void look_at_all() {
+        std::map<std::string, std::string> recordings;  // and their files
+        std::erase_if(files_, [&](const std::string& file) {
+            const auto reader = open_trace(file);
+            if (!reader) {
+                give_up(file, reader.error());
+                return true;
+            }
+            const std::string recording = recording_of(reader->info());
+            if (!recording.empty()) {
+                const auto [first, is_first] = recordings.emplace(recording, file);
+                if (!is_first) {
+                    print_error(
+                        fmt::format("{}: is the same recording as {}, and counts once", file, first->second));
+                    return true;
+                }
+            }
+            settings_.look_at(reader->info());
+            const std::string& run = reader->info().process.run;
+            const std::uint64_t start = score::start_unix_ns(reader->info());
+            const auto [place, is_new] = run_starts_.emplace(run, start);
+            if (!is_new) place->second = std::min(place->second, start);
+            return false;
+        });
+    }
+
+    void give_up(const std::string& file, const Error& error) {
+        print_error(error.message);
+        unreadable_.push_back({file, error.message});
+    }
+
+    void analyze(const std::string& file) {
+        const auto reader = open_trace(file);
+        if (!reader) return give_up(file, reader.error());
+        score::Settings settings = settings_.for_trace(reader->info());
+        if (settings.patterns && reader->info().process.max_overhead > 0) {
+            print_error(file +
+                        ": only a sample of the calls was recorded (--max-overhead), which has no patterns: "
+                        "it is analyzed without them");
+            settings.patterns = false;
+        }
+        const std::string& run = reader->info().process.run;
+        if (!run.empty()) settings.selection.run_start_unix_ns = run_starts_[run];
+        auto report = report_on(*reader, settings, arguments_);
+        if (!report) return give_up(file, {file + ": " + report.error().message});
+        const auto symbols = output::make_symbols(reader->info());
+        if (arguments_.json) {
+            json_.add(*report, *symbols);
+        } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns) {
+            texts_ += fmt::format("\n#{} {}\n", reports_.size() + 1, printable(file));
+            texts_ += output::to_text(*report, *symbols, text_options(arguments_));
+        }
+        forget_details(*report);
+        shown_.push_back(file);
+        reports_.push_back(std::move(*report));
+    }
+
+    std::string text() {
+        const score::OverallReport overall = score::merge_reports(reports_);
+        const output::Processes processes{overall, shown_, reports_, unreadable_};
+        if (arguments_.json) return json_.finish(processes);
+        return output::processes_text(processes, text_options(arguments_)) + texts_;
+    }
+
+    const AnalyzeArguments& arguments_;
+    score::SharedSettings settings_;
+    output::ProcessesJson json_;
+    std::vector<std::string> files_;
+    std::map<std::string, std::uint64_t> run_starts_;
+    std::vector<std::string> shown_;  // file names of the reports
+    std::vector<score::Report> reports_;
+    std::vector<output::UnreadableTrace> unreadable_;
+    std::string texts_;
+};
+
+}  // namespace
+
+Result<int> analyze_several(const AnalyzeArguments& arguments) {
+    return SeveralTraces{arguments}.run();
+}
+
+Result<int> analyze_difference(const AnalyzeArguments& arguments) {
+    score::Settings asked = arguments.settings;
+    asked.patterns = false;  // they have no names by which those of one trace could be found in the other
+    score::SharedSettings settings{std::move(asked)};
+    std::vector<std::string> without_step;
+    std::optional<trace::TraceInfo> older;
+    for (const std::string& file : arguments.traces) {
+        const auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        if (older) say_if_same(file, reader->info(), *older);
+        older = reader->info();
+        settings.look_at(reader->info());
+        if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
+    }
+    if (auto found = settings.all_found(); !found) return tl::unexpected{found.error()};
+    say_unused_rules(arguments.rules, settings);
+    // Short functions would differ by what only one of the two can leave out.
+    const bool plainly = without_step.size() == 1 && arguments.settings.baseline == score::Baseline{};
+    if (plainly)
+        fmt::print(
+            stderr,
+            "rdam: {}: its recorder did not tell by how much the clock moves at a time: both are compared "
+            "with --baseline minimum\n",
+            printable(without_step.front()));
+    std::vector<score::Report> reports;
+    for (const std::string& file : arguments.traces) {
+        const auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        score::Settings own = settings.for_trace(reader->info());
+        if (plainly) own.baseline.kind = score::Baseline::Kind::minimum;
+        auto report = report_on(*reader, own, arguments);
+        if (!report) return tl::unexpected{report.error()};
+        reports.push_back(std::move(*report));
+    }
+    if (auto seen = check_window(arguments.settings.selection, reports); !seen)
+        return tl::unexpected{seen.error()};
+    const auto rows = score::compare_reports(reports[0], reports[1]);
+    const output::Diff diff{{arguments.traces[0], reports[0]}, {arguments.traces[1], reports[1]}, rows};
+    const std::string text = arguments.json ? output::diff_json(diff, arguments.top)
+                                            : output::diff_text(diff, text_options(arguments));
+    if (auto printed = print_result(text); !printed) return tl::unexpected{printed.error()};
+    return kExitDone;
+}
+
+}  // namespace rdam

@@ -1,0 +1,18 @@
+#include "tools/rdam/command/output_place.h"
+
+#include <filesystem>
+
+namespace rdam {
+
+namespace fs = std::filesystem;
+
+Result<void> check_unused(const std::string& path) {
+    std::error_code error;
+    const fs::file_type type = fs::status(path, error).type();
+    const bool holds_something = type == fs::file_type::regular || type == fs::file_type::directory;
+    if (!holds_something || fs::is_empty(path, error)) return {};
+    return fail("{}: is there and not empty; name another place, or replace it with {}", path,
+                kOverwriteOption);
+}
+
+}  // namespace rdam

@@ -1,0 +1,38 @@
+#include "tools/rdam/command/progress_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace rdam {
+namespace {
+
+constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::milliseconds kBetween{200};
+
+}  // namespace
+
+ProgressLine::ProgressLine(std::string_view doing, std::uint64_t total)
+    : doing_(doing),
+      total_(total),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      next_(std::chrono::steady_clock::now() + kPatience) {}
+
+ProgressLine::~ProgressLine() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+}
+
+void ProgressLine::update(std::uint64_t events) {
+    if (!terminal_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + kBetween;
+    const double share = total_ > 0 ? static_cast<double>(events) / static_cast<double>(total_) : 1.0;
+    fmt::print(stderr, "\rrdam: {}, {:.0f} %\x1b[K", doing_, std::min(share, 1.0) * 100);
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+}  // namespace rdam

@@ -1,0 +1,95 @@
+#include "tools/rdam/command/rules_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+Result<RulesInForce> read(const std::string& file) {
+    auto rules = rules::read_rules(file);
+    if (!rules) return tl::unexpected{rules.error()};
+    return RulesInForce{file, std::move(*rules)};
+}
+
+/// Something of that name, even if it cannot be read: then that is said.
+bool is_there(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+}
+
+/// Each once, in the order of the traces.
+std::vector<std::string> beside(const std::vector<std::string>& traces) {
+    std::vector<std::string> files;
+    for (const std::string& trace : traces) {
+        const auto file = std::filesystem::path{trace}.replace_filename(rules::kFileName);
+        const bool known = std::find(files.begin(), files.end(), file.string()) != files.end();
+        if (!known && is_there(file)) files.push_back(file.string());
+    }
+    return files;
+}
+
+Result<std::optional<RulesInForce>> look_for(const std::vector<std::string>& traces) {
+    const std::vector<std::string> files = beside(traces);
+    std::optional<RulesInForce> found;
+    for (const std::string& file : files) {
+        auto rules = read(file);
+        if (!rules) return tl::unexpected{rules.error()};
+        if (found && found->rules != rules->rules)
+            return fail("{} and {} say different things; choose one with --rules, or none with --no-rules",
+                        found->file, file);
+        if (!found) found = std::move(*rules);
+    }
+    if (found || !is_there(rules::kFileName)) return found;
+    auto here = read(rules::kFileName);
+    if (!here) return tl::unexpected{here.error()};
+    return std::move(*here);
+}
+
+}  // namespace
+
+void add_rules_options(CLI::App& app, RulesChoice& choice) {
+    auto* file = app.add_option("--rules", choice.file,
+                                "Keys, functions to ignore and more, from this file instead of the rdam.toml "
+                                "beside the trace or in the current folder")
+                     ->option_text("FILE");
+    app.add_flag("--no-rules", choice.none, "Use no rules file, even if there is one")->excludes(file);
+}
+
+Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
+                                               const std::vector<std::string>& traces) {
+    if (choice.none) return std::nullopt;
+    Result<std::optional<RulesInForce>> found = std::nullopt;
+    if (choice.file.empty()) {
+        found = look_for(traces);
+    } else if (auto given = read(choice.file)) {
+        found = std::move(*given);
+    } else {
+        found = tl::unexpected{given.error()};
+    }
+    if (found && *found) fmt::print(stderr, "rdam: rules: {}\n", printable((*found)->file));
+    return found;
+}
+
+void apply_rules(const rules::Rules& rules, score::Settings& settings) {
+    settings.rules = rules.named;
+    settings.sequences.deep_keys = settings.sequences.deep_keys || rules.deep_keys.value_or(false);
+    settings.sequences.fold_loops = settings.sequences.fold_loops || rules.fold_loops.value_or(false);
+}
+
+void say_unused_rules(const std::optional<RulesInForce>& rules, const score::SharedSettings& settings) {
+    if (!rules) return;
+    for (const std::string& text : settings.unused_rules())
+        fmt::print(stderr, "rdam: {}: {}; this rule is passed over\n", printable(rules->file),
+                   printable(text));
+}
+
+}  // namespace rdam

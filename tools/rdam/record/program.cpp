@@ -1,0 +1,155 @@
+#include "tools/rdam/record/program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/object/executable_facts.h"
+
+namespace rdam {
+namespace {
+
+constexpr int kDeathBySignal = 128;
+constexpr int kMaxInterpreters = 4;
+
+std::string find_in_path(const std::string& name) {
+    if (name.find('/') != std::string::npos) return name;
+    const char* variable = std::getenv("PATH");
+    const std::string path = variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable;
+    for (std::size_t at = 0; at <= path.size();) {
+        const std::size_t end = std::min(path.find(':', at), path.size());
+        std::string candidate = end > at ? path.substr(at, end - at) : ".";
+        candidate.append("/").append(name);
+        if (access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate))
+            return candidate;
+        at = end + 1;
+    }
+    return {};
+}
+
+volatile std::sig_atomic_t child = 0;
+void (*on_file_limit)(int) = SIG_DFL;
+
+void pass_on(int signal) {
+    if (child > 0) kill(child, signal);
+}
+
+void set_handler(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+}
+
+/// In the child. What goes wrong is told through the pipe, which an exec that works closes.
+[[noreturn]] void become(const Program& program,
+                         const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
+    for (const auto& [name, value] : variables)
+        setenv(name.c_str(), value.c_str(), 1);
+    std::signal(SIGXFSZ, on_file_limit);
+    // librdam.so ends this very process when it finds nothing to wrap (libprobe/start/init.cpp).
+    if (!program.starts_others) setenv("RDAM_STRICT", std::to_string(getpid()).c_str(), 1);
+    std::vector<char*> arguments;
+    for (const std::string& argument : program.arguments)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execv(program.path.c_str(), arguments.data());
+    const int error = errno;
+    if (write(failure, &error, sizeof error) < 0) _exit(kDeathBySignal - 1);
+    _exit(kDeathBySignal - 1);
+}
+
+/// A program that seccomp has ended, perhaps for what the recorder asks of the kernel. To be called before
+/// the process is waited for: then nobody knows any more under which rules it was.
+void say_if_forbidden(pid_t pid, int signal) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with("Seccomp:")) {
+    }
+    // Strict mode, a filter; newer kernels: seccomp has ended it, whichever it was.
+    const char mode = line.empty() ? '0' : line.back();
+    if (signal == SIGKILL && (mode == '1' || mode == '3'))
+        std::fputs(
+            "rdam: the program was ended for a system call in seccomp's strict mode, which forbids those of "
+            "the recorder: record it without that mode\n",
+            stderr);
+    if (signal == SIGSYS && (mode == '2' || mode == '3'))
+        std::fputs(
+            "rdam: the program was ended for a system call that its seccomp filter forbids (SIGSYS): if that "
+            "is not so without rdam, let the filter allow those of the recorder (docs/limits.md)\n",
+            stderr);
+}
+
+int await(pid_t pid) {
+    int status = 0;
+    siginfo_t end{};
+    while (waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+    if (end.si_code == CLD_KILLED || end.si_code == CLD_DUMPED) say_if_forbidden(pid, end.si_status);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFSIGNALED(status) ? kDeathBySignal + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Result<Program> find_program(std::vector<std::string> arguments) {
+    Program program;
+    program.path = find_in_path(arguments[0]);
+    if (program.path.empty())
+        return fail("'{}': there is no such program in PATH; give its path", arguments[0]);
+    program.arguments = std::move(arguments);
+    std::string judged = program.path;
+    for (int i = 0; i < kMaxInterpreters; ++i) {
+        const auto facts = inspect_executable(judged);
+        if (!facts) return tl::unexpected(facts.error());
+        if (!facts->is_script) {
+            if (const std::string why = why_not_recordable(*facts); !why.empty()) return fail("{}", why);
+            program.sanitizer = facts->sanitizer;
+            break;
+        }
+        program.starts_others = true;
+        judged = facts->interpreter;
+    }
+    const std::string name = std::filesystem::path(judged).filename().string();
+    if (Catalogue::builtin().is_launcher(name)) program.starts_others = true;
+    return program;
+}
+
+void survive_file_limit() {
+    on_file_limit = std::signal(SIGXFSZ, SIG_IGN);
+}
+
+Result<int> run_program(const Program& program,
+                        const std::vector<std::pair<std::string, std::string>>& variables) {
+    int failure[2];
+    if (pipe2(failure, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
+    const pid_t pid = fork();
+    if (pid < 0) return fail("cannot start '{}': {}", program.path, std::strerror(errno));
+    if (pid == 0) become(program, variables, failure[1]);
+    child = pid;
+    close(failure[1]);
+    // Those that a program sends to its group, and handles, are not meant for us.
+    for (const int signal : {SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM})
+        set_handler(signal, SIG_IGN);
+    for (const int signal : {SIGTERM, SIGHUP})
+        set_handler(signal, pass_on);
+    int error = 0;
+    const bool failed = read(failure[0], &error, sizeof error) == sizeof error;
+    close(failure[0]);
+    const int status = await(pid);
+    child = 0;
+    if (failed) return fail("cannot start '{}': {}", program.path, std::strerror(error));
+    return status;
+}
+
+}  // namespace rdam

@@ -1,0 +1,415 @@
+// `rdam record`: runs a program under librdam.so.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <regex>
+
+#include "analyzer/trace/write/trace_name.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/option_values.h"
+#include "tools/rdam/record/program.h"
+#include "tools/rdam/record/run_traces.h"
+#include "wrappers/list/function_list.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    const CLI::App* app = nullptr;
+    std::string functions;
+    const CLI::Option* functions_given = nullptr;
+    std::string output = "trace.bin";
+    const CLI::Option* output_given = nullptr;
+    std::string buffer;
+    std::string stack_period;
+    std::string clock;
+    std::string when_full;
+    std::string max_overhead;
+    std::string switches;
+    std::string agent_cpus;
+    std::string counters;
+    bool all_calls = false;
+    bool no_arguments = false;
+    bool no_children = false;
+    bool verbose = false;
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// A file that is there as long as the run: the list that came from standard input, for every process of it.
+class TemporaryList {
+  public:
+    TemporaryList() = default;
+    TemporaryList(const TemporaryList&) = delete;
+    TemporaryList& operator=(const TemporaryList&) = delete;
+    ~TemporaryList() {
+        if (!path_.empty()) unlink(path_.c_str());
+    }
+
+    Result<std::string> write(const FunctionList& list) {
+        std::error_code error;
+        std::string path = (fs::temp_directory_path(error) / "rdam-list-XXXXXX").string();
+        const int fd = mkostemp(path.data(), O_CLOEXEC);
+        if (fd < 0)
+            return fail("cannot keep the list of functions in {}: {}; set TMPDIR", path,
+                        std::strerror(errno));
+        close(fd);
+        path_ = path;
+        std::ofstream file(path);
+        for (const ListEntry& entry : list.entries)
+            file << entry.text << (entry.added_wait ? "  # wait\n" : "\n");
+        file.close();
+        if (!file) return fail("cannot keep the list of functions in {}: no room; set TMPDIR", path);
+        return path;
+    }
+
+  private:
+    std::string path_;
+};
+
+/// librdam.so relative to this program: the build tree's, or the installed one's.
+Result<std::string> find_library() {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    if (error)
+        return fail("/proc/self/exe cannot be read: {}; mount /proc, which rdam needs", error.message());
+    for (const char* place : {"../../libprobe/librdam.so", "../" RDAM_LIBDIR "/librdam.so"}) {
+        const fs::path candidate = (own.parent_path() / place).lexically_normal();
+        if (fs::exists(candidate, error)) return candidate.string();
+    }
+    return fail("librdam.so is not where it was installed with {}: install rdam again", own.string());
+}
+
+std::string absolute(const std::string& path) {
+    std::error_code error;
+    const fs::path full = fs::absolute(path, error);
+    return error ? path : full.lexically_normal().string();
+}
+
+/// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has gone.
+Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
+    const auto list = load_function_list(functions);
+    if (!list) return tl::unexpected(list.error());
+    if (functions == "-") return temporary.write(*list);
+    return is_list_file(functions) ? absolute(functions) : functions;
+}
+
+/// The pid and the time: no two runs have the same.
+std::string run_name() {
+    return fmt::format("{}-{}", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
+}
+
+/// The recorder comes before what the user preloads, and AddressSanitizer's runtime before everything.
+std::string preloads(const std::string& library, const std::string& sanitizer) {
+    std::string all = sanitizer.empty() ? library : sanitizer + ":" + library;
+    const char* before = std::getenv("LD_PRELOAD");
+    if (before != nullptr && *before != '\0') all += std::string{":"} + before;
+    return all;
+}
+
+/// Where the trace goes, and the run's hold on that name, from before the program starts until its files have
+/// been listed.
+struct Output {
+    std::string shown;  ///< as the user has written it
+    std::string path;   ///< absolute
+    trace::NameLock name = {};
+    bool replaces = false;  ///< there is a trace of an earlier run
+};
+
+/// The option wins over the variable.
+std::string wanted_output(const Options& options) {
+    const char* variable = std::getenv("RDAM_OUTPUT");
+    if (options.output_given->count() > 0 || variable == nullptr || *variable == '\0') return options.output;
+    return variable;
+}
+
+Result<Output> claim_output(const std::string& wanted, const std::string& run) {
+    if (wanted.empty()) return fail("-o takes the name of a file, and '' is none");
+    Output output{.shown = wanted, .path = absolute(wanted)};
+    if (!output.path.starts_with('/'))
+        return fail(
+            "cannot write the trace to {}: the current folder is gone; change to another, or name a full "
+            "path with -o",
+            wanted);
+    // Each process fills in a pattern for itself, and holds the name that it gets.
+    const bool pattern = wanted.find('%') != std::string::npos;
+    if (!pattern) output.name = trace::NameLock(output.path, run);
+    if (output.name.state() == trace::NameLock::State::taken) {
+        output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
+        output.path = absolute(output.shown);
+        output.name = trace::NameLock(output.path, run);
+        fmt::print(stderr, "rdam: another recording has {}: this one goes to {}\n", printable(wanted),
+                   printable(output.shown));
+    }
+    if (pattern) return output;
+    const auto there = trace::check_place(output.path, output.name);
+    if (!there) return tl::unexpected(there.error());
+    output.replaces = *there == trace::Occupant::trace;
+    return output;
+}
+
+Result<Variables> make_variables(const Options& options, const Program& program, const std::string& output,
+                                 const std::string& run, TemporaryList& temporary) {
+    Variables variables;
+    const auto library = find_library();
+    if (!library) return tl::unexpected(library.error());
+    variables.emplace_back("LD_PRELOAD", preloads(*library, program.sanitizer));
+    if (options.functions_given->count() > 0) {
+        const auto list = list_value(options.functions, temporary);
+        if (!list) return tl::unexpected(list.error());
+        variables.emplace_back("RDAM_FUNCTIONS", *list);
+    }
+    variables.emplace_back("RDAM_OUTPUT", output);
+    variables.emplace_back("RDAM_RUN", run);
+    const auto set = [&](const char* name, const std::string& value) {
+        if (!value.empty()) variables.emplace_back(name, value);
+    };
+    set("RDAM_BUFFER", options.buffer);
+    set("RDAM_STACK_PERIOD", options.stack_period);
+    set("RDAM_CLOCK", options.clock);
+    set("RDAM_WHEN_FULL", options.when_full);
+    set("RDAM_MAX_OVERHEAD", options.max_overhead);
+    set("RDAM_SWITCHES", options.switches);
+    set("RDAM_AGENT_CPUS", options.agent_cpus);
+    set("RDAM_COUNTERS", options.counters);
+    if (options.all_calls) variables.emplace_back("RDAM_ALL_CALLS", "1");
+    if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
+    // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
+    const char* inherited = std::getenv("RDAM_CHILDREN");
+    if (options.no_children || (inherited != nullptr && std::string_view{inherited} == "-"))
+        variables.emplace_back("RDAM_CHILDREN", options.no_children ? "0" : "1");
+    if (options.verbose) variables.emplace_back("RDAM_VERBOSE", "1");
+    return variables;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    constexpr double kKilo = 1e3;
+    const auto value = static_cast<double>(bytes);
+    return value < kKilo * kKilo ? fmt::format("{:.1f} kB", value / kKilo)
+                                 : fmt::format("{:.1f} MB", value / kKilo / kKilo);
+}
+
+std::string plural(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string describe(const RunTrace& trace, bool replaced) {
+    return fmt::format("rdam: {}: {}: {} in {}, {}{}\n", printable(trace.path), printable(trace.program),
+                       plural(trace.functions, "function"), plural(trace.threads, "thread"),
+                       size_text(trace.bytes), replaced ? ", in place of an earlier run's trace" : "");
+}
+
+/// Why there is no trace; empty if there was nothing to be recorded.
+std::string why_none(const Output& output) {
+    if (std::string failure = output.name.failure(); !failure.empty()) return failure;
+    return output.name.has_events()
+               ? "the recorder (rdam-agent) was killed, or the trace was removed when it was written"
+               : "";
+}
+
+/// Of a program that is started by another, which runs whatever is found in it.
+bool none_was_wrapped(const Output& output, const Program& program) {
+    return program.starts_others && output.name.state() == trace::NameLock::State::held &&
+           !output.name.has_plan();
+}
+
+std::string describe(const LivingProcess& process, const Output& output) {
+    const bool pattern = output.shown.find('%') != std::string::npos;
+    return fmt::format(
+        "rdam: process {}{} is still running and being recorded: its calls will be in {} when it ends\n",
+        process.pid, process.program.empty() ? "" : " (" + printable(process.program) + ")",
+        pattern ? "its trace" : printable(trace::numbered_name(output.shown, process.pid)));
+}
+
+/// Says what there is and what is missing. False: not all that was recorded is in the traces.
+bool report(const Output& output, const std::string& run, const Program& program, int status) {
+    const auto living = await_agents(run);
+    auto traces = find_traces(output.shown, run);
+    std::erase_if(traces, [&](const RunTrace& trace) {
+        return trace.unfinished && std::ranges::find(living, trace.pid, &LivingProcess::pid) != living.end();
+    });
+    const auto tell_living = [&] {
+        for (const LivingProcess& process : living)
+            std::fputs(describe(process, output).c_str(), stderr);
+    };
+    std::string missing = why_none(output);
+    if (traces.empty() && !living.empty() && output.name.failure().empty()) {
+        tell_living();
+        return true;
+    }
+    if (traces.empty() && missing.empty()) {
+        const bool none = none_was_wrapped(output, program);
+        const bool refused = !program.starts_others && status == kExitBadInput;
+        fmt::print(stderr, "rdam: {}no trace was written\n",
+                   none      ? "no program of the run had a function of the list to be wrapped: "
+                   : refused ? ""
+                             : "no wrapped function was called: ");
+        return !none;
+    }
+    if (traces.empty()) missing = "no trace was written: " + missing;
+    bool whole = output.name.failure().empty() && !traces.empty();
+    for (const RunTrace& trace : traces) {
+        std::fputs(describe(trace, output.replaces && trace.path == output.shown).c_str(), stderr);
+        if (trace.unfinished) {
+            whole = false;
+            fmt::print(
+                stderr,
+                "rdam: {}: the recorder (rdam-agent) was killed: the trace has about {} until then, and what "
+                "came after is lost; record again\n",
+                printable(trace.path), plural(trace.events, "event"));
+        }
+        if (!trace.killed) continue;
+        for (const std::string& remark : trace.remarks)
+            if (remark != missing) fmt::print(stderr, "rdam: {}\n", printable(remark));
+    }
+    tell_living();
+    if (traces.empty() || !output.name.failure().empty())
+        fmt::print(stderr, "rdam: {}\n", printable(missing));
+    return whole;
+}
+
+Result<int> run(const Options& options) {
+    const std::vector<std::string> command = options.app->remaining();
+    if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
+    const auto program = find_program(command);
+    if (!program) return tl::unexpected(program.error());
+    const std::string name = run_name();
+    const auto output = claim_output(wanted_output(options), name);
+    if (!output) return tl::unexpected(output.error());
+    TemporaryList temporary;
+    const auto variables = make_variables(options, *program, output->path, name, temporary);
+    if (!variables) return tl::unexpected(variables.error());
+    auto status = run_program(*program, *variables);
+    if (!status) return status;
+    const bool whole = report(*output, name, *program, *status);
+    return *status == 0 && !whole ? kExitBadInput : *status;
+}
+
+/// A size that the recorder would not raise.
+bool is_enough(const std::string& size) {
+    constexpr double kLeast = 1 << 20;
+    const std::size_t unit = std::min(size.find_first_not_of("0123456789"), size.size());
+    double bytes = std::stod(size);
+    for (const char each : {'k', 'm', 'g'}) {
+        if (unit == size.size() || (size[unit] | 0x20) == 'b') break;
+        bytes *= 1024;
+        if ((size[unit] | 0x20) == each) break;
+    }
+    return bytes >= kLeast;
+}
+
+}  // namespace
+
+Run add_record(CLI::App& app) {
+    auto options = std::make_shared<Options>();
+    options->app = &app;
+    options->functions_given =
+        app.add_option(
+               "-f,--functions", options->functions,
+               "The functions to record: a list file, - for standard input, or names separated by commas")
+            ->option_text("LIST");
+    options->output_given = app.add_option("-o,--output", options->output,
+                                           "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
+                                ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
+    app.add_option("--buffer", options->buffer,
+                   "Memory for events that are not written yet, at most: 256M, 4G")
+        ->option_text("SIZE [1/8 of memory or of its cgroup, at least 1M]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
+                if (!std::regex_match(text, size)) return fmt::format("'{}' is not a size like 256M", text);
+                return is_enough(text) ? std::string{}
+                                       : fmt::format("'{}' is too little: the least is 1M", text);
+            },
+            "SIZE"));
+    app.add_option("--stack-period", options->stack_period,
+                   "Take a call stack at the first and then at every N-th call of a function from one place; "
+                   "0: never")
+        ->option_text("N [10000]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex count("[0-9]{1,9}");
+                return std::regex_match(text, count)
+                           ? std::string{}
+                           : fmt::format("'{}' is not a number of calls like 10000", text);
+            },
+            "N"));
+    app.add_option("--clock", options->clock,
+                   "The clock: rdtscp; unfenced or rdtsc, which are cheaper and give short functions scores "
+                   "that are not true; or monotonic, the kernel's, at a system call each, where the counter "
+                   "is not steady")
+        ->option_text("CLOCK [rdtscp]")
+        ->check(one_of({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
+    app.add_option("--when-full", options->when_full,
+                   "When the buffers are full: wait for room, or drop events and count them")
+        ->option_text("wait|drop [wait]")
+        ->check(one_of({"wait", "drop"}));
+    app.add_option(
+           "--max-overhead", options->max_overhead,
+           "Record a sample of the calls where all of them would cost a thread more than this share of "
+           "its own time: 10%")
+        ->option_text("SHARE")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex share("[0-9]{1,6}([.][0-9]+)? ?%|[0-9]{1,4}([.][0-9]+)?");
+                const double value = std::regex_match(text, share) ? std::stod(text) : 0;
+                const bool percent = text.ends_with('%');
+                if (!percent && value > 1)
+                    return fmt::format("'{0}' may mean {0}% or {0} times: write {0}%, or a share up to 1",
+                                       text);
+                const double of_one = percent ? value / 100 : value;
+                constexpr double kLeast = 0.0001;
+                constexpr double kMost = 1000;
+                return of_one >= kLeast && of_one <= kMost
+                           ? std::string{}
+                           : fmt::format("'{}' is not a share like 10% (0.01% to 100000%)", text);
+            },
+            "SHARE"));
+    app.add_option("--switches", options->switches,
+                   "Record when threads are off the processors: auto, as long as their context switches are "
+                   "not too frequent; on, at any cost; or off")
+        ->option_text("auto|on|off [auto]")
+        ->check(one_of({"auto", "on", "off"}));
+    app.add_option("--agent-cpus", options->agent_cpus,
+                   "The processors on which the recorder's own process runs, which it else shares with the "
+                   "program, at low priority: 3, or 0,2-3")
+        ->option_text("CPUS [those that the program is not bound to]")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                static const std::regex list("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
+                return std::regex_match(text, list)
+                           ? std::string{}
+                           : fmt::format("'{}' is not a list of processors like 3 or 0,2-3", text);
+            },
+            "LIST"));
+    app.add_option("--counters", options->counters,
+                   "Count the instructions of every call by the processor's hardware counter, where there is "
+                   "one: instructions; or off")
+        ->option_text("instructions|off [off]")
+        ->check(one_of({"instructions", "off"}));
+    app.add_flag("--all-calls", options->all_calls,
+                 "Record every call of functions that the list marks ~, too, which are sampled otherwise");
+    app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
+    app.add_flag("--no-children", options->no_children,
+                 "Record the program alone: neither its fork children nor what it or they execute");
+    app.add_flag("-v,--verbose", options->verbose, "Say what becomes of every function on the list");
+    return [options] { return run(*options); };
+}
+
+}  // namespace rdam

@@ -1,0 +1,39 @@
+#include "tools/rdam/screen/text/scores.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/output/units.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::screen {
+
+Look look_of_score(double score, double threshold) {
+    if (score >= threshold) return Look::alarming;
+    return score >= threshold / 4 ? Look::notable : Look::plain;
+}
+
+std::string function_name(const score::FunctionRow& row) {
+    return printable(score::qualified_name(row.module, row.name));
+}
+
+std::string occurrences(const score::FunctionRow& row) {
+    return (row.switched_off_ns ? "≥" : "") + entered(row, row.occurrences);
+}
+
+std::string entered(const score::FunctionRow& row, std::uint64_t count) {
+    return (row.estimates_occurrences() ? "~" : "") + output::grouped(count);
+}
+
+std::string calls(const score::FunctionRow& row, std::uint64_t count) {
+    return (row.sampled ? "~" : "") + output::grouped(count);
+}
+
+std::string baseline_in_words(const score::Baseline& baseline) {
+    using Kind = score::Baseline::Kind;
+    if (baseline.kind == Kind::thread) return "the fastest of their thread";
+    if (baseline.kind == Kind::process) return "the fastest of the process";
+    if (baseline.kind == Kind::minimum) return "the plain minimum of their thread";
+    return fmt::format("percentile {:.6g} of their thread", baseline.fraction * 100);
+}
+
+}  // namespace rdam::screen
