@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks the includes of the tree against tools/rooms.txt, and the table of docs/rooms.md against both. Run by tools/lint.
+"""Checks the includes of the tree against tools/rooms.txt, and the plan in docs/rooms.md against both. Run by tools/lint.
 
-usage: tools/testing/rooms.py [--draw]    --draw: writes the table of docs/rooms.md anew
+usage: tools/testing/rooms.py [--draw]    --draw: draws the plan and the table of docs/rooms.md anew
 """
 
 import pathlib
@@ -12,7 +12,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "tools/rooms.txt"
 PAGE = ROOT / "docs/rooms.md"
-TABLE = re.compile(r"^\| floor \|.*?(?=^$|\Z)", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^```\nfloor\n.*?^\| floor \|.*?(?=^$|\Z)", re.MULTILINE | re.DOTALL)
+WIDTH = 118
 SOURCES = (".h", ".cpp", ".c", ".S", ".inc")
 # Whoever tests or measures a room may look into it.
 OUTSIDE = ("tests/", "microbench/", "docs/")
@@ -78,12 +79,32 @@ def floors(rules) -> dict[str, int]:
     return found
 
 
+def files_of(room: str) -> int:
+    return sum(1 for path in (ROOT / room).iterdir() if path.suffix in SOURCES)
+
+
+def plan(rules, found) -> list[str]:
+    """A line of rooms for each floor, the highest first; a room's number is that of its files."""
+    lines = ["```", "floor"]
+    for floor in range(max(found.values()), -1, -1):
+        begin = f"{floor:5} "
+        line = begin
+        for room in sorted(each for each in rules if found[each] == floor):
+            box = f"[{room} {files_of(room)}]"
+            if len(line) > len(begin) and len(line) + 1 + len(box) > WIDTH:
+                lines.append(line)
+                line = " " * len(begin)
+            line += " " + box
+        lines.append(line)
+    return [*lines, "```", ""]
+
+
 def draw(rules) -> str:
     found = floors(rules)
-    lines = ["| floor | room | files | includes |", "|---:|---|---:|---|"]
+    lines = [*plan(rules, found), "| floor | room | files | includes |", "|---:|---|---:|---|"]
     for room in sorted(rules, key=lambda each: (-found[each], each)):
-        files = sum(1 for path in (ROOT / room).iterdir() if path.suffix in SOURCES)
-        lines.append(f"| {found[room]} | `{room}` | {files} | {', '.join(f'`{other}`' for other in rules[room]) or '–'} |")
+        below = ", ".join(f"`{other}`" for other in rules[room]) or "–"
+        lines.append(f"| {found[room]} | `{room}` | {files_of(room)} | {below} |")
     return "\n".join(lines) + "\n"
 
 
