@@ -1,4 +1,4 @@
-// A call, once its end has been seen, and what wants to hear of calls.
+// A completed call, and the interface of those that receive calls.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Threads of the program that had each other's processors, because there are more of them at work than
-// processors. A thread that waits for its turn loses nothing by interference: it has a share of a processor.
+// Threads of the program that displace each other, because more of them are runnable than there are
+// processors. Waiting for a turn is not interference: the thread has its share of a processor.
 #pragma once
 
 #include <cstdint>

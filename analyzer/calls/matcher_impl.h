@@ -1,4 +1,4 @@
-// What BasicMatcher does, for those who use it with a sink of their own.
+// The implementation of BasicMatcher, to be included by users with a sink of their own.
 #pragma once
 
 #include <algorithm>

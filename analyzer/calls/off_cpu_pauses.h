@@ -1,5 +1,5 @@
-// Times in which the recorder's threads, or others of the program, had a thread's processor: pauses among
-// the thread's events.
+// Times in which the recorder's threads, or other threads of the program, occupied a thread's processor, as
+// pauses among the thread's events.
 #pragma once
 
 #include <cstddef>

@@ -105,10 +105,10 @@ class Reader {
         } else if (key == "events") {
             const auto events = words_of(value, kMaxEvents + 1);
             if (events.empty() || events.size() > kMaxEvents)
-                return "names no events, or far too many; is it a file of callgrind's?";
+                return "names no events, or far too many; is it a callgrind file?";
             // A file of several parts (--dump-every-bb) has this line in each.
             if (!events_.empty() && !std::ranges::equal(events_, events))
-                return "has other events than the part before; give --causes one part for each run";
+                return "has other events than the previous part; give --causes one part per run";
             events_.assign(events.begin(), events.end());
         }
         return std::nullopt;
@@ -144,7 +144,7 @@ class Reader {
         if (events_.empty() || words.size() < positions_ || words.size() > positions_ + events_.size())
             return kNoCosts;
         if (costs_.size() >= kMaxFunctions && !costs_.contains(current_))
-            return "goes beyond a million functions; is it a file of callgrind's?";
+            return "has more than a million functions; is it a callgrind file?";
         Costs& costs = costs_.try_emplace(current_).first->second;
         std::vector<double>& sums = call_follows_ ? costs.of_calls : costs.own;
         if (sums.empty()) sums.resize(events_.size());

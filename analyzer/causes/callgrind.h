@@ -1,4 +1,4 @@
-// What callgrind writes (callgrind.out.PID): a report for each event (Ir, D1mr, DLmr, …), with compressed
+// Output of callgrind (callgrind.out.PID): one report per event (Ir, D1mr, DLmr, …), with compressed
 // names and positions, and inclusive costs from the calls= lines.
 #pragma once
 

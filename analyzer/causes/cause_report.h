@@ -1,5 +1,5 @@
-// What a cause-oriented tool says: how much of something bad (cache misses, waits for a lock, conflicting
-// accesses) happened in which function.
+// The output of a tool that reports causes: how many cache misses, lock waits or conflicting accesses
+// happened in which function.
 #pragma once
 
 #include <cstdint>

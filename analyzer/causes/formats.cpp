@@ -47,7 +47,7 @@ CauseReports parse_causes(std::string_view text, std::string_view origin) {
         return fail("{}: is a recording of perf, not a report; print it with perf report --stdio -i {}",
                     origin, origin);
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-        return fail("{}: is empty; give --causes what a tool has printed: {}", origin, names_of_formats());
+        return fail("{}: is empty; give --causes the output of a tool: {}", origin, names_of_formats());
     for (const Format& format : kFormats)
         if (format.is_it(text)) {
             auto reports = format.parse(text, origin);
@@ -56,7 +56,7 @@ CauseReports parse_causes(std::string_view text, std::string_view origin) {
                     report.file = origin;
             return reports;
         }
-    return fail("{}: is of no format that is known; --causes reads {}", origin, names_of_formats());
+    return fail("{}: has an unknown format; --causes reads {}", origin, names_of_formats());
 }
 
 CauseReports read_causes(const std::string& path) {

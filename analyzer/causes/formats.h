@@ -1,4 +1,4 @@
-// The formats of cause-oriented tools that are read, and how a file tells which one it has. A new format is a
+// The supported formats of tools that report causes, and how a file's format is recognized. A new format is a
 // file in this folder and a line in formats.cpp.
 #pragma once
 

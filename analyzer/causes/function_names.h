@@ -1,4 +1,4 @@
-// Finds the recorded function that a tool names, however it spells the name.
+// Finds the recorded function that a tool names, in any of the tools' spellings.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Adds up what a tool says about one function in several places.
+// Adds up what a tool reports about one function in several places.
 #pragma once
 
 #include <map>

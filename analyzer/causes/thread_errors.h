@@ -1,4 +1,4 @@
-// What DRD and Helgrind report, whichever way they write it: conflicting accesses, and locks held for long.
+// What DRD and Helgrind report in either format: conflicting accesses, and locks held for long.
 #pragma once
 
 #include <string>

@@ -71,8 +71,8 @@ CauseReports parse_valgrind_xml(std::string_view text, std::string_view origin) 
     const std::string_view tool = text_of(output.child("tool"));
     if (tool != "drd" && tool != "helgrind")
         return fail(
-            "{}: is of valgrind's tool '{}', which looks for no interference; run valgrind --tool=drd "
-            "--xml=yes",
+            "{}: is output of valgrind's tool '{}', which does not look for interference; run valgrind "
+            "--tool=drd --xml=yes",
             origin, tool);
     ThreadErrors errors{tool == "drd" ? "DRD" : "Helgrind"};
     const auto counts = counts_in(output);

@@ -165,7 +165,8 @@ Result<void> write_contents(const Contents& contents, const trace::TraceReader& 
     file << printable_json(out.dump(2, ' ', false, Json::error_handler_t::replace)) << '\n';
     file.close();
     if (!file)
-        return fail("{}: {}; make room there, or name another place", path.string(), std::strerror(errno));
+        return fail("{}: {}; free some space there, or give another path", path.string(),
+                    std::strerror(errno));
     return {};
 }
 

@@ -1,4 +1,4 @@
-// columns.json: what is in the folder of an export, and what is too little for columns.
+// columns.json: what the directory of an export contains, and small data that needs no columns.
 #pragma once
 
 #include <array>

@@ -57,18 +57,19 @@ bool is_expected(const fs::directory_entry& entry, const std::string& name,
 
 Result<void> check_only_columns(const std::string& folder) {
     const auto files = files_of_export(fs::path{folder} / kContentsFile);
-    if (!files) return fail("{}: is no folder of columns, and is not replaced; name another place", folder);
+    if (!files)
+        return fail("{}: is not a directory of columns, and is not replaced; give another path", folder);
     std::error_code error;
     for (fs::recursive_directory_iterator entry{folder, error}, end; !error && entry != end;
          entry.increment(error)) {
         const std::string name = entry->path().lexically_relative(folder).generic_string();
         if (!is_expected(*entry, name, *files))
             return fail(
-                "{}: {} is no column of the export there, and would be lost: move it away, or name another "
-                "place",
+                "{}: {} does not belong to the export there, and would be lost: move it away, or give "
+                "another path",
                 folder, name);
     }
-    if (error) return fail("{}: cannot be read: {}; name another place", folder, error.message());
+    if (error) return fail("{}: cannot be read: {}; give another path", folder, error.message());
     return {};
 }
 

@@ -1,4 +1,4 @@
-// Whether a folder holds an export and nothing else: only then is it replaced.
+// Checks that a directory holds an export and nothing else; only then may it be replaced.
 #pragma once
 
 #include <string>

@@ -22,36 +22,36 @@ Result<Folder> Folder::create(const std::string& path) {
     Folder folder;
     folder.path_ = path;
     if (const auto ours = trace::check_not_planted(path); !ours)
-        return fail("{}: cannot be written: {}; name another place", path, ours.error().message);
+        return fail("{}: cannot be written: {}; give another path", path, ours.error().message);
     std::error_code error;
     if (fs::exists(path, error)) {
         if (!fs::is_directory(path, error))
-            return fail("{}: is a file: name a folder, or a file that ends in .parquet", path);
+            return fail("{}: is a file: give a directory, or a file name that ends in .parquet", path);
         if (!fs::is_empty(path, error) || error)
-            return fail("{}: is there and not empty: take it away, or name another folder", path);
+            return fail("{}: exists and is not empty: remove it, or give another directory", path);
         return folder;
     }
     folder.made_ = fs::create_directory(path, error);
     if (error)
-        return fail("{}: cannot be made: {}; name a folder in one that you may write", path, error.message());
+        return fail("{}: cannot be created: {}; give a directory where you may write", path, error.message());
     return folder;
 }
 
 Result<void> Folder::make_room(std::string_view name) const {
     std::error_code error;
     std::filesystem::create_directory(path_ / name, error);
-    if (error) return fail("{}: cannot be made: {}", (path_ / name).string(), error.message());
+    if (error) return fail("{}: cannot be created: {}", (path_ / name).string(), error.message());
     return {};
 }
 
 void Folder::failed(const std::string& file, int error_number) {
     if (error_) return;
-    error_ = Error{fmt::format("{}: {}; make room there, or name another place", (path_ / file).string(),
+    error_ = Error{fmt::format("{}: {}; free some space there, or give another path", (path_ / file).string(),
                                std::strerror(error_number))};
 }
 
 void Folder::stop() {
-    if (!error_) error_ = Error{fmt::format("{}: stopped before it was whole", path_.string())};
+    if (!error_) error_ = Error{fmt::format("{}: interrupted before it was complete", path_.string())};
 }
 
 bool Folder::keep_descriptor() {

@@ -1,4 +1,4 @@
-// One change at a time to what a rules file says of functions by name, leaving the rest of it as it is.
+// Single changes to the rules about functions by name, which leave the rest of a rules file unchanged.
 #pragma once
 
 #include <cstdint>

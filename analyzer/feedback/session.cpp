@@ -209,7 +209,7 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     const score::Scores& scores = *model_->scored->scores;
     score::Report report = scores.report_on(function);
     if (report.functions.empty())
-        return fail("{}: it has no calls; choose a function of the ranking", info().functions[function].name);
+        return fail("{}: has no calls; choose a function of the ranking", info().functions[function].name);
     hints::add_hints(info(), report);
     FunctionPage page;
     page.row = std::move(report.functions.front());

@@ -1,5 +1,5 @@
-// An analysis that somebody changes step by step, looking at the scores after each: the interactive screen's
-// model. It knows nothing of the screen.
+// An analysis that the user changes step by step while watching the scores: the model of the interactive
+// screen, independent of it.
 //
 // What is kept in memory are the times of all calls by everything that might tell them apart (each parameter
 // and the caller), as far as that are not too many values: most changes then need no second look at the trace

@@ -36,7 +36,7 @@ double relative_loss(const score::FunctionRow& row) {
 std::string lost_by(const score::FunctionRow& row) {
     const Call call = call_of(row);
     const std::size_t threads = row.threads.size();
-    return fmt::format("{} of {} a call with {} {}", output::human_time(call.lost),
+    return fmt::format("{} of {} with {} {}", output::human_time(call.lost),
                        output::human_time(call.lost + call.rest), threads,
                        threads == 1 ? "thread" : "threads");
 }
@@ -56,17 +56,18 @@ score::Hint compare(const score::FunctionRow& one, const score::FunctionRow& man
     const double share = std::min(relative_loss(one) / relative_loss(many), 1.0);
     const bool preempted =
         (one.off_share && one.off_share->preempted > 0) || (many.off_share && many.off_share->preempted > 0);
-    const std::string figures = fmt::format("{}{} are lost, and {}", preempted ? "but for preemption, " : "",
-                                            lost_by(one), lost_by(many));
+    const std::string figures =
+        fmt::format("{}a call loses {}, and {}", preempted ? "not counting preemption, " : "", lost_by(one),
+                    lost_by(many));
     if (share < kHardly)
         return {.kind = "with_threads",
-                .text = fmt::format("{}: there is hardly any of it without the others", figures),
+                .text = fmt::format("{}: hardly any of the loss remains without the other threads", figures),
                 .share = 1 - share};
     return {.kind = "varies_alone",
             .text = share >= kAsMuch
-                        ? fmt::format("{}: it varies as much without the others, by itself", figures)
-                        : fmt::format("{}: about {:.0f} % of it is there without the others", figures,
-                                      100 * share),
+                        ? fmt::format("{}: it varies as much without the other threads", figures)
+                        : fmt::format("{}: about {:.0f} % of the loss remains without the other threads",
+                                      figures, 100 * share),
             .share = share};
 }
 

@@ -1,4 +1,4 @@
-// Two recordings of a program, one with fewer threads: what varies there as well varies by itself.
+// Compares two recordings of a program, one with fewer threads: what varies in both varies by itself.
 #pragma once
 
 #include "analyzer/score/report/report.h"

@@ -53,8 +53,7 @@ Hints find_all(const Suspicion& suspicion) {
 Hints scaled(Hints hints, double share) {
     for (score::Hint& hint : hints) {
         hint.share *= share;
-        hint.text = fmt::format("of what was lost on the processor, {:.0f} % of the whole: {}", 100 * share,
-                                hint.text);
+        hint.text = fmt::format("of the time lost on-CPU ({:.0f} % of the loss): {}", 100 * share, hint.text);
         if (hint.explains) *hint.explains *= share;
     }
     return hints;
@@ -71,7 +70,7 @@ bool is_off_processor(const score::Hint& hint) {
 
 /// What a call may have waited for, and return that it did. Who is preempted does not know it.
 bool is_about_others(const score::Hint& hint) {
-    return hint.kind == "suspect" || hint.kind == "blocked" || hint.kind == "busy_wait";
+    return hint.kind == "concurrent" || hint.kind == "blocked" || hint.kind == "busy_wait";
 }
 
 /// What a parameter says of one part of the loss the trend of the other says as well.
@@ -112,7 +111,7 @@ Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score:
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
-    find_suspects(whole, hints);
+    find_concurrent_functions(whole, hints);
     Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
     on.share = on.lost_ns / whole.lost_ns;
     const bool on_is_known = on.share == 1 || (on.share >= kMinOnProcessor && mostly_known(whole));

@@ -1,4 +1,4 @@
-// From scores to answers: what a high score may be, and what to do about it. docs/hints.md lists the kinds.
+// From scores to answers: possible causes of a high score, and what to do about it. docs/hints.md lists them.
 //
 // Each kind is a Finder, in a file of its own; finders.h lists them. They look at one function's sample of
 // calls (score::Sample) and never at the events.

@@ -1,5 +1,5 @@
-// Finds groups by their hash: open addressing with linear probing, the hashes beside one another, so that a
-// group is found or not without a look at any group.
+// Finds groups by their hash: open addressing with linear probing. The hashes are adjacent in memory, so a
+// lookup does not touch the groups.
 #pragma once
 
 #include <cstddef>

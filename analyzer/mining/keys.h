@@ -1,4 +1,4 @@
-// What tells calls of one function apart, parameters and places, and which functions a user names.
+// What distinguishes the calls of one function (parameters and call sites), and which functions a user names.
 #pragma once
 
 #include <cstdint>

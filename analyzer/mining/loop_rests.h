@@ -1,6 +1,6 @@
-// The rest of a loop of rdam.h: what is left of it when it ends before as many iterations as are taken
-// together have passed. It is a call of the loop's region with a call of the region "loop's rest" in it,
-// which says how many iterations there were: to be compared with those of as many.
+// The rest of a loop of rdam.h: the iterations after the last full group. It is a call to the loop's region
+// that contains a call to the region "loop's rest", which gives the number of iterations; it is compared
+// only with rests of the same length.
 #pragma once
 
 #include <algorithm>

@@ -111,9 +111,10 @@ class FileSymbols : public Symbols {
                 if (object.build_id.empty()) check_age(object);
                 entry->second.emplace(std::move(*opened));
             } else if (object.path.starts_with('/')) {  // the kernel's own objects have no file
-                remarks_.emplace(&object, fmt::format("{}; call stacks show offsets in it, and names and "
-                                                      "lines once the file that ran is back.",
-                                                      opened.error().message));
+                remarks_.emplace(
+                    &object,
+                    fmt::format("{}; call stacks show offsets in it, until the file that ran is restored.",
+                                opened.error().message));
             }
         }
         return entry->second ? &*entry->second : nullptr;
@@ -127,9 +128,8 @@ class FileSymbols : public Symbols {
         remarks_.emplace(
             &object,
             fmt::format(
-                "{}: was modified after the recording began and has no build-id to tell whether it is "
-                "the file that ran; names and lines in call stacks may be wrong (link with "
-                "-Wl,--build-id).",
+                "{}: was modified after the recording started and has no build ID that identifies the file "
+                "that ran; names and lines in call stacks may be wrong (link with -Wl,--build-id).",
                 object.path));
     }
 

@@ -67,7 +67,7 @@ class Reader {
         for (const toml::node& node : *array) {
             const auto text = node.value<std::string>();
             if (!node.is_string() || !text || text->empty())
-                return wrong(node.source(), "{} holds something else than names; write {} = [\"{}\"]",
+                return wrong(node.source(), "{} holds something other than names; write {} = [\"{}\"]",
                              list.title, list.title, example);
             if (const auto sound = mining::check_key(*text); keys && !sound)
                 return wrong(node.source(), "{}: {}", list.title, sound.error().message);
@@ -86,10 +86,9 @@ class Reader {
     Result<void> baseline(const toml::node& value) {
         const auto text = value.is_string() ? value.value<std::string>() : std::nullopt;
         if (!text || !score::parse_baseline(*text))
-            return wrong(
-                value.source(),
-                "baseline is neither thread, process, minimum nor a percentile from p0 to p50; write "
-                "baseline = \"process\"");
+            return wrong(value.source(),
+                         "baseline is not thread, process, minimum or a percentile from p0 to p50; write "
+                         "baseline = \"process\"");
         rules_.baseline = *text;
         return {};
     }
@@ -97,7 +96,7 @@ class Reader {
     Result<void> threshold(const toml::node& value) {
         const double number = value.is_number() ? value.value_or(-1.0) : -1.0;
         if (!(number >= 0 && number <= 1))
-            return wrong(value.source(), "threshold is no score from 0 to 1; write threshold = 0.2");
+            return wrong(value.source(), "threshold is not a score from 0 to 1; write threshold = 0.2");
         rules_.threshold = number;
         return {};
     }
@@ -117,7 +116,7 @@ Result<Rules> parse_rules(std::string_view text, std::string_view origin) {
 Result<Rules> read_rules(const std::string& path) {
     const auto text = read_whole_file(path, kMaxBytes);
     if (!text)
-        return fail("{}; name a rules file that you may read, or use --no-rules", text.error().message);
+        return fail("{}; give a rules file that you may read, or use --no-rules", text.error().message);
     return parse_rules(*text, display_path(path));
 }
 

@@ -54,8 +54,7 @@ class Rewriter {
         const auto now = parse_rules(text_, origin_);
         if (!now) return tl::unexpected{now.error()};
         if (!says_the_same(*now, wanted))
-            return fail("{}: cannot be changed without losing its layout; write the rules one to a line",
-                        origin_);
+            return fail("{}: cannot be changed without losing its layout; write one rule per line", origin_);
         return std::move(text_);
     }
 

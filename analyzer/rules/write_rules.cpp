@@ -13,20 +13,20 @@
 namespace rdam::rules {
 namespace {
 
-constexpr const char* kHead =
-    "# Rules for rdam analyze (man rdam-analyze). What follows a # is for people.\n";
+constexpr const char* kHead = "# Rules for rdam analyze (man rdam-analyze). A # starts a comment.\n";
 
 Result<std::string> text_of(const std::string& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error) && !error) return std::string{kHead};
     auto text = read_whole_file(path, kMaxBytes);
     if (!text)
-        return fail("{}; rules can be kept only in a file that you may read and write", text.error().message);
+        return fail("{}; rules can only be saved in a file that you may read and write",
+                    text.error().message);
     return text;
 }
 
 tl::unexpected<Error> cannot_write(const std::string& path) {
-    return fail("{}: cannot be written: {}; make room there, or name another file with --rules", path,
+    return fail("{}: cannot be written: {}; free some space there, or give another file with --rules", path,
                 std::strerror(errno));
 }
 

@@ -190,7 +190,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
     if (settings.patterns && info.process.max_overhead > 0)
         return fail(
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
-            "without --patterns, or record without a budget");
+            "without --patterns, or record without --max-overhead");
     resolved.baseline.step = info.clock.step_ticks;
     note_windows(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);

@@ -1,4 +1,4 @@
-// Settings for several traces at once: what one of them lacks another may have.
+// Settings for several traces at once: a name must exist in at least one of them.
 #pragma once
 
 #include <optional>

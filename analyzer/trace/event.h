@@ -1,4 +1,4 @@
-// What a trace is made of, once decoded. Shared by the writer (the agent), the reader and all that analyzes.
+// The contents of a trace, decoded. Shared by the writer (the agent), the reader and all analyses.
 #pragma once
 
 #include <cstdint>

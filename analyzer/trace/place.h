@@ -1,4 +1,4 @@
-// Where an address of the profiled process is, whatever its objects were loaded at.
+// Names an address of the profiled process independently of where its objects were loaded.
 #pragma once
 
 #include <cstdint>

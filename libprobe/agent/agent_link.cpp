@@ -308,9 +308,8 @@ class Progress {
 void say_killed() {
     if (!environment_variable(globals.settings.environment, "RDAM_RUN").value.empty()) return;
     Line line;
-    (line
-     << "rdam-agent has ended before the trace was finished: it was killed, or had no memory; what it had "
-        "not written is lost: record again")
+    (line << "rdam-agent ended before the trace was finished: it was killed, or ran out of memory; what it "
+             "had not written is lost: record again")
         .print();
 }
 
@@ -323,12 +322,12 @@ bool give_up(std::string_view what) {
 /// What a fork child does not find was there when its parent began: nothing is wrong with the installation.
 bool give_up_agent(long error, bool fork_child) {
     if (error == -EACCES)
-        return give_up("rdam-agent may not be executed by this user: give everybody the right to");
+        return give_up("this user may not execute rdam-agent: make it executable for everyone");
     if (fork_child)
         return give_up(
-            "rdam-agent cannot be found from a fork child: the program has changed its root (chroot) or its "
-            "mounts since it began; have rdam's folder there, at the same path");
-    return give_up("rdam-agent is not beside librdam.so: install rdam again");
+            "a forked child cannot find rdam-agent: the program changed its root (chroot) or its mounts "
+            "after it started; make rdam's directory available there, at the same path");
+    return give_up("rdam-agent is not next to librdam.so: reinstall rdam");
 }
 
 /// By the run's starter where there is one, else by itself. False: the reason has been printed.
@@ -337,7 +336,7 @@ bool start_agent(int fd, bool fork_child) {
     std::uint32_t agent_pid = 0;
     const Asked asked = ask_starter(fd, environment, agent_pid);
     if (asked == Asked::silent)
-        return give_up("the run's starter of recorders (rdam-starter) does not answer");
+        return give_up("rdam-starter, which starts the agents of this run, does not respond");
     if (asked == Asked::started) {
         globals.control->agent_pid.store(agent_pid);
         return true;
@@ -346,7 +345,7 @@ bool start_agent(int fd, bool fork_child) {
     if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
     const bool first = asked == Asked::absent && globals.settings.children != 0;
     if (spawn(path, fd, environment, first)) return true;
-    return give_up("cannot start rdam-agent: no process can be made here");
+    return give_up("cannot start rdam-agent: no process can be created here");
 }
 
 }  // namespace
@@ -355,15 +354,15 @@ bool connect_agent(bool fork_child) {
     const std::uint32_t chunks = chunk_count();
     const std::uint64_t size = shm::kChunksOffset + std::uint64_t{chunks} * shm::kChunkSize;
     const long fd = make_memory();
-    if (sys::failed(fd)) return give_up("cannot make shared memory (memfd_create)");
+    if (sys::failed(fd)) return give_up("cannot create shared memory (memfd_create)");
     const bool has_size = set_size(static_cast<int>(fd), size);
     void* memory = has_size ? map_shared(static_cast<int>(fd), size) : nullptr;
     if (memory == nullptr) {
         sys::call(SYS_close, fd);
-        return give_up(has_size ? "cannot map the event buffers: give them less (--buffer, RDAM_BUFFER), or "
-                                  "raise ulimit -v"
-                                : "cannot make the event buffers as large as they are to be: give them less "
-                                  "(--buffer, RDAM_BUFFER), or raise ulimit -f");
+        return give_up(has_size ? "cannot map the event buffers: make them smaller (--buffer, RDAM_BUFFER), "
+                                  "or raise ulimit -v"
+                                : "cannot create event buffers of this size: make them smaller (--buffer, "
+                                  "RDAM_BUFFER), or raise ulimit -f");
     }
     globals.control = static_cast<shm::Control*>(memory);
     globals.shared_size = size;

@@ -124,7 +124,7 @@ void Line::print() {
 
 std::string_view unrecorded_fate() {
     return globals.settings.strict != 0 ? "; the program is not run"
-                                        : "; the program runs on without being recorded";
+                                        : "; the program continues without being recorded";
 }
 
 Variable environment_variable(char** environment, std::string_view name) {

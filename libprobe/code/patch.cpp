@@ -294,14 +294,13 @@ PatchResult apply_plan(const char* plan_area, const shm::PlanReply& reply) {
 void report(const PatchResult& result) {
     if (result.changed > 0) {
         Line line;
-        (line << result.changed
-              << " functions were left alone: their code in memory is not that of their file")
+        (line << result.changed << " functions were skipped: their code in memory differs from their file")
             .print();
     }
     if (result.no_room > 0) {
         Line line;
         (line << result.no_room
-              << " functions were left alone: no memory near them, or their pages cannot be changed")
+              << " functions were skipped: no free memory near them, or their pages cannot be changed")
             .print();
     }
 }

@@ -97,10 +97,9 @@ void give_up_thread(ThreadState& thread) {
     thread.lent = true;
     thread.shadow_free = nullptr;
     Line line;
-    (line
-     << "thread " << sys::gettid()
-     << " shares its thread-local storage with a process it has made (clone): what either calls from here on "
-        "is not recorded")
+    (line << "thread " << sys::gettid()
+          << " shares its thread-local storage with a process it created (clone): calls of either are no "
+             "longer recorded")
         .print();
 }
 
@@ -119,9 +118,8 @@ void watch_children() {
     }
     if (all) return;
     Line line;
-    (line
-     << "what children of vfork and posix_spawn call before their exec can appear in their parent's trace: "
-        "libc is not one that is known")
+    (line << "calls that children of vfork and posix_spawn make before exec may appear in their parent's "
+             "trace: this libc is unknown")
         .print();
 }
 

@@ -117,9 +117,8 @@ bool read_settings(char** environment) {
     } else if (!counter_is_steady()) {
         settings.clock = shm::Clock::monotonic;
         Line line;
-        (line
-         << "the kernel does not trust this machine's time-stamp counter: the monotonic clock is used, at a "
-            "system call for each time-stamp")
+        (line << "the kernel does not trust this machine's time-stamp counter: using the monotonic clock, "
+                 "which takes a system call per timestamp")
             .print();
     }
     if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
@@ -299,9 +298,8 @@ __attribute__((destructor)) void end() {
     if (!shared_memory_is_there()) {
         rdam_guard.deactivate();
         Line line;
-        (line
-         << "the program has unmapped the recorder's memory, or mapped its own over it: what had not been "
-            "written by then is lost; let it leave mappings alone that it has not made")
+        (line << "the program unmapped the recorder's memory, or mapped its own over it: events not written "
+                 "by then are lost; it must not change mappings that it did not create")
             .print();
         return;
     }

@@ -105,7 +105,7 @@ void ask_and_apply() {
     const OpenTable table;
     if (plan.whole() && table.writable()) return report(apply_plan(plan.area(), plan.reply()));
     Line line;
-    (line << "libraries that have just been loaded are not recorded: their plan was written over").print();
+    (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();
 }
 
 }  // namespace
@@ -129,9 +129,7 @@ void watch_libraries() {
         write_code(entry, jump, sizeof jump))
         return;
     Line line;
-    (line
-     << "libraries that are loaded later will not be recorded: the dynamic linker is not one that is known")
-        .print();
+    (line << "libraries that are loaded later will not be recorded: this dynamic linker is unknown").print();
 }
 
 }  // namespace rdam::probe

@@ -188,7 +188,7 @@ class Agent(Case):
     def test_processors_that_are_not_there(self):
         done = self.rdam("record", "--agent-cpus", "1000", "-f", "constant_work", "--", BUSY, "1", "7")
         self.check(done, 1, 7)
-        self.assertEqual(done.stderr.decode().count("the agent cannot run on the processors of --agent-cpus"), 1)
+        self.assertEqual(done.stderr.decode().count("rdam-agent cannot run on the processors of --agent-cpus"), 1)
 
     def test_libraries_are_loaded_while_all_processors_are_busy(self):
         done = self.rdam("record", "-f", "constant_work,libplugin.so:plugin_work", "--", BUSY, str(THREADS), str(CALLS),

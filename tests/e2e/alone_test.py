@@ -30,8 +30,8 @@ class Alone(Case):
             if hint["kind"] == kind:
                 break
         self.assertEqual(hint["kind"], kind, hint["text"])
-        self.assertIn("a call with 1 thread are lost, and ", hint["text"])
-        self.assertIn("a call with 2 threads", hint["text"])
+        self.assertIn("with 1 thread, and ", hint["text"])
+        self.assertIn("with 2 threads", hint["text"])
 
     def test_search(self):
         self.check("varies_alone", "search_list", "falsepositive", "--iterations", "5000")

@@ -96,7 +96,7 @@ class Budget(Case):
         done = subprocess.run([PROGRAMS / "sampled", "1"], cwd=self.folder, env=environment, capture_output=True, check=False)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr, b"rdam: RDAM_MAX_OVERHEAD='much' is not a share like 10% or 0.1 (0.01% to 100000%); "
-                                      b"the program runs on without being recorded\n")
+                                      b"the program continues without being recorded\n")
 
 
 if __name__ == "__main__":

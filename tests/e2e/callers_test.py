@@ -15,7 +15,7 @@ THROWS = "belongs to the throwing of exceptions, which unwinds the stack it is c
 ASKS = "behaves according to its caller's object, which would be the recorder"
 LINKER = "belongs to the dynamic linker, which the recorder needs for itself"
 LINKER_FILE = "belongs to the dynamic linker, which the recorder itself depends on"
-LOOKS = r"looks at its return address (at +N), which would lie in the recorder"
+LOOKS = r"reads its return address (at +N), which would point into the recorder"
 
 REFUSED = {
     "asks_who_calls": LOOKS, "asks_through_a_frame": LOOKS,
@@ -43,7 +43,7 @@ class Callers(Case):
         said = done.stderr.decode()
         self.assertEqual((done.returncode, done.stdout), (14, plain.stdout), said)
         reasons: dict[str, set[str]] = {}
-        for name, reason in re.findall(r"^rdam: '([^']+)': left \S+ alone: (.*)$", said, re.MULTILINE):
+        for name, reason in re.findall(r"^rdam: '([^']+)': skipped \S+: (.*)$", said, re.MULTILINE):
             reasons.setdefault(name, set()).add(re.sub(r"\+\d+", "+N", reason))
         self.assertEqual(reasons, {name: {reason} for name, reason in REFUSED.items()}, said)
         self.assertEqual(self.counts(), WRAPPED, said)
@@ -51,7 +51,7 @@ class Callers(Case):
 
     def test_all_at_once(self):
         for name, reason in self.check().items():
-            print(f"left alone: {name}: {'; '.join(reason)}")
+            print(f"skipped: {name}: {'; '.join(reason)}")
 
     def test_a_stack_at_every_call(self):
         self.check("--stack-period", "1")

@@ -255,8 +255,8 @@ class Places(Columns):
         self.refused("--columns", "c", "nosuch.bin", words=("nosuch.bin",))
         self.refused("--columns", "c", "--ignore", "nosuch", words=("nosuch",))
         self.refused("--columns", "trace.bin", words=("trace.bin: is a file",))
-        self.refused("--columns", "no/such", words=("no/such: cannot be made",))
-        self.refused("--columns", ".", words=("is there and not empty",))
+        self.refused("--columns", "no/such", words=("no/such: cannot be created",))
+        self.refused("--columns", ".", words=("exists and is not empty",))
 
     def test_no_room(self):
         self.record("orders", 1, 100000, functions=SHOP)
@@ -450,7 +450,7 @@ class Parquet(Columns):
         done = self.rdam("export", "--columns", "calls.parquet", "--overwrite", "--ignore", "nosuch", env=env)
         self.assert_one_line(done, 1, "nosuch")
         self.assertEqual((self.folder / "calls.parquet").read_text(), "old")
-        self.assert_one_line(self.rdam("export", "--columns", "calls.parquet", env=env), 1, "calls.parquet: is there and not empty", "--overwrite")
+        self.assert_one_line(self.rdam("export", "--columns", "calls.parquet", env=env), 1, "calls.parquet: exists and is not empty", "--overwrite")
         self.assertEqual((self.folder / "calls.parquet").read_text(), "old")
         self.export("calls.parquet", "--overwrite", env=env)
         self.assertEqual((self.folder / "calls.parquet").read_bytes()[:4], b"PAR1")

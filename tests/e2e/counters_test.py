@@ -60,12 +60,12 @@ class Here(Recorded):
         said, trace = self.record("--counters=instructions")
         counters = trace["counters"]
         self.assertIn(counters["state"], ("counted", "unavailable"))
-        notes = [note for note in trace["notes"] if note.startswith("No instructions were counted: ")]
+        notes = [note for note in trace["notes"] if note.startswith("Instructions were not counted: ")]
         if counters["state"] == "unavailable":
             print("no hardware counter here:", counters["reason"])
             self.assertTrue(counters["reason"])
-            self.assertEqual(notes, [f"No instructions were counted: {counters['reason']}."])
-            self.assertEqual(said.count(f"rdam: no instructions were counted: {counters['reason']}\n"), 1, said)
+            self.assertEqual(notes, [f"Instructions were not counted: {counters['reason']}."])
+            self.assertEqual(said.count(f"rdam: instructions were not counted: {counters['reason']}\n"), 1, said)
             self.assertIsNone(self.instructions())
             return
         self.assertEqual(notes, [])

@@ -52,7 +52,7 @@ class Doctor(Case):
         self.assertEqual(self.done.returncode, 1)
         word, text = found["recording"]
         self.assertEqual(word, FAILS)
-        self.assertIn("cannot make shared memory", text)
+        self.assertIn("cannot create shared memory", text)
         self.assertNotIn("clock", found)
 
     def test_without_perf(self):
@@ -91,7 +91,7 @@ class Doctor(Case):
 
     def test_no_room(self):
         done = self.run_in_folder(RDAM, "doctor", env={"TMPDIR": "/proc"})
-        self.assert_one_line(done, 1, "cannot make a folder", "set TMPDIR")
+        self.assert_one_line(done, 1, "cannot create directory", "set TMPDIR")
 
 
 if __name__ == "__main__":

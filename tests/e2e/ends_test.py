@@ -217,7 +217,7 @@ class Agent(Case):
                 time.sleep(pause)
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(agent, signal.SIGKILL)
-                ended += self.finish(program, 0, b"2890\n").count("rdam-agent ended unexpectedly; the program runs on without being recorded")
+                ended += self.finish(program, 0, b"2890\n").count("rdam-agent ended unexpectedly; the program continues without being recorded")
                 self.readable(10**9)
         self.assertGreater(ended, 0)
 

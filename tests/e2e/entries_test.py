@@ -46,12 +46,12 @@ class Entries(Recorded):
     def test_no_room_is_refused_with_the_reason(self):
         said = self.record("squeezed", "marked")
         self.assertEqual(self.counts(), {"marked": 100}, said)
-        self.assertIn("left entries:squeezed alone: shorter than the patch (3 of 5 bytes), and no padding behind it\n", said)
+        self.assertIn("skipped entries:squeezed: shorter than the patch (3 of 5 bytes), without padding behind it\n", said)
 
     def test_cold_parts_are_never_patched(self):
         said = self.record("split", "split.cold")
         self.assertEqual(self.counts(), {"split": 100}, said)
-        self.assertIn("left entries:split.cold alone: is the cold part of a function, which is jumped to and not called\n", said)
+        self.assertIn("skipped entries:split.cold: is the cold part of a function, which is jumped to and not called\n", said)
 
     def last_function_of(self, section: str, name: str) -> int:
         """Of the program `clones`, which must end the section with it: how many bytes there are up to the next section."""
@@ -68,7 +68,7 @@ class Entries(Recorded):
         self.assertEqual(self.last_function_of(".text", "last_byte"), 0)
         said = self.record("last_byte", "twin_of_other", program="clones", status=3)
         self.assertEqual(self.counts(), {"twin_of_other": 100}, said)
-        self.assertIn("left clones:last_byte alone: shorter than the patch (1 of 5 bytes), and no padding behind it\n", said)
+        self.assertIn("skipped clones:last_byte: shorter than the patch (1 of 5 bytes), without padding behind it\n", said)
 
     def test_what_nobody_has_behind_a_section_serves_as_padding(self):
         self.assertEqual(self.last_function_of("last_section", "last_of_section"), 15)

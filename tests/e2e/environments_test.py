@@ -133,7 +133,7 @@ class Subreaper(Case):
         self.addCleanup(os.kill, starter, signal.SIGKILL)
         result, said = self.finish(program)
         self.assertEqual(result, "3 own, 0 strangers, 1")
-        self.assertEqual(said.count("(rdam-starter) does not answer; the program runs on without being recorded"), self.CHILDREN)
+        self.assertEqual(said.count("does not respond; the program continues without being recorded"), self.CHILDREN)
         self.assertEqual(self.calls(), [1])
 
     def test_nothing_stays(self):
@@ -339,8 +339,8 @@ class Chroot(Case):
         said = done.stderr.decode()
         self.assertEqual(done.returncode, 4, said)
         self.assertEqual(self.counts(), {"work": 2})
-        self.assertIn("rdam-agent cannot be found from a fork child: the program has changed its root (chroot)", said)
-        self.assertIn("the program runs on without being recorded", said)
+        self.assertIn("a forked child cannot find rdam-agent: the program changed its root (chroot)", said)
+        self.assertIn("the program continues without being recorded", said)
         self.assertNotIn("install", said)
 
 
@@ -361,7 +361,7 @@ class Clocks(Case):
         return done.stderr.decode()
 
     def test_a_counter_that_the_kernel_does_not_trust(self):
-        said = "the kernel does not trust this machine's time-stamp counter: the monotonic clock is used"
+        said = "the kernel does not trust this machine's time-stamp counter: using the monotonic clock"
         for source in ("hpet", "acpi_pm", "jiffies"):
             with self.subTest(source):
                 self.assertIn(said, self.record(source))

@@ -49,8 +49,8 @@ class Planted(Case):
             self.assertGreater(kept, row["rdam"] * 0.6, "unrelated parameters as keys")
         if cause.first == "parameter" and cause.parameter in KEYS:
             self.check_prediction(cause, row)
-        if cause.first == "suspect":
-            self.check_suspect(report, next(hint for hint in row["hints"] if hint["kind"] == "suspect"))
+        if cause.first == "concurrent":
+            self.check_concurrent(report, next(hint for hint in row["hints"] if hint["kind"] == "concurrent"))
 
     def check_prediction(self, cause: Cause, row: dict):
         """What the hint says of the score with the key is what the key does."""
@@ -62,13 +62,13 @@ class Planted(Case):
         self.assertLess(left, row["rdam"])
         self.assertTrue(abs(left - after) <= 0.1 or after / 2 <= left <= after * 2, f"{hint['text']}: it falls to {left}")
 
-    def check_suspect(self, report: dict, hint: dict):
-        """Both threads are named: who loses calls work() alone, and the other one calls the suspect alone."""
+    def check_concurrent(self, report: dict, hint: dict):
+        """Both threads are named: who loses calls work() alone, and the other one alone calls the concurrent function."""
         threads = {row["name"]: [part["tid"] for part in row["threads"]] for row in report["functions"]}
         self.assertEqual([hint["thread"]], threads["work"])
-        self.assertEqual([hint["suspect_thread"]], threads[hint["suspect"]])
-        self.assertRegex(hint["text"], rf"^\d+ % of the time lost in work\(\) of thread {hint['thread']} .* "
-                                       rf"while thread {hint['suspect_thread']} .* is inside {hint['suspect']}\(\) ")
+        self.assertEqual([hint["concurrent_thread"]], threads[hint["concurrent_function"]])
+        self.assertRegex(hint["text"], rf"^for \d+ % of the time lost in work\(\) by thread {hint['thread']} .*, "
+                                       rf"thread {hint['concurrent_thread']} .* is inside {hint['concurrent_function']}\(\) ")
 
     def test_threshold(self):
         self.record(next(cause for cause in CAUSES if cause.name == "parameter"))
@@ -78,12 +78,12 @@ class Planted(Case):
             self.assertEqual("parameter" in kinds, wanted, (threshold, score))
             self.assertEqual(bool(kinds), wanted, kinds)
             text = self.rdam("analyze", f"--threshold={threshold}", "trace.bin").stdout.decode()
-            self.assertEqual("What it may be" in text, wanted, text)
+            self.assertEqual("Possible causes" in text, wanted, text)
 
     def test_text(self):
         self.record(next(cause for cause in CAUSES if cause.name == "parameter"))
         text = self.rdam("analyze", "trace.bin").stdout.decode()
-        self.assertIn("\nWhat it may be\n  planted:work\n", text)
+        self.assertIn("\nPossible causes\n  planted:work\n", text)
         self.assertIn("--key 'work:second'", text)
 
 

@@ -14,11 +14,11 @@ MOST_MEMORY = 256 << 20
 OF_FILE = 20
 MOST_SECONDS = 60
 SAID = {
-    "one-tid": "46 pieces of the trace are damaged and left out.",
-    "open-calls": "calls were open, as deep as no call is followed: counted, not scored.",
-    "many-words": "damaged and left out.",
+    "one-tid": "46 pieces of the trace are damaged and skipped.",
+    "open-calls": "calls were nested too deeply to be followed: counted, not scored.",
+    "many-words": "damaged and skipped.",
     "wide-words": "1 thread, 1,184,256 events",
-    "rejected": "64 pieces of the trace are damaged and left out.",
+    "rejected": "64 pieces of the trace are damaged and skipped.",
 }
 
 # Of one child, whatever the others took.

@@ -47,7 +47,7 @@ class Libraries(Case):
     def test_nothing_but_what_comes_later(self):
         done = self.record(functions="libplugin.so:plugin_work")
         self.assertEqual(self.counts(), {"plugin_work": CALLS})
-        self.assertIn("rdam: libplugin.so is not loaded yet: 1 entry of the list is looked for in it when it is\n", done.stderr.decode())
+        self.assertIn("rdam: libplugin.so is not loaded yet: 1 entry on the list is looked up when it is\n", done.stderr.decode())
         self.assertNotIn("nothing is recorded", done.stderr.decode())
 
     def test_name_that_only_a_later_library_has(self):
@@ -69,7 +69,7 @@ class Libraries(Case):
     def test_library_that_never_comes(self):
         done = self.record(functions="libplugin.so:inner,libmissing.so:one,libmissing.so:two")
         self.assertRegex(done.stderr.decode(), r"rdam: process \d+ \(/[^)]*/loads\) never loaded libmissing.so: "
-                         "2 entries of the list were not looked for\n")
+                         "2 entries on the list were not looked up\n")
 
     def test_relative_path(self):
         os.makedirs(self.folder / "lib")
@@ -81,7 +81,7 @@ class Libraries(Case):
         # Its resolver may count on relocations that have not been made yet.
         done = self.record(functions="libplugin.so:plugin_chosen,libplugin.so:inner")
         self.assertEqual(self.counts(), {"inner": 2 * CALLS})
-        self.assertRegex(done.stderr.decode(), r"left libplugin.so:plugin_chosen alone: its implementation is chosen \(IFUNC\) after "
+        self.assertRegex(done.stderr.decode(), r"skipped libplugin.so:plugin_chosen: its implementation is chosen \(IFUNC\) after "
                          "[^\n]*: list the implementation itself")
         self.record(functions="libplugin.so:chosen_there")
         self.assertEqual(self.counts(), {"chosen_there": CALLS})

@@ -101,11 +101,11 @@ class Names(Outputs):
     def test_what_is_no_trace_is_refused_before_the_program_runs(self):
         (self.folder / "mine.txt").write_bytes(PRECIOUS)
         done = self.rdam("record", "-o", "mine.txt", "-f", "work", "--", COUNTS, "1", "10")
-        self.assert_one_line(done, 1, "mine.txt", "it is no trace", "-o")
+        self.assert_one_line(done, 1, "mine.txt", "it is not a trace", "-o")
         self.assertEqual((self.folder / "mine.txt").read_bytes(), PRECIOUS)
         done = self.preload("work", COUNTS, "1", "10", RDAM_OUTPUT="mine.txt")
         self.assertEqual(done.returncode, STATUS)
-        self.assertIn("it is no trace", done.stderr.decode())
+        self.assertIn("it is not a trace", done.stderr.decode())
         self.assertEqual((self.folder / "mine.txt").read_bytes(), PRECIOUS)
 
     def test_the_program_itself_is_not_written_over(self):
@@ -113,22 +113,22 @@ class Names(Outputs):
         program.write_bytes(COUNTS.read_bytes())
         program.chmod(0o755)
         before = program.read_bytes()
-        self.assert_one_line(self.rdam("record", "-o", program, "-f", "work", "--", program, "1", "10"), 1, "it is no trace")
+        self.assert_one_line(self.rdam("record", "-o", program, "-f", "work", "--", program, "1", "10"), 1, "it is not a trace")
         self.assertEqual(program.read_bytes(), before)
 
     def test_an_earlier_trace_is_replaced_and_that_is_said(self):
         for said in (False, True):
             done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10")
-            self.assertEqual("in place of an earlier run's trace" in done.stderr.decode(), said, done.stderr.decode())
+            self.assertEqual("replacing the trace of an earlier run" in done.stderr.decode(), said, done.stderr.decode())
         done = self.preload("work", COUNTS, "1", "20")
-        self.assertIn("trace.bin: in place of an earlier run's trace", done.stderr.decode())
+        self.assertIn("trace.bin: replacing the trace of an earlier run", done.stderr.decode())
         self.assertEqual(self.counts(), {"work": 20})
         self.assertEqual(self.files(), ["trace.bin"])
 
     def test_a_folder_that_is_gone(self):
         done = self.run_in_folder("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh",
                                   RDAM, "record", "-f", "work", "--", COUNTS, "1", "10")
-        self.assert_one_line(done, 1, "the current folder is gone", "-o")
+        self.assert_one_line(done, 1, "the current directory no longer exists", "-o")
 
     def test_a_place_where_nothing_can_be_made(self):
         self.assert_one_line(self.rdam("record", "-o", "/proc/x", "-f", "work", "--", COUNTS, "1", "120000"), 1, "/proc/x")
@@ -161,7 +161,7 @@ class AtTheSameTime(Outputs):
         until(self.agent_in_folder)
         done = self.rdam("record", "-f", "work", "--", COUNTS, "1", "10")
         self.assertEqual(done.returncode, STATUS, done.stderr.decode())
-        other, = re.findall(r"another recording has trace.bin: this one goes to (trace-\d+\.bin)", done.stderr.decode())
+        other, = re.findall(r"another recording is writing trace.bin: this one goes to (trace-\d+\.bin)", done.stderr.decode())
         self.assertEqual(self.counts(other), {"work": 10})
         program, = (int(path.name) for path in pathlib.Path("/proc").iterdir() if self.is_child(path, long.pid))
         os.kill(program, signal.SIGTERM)
@@ -190,7 +190,7 @@ class KilledAgent(Outputs):
         os.kill(until(self.agent_in_folder), signal.SIGKILL)
         text = run.communicate()[1].decode()
         self.assertEqual(run.returncode, 1, text)
-        said = re.search(r"rdam: trace.bin: the recorder \(rdam-agent\) was killed: the trace has about (\d+) events until then", text)
+        said = re.search(r"rdam: trace.bin: rdam-agent was killed: the trace has about (\d+) events up to then", text)
         self.assertIsNotNone(said, text)
         self.assertEqual(text.count("killed"), 1, text)
         events = self.analyze()["trace"]["events"]
@@ -202,7 +202,7 @@ class KilledAgent(Outputs):
         os.kill(until(self.agent_in_folder), signal.SIGKILL)
         text = run.communicate()[1].decode()
         self.assertEqual(run.returncode, 0, text)
-        self.assertIn("rdam-agent has ended before the trace was finished", text)
+        self.assertIn("rdam-agent ended before the trace was finished", text)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ class Cause:
     or_first: str = ""                  # … or this one, which is as right
     parameter: str = ""                 # … and what it is about
     functions: str = "work"             # what is recorded
-    suspect: str = ""                   # the function that another thread is inside when it is slow
+    concurrent: str = ""                # the function that another thread is inside when it is slow
     besides: frozenset[str] = frozenset()  # kinds that are true as well, and may come before it
     unexplained: bool = True            # "no parameter explains it" is true
     interference: bool = True           # the score stays when unrelated parameters are keys
@@ -33,11 +33,11 @@ CAUSES = (
     # Likewise; the return value explains it.
     Cause("early", 15000, "early_return", unexplained=False, interference=False),
     # Each of two threads waits for the other one's work(), and is woken up anywhere.
-    Cause("lock", 6000, "blocked", or_first="suspect", suspect="work", besides=frozenset({"migration"})),
+    Cause("lock", 6000, "blocked", or_first="concurrent", concurrent="work", besides=frozenset({"migration"})),
     # It waits for the lock while another thread is inside update().
-    Cause("holder", 8000, "suspect", functions="work,update", suspect="update", besides=WAITS),
+    Cause("holder", 8000, "concurrent", functions="work,update", concurrent="update", besides=WAITS),
     # Both threads compute, each on a processor of its own; the pauses of the other one are not those of work().
-    Cause("sharing", 10000, "suspect", functions="work,scribble", suspect="scribble"),
+    Cause("sharing", 10000, "concurrent", functions="work,scribble", concurrent="scribble"),
     # It waits for a thread that is not recorded, and is woken up anywhere.
     Cause("read", 5000, "blocked", besides=frozenset({"migration"})),
     # It computes on one processor: it is never the one to wait.
@@ -70,8 +70,8 @@ def work(report: dict) -> dict:
 
 def is_about(cause: Cause, hint: dict) -> bool:
     """What the hint names is what was planted."""
-    if hint["kind"] == "suspect":
-        return hint["suspect"] == cause.suspect
+    if hint["kind"] == "concurrent":
+        return hint["concurrent_function"] == cause.concurrent
     return hint["kind"] not in ("parameter", "parameter_or_time") or hint["parameter"] == cause.parameter
 
 

@@ -107,7 +107,7 @@ class Attacks(Case):
 
     MOST_MEMORY = 1 << 30
     CALLS = 20_000
-    SAID = "the program has written into the recorder's memory"
+    SAID = "the program wrote into the recorder's memory"
 
     def test_each(self):
         for kind in ("index", "far", "thread", "stack"):

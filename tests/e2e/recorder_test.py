@@ -105,7 +105,7 @@ class Ends(Case):
     def test_underscore_exit(self):
         self.check("_exit", 8)
         said = self.rdam("analyze").stdout.decode()
-        self.assertIn("left by _exit() or killed", said)
+        self.assertIn("called _exit() or was killed", said)
         self.assertNotIn("missing", said)
 
     def test_abort(self):
@@ -241,7 +241,7 @@ class Processes(Case):
 
 
 class Troubles(Case):
-    """On any doubt the program is left alone, and it is said."""
+    """On any doubt rdam leaves the program alone, and says so."""
 
     def test_agent_that_dies_at_once(self):
         place = self.folder / "lib"
@@ -259,7 +259,7 @@ class Troubles(Case):
         done = self.run_in_folder(PROGRAMS / "counts", "1", "10",
                                   env={"LD_PRELOAD": str(self.folder / "librdam.so"), "RDAM_FUNCTIONS": "work"})
         self.assertEqual(done.returncode, 3)
-        self.assertIn("rdam-agent is not beside librdam.so", done.stderr.decode())
+        self.assertIn("rdam-agent is not next to librdam.so", done.stderr.decode())
 
     def test_standard_descriptors_closed(self):
         for redirection in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):

@@ -134,7 +134,7 @@ class Regions(Case):
                       "program may mark; region:inner says so", said)
         done = self.rdam("record", "-f", "region:nowhere", "--", PROGRAMS / "regions")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("'region:nowhere': not found: no object that is loaded holds a region of that name", done.stderr.decode())
+        self.assertIn("'region:nowhere': not found: no loaded object has a region of that name", done.stderr.decode())
 
     def test_a_name_that_is_no_region_is_not_found(self):
         done = self.rdam("record", "-f", "nowhere", "--", PROGRAMS / "regions")

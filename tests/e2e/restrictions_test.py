@@ -85,7 +85,7 @@ class Restricted(Case):
         done = self.forbidding(["vfork", "clone", "clone3"], PROGRAMS / "quiet",
                                env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work"})
         self.assertEqual(self.traces(), [])
-        self.assertIn("the program runs on without being recorded", done.stderr.decode())
+        self.assertIn("the program continues without being recorded", done.stderr.decode())
 
 
 class Rights(Case):

@@ -152,7 +152,7 @@ class InForce(Rules):
     def test_the_threshold(self):
         def legend(*options):
             text = self.rdam("analyze", *options).stdout.decode()
-            return re.search(r"(\d\.\d\d) and more is worth a look", text).group(1)
+            return re.search(r"look at scores from (\d\.\d\d)", text).group(1)
 
         self.assertEqual(legend(), "0.20")
         self.assertEqual(legend("--threshold", "0.3"), "0.30")
@@ -168,16 +168,16 @@ class InForce(Rules):
         self.assertEqual(found, expected)
         self.assertEqual(said, [
             "rdam: rules: rdam.toml",
-            "rdam: rdam.toml: keys: deliver has no recorded parameter weight; it has parcels; this rule is passed over",
-            "rdam: rdam.toml: keys: collect:parcels: the trace has no such function; this rule is passed over".replace("collect:parcels", "collect"),
-            "rdam: rdam.toml: ignore: drives: the trace has no such function; similar: drive; this rule is passed over"])
+            "rdam: rdam.toml: keys: deliver has no recorded parameter weight; it has parcels; this rule is ignored",
+            "rdam: rdam.toml: keys: collect:parcels: the trace has no such function; this rule is ignored".replace("collect:parcels", "collect"),
+            "rdam: rdam.toml: ignore: drives: the trace has no such function; similar: drive; this rule is ignored"])
 
     def test_what_is_wrong_is_said_with_its_line(self):
         for text, *words in (("\nkyes = []", "rdam.toml:2: kyes: no such rule; similar: keys"),
                              ("keys = [", "rdam.toml:1: "),
                              ('# x\nkeys = ["deliver"]', "rdam.toml:2: keys: deliver: not a parameter; write function:parameter"),
                              ('baseline = "fastest"', "rdam.toml:1: baseline is neither"),
-                             ("threshold = 20", "rdam.toml:1: threshold is no score from 0 to 1"),
+                             ("threshold = 20", "rdam.toml:1: threshold is not a score from 0 to 1"),
                              ("\x1b[2Jx = 1", "rdam.toml:1: ")):
             self.rules(text)
             self.assert_error(*words)
@@ -196,7 +196,7 @@ class SeveralTraces(Rules):
         done = self.rdam("analyze", "--json", "trace.bin", "again.bin")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual([f["name"] for f in json.loads(done.stdout)["functions"]], ["deliver"])
-        said = ["rdam: rules: rdam.toml", "rdam: rdam.toml: ignore: nobody: the trace has no such function; this rule is passed over"]
+        said = ["rdam: rules: rdam.toml", "rdam: rdam.toml: ignore: nobody: the trace has no such function; this rule is ignored"]
         self.assertEqual(done.stderr.decode().splitlines(), said)
         done = self.rdam("analyze", "--json", "--diff", "trace.bin", "again.bin")
         self.assertEqual([row["name"] for row in json.loads(done.stdout)["diff"]], ["deliver"], done.stderr.decode())

@@ -64,7 +64,7 @@ class Feedback(OnScreen):
         self.assertEqual(self.score(screen), plain["deliver"])
         self.assertIn("> ", screen.line_with("depots:deliver")[:2])
 
-        screen.press(ENTER, "[overview]", "Keys", "[ ] parcels", "[ ] caller", "min=baseline", "What it may be")
+        screen.press(ENTER, "[overview]", "Keys", "[ ] parcels", "[ ] caller", "min=baseline", "Possible causes")
         screen.press(" ", "[x] parcels", "deliver:parcels is a key: rescored in")
         self.assertEqual(self.page_score(screen), self.analyzed("--no-rules", "--key", "deliver:parcels")["deliver"])
         screen.press("j ", "[x] caller", "[x] parcels", "deliver:caller is a key")
@@ -73,10 +73,10 @@ class Feedback(OnScreen):
         self.assertLess(float(told_apart["deliver"]), float(plain["deliver"]))
         # It is no key again, and one once more.
         screen.press(" ", "[ ] caller", "[x] parcels", "deliver:caller is no key")
-        screen.press("u", "[x] caller", "taken back")
+        screen.press("u", "[x] caller", "undone")
         screen.press("uuu", "[ ] parcels", "[ ] caller")
         self.assertEqual(self.page_score(screen), plain["deliver"])
-        screen.press("u", "nothing to take back")
+        screen.press("u", "nothing to undo")
         screen.press("k ", "[x] parcels", "[ ] caller")
         screen.press("j ", "[x] caller")
 
@@ -114,9 +114,9 @@ class Feedback(OnScreen):
         screen.press("b", "what calls are compared with", "[x] the fastest of their thread")
         screen.press("j" * 8 + ENTER, "calls against percentile 50 of their thread")
         self.assertEqual(self.score(screen), self.analyzed("--baseline", "p50")["deliver"])
-        screen.press("t", "worth a look from: 0.2")
+        screen.press("t", "highlight scores from: 0.2")
         screen.press("\x15" + "1.5" + ENTER, "a score is a number from 0 to 1")
-        screen.press("t\x15" + "0.05" + ENTER, "worth a look from 0.05 on")
+        screen.press("t\x15" + "0.05" + ENTER, "highlighting scores from 0.05")
         # Asked, for there is something to lose.
         screen.press("q", "Quit without saving the rules? y/n")
         screen.press("n", "unsaved", without=["y/n"])
@@ -137,9 +137,9 @@ class Feedback(OnScreen):
 
     def test_ignored_functions_come_back(self):
         screen = self.open("--ignore", "drive", expect=("deliver", "1 ignored"))
-        screen.press("i", "no call of a wrapped function is left", "2 ignored")
+        screen.press("i", "no calls to wrapped functions are left", "2 ignored")
         screen.press("I", "Ignored functions", "depots:drive", "depots:deliver")
-        screen.press(ENTER, "is back")
+        screen.press(ENTER, "is no longer ignored")
         screen.press(ENTER, "none")
         screen.press(ESCAPE, "depots:drive", "depots:deliver", without=["ignored ("])
         screen.press("u", "1 ignored")
@@ -152,7 +152,7 @@ class Feedback(OnScreen):
         screen.press(ENTER, "depots:drive", without=["depots:deliver"])
         screen.press(ESCAPE, "depots:deliver")
         screen.press("sss", "sorted by name")
-        screen.press("?", "Keys", "takes the last change back")
+        screen.press("?", "Keys", "undo the last change")
         screen.press("?", "depots:deliver")
         self.leave(screen)
 
@@ -160,7 +160,7 @@ class Feedback(OnScreen):
         (self.folder / "rdam.toml").write_text('ignore = ["drive"]\n')
         screen = self.open("--no-rules", expect=("depots:drive",))
         screen.press("f", "loops are folded")
-        screen.press("w" + ENTER, "is there and was not read: replace its rules? y/n")
+        screen.press("w" + ENTER, "exists and was not read: replace its rules? y/n")
         screen.press("n", "unsaved")
         self.assertEqual((self.folder / "rdam.toml").read_text(), 'ignore = ["drive"]\n')
         screen.press("w\x15nowhere/rdam.toml" + ENTER, "nowhere/rdam.toml: cannot be written")
@@ -175,16 +175,16 @@ class Planted(OnScreen):
     def test_the_parameter_that_explains_it_becomes_a_key(self):
         plain = self.analyzed()["work"]
         screen = self.open()
-        screen.press(ENTER, "[ ] first", "[ ] second", "[ ] third", "as a key leaves")
+        screen.press(ENTER, "[ ] first", "[ ] second", "[ ] third", "score as a key")
         explains = {name: float(re.search(rf"\[ \] {name} +explains +([0-9.]+) %", screen.text())[1])
                     for name in ("first", "second", "third")}
         self.assertEqual(max(explains, key=explains.get), "second", explains)
-        left = float(re.search(r"second .*as a key leaves ([0-9.]+)", screen.text())[1])
+        left = float(re.search(r"second .*score as a key ([0-9.]+)", screen.text())[1])
         screen.press("j ", "[x] second", "work:second is a key")
         self.assertEqual(self.page_score(screen), self.analyzed("--key", "work:second")["work"])
         self.assertLess(float(self.page_score(screen)), float(plain))
         self.assertLess(left, float(plain))
-        screen.press("u", "[ ] second", "taken back")
+        screen.press("u", "[ ] second", "undone")
         self.assertEqual(self.page_score(screen), plain)
         # Where everything is a key no call has another one to be compared with.
         screen.press("k ", "[x] first")
@@ -207,7 +207,7 @@ class OnTerminal(OnScreen):
         while "> [ ] caller" not in screen.text():
             screen.press(DOWN, "overview")
         if "nothing stands out" in screen.text():
-            screen.press("G", "What it may be")
+            screen.press("G", "Possible causes")
         else:
             screen.press("G", without=("> [ ] caller",))
         screen.resize(30, 5)

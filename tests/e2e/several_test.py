@@ -211,7 +211,7 @@ class Parts(Several):
         self.record_phases()
         whole, part = self.analyze(), self.analyze("trace.bin", "--function", "phases:w*")
         self.assertEqual([each["name"] for each in part["functions"]], ["work"])
-        self.assertEqual(part["functions"][0], function(whole, "work"), "the others still tell its calls apart")
+        self.assertEqual(part["functions"][0], function(whole, "work"), "the others still distinguish its calls")
         self.assertEqual(part["trace"]["functions_left_out"], 1)
         self.assert_one_line(self.rdam("analyze", "--function", "nosuch"), 1, "nosuch")
 

@@ -34,7 +34,7 @@ TIMEOUT = 300
 MOST_REFUSED = 0.1  # of the functions: what is left alone is not tested
 # All that may stand in the way of these functions; anything else is a defect, here or in the planner.
 REASONS = [
-    r"shorter than the patch \(\d of 5 bytes\), and no padding behind it",
+    r"shorter than the patch \(\d of 5 bytes\), without padding behind it",
     r"loops back to its first instruction \(from \+\d+\)",
     r"jumps back into its first \d+ bytes at \+\d+ \(from \+\d+\)",
     r"jumps into the middle of its instruction before \+\d+ \(from \+\d+\)",  # which is data behind a jump
@@ -78,12 +78,12 @@ def compare(folder: pathlib.Path, functions: int, *options: str) -> tuple[int, i
     for function in json.loads(analyzed.stdout)["functions"]:
         name = re.search(rf"\b{NAME}\b", function["name"]).group(0)
         seen[name] = seen.get(name, 0) + function["occurrences"]
-    refused = dict(re.findall(rf"rdam: '({NAME})': left \S+(?:\([^\n]*\))? alone: ([^\n]+)", said))
+    refused = dict(re.findall(rf"rdam: '({NAME})': skipped \S+(?:\([^\n]*\))?: ([^\n]+)", said))
     for name, reason in refused.items():
         if not any(re.fullmatch(known, reason) for known in REASONS):
             raise Failure(f"{name} was left alone for a reason that is none: {reason}")
     if len(refused) > MOST_REFUSED * len(own):
-        raise Failure(f"{len(refused)} of {len(own)} functions were left alone: {next(iter(refused.values()))}")
+        raise Failure(f"{len(refused)} of {len(own)} functions were skipped: {next(iter(refused.values()))}")
     touched = [name for name in refused if name in seen and seen[name] > 0]
     if touched:
         raise Failure(f"left alone, and in the trace all the same: {touched[:5]}")

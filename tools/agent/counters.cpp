@@ -15,13 +15,13 @@ std::string why_refused(int error) {
         case ENODEV:
         case EOPNOTSUPP:
             return fmt::format(
-                "perf_event_open: {} (the machine has no hardware counters: most virtual ones have none)",
+                "perf_event_open: {} (the machine has no hardware counters; most virtual machines have none)",
                 text);
         case EACCES:
         case EPERM:
             return fmt::format(
                 "perf_event_open: {} (forbidden by seccomp or a container's rules, or by "
-                "kernel.perf_event_paranoid, which may be 2 at most)",
+                "kernel.perf_event_paranoid, which must be at most 2)",
                 text);
         case ENOSYS:
             return fmt::format("perf_event_open: {} (the kernel has no perf events)", text);
@@ -43,11 +43,11 @@ std::string why_not(const shm::Measured& measured) {
             return "the kernel does not let programs read hardware counters "
                    "(/sys/bus/event_source/devices/cpu/rdpmc is 0)";
         case shm::Counters::occupied:
-            return "the counter of instructions does not run: something else has taken it";
+            return "the instruction counter does not run: something else is using it";
         case shm::Counters::unlike:
-            return "the machine has processors of two kinds, each of which counts for itself";
+            return "the machine has two kinds of processors, with separate counters";
         default:
-            return "the recorder does not say why";
+            return "the recorder gave no reason";
     }
 }
 

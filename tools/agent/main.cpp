@@ -82,7 +82,7 @@ void put_message(shm::Control& control, const std::string& text) {
 /// Instructions are counted for those who ask for it: they are told when they are not.
 std::string no_counters(const trace::CounterInfo& counters) {
     if (counters.state != trace::CounterInfo::State::unavailable) return {};
-    return "rdam: no instructions were counted: " + counters.reason + "\n";
+    return "rdam: instructions were not counted: " + counters.reason + "\n";
 }
 
 /// The share of a thread's time that the recording of functions in windows may take.
@@ -111,7 +111,7 @@ struct Work {
 
 /// Before anything is read that the program has written since it became another user.
 void follow(const Work& work) {
-    constexpr const char* kStays = "the recorder keeps rights that the program has given up";
+    constexpr const char* kStays = "rdam-agent keeps privileges that the program has given up";
     auto& remarks = work.info.remarks;
     if (!work.privileges.follow() && std::find(remarks.begin(), remarks.end(), kStays) == remarks.end())
         remarks.emplace_back(kStays);
@@ -209,7 +209,7 @@ std::string own_output(const Configuration& configuration, const SharedMemory& s
     if (!taken && !forked) return configuration.output;
     std::string output = trace::numbered_name(configuration.output, info.process.pid);
     if (taken && info.process.run.empty())
-        info.remarks.push_back(fmt::format("the trace of process {} is in {}: another run has {}",
+        info.remarks.push_back(fmt::format("the trace of process {} is in {}: another run is writing {}",
                                            info.process.pid, output, configuration.output));
     return output;
 }
@@ -243,7 +243,8 @@ int run(int fd) {
         return 0;
     }
     if (!SpareDescriptors{}.enough()) {
-        refuse(*shared, "rdam: Too many open files: the recorder needs a few more (raise ulimit -n)\n");
+        refuse(*shared,
+               "rdam: Too many open files: the recorder needs a few more descriptors (raise ulimit -n)\n");
         return 0;
     }
     ThreadPriorities priorities(static_cast<pid_t>(process.pid));

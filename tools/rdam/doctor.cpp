@@ -56,7 +56,7 @@ class Workplace {
         std::error_code error;
         std::string pattern = (fs::temp_directory_path(error) / "rdam-doctor-XXXXXX").string();
         if (mkdtemp(pattern.data()) == nullptr)
-            return fail("cannot make a folder {}: {}; set TMPDIR", pattern, std::strerror(errno));
+            return fail("cannot create directory {}: {}; set TMPDIR", pattern, std::strerror(errno));
         path_ = pattern;
         return {};
     }
@@ -94,17 +94,18 @@ Finding look_at_clock(const trace::ClockInfo& clock) {
     const double nanoseconds = clock.floor_ticks / clock.ticks_per_second * kNano;
     if (clock.source == "monotonic")
         return {"clock", Finding::State::missing,
-                fmt::format("the kernel does not trust the time-stamp counter: {:.0f} ns for two time-stamps",
+                fmt::format("the kernel does not trust the time-stamp counter: {:.0f} ns for two timestamps",
                             nanoseconds),
-                "short functions cannot be scored here: record functions of a microsecond and more"};
+                "record functions of a microsecond or more; shorter ones cannot be scored here"};
     return {"clock", Finding::State::works,
-            fmt::format("{}, {:.0f} ns for two time-stamps", clock.source, nanoseconds)};
+            fmt::format("{}, {:.0f} ns for two timestamps", clock.source, nanoseconds)};
 }
 
 Finding look_at_switches(const trace::SwitchInfo& switches) {
     constexpr std::string_view kWhat = "context switches";
     if (switches.state != trace::SwitchInfo::State::unavailable)
-        return {kWhat, Finding::State::works, "recorded: waiting and preemption are told from slow work"};
+        return {kWhat, Finding::State::works,
+                "recorded: waiting and preemption are distinguished from slow work"};
     return {kWhat, Finding::State::missing, switches.reason,
             "hints cannot say whether a thread waited or was preempted"};
 }
@@ -113,7 +114,8 @@ Finding look_at_counters(const trace::CounterInfo& counters) {
     constexpr std::string_view kWhat = "instructions";
     if (counters.state == trace::CounterInfo::State::counted)
         return {kWhat, Finding::State::works, "counted with rdam record --counters=instructions"};
-    return {kWhat, Finding::State::missing, counters.reason, "hints cannot tell more work from slower work"};
+    return {kWhat, Finding::State::missing, counters.reason,
+            "hints cannot distinguish more work from slower work"};
 }
 
 Finding look_at_perf(const Workplace& place) {
@@ -125,10 +127,11 @@ Finding look_at_perf(const Workplace& place) {
         return {kWhat, Finding::State::missing, ran.error().message,
                 "apt-get install linux-perf, or name the functions yourself: rdam record -f f,g -- ./app"};
     if (ran->exit_code != 0)
-        return {kWhat, Finding::State::missing, "perf record may not sample: " + first_line(ran->err),
+        return {kWhat, Finding::State::missing,
+                "perf record is not allowed to sample: " + first_line(ran->err),
                 "sysctl kernel.perf_event_paranoid=1 as root, or name the functions yourself: rdam record -f "
                 "f,g -- ./app"};
-    return {kWhat, Finding::State::works, "may sample: perf record -g ./app"};
+    return {kWhat, Finding::State::works, "sampling works: perf record -g ./app"};
 }
 
 /// Why functions of the file at `path` have no parameters, and static ones no names; nothing: they have.
@@ -137,7 +140,7 @@ std::optional<std::string> lacks_symbols(const std::string& path) {
     if (!object) return object.error().message;
     if (object->debug_image() != nullptr) return {};
     const bool named = object->symbol_source() != SymbolSource::exported_only;
-    return fmt::format("{} has no debug information{}", path, named ? "" : " and no names but exported ones");
+    return fmt::format("{} has no debug information{}", path, named ? "" : " and only exported names");
 }
 
 Finding look_at_libc(const trace::TraceInfo& info) {
@@ -148,7 +151,7 @@ Finding look_at_libc(const trace::TraceInfo& info) {
         return {kWhat, Finding::State::missing, "the program has no libc.so", "record functions by name"};
     if (const auto lack = lacks_symbols(libc->path))
         return {kWhat, Finding::State::missing, *lack,
-                "apt-get install libc6-dbg, for libc's inner functions on the list and in call stacks"};
+                "apt-get install libc6-dbg for libc's internal functions on the list and in call stacks"};
     return {kWhat, Finding::State::works, "found"};
 }
 
@@ -158,12 +161,12 @@ std::vector<Finding> look_at_program(const std::string& name) {
     std::vector<Finding> findings;
     findings.push_back({"program", Finding::State::works,
                         program->starts_others
-                            ? fmt::format("{} can be recorded, and what it starts", program->path)
+                            ? fmt::format("{} can be recorded, and so can what it starts", program->path)
                             : fmt::format("{} can be recorded", program->path)});
     if (program->starts_others) return findings;
     if (const auto lack = lacks_symbols(program->path))
         findings.push_back({"its symbols", Finding::State::missing, *lack,
-                            "compile with -g, for parameters and the lines of call stacks"});
+                            "compile with -g for parameters and for source lines in call stacks"});
     else
         findings.push_back({"its symbols", Finding::State::works, "found"});
     return findings;
@@ -173,7 +176,7 @@ std::vector<Finding> examine(const Workplace& place, const std::string& program)
     std::vector<Finding> findings;
     const auto info = record_something(place);
     if (info) {
-        findings.push_back({"recording", Finding::State::works, "a call of write() was recorded"});
+        findings.push_back({"recording", Finding::State::works, "recorded a call to write()"});
         findings.push_back(look_at_clock(info->clock));
         findings.push_back(look_at_switches(info->switches));
         findings.push_back(look_at_counters(info->counters));
@@ -223,7 +226,7 @@ Result<int> run_doctor(const std::string& program) {
 
 Run add_doctor(CLI::App& app) {
     auto program = std::make_shared<std::string>();
-    app.add_option("program", *program, "A program that is to be recorded; it is looked at, not run");
+    app.add_option("program", *program, "Program to check; it is inspected, not run");
     return [program] { return run_doctor(*program); };
 }
 

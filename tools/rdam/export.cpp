@@ -40,7 +40,7 @@ class FolderBeside {
     static Result<std::unique_ptr<FolderBeside>> create(const std::string& file) {
         std::string path = file + ".XXXXXX";
         if (mkdtemp(path.data()) == nullptr)
-            return fail("{}: cannot be written: {}; name a file in a folder that you may write", file,
+            return fail("{}: cannot be written: {}; give a file in a directory that you may write to", file,
                         std::strerror(errno));
         return std::unique_ptr<FolderBeside>{new FolderBeside{path}};
     }
@@ -65,12 +65,12 @@ void say_losses(const trace::TraceReader& reader, const std::string& name) {
     const auto say = [&](const std::string& what) {
         fmt::print(stderr, "rdam: {}: {}\n", printable(name), what);
     };
-    if (damage.no_index) say("its end is missing: what is there was read");
+    if (damage.no_index) say("its end is missing: exported what is there");
     if (damage.bad_chunks + damage.missing_chunks > 0)
-        say(fmt::format("{} chunks are damaged and {} missing: their calls are left out", damage.bad_chunks,
-                        damage.missing_chunks));
+        say(fmt::format("{} chunks are damaged and {} missing: their calls are not exported",
+                        damage.bad_chunks, damage.missing_chunks));
     if (reader.info().dropped > 0)
-        say(fmt::format("{} events were lost while it was recorded", reader.info().dropped));
+        say(fmt::format("{} events were lost during recording", reader.info().dropped));
 }
 
 std::string absolute(const std::string& path) {
@@ -111,13 +111,13 @@ Result<void> check_place(const Options& options) {
     std::error_code error;
     const bool is_folder = std::filesystem::is_directory(options.columns, error);
     if (is_file_wanted(options) && is_folder)
-        return fail("{}: is a folder: name another file, or a folder without .parquet", options.columns);
+        return fail("{}: is a directory: give a file, or a directory name without .parquet", options.columns);
     // That a folder cannot stand where a file is is said by who makes it.
     if (!is_folder && !is_file_wanted(options)) return {};
     // A reader may wait at a pipe that would be gone.
     if (is_file_wanted(options) && std::filesystem::exists(options.columns, error) && !is_folder &&
         !std::filesystem::is_regular_file(options.columns, error))
-        return fail("{}: is no regular file, and is not replaced; name another place", options.columns);
+        return fail("{}: is not a regular file, and is not replaced; give another path", options.columns);
     if (!options.overwrite) return check_unused(options.columns);
     if (!is_folder || check_unused(options.columns)) return {};
     return columns::check_only_columns(options.columns);
@@ -134,7 +134,7 @@ Result<void> exchange(const std::string& fresh, const std::string& place, const 
         std::error_code lost;
         std::filesystem::rename(old, place, lost);
     }
-    return fail("{}: cannot be replaced: {}; name another place", place, error.message());
+    return fail("{}: cannot be replaced: {}; give another path", place, error.message());
 }
 
 Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const Options& options) {
@@ -171,7 +171,7 @@ Result<void> use_rules(Options& options, const trace::TraceInfo& info) {
 Result<int> run(Options options) {
     if (auto place = check_place(options); !place) return tl::unexpected{place.error()};
     const auto waiting = [&] {
-        fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(options.trace));
+        fmt::print(stderr, "rdam: {}: waiting for rdam-agent to finish it\n", printable(options.trace));
     };
     const auto reader = trace::TraceReader::open(options.trace, waiting);
     if (!reader) return tl::unexpected{reader.error()};
@@ -191,9 +191,9 @@ Result<int> run(Options options) {
 Run add_export(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("trace", options->trace, "The trace to read")->option_text("TRACE [trace.bin]");
-    app.add_option(
-           "--columns", options->columns,
-           "Write one row for each call: a folder of columns that numpy maps into memory, or a Parquet file")
+    app.add_option("--columns", options->columns,
+                   "Write one row per call: to a directory of columns that numpy maps into memory, or to a "
+                   "Parquet file")
         ->option_text("DIR|FILE.parquet")
         ->required();
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);

@@ -42,10 +42,10 @@ Result<std::FILE*> open_list(const std::string& output, bool overwrite) {
     if (stat(output.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return std::fopen(output.c_str(), "we");
     const auto fd = trace::open_for_writing(output);
-    if (!fd) return fail("{}: cannot be written: {}; name another file", output, fd.error().message);
+    if (!fd) return fail("{}: cannot be written: {}; give another file", output, fd.error().message);
     if (fstat(*fd, &status) != 0 || (status.st_size > 0 && !overwrite) || ftruncate(*fd, 0) != 0) {
         close(*fd);
-        return fail("{}: has been made by somebody else meanwhile; name another file", output);
+        return fail("{}: has been created by someone else in the meantime; give another file", output);
     }
     return fdopen(*fd, "w");
 }
@@ -99,23 +99,24 @@ Run add_hot(CLI::App& app) {
     auto arguments = std::make_shared<HotArguments>();
     auto& request = arguments->request;
     app.add_option("input", request.input,
-                   "perf.data, or what perf report --stdio printed; - reads standard input")
+                   "perf.data, or the output of perf report --stdio; - for standard input")
         ->capture_default_str();
-    app.add_option("-o,--output", arguments->output, "Where the list goes; - is standard output")
+    app.add_option("-o,--output", arguments->output, "Write the list to FILE; - for standard output")
+        ->option_text("FILE")
         ->capture_default_str();
     app.add_flag(kOverwriteOption, arguments->overwrite, kOverwriteText);
     app.add_option("--min-percent", request.options.min_percent,
-                   "Keep functions above this share of all samples")
+                   "Keep functions with more than N % of all samples")
         ->check(number(0, 100))
         ->capture_default_str();
     app.add_option("--module", request.options.module,
-                   "Keep only functions of modules that match this name or glob");
+                   "Keep only functions of modules that match this name or pattern");
     app.add_option("--program", request.programs,
-                   "Program or library to look up the waiting functions and the code in, when the input does "
-                   "not name its files")
+                   "Look up waiting functions and code in this program or library if the input does not name "
+                   "its files")
         ->option_text("FILE");
     app.add_flag("--no-waits", arguments->no_waits,
-                 "Add no waiting functions, which samples of the CPU do not show");
+                 "Do not add functions that wait (CPU samples do not show them)");
     return [arguments] { return run_hot(arguments->request, *arguments); };
 }
 

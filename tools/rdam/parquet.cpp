@@ -27,8 +27,7 @@ Result<std::string> find_module() {
          {own.parent_path() / "../python", own.parent_path() / ".." / RDAM_PYTHON_DIR}) {
         if (fs::exists(place / "rdam/parquet.py", error)) return place.lexically_normal().string();
     }
-    return fail("the Python module rdam is not where it was installed with {}: install rdam again",
-                own.string());
+    return fail("the Python module rdam is not where it was installed with {}: reinstall rdam", own.string());
 }
 
 std::string last_line(std::string_view text) {
@@ -49,8 +48,9 @@ Result<ChildOutput> run_python(const std::string& file, const std::vector<std::s
     auto ran = run_child(command, {"PYTHONPATH=" + path, "PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1"},
                          kMaxOutput);
     if (ran) return ran;
-    return fail("{}: takes Python with pyarrow: {}; name one in RDAM_PYTHON, or a folder instead of the file",
-                file, ran.error().message);
+    return fail(
+        "{}: needs Python with pyarrow: {}; set RDAM_PYTHON to one, or give a directory instead of the file",
+        file, ran.error().message);
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ Result<void> check_parquet(const std::string& file) {
     if (!ran) return tl::unexpected{ran.error()};
     if (ran->exit_code == 0) return {};
     return fail(
-        "{}: takes pyarrow and numpy, and {} has not both ({}): 'pip install pyarrow numpy', name another "
-        "Python in RDAM_PYTHON, or a folder instead of the file",
+        "{}: needs pyarrow and numpy, and {} does not have both ({}): 'pip install pyarrow numpy', set "
+        "RDAM_PYTHON to another Python, or give a directory instead of the file",
         file, python(), last_line(ran->err));
 }
 

@@ -1,4 +1,4 @@
-// What is known about well-known functions: wrappers/catalogue/catalogue.toml, one readable data file.
+// Facts about well-known functions: wrappers/catalogue/catalogue.toml, one readable data file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a function's instructions tell of how long a call can take: whether it calls, waits or loops.
+// What a function's instructions reveal about the duration of a call: whether it calls, waits or loops.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whether a loop does nothing but look at memory until somebody else has changed it.
+// Whether a loop only reads memory until someone else changes it.
 #pragma once
 
 #include <span>

@@ -95,7 +95,7 @@ std::optional<Leaf> leaf_at(const ObjectFile& file, const Symbol& symbol, const 
 }
 
 std::string description(const Leaf& leaf) {
-    if (leaf.bytes == 0) return "small leaf (whose code is chosen when the program starts)";
+    if (leaf.bytes == 0) return "small leaf (its code is chosen when the program starts)";
     if (concerns_others(leaf.shape)) return fmt::format("small and called often ({} bytes)", leaf.bytes);
     return fmt::format("small leaf{} ({} bytes)", leaf.shape.loops() ? " with a short loop" : "", leaf.bytes);
 }

@@ -1,4 +1,4 @@
-// Which hot functions are so small that recording each of their calls would cost more than the calls.
+// Which hot functions are so small that recording a call would cost more than the call itself.
 #pragma once
 
 #include "wrappers/catalogue/catalogue.h"

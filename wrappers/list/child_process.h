@@ -1,4 +1,4 @@
-// Runs a program without a shell and collects what it prints.
+// Runs a program without a shell and collects its output.
 #pragma once
 
 #include <string>

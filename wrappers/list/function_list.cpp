@@ -40,13 +40,13 @@ bool has_control_characters(std::string_view text) {
 
 Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
     if (has_control_characters(text))
-        return fail("{}: holds control characters; a list is a text file with one function a line", origin);
+        return fail("{}: holds control characters; a list is a text file with one function per line", origin);
     ListEntry entry;
     entry.text = text;
     entry.sampled = text.front() == kSampledMark;
     if (entry.sampled) text = trim_blanks(text.substr(1));
     if (text.empty())
-        return fail("{}: '{}' lacks the name behind the mark; write ~name or ~module:name", origin,
+        return fail("{}: '{}' lacks the name after the mark; write ~name or ~module:name", origin,
                     entry.text);
     const auto colon = find_scope_colon(text);
     if (colon == std::string_view::npos) {
@@ -56,10 +56,10 @@ Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
         entry.name = trim_blanks(text.substr(colon + 1));
         if (entry.scope.empty() || entry.name.empty())
             return fail("{}: '{}' lacks the {} the colon; write name, module:name or file.c:name", origin,
-                        entry.text, entry.scope.empty() ? "module before" : "name behind");
+                        entry.text, entry.scope.empty() ? "module before" : "name after");
     }
     if (entry.name.front() == kSampledMark)
-        return fail("{}: '{}' has the mark ~ in front of the name; write one, before everything: ~{}{}{}",
+        return fail("{}: '{}' has the mark ~ in front of the name; write it before everything else: ~{}{}{}",
                     origin, entry.text, entry.scope, entry.scope.empty() ? "" : ":",
                     trim_blanks(std::string_view(entry.name).substr(1)));
     entry.origin = std::move(origin);
@@ -90,7 +90,7 @@ class ListMaker {
 
 Result<FunctionList> unless_empty(FunctionList list, std::string_view origin) {
     if (list.entries.empty())
-        return fail("{}: names no function; write one a line, as name or module:name", origin);
+        return fail("{}: names no function; write one per line, as name or module:name", origin);
     return list;
 }
 
@@ -129,7 +129,7 @@ const char* kind_of_file(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return nullptr;
     if (S_ISDIR(status.st_mode)) return "a directory";
-    if (!S_ISREG(status.st_mode)) return "no regular file";
+    if (!S_ISREG(status.st_mode)) return "not a regular file";
     return begins_like_text(path) ? kTextFile.data() : "a program, a library or other data";
 }
 
@@ -141,7 +141,7 @@ Result<FunctionList> load_names(const std::string& value, const char* kind) {
     auto list = parse_function_names(value, "RDAM_FUNCTIONS");
     if (list && kind != nullptr)
         list->entries.front().unless_found =
-            fmt::format("the file {0} is {1} and no list (./{0} would mean the file)", value, kind);
+            fmt::format("the file {0} is {1}, not a list (./{0} would mean the file)", value, kind);
     return list;
 }
 
@@ -197,7 +197,7 @@ Result<FunctionList> load_function_list(const std::string& value) {
         return fail("{}; '{},' means the function of that name, not the file", list.error().message, value);
     for (ListEntry& entry : list->entries)
         entry.unless_found =
-            fmt::format("it stands in the file {0}; '{0},' means the function of that name", value);
+            fmt::format("it is in the file {0}; '{0},' means the function of that name", value);
     return list;
 }
 

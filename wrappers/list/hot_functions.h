@@ -27,7 +27,7 @@ enum class LeftOut : std::uint8_t {
     no_file,     ///< in generated code, the vdso, …
     guest,       ///< in a virtual machine
     module,      ///< in a module that was not asked for
-    unwritable,  ///< its name cannot stand in a list
+    unwritable,  ///< its name cannot be written in a list
 };
 
 struct LeftOutLine {

@@ -1,4 +1,4 @@
-// Whose time the kernel's is: the innermost user-space function's of every chain that ends in the kernel.
+// Credits time in the kernel to the innermost user-space function of each chain that ends in the kernel.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Which names of a report are the kernel's, the program's, or no functions at all.
+// Which names in a report belong to the kernel, to the program, or to no function.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -116,13 +116,12 @@ std::vector<std::string> default_waits(const Catalogue& catalogue) {
 void add_waits(const HotRequest& request, const Catalogue& catalogue, HotReport& result) {
     auto waiting = waiting_functions(request.programs.empty() ? result.objects : request.programs, catalogue);
     for (const auto& reason : waiting.unreadable)
-        result.notes.push_back(fmt::format("{}: the waiting functions it calls are not known", reason));
+        result.notes.push_back(fmt::format("{}: the waiting functions it calls are unknown", reason));
     if (waiting.objects == 0) {
         waiting.names = default_waits(catalogue);
         result.notes.emplace_back(
-            "the files of the program are not known, so all waiting functions of the catalogue are added; "
-            "name the program "
-            "with --program, or leave them out with --no-waits");
+            "the files of the program are unknown, so all waiting functions of the catalogue are added; give "
+            "the program with --program, or leave them out with --no-waits");
     }
     std::set<std::string> known;
     for (const auto& function : result.hot.functions)
@@ -142,10 +141,10 @@ void add_notes(const PerfReport& report, HotReport& result) {
         report.has_chains
             ? "no user-space caller was recorded or printed for it (perf report -g graph,0 prints all)"
         : report.has_children
-            ? "the report has no call chains (-g none); it is known of waiting functions only"
+            ? "the report has no call chains (-g none); those of waiting functions are known"
             : "the report has no call chains; record with perf record -g";
     result.notes.push_back(
-        fmt::format("{:.1f} % of the time is the kernel's and credited to no function: {}", open, why));
+        fmt::format("{:.1f} % of the time is in the kernel and credited to no function: {}", open, why));
 }
 
 std::string percent_text(double percent) {
@@ -167,9 +166,9 @@ std::string reason_text(const LeftOutLine& line, bool credited) {
         case LeftOut::guest:
             return "runs in a virtual machine";
         case LeftOut::module:
-            return "not in a module that was asked for";
+            return "not in a requested module";
         case LeftOut::unwritable:
-            return "its name cannot stand in a list";
+            return "its name cannot be written in a list";
     }
     return {};
 }

@@ -1,4 +1,4 @@
-// `rdam hot`: from what perf saw to a list of functions.
+// `rdam hot`: from a perf profile to a list of functions.
 #pragma once
 
 #include <functional>

@@ -266,7 +266,8 @@ bool begins_with_percentage(std::string_view line) {
 
 tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origin) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-        return fail("{}: is empty; give it what perf report --stdio prints, or a perf.data file", origin);
+        return fail("{}: is empty; give rdam hot the output of perf report --stdio, or a perf.data file",
+                    origin);
     const auto lines = lines_of(text);
     const auto titles = std::find_if(lines.begin(), lines.end(), PerfColumns::looks_like_titles);
     if (titles != lines.end() && PerfColumns::is_hierarchy(*titles))
@@ -276,7 +277,7 @@ tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origi
                     origin);
     if (std::any_of(lines.begin(), lines.end(), begins_with_percentage))
         return fail("{}: is a report without its column titles; print it without -q", origin);
-    return fail("{}: is no output of perf report --stdio and no perf.data file", origin);
+    return fail("{}: is neither output of perf report --stdio nor a perf.data file", origin);
 }
 
 tl::unexpected<Error> no_rows(std::string_view origin) {

@@ -1,4 +1,4 @@
-// What `perf report --stdio` printed, as rows. Every form it has but --hierarchy is read: columns in any
+// Output of `perf report --stdio`, as rows. Every form except --hierarchy is read: columns in any
 // order, fixed widths or a separator (-t), with and without call chains.
 #pragma once
 

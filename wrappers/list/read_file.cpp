@@ -42,9 +42,9 @@ ssize_t read_some(int fd, char* bytes, std::size_t size, bool is_pipe) {
 std::string why_unread(int error) {
     switch (error) {
         case ENXIO:
-            return "is a pipe that nobody writes to; save what is to be read to a file first";
+            return "is a pipe that nobody writes to; save the input to a file first";
         case ETIMEDOUT:
-            return "is a pipe to which nothing is written; save what is to be read to a file first";
+            return "is a pipe to which nothing is written; save the input to a file first";
         default:
             return fmt::format("cannot be read: {}", std::strerror(error));
     }

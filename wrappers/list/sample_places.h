@@ -1,4 +1,4 @@
-// Where in the functions the samples of a perf.data lie.
+// Where in the functions the samples of a perf.data file are.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ Result<std::vector<std::string>> callable_names(const std::string& path) {
             names = symbols_of(elf.get(), SHT_SYMTAB, true);
     }
     ::close(fd);
-    if (!is_elf) return fail("{}: is no ELF file", path);
+    if (!is_elf) return fail("{}: is not an ELF file", path);
     return names;
 }
 

@@ -1,4 +1,4 @@
-// Which functions of the catalogue a program may sleep in.
+// The functions of the catalogue in which a program may sleep.
 #pragma once
 
 #include <string>

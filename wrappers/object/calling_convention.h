@@ -1,4 +1,4 @@
-// Where arguments travel: the System V AMD64 psABI, 3.2.3, for values that have been classified.
+// Where arguments are passed: System V AMD64 psABI, 3.2.3, for classified values.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Linkage names to the names people write: C++ (Itanium), Rust (legacy and v0), compiler clones.
+// From linkage names to readable names: C++ (Itanium), Rust (legacy and v0), compiler clones.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One opened ELF file: ownership, and the few reads that everything else is made of.
+// One opened ELF file: ownership, and the basic reads on which everything else builds.
 #pragma once
 
 #include <gelf.h>

@@ -1,4 +1,4 @@
-// What must be known about a program before it is started under the recorder.
+// Facts about a program that are needed before it is started under the recorder.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Copies of functions that were compiled into others, which no recorder sees.
+// Inlined copies of functions, which no recorder sees.
 #pragma once
 
 #include <cstdint>

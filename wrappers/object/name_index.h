@@ -1,4 +1,4 @@
-// Which symbols of an object may answer to a name that is not written as in the symbol table.
+// Which symbols of an object may match a name that is not spelled as in the symbol table.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Says for certain that a text is not in another one, which was read once.
+// Proves that a text does not occur in another one, which was read once.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How values of a class are copied, which decides how they are handed over.
+// How values of a class are copied, which decides how they are passed.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How a value of a type travels: the classification of the System V AMD64 psABI (3.2.3) on DWARF types.
+// How a value of a type is passed: the classification of the System V AMD64 psABI (3.2.3) on DWARF types.
 #pragma once
 
 #include <elfutils/libdw.h>

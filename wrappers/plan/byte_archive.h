@@ -1,4 +1,4 @@
-// Structures to bytes and back. Each is described once, by fields(archive, structure), for both directions.
+// Converts structures to bytes and back. fields(archive, structure) describes each once, for both directions.
 #pragma once
 
 #include <concepts>

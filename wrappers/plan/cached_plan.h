@@ -1,4 +1,4 @@
-// A plan from an earlier run, where nothing has changed since.
+// A plan from an earlier run, if nothing has changed since.
 #pragma once
 
 #include "wrappers/plan/plan_store.h"

@@ -1,5 +1,5 @@
-// Where a function is entered besides its first byte, and what room there is behind its last and before its
-// first.
+// Where a function is entered other than at its first byte, and how much room there is after its last and
+// before its first byte.
 #pragma once
 
 #include <cstdint>

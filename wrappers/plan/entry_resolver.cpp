@@ -75,14 +75,14 @@ void EntryResolver::follow_ifunc(Candidate& candidate, const Symbol& symbol) {
     const auto place = chosen == 0 ? std::nullopt : objects_.locate(chosen);
     if (!request_.resolve_ifunc) {
         candidate.refusal =
-            "its implementation is chosen (IFUNC) after the library has been looked at: list the "
+            "its implementation is chosen (IFUNC) after the library has been inspected: list the "
             "implementation itself";
         return;
     }
     if (!place) {
         candidate.refusal = chosen == 0
                                 ? "its implementation is chosen when the program starts (IFUNC), and the "
-                                  "choice could not be learnt"
+                                  "choice could not be determined"
                                 : "its implementation (IFUNC) lies outside all files, in the kernel's vdso";
         return;
     }
@@ -99,7 +99,7 @@ Candidate EntryResolver::candidate_for(std::size_t object, const Symbol& symbol,
                                        const NameQuery& query) {
     Candidate candidate{object, symbol.address, std::string{symbol.name}, {}, {}, kind == MatchKind::glob};
     if (kind == MatchKind::clone) {
-        candidate.remark = fmt::format("as {}, the compiler's copy of {}: no other is in the file",
+        candidate.remark = fmt::format("as {}, the compiler's copy of {}: the file has no other",
                                        display_name(symbol.name), query.name());
     }
     if (!symbol.is_code()) {
@@ -199,7 +199,8 @@ std::string EntryResolver::why_nothing(const ListEntry& entry, const std::vector
     }
     if (entry.scope.empty() && query.is_glob() && request_.has_executable) {
         return fmt::format(
-            "{} has no such function; a glob without module means its own: for a library's write module:{}",
+            "{} has no such function; a pattern without a module matches only its own functions: for a "
+            "library's, write module:{}",
             objects_.module_name(0), entry.name);
     }
     std::string reason;

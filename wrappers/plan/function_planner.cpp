@@ -61,13 +61,11 @@ Result<void> check_place(const ObjectFile& file, std::uint64_t address) {
         }
     }
     if (const Symbol* around = surrounding(file, address)) {
-        return fail("lies in the middle of {}, which runs into it without a call",
-                    display_name(around->name));
+        return fail("lies in the middle of {}, which falls through into it", display_name(around->name));
     }
     const auto frame = file.frames().find(address);
     if (frame && frame->begin != address) {
-        return fail("lies in the middle of the function at {:#x}, which runs into it without a call",
-                    frame->begin);
+        return fail("lies in the middle of the function at {:#x}, which falls through into it", frame->begin);
     }
     if (only_labels_at(file, address) && !frame) {
         return fail("is a label in hand-written code, not known to be a function");
@@ -78,7 +76,7 @@ Result<void> check_place(const ObjectFile& file, std::uint64_t address) {
 Result<void> check_body(std::span<const std::uint8_t> body) {
     if (body.empty()) return fail("its code is not in the file");
     if (std::all_of(body.begin(), body.end(), [](std::uint8_t byte) { return byte == 0; })) {
-        return fail("its code in the file is nothing but zeros");
+        return fail("its code in the file is all zeros");
     }
     return {};
 }
@@ -207,7 +205,7 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
     const auto reads = return_address_reads_.try_emplace(candidate.object, file).first;
     const bool tells_caller = known.described != nullptr && known.described->tells_caller;
     if (const auto at = reads->second.first_in(*extent); at && !tells_caller) {
-        return fail("looks at its return address (at +{}), which would lie in the recorder", *at);
+        return fail("reads its return address (at +{}), which would point into the recorder", *at);
     }
 
     PlannedFunction function;

@@ -1,4 +1,4 @@
-// What is to be done to one function, or why nothing can be.
+// Plans how to wrap one function, or says why it cannot be wrapped.
 #pragma once
 
 #include <map>

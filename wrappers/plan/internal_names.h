@@ -1,4 +1,4 @@
-// Names that only a library's debug symbols know, and the exported functions that stand for them.
+// Names known only from a library's debug symbols, and the exported functions that stand for them.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Names that exist and look like one that does not.
+// Existing names similar to one that does not exist.
 #pragma once
 
 #include <string>

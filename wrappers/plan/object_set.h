@@ -1,4 +1,4 @@
-// The objects of one process, opened when first asked for, and what excludes some of them from wrapping.
+// The objects of one process, opened on first use, and the reasons for not wrapping some of them.
 #pragma once
 
 #include <cstdint>

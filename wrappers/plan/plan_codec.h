@@ -1,4 +1,4 @@
-// A finished plan with all it was made from, as bytes: what the plan cache keeps in a file.
+// Encodes a finished plan with its sources as bytes, for a file in the plan cache.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// All that a plan is made from, in a form that can be compared with what there is now.
+// Everything that a plan depends on, in a form that can be compared with the current state.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The folder in which finished plans are kept from one run to the next.
+// The directory that keeps finished plans from one run to the next.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,8 @@ class PlanMaker {
         answer.function = fmt::format("{}:{}", kRegionModule, entry.name);
         if (!entry.scope.empty()) return answer;
         answer.reason = fmt::format(
-            "no function has that name, so it is taken for a region that the program may mark; {} says so",
+            "no function has that name, so rdam takes it for a region that the program may mark; {} says so "
+            "explicitly",
             answer.function);
         answer.nearest = nearest(entry);
         return answer;
@@ -86,8 +87,7 @@ class PlanMaker {
             answer.reason = fmt::format("{} was not loaded", entry.scope);
             return answer;
         }
-        answer.reason =
-            entry.scope == kRegionModule ? "no object that is loaded holds a region of that name" : why;
+        answer.reason = entry.scope == kRegionModule ? "no loaded object has a region of that name" : why;
         if (!entry.unless_found.empty()) answer.reason += "; " + entry.unless_found;
         answer.nearest = nearest(entry);
         return answer;

@@ -1,4 +1,4 @@
-// From a list of names and the objects a process has loaded to what is to be done to its code.
+// From a list of names and a process's loaded objects to a plan of how to patch its code.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Functions that look at who called them.
+// Functions that read their return address.
 #pragma once
 
 #include <elfutils/libdw.h>

@@ -1,4 +1,4 @@
-// Who in a function refers to the function's own first bytes.
+// Finds references within a function to its own first bytes.
 #pragma once
 
 #include <cstdint>

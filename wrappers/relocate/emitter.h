@@ -1,4 +1,4 @@
-// Writes moved instructions down so that they do the same at their new place.
+// Encodes relocated instructions so that they do the same at their new address.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One decoded instruction of a function, seen with the eyes of somebody who wants to put it somewhere else.
+// One decoded instruction of a function, with what matters for relocating it.
 #pragma once
 
 #include <Zydis/Zydis.h>

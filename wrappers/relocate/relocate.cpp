@@ -152,7 +152,7 @@ Result<void> check_size(const Task& task) {
     if (task.body.empty()) return fail("has no code in the file");
     if (task.body.size() > kMaxBody) return fail("larger than {} bytes", kMaxBody);
     if (task.body.size() + task.padding < task.patch_size)
-        return fail("shorter than the patch ({} of {} bytes), and no padding behind it",
+        return fail("shorter than the patch ({} of {} bytes), without padding behind it",
                     task.body.size() + task.padding, task.patch_size);
     return {};
 }
@@ -163,7 +163,7 @@ Result<MovedPrologue> move_for_patch(const Task& task) {
     if (!region) return tl::unexpected(region.error());
     const Instruction& last = region->back();
     if (last.end() < task.patch_size && last.falls_through())
-        return fail("shorter than the patch, and runs on into the padding behind it");
+        return fail("shorter than the patch, and continues into the padding behind it");
     auto code = relocation::emit_moved(*region, task.address);
     if (!code) return tl::unexpected(code.error());
     const auto original = task.body.first(last.end());

@@ -1,4 +1,4 @@
-// Moves the first instructions of a function somewhere else, so that a jump can stand in their place.
+// Relocates the first instructions of a function, so that a jump can take their place.
 #pragma once
 
 #include <cstddef>

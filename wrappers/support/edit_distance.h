@@ -1,4 +1,4 @@
-// How much two spellings differ.
+// The edit distance of two spellings.
 #pragma once
 
 #include <cstddef>

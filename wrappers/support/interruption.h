@@ -1,4 +1,4 @@
-// Ctrl-C and its like while files are half written.
+// Handles Ctrl-C and similar signals while files are being written.
 #pragma once
 
 namespace rdam {

@@ -54,7 +54,7 @@ std::vector<std::string> unknown_variables(const char* const* environment) {
         if (!name.starts_with(kPrefix) || is_known(name)) continue;
         const std::string_view near = nearest(name);
         lines.push_back(fmt::format(
-            "{}: there is no such variable{}; it has no effect", printable(name),
+            "{}: unknown variable{}; it has no effect", printable(name),
             near.empty() ? ": man rdam-record lists them" : fmt::format(", the nearest is {}", near)));
     }
     return lines;

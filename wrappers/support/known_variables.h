@@ -1,4 +1,4 @@
-// Variables of the environment that look like the recorder's and are not.
+// Environment variables that look like the recorder's but are not.
 #pragma once
 
 #include <span>

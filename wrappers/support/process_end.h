@@ -1,4 +1,4 @@
-// Waiting for a process that is no child of ours.
+// Waits for a process that is not our child.
 #pragma once
 
 #include <chrono>

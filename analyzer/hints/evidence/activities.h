@@ -1,4 +1,4 @@
-// When the threads were inside each function, as far as their timelines tell.
+// When the threads were inside each function, according to their timelines.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whether a variable of the calls can be told from the time of the run.
+// Whether a variable of the calls can be distinguished from the time in the run.
 #pragma once
 
 #include <cstdint>

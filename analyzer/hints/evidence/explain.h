@@ -1,4 +1,4 @@
-// How much of what the calls of a function lost goes with a variable: a parameter, the return value, the
+// How much of a function's loss a variable explains: a parameter, the return value, the
 // caller, …
 //
 // A loss is what a call took beyond the fastest of those that it is compared with. With a variable as key the

@@ -1,4 +1,4 @@
-// What the losses of a function have in common with what other threads are inside.
+// How the losses of a function overlap with the functions that other threads are inside.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a variable of the calls explains of a function's loss, time taken into account.
+// How much of a function's loss a variable of its calls explains, taking time into account.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ void find_processors(const Suspicion& suspicion, Hints& hints);
 /// for the same. Only where instructions were counted.
 void find_instructions(const Suspicion& suspicion, Hints& hints);
 
-/// `suspect`: a function that another thread is inside while calls are slow.
-void find_suspects(const Suspicion& suspicion, Hints& hints);
+/// `concurrent`: a function that another thread is inside while calls are slow.
+void find_concurrent_functions(const Suspicion& suspicion, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.
 void find_off_processor(const Suspicion& suspicion, Hints& hints);
 /// `waits` or `no_parameter`: what was asked of the calls and explains less than half. `hints`: what was

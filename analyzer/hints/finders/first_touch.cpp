@@ -43,15 +43,15 @@ void judge(const Suspicion& suspicion, const trace::ParameterInfo& parameter, Hi
     const double there = median_ns(suspicion, [&](std::size_t i) { return is_new[i]; });
     const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !is_new[i]; });
     if (there < kSlower * elsewhere) return;
-    hints.push_back({.kind = "first_touch",
-                     .text = fmt::format(
-                         "{:.0f} % of the lost time is in the {:.0f} % of the calls whose {} is in a page "
-                         "that no call was given before: they take {} (median), the others {}, as where "
-                         "memory is put in place when it is touched first",
-                         100 * shares.lost, 100 * shares.calls, parameter.name, output::human_time(there),
-                         output::human_time(elsewhere)),
-                     .share = shares.lost,
-                     .parameter = parameter.name});
+    hints.push_back(
+        {.kind = "first_touch",
+         .text = fmt::format("{:.0f} % of the lost time is in the {:.0f} % of the calls whose {} points to a "
+                             "page that no earlier call was given: they take {} (median), the others {}, "
+                             "which looks like page faults on first touch",
+                             100 * shares.lost, 100 * shares.calls, parameter.name, output::human_time(there),
+                             output::human_time(elsewhere)),
+         .share = shares.lost,
+         .parameter = parameter.name});
 }
 
 }  // namespace

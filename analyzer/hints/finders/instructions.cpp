@@ -142,27 +142,26 @@ Findings find(const Suspicion& suspicion) {
 }
 
 std::string against(const Findings& found) {
-    return fmt::format("{} against {}", output::human_count(found.slow_instructions),
+    return fmt::format("{} vs. {}", output::human_count(found.slow_instructions),
                        output::human_count(found.fast_instructions));
 }
 
 void add_more(const Suspicion& suspicion, const Findings& found, double share, Hints& hints) {
     if (found.slow_instructions <= found.fast_instructions) return;
     if (suspicion.function.busy_waits || suspicion.function.waits) {
-        hints.push_back({.kind = "busy_wait",
-                         .text = fmt::format(
-                             "calls that lose time execute more instructions ({}): in a function that waits "
-                             "these may be rounds of waiting; look for who makes it wait",
-                             against(found)),
-                         .share = share});
+        hints.push_back(
+            {.kind = "busy_wait",
+             .text = fmt::format("calls that lose time execute more instructions ({}): this function waits, "
+                                 "so these may be iterations of a waiting loop; find out what makes it wait",
+                                 against(found)),
+             .share = share});
         return;
     }
-    hints.push_back(
-        {.kind = "more_work",
-         .text = fmt::format("calls that lose time execute more instructions ({}): more work, or rounds of "
-                             "a loop that waits",
-                             against(found)),
-         .share = share});
+    hints.push_back({.kind = "more_work",
+                     .text = fmt::format("calls that lose time execute more instructions ({}): more work, or "
+                                         "iterations of a waiting loop",
+                                         against(found)),
+                     .share = share});
 }
 
 }  // namespace
@@ -181,12 +180,12 @@ void find_instructions(const Suspicion& suspicion, Hints& hints) {
     const double slower =
         std::min(1 - explains, 1 - found.plausible / found.known) * std::min(found.known, 1.0);
     if (slower < kWorthTelling || suspicion.function.waits || suspicion.function.busy_waits) return;
-    hints.push_back({.kind = "slower_work",
-                     .text = fmt::format(
-                         "the same instructions take longer ({:.2g} ns each against {:.2g}, at about {} a "
-                         "call): caches, memory, the processor's pace, or others that disturb it",
-                         found.slow_pace, found.fast_pace, output::human_count(found.slow_instructions)),
-                     .share = slower});
+    hints.push_back(
+        {.kind = "slower_work",
+         .text = fmt::format("the same instructions take longer ({:.2g} ns each vs. {:.2g}, with about {} "
+                             "per call): caches, memory, processor frequency, or interference",
+                             found.slow_pace, found.fast_pace, output::human_count(found.slow_instructions)),
+         .share = slower});
 }
 
 }  // namespace rdam::hints

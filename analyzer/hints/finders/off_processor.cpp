@@ -44,18 +44,17 @@ void find_off_processor(const Suspicion& suspicion, Hints& hints) {
     const bool waits = shares.blocked >= shares.preempted;
     const score::Report& report = suspicion.report;
     const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
-    hints.push_back(
-        {.kind = waits ? "blocked" : "preempted",
-         .text = fmt::format("{:.0f} % of the lost time{} the thread was off the processor ({:.0f} "
-                             "% blocked, {:.0f} % preempted): {}",
-                             100 * off,
-                             part ? fmt::format(", of calls up to {} of the run,",
-                                                output::human_time(report.switches_until_ns))
-                                  : "",
-                             100 * shares.blocked, 100 * shares.preempted,
-                             waits ? "it waits, for a lock, a file, memory or another thread"
-                                   : "others have its processor meanwhile"),
-         .share = off});
+    hints.push_back({.kind = waits ? "blocked" : "preempted",
+                     .text = fmt::format("for {:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
+                                         "blocked, {:.0f} % preempted): {}",
+                                         100 * off,
+                                         part ? fmt::format(" in the first {} of the run",
+                                                            output::human_time(report.switches_until_ns))
+                                              : "",
+                                         100 * shares.blocked, 100 * shares.preempted,
+                                         waits ? "it waits for a lock, a file, memory or another thread"
+                                               : "something else runs on its processor"),
+                     .share = off});
 }
 
 std::optional<score::OffShare> off_share(const Suspicion& suspicion) {

@@ -107,8 +107,8 @@ bool tell_parameters(const Suspicion& suspicion, const std::vector<Classes>& par
     hints.push_back(
         {.kind = kParameter,
          .text = fmt::format("{0} and {1} together explain {2:.0f} % of the variation; with --key '{3}:{0}' "
-                             "--key '{3}:{1}' the score falls from {4:.2f} to about {5:.2f}: if they say how "
-                             "much there is to do, that is no interference",
+                             "--key '{3}:{1}' the score falls from {4:.2f} to about {5:.2f}: if they "
+                             "determine the amount of work, this is not interference",
                              pair.a, pair.b, 100 * pair.explains, name, suspicion.row.rdam, left),
          .share = pair.explains,
          .parameter = pair.a + ", " + pair.b,
@@ -129,10 +129,10 @@ void tell_growth(const Suspicion& suspicion, const std::vector<Classes>& paramet
     if (best.explains < std::max(kWorthTelling, alone + kMore)) return;
     hints.push_back(
         {.kind = kParameter,
-         .text = fmt::format("{} and the number of calls so far together explain {:.0f} % of the variation: "
-                             "so it is if the work depends on {} and on something that grows with the calls, "
-                             "and then it is no interference",
-                             best.a, 100 * best.explains, best.a),
+         .text = fmt::format(
+             "{} and the number of calls so far together explain {:.0f} % of the variation: if the work "
+             "depends on {} and on something that grows with the calls, this is not interference",
+             best.a, 100 * best.explains, best.a),
          .share = best.explains,
          .parameter = best.a + ", " + best.b,
          .explains = best.explains,

@@ -42,8 +42,8 @@ double judge(const Suspicion& suspicion, const Asked& asked, const Variable& var
     const std::string text =
         found.or_time
             ? fmt::format(
-                  "the loss goes with {} ({:.0f} % of the variation), and with the time of the run: "
-                  "the two cannot be told apart here; {}",
+                  "the loss follows {} ({:.0f} % of the variation), but also the time in the run: the two "
+                  "cannot be distinguished here; {}",
                   asked.subject, 100 * found.share, asked.unless_time)
             : fmt::format("{} explains {:.0f} % of the variation; {} {}: {}", asked.subject,
                           100 * found.share, asked.as_key, falls(suspicion, left), asked.conclusion);
@@ -57,13 +57,13 @@ double judge(const Suspicion& suspicion, const Asked& asked, const Variable& var
 }
 
 constexpr auto kObjects =
-    "some objects take longer than others, because there is more to do with them or because others use them";
+    "some objects take longer than others, because they need more work or because other threads use them";
 
 /// What it may mean that the time goes with a parameter.
 std::string conclusion(const trace::FunctionInfo& function, const trace::ParameterInfo& parameter) {
     if (static_cast<ValueKind>(parameter.kind) == ValueKind::pointer) return kObjects;
-    if (function.waits || function.busy_waits) return "it waits longer with some values than with others";
-    return "if it says how much there is to do, that is no interference";
+    if (function.waits || function.busy_waits) return "it waits longer for some values than for others";
+    return "if it determines the amount of work, this is not interference";
 }
 
 void judge_parameters(const Suspicion& suspicion, Hints& hints) {
@@ -76,8 +76,8 @@ void judge_parameters(const Suspicion& suspicion, Hints& hints) {
              .subject = parameter.name,
              .as_key = fmt::format("with --key '{}:{}'", suspicion.row.name, parameter.name),
              .conclusion = conclusion(suspicion.function, parameter),
-             .unless_time =
-                 fmt::format("if {} is the size of the work, it is no interference", parameter.name)},
+             .unless_time = fmt::format("if {} determines the amount of work, this is not interference",
+                                        parameter.name)},
             [&](std::size_t i) { return value_of(parameter, sample.word(i, parameter.word)); }, hints);
     }
 }
@@ -88,8 +88,8 @@ void judge_caller(const Suspicion& suspicion, Hints& hints) {
         {.name = kCaller,
          .subject = "the caller",
          .as_key = fmt::format("with --split-by-context '{}'", suspicion.row.name),
-         .conclusion = "some places have more to do, or call it when others are at work",
-         .unless_time = "if some places have more to do, it is no interference"},
+         .conclusion = "some call sites need more work, or call it while other threads are active",
+         .unless_time = "if some call sites need more work, this is not interference"},
         [&](std::size_t i) { return suspicion.row.sample.calls[i].caller; }, hints);
 }
 
@@ -101,8 +101,8 @@ void judge_loops(const Suspicion& suspicion, Hints& hints) {
         return Asked{.name = name,
                      .subject = "the number of " + name,
                      .as_key = "without --fold-loops",
-                     .conclusion = "more rounds take longer, be they work or attempts",
-                     .unless_time = "if that is how much there is to do, it is no interference"};
+                     .conclusion = "more iterations take longer, whether they are work or retries",
+                     .unless_time = "if it determines the amount of work, this is not interference"};
     };
     const score::Sample& sample = suspicion.row.sample;
     double best = 0;
@@ -124,10 +124,10 @@ void judge_keys_inside(const Suspicion& suspicion, Hints& hints) {
     judge(
         suspicion,
         {.name = kKeysInside,
-         .subject = "what the calls inside are given (their keys)",
+         .subject = "the combination of the callees' keys",
          .as_key = "with --deep-keys",
          .conclusion = kObjects,
-         .unless_time = "if with some of them there is more to do, it is no interference"},
+         .unless_time = "if some of them need more work, this is not interference"},
         [&](std::size_t i) { return calls[i].inside_keys; }, hints);
 }
 
@@ -186,14 +186,13 @@ void add_early_return(const Suspicion& suspicion, const BestResult& best, Hints&
     hints.push_back(
         {.kind = "early_return",
          .text = fmt::format(
-             "calls that return {} take {} (median), the others {}: that explains {:.0f} % of the "
-             "variation; {}",
+             "calls that return {} take {} (median), the others {}: this explains {:.0f} % of the variation; "
+             "{}",
              mining::format_value(suspicion.function.result.front(), best.value), output::human_time(with),
              output::human_time(without), 100 * explains,
              best.found.or_time
-                 ? "it goes with the time of the run as well: the two cannot be told apart here"
-                 : "two ways through the function, or the value tells that the call had to "
-                   "wait"),
+                 ? "it also follows the time in the run: the two cannot be distinguished here"
+                 : "there are two paths through the function, or the value shows that the call had to wait"),
          .share = explains,
          .parameter = kReturnValue,
          .explains = explains,
@@ -214,9 +213,9 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
         suspicion,
         {.name = kReturnValue,
          .subject = "the return value",
-         .as_key = "among calls with the same one",
-         .conclusion = "it is how much work there was, or it tells how long the call had to wait",
-         .unless_time = "if it is how much work there was, it is no interference"},
+         .as_key = "among calls that return the same value",
+         .conclusion = "it shows how much work there was, or how long the call had to wait",
+         .unless_time = "if it shows how much work there was, this is not interference"},
         [&](std::size_t i) -> std::optional<std::uint64_t> {
             if (!calls[i].returned) return std::nullopt;
             return value_of(type, calls[i].result);

@@ -99,11 +99,10 @@ void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
     const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !on_slow(i); });
     if (there < kSlower * elsewhere) return;
     hints.push_back({.kind = "processor",
-                     .text = fmt::format(
-                         "{:.0f} % of the lost time is in the {:.0f} % of the calls that ran on {}: there "
-                         "they take {} (median), elsewhere {}",
-                         100 * shares.lost, 100 * shares.calls, where(suspicion, slow),
-                         output::human_time(there), output::human_time(elsewhere)),
+                     .text = fmt::format("{:.0f} % of the lost time is in the {:.0f} % of the calls that ran "
+                                         "on {}: they take {} there (median) and {} elsewhere",
+                                         100 * shares.lost, 100 * shares.calls, where(suspicion, slow),
+                                         output::human_time(there), output::human_time(elsewhere)),
                      .share = shares.lost});
 }
 
@@ -137,7 +136,7 @@ void find_migrations(const Suspicion& suspicion, Hints& hints) {
     const bool others = all.calls > far.calls;
     if (stands_out(far) && far.lost >= kNearlyAll * all.lost && !(others && others_lose_as_much)) {
         hints.push_back(migration(far, "NUMA node"));
-        hints.back().text += ", perhaps away from the memory they use (bind the thread to a node)";
+        hints.back().text += ", perhaps far from the memory they use (bind the thread to a node)";
     } else if (stands_out(all)) {
         hints.push_back(migration(all, "processor"));
     }

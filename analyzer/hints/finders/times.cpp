@@ -85,14 +85,13 @@ bool find_warm_up(const Suspicion& suspicion, const std::vector<Point>& points, 
         calls += first.calls;
     }
     if (lost < kWorthTelling * suspicion.lost_ns) return false;
-    hints.push_back(
-        {.kind = "warm_up",
-         .text = fmt::format(
-             "{:.0f} % of the lost time is in the first {} of {} calls of their threads, as where they pay "
-             "for what comes first (memory that is put in place, caches, lazy initialization)",
-             100 * lost / suspicion.lost_ns, output::human_count(std::max(calls, 1.0)),
-             output::human_count(suspicion.calls)),
-         .share = lost / suspicion.lost_ns});
+    hints.push_back({.kind = "warm_up",
+                     .text = fmt::format(
+                         "{:.0f} % of the lost time is in the first {} of {} calls of their threads, which "
+                         "looks like warm-up (first-touch page faults, cold caches, lazy initialization)",
+                         100 * lost / suspicion.lost_ns, output::human_count(std::max(calls, 1.0)),
+                         output::human_count(suspicion.calls)),
+                     .share = lost / suspicion.lost_ns});
     return true;
 }
 
@@ -151,13 +150,13 @@ void find_phase(const Suspicion& suspicion, const std::vector<Point>& points, Hi
         return output::human_time(ticks > start ? static_cast<double>(ticks - start) * suspicion.ns_per_tick
                                                 : 0);
     };
-    hints.push_back({.kind = "phase",
-                     .text = fmt::format(
-                         "{:.0f} % of the lost time is between {} and {} of the run, with {:.0f} % of the "
-                         "calls: look at it with --since and --until",
-                         100 * interval.lost / suspicion.lost_ns, since_start(inside.front().begin),
-                         since_start(inside.back().begin), 100 * interval.calls / suspicion.calls),
-                     .share = interval.lost / suspicion.lost_ns});
+    hints.push_back(
+        {.kind = "phase",
+         .text = fmt::format("{:.0f} % of the lost time is between {} and {} of the run, with {:.0f} % of "
+                             "the calls: select it with --since and --until",
+                             100 * interval.lost / suspicion.lost_ns, since_start(inside.front().begin),
+                             since_start(inside.back().begin), 100 * interval.calls / suspicion.calls),
+         .share = interval.lost / suspicion.lost_ns});
 }
 
 }  // namespace

@@ -76,14 +76,14 @@ void find_trend(const Suspicion& suspicion, Hints& hints) {
     const double share = share_of(means);
     if (std::abs(steadily) < kSteadily || share < kWorthTelling) return;
     const bool more = steadily > 0;
-    hints.push_back({.kind = kTrend,
-                     .text = fmt::format(
-                         "a call loses {} in the first twentieth of the calls and {} in the last, steadily "
-                         "{} between: it goes with the number of calls so far{}, or with the time of the "
-                         "run",
-                         output::human_time(means.front()), output::human_time(means.back()),
-                         more ? "more" : "less", more ? " (a structure that grows)" : ""),
-                     .share = share});
+    hints.push_back(
+        {.kind = kTrend,
+         .text = fmt::format(
+             "a call loses {} in the first twentieth of the calls and {} in the last, steadily {} in "
+             "between: the loss follows the number of calls so far{}, or the time in the run",
+             output::human_time(means.front()), output::human_time(means.back()), more ? "more" : "less",
+             more ? " (a growing data structure)" : ""),
+         .share = share});
 }
 
 }  // namespace rdam::hints

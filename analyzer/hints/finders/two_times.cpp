@@ -96,14 +96,13 @@ void find_two_times(const Suspicion& suspicion, Hints& hints) {
         lost += call.lost * call.weight;
     const double share = lost / suspicion.lost_ns;
     if (share < kWorthTelling) return;
-    hints.push_back(
-        {.kind = "two_times",
-         .text = fmt::format("nearly all calls take about {} ({:.0f} %) or about {} ({:.0f} %): two ways "
-                             "through the function, caches that are hit or missed, or a disturbance that "
-                             "always lasts as long",
-                             output::human_time(*short_time), 100 * (1 - slow_share),
-                             output::human_time(*long_time), 100 * slow_share),
-         .share = share});
+    hints.push_back({.kind = "two_times",
+                     .text = fmt::format(
+                         "nearly all calls take about {} ({:.0f} %) or about {} ({:.0f} %): two paths "
+                         "through the function, cache hits and misses, or a disturbance of constant length",
+                         output::human_time(*short_time), 100 * (1 - slow_share),
+                         output::human_time(*long_time), 100 * slow_share),
+                     .share = share});
 }
 
 }  // namespace rdam::hints

@@ -36,12 +36,11 @@ std::string together(const std::vector<std::string>& names) {
 
 std::string waits_text(const Suspicion& suspicion, const std::vector<std::string>& asked) {
     return fmt::format(
-        "it is a function that waits{}{}: look for who makes it wait",
-        suspicion.function.busy_waits ? " (busily, so that its time on the processor may be waiting as well)"
-                                      : "",
+        "this function waits{}{}: find out what makes it wait",
+        suspicion.function.busy_waits ? " (it spins, so its time on-CPU may be waiting, too)" : "",
         asked.empty()
             ? ""
-            : fmt::format(", and what was asked explains less than half of it ({})", together(asked)));
+            : fmt::format(", and no variable examined explains half of the loss ({})", together(asked)));
 }
 
 }  // namespace
@@ -52,16 +51,15 @@ score::Hint unexplained(const Suspicion& suspicion, const Hints& hints) {
         return {.kind = "waits", .text = waits_text(suspicion, asked)};
     if (!hints.empty())
         return {.kind = "no_parameter",
-                .text = fmt::format("what was asked explains less than half of it ({}); work that depends on "
-                                    "other data would not be seen",
+                .text = fmt::format("no variable examined explains half of the loss ({}); work that depends "
+                                    "on other data would not show",
                                     together(asked))};
     if (processors_known(suspicion)) asked.emplace_back("processor");
-    asked.emplace_back("time of the run");
+    asked.emplace_back("time in the run");
     return {
         .kind = "no_parameter",
-        .text = fmt::format("what was asked explains less than half of it ({}): interference, or work that "
-                            "depends on data that the call reaches in other ways; a recording with one "
-                            "thread tells them apart (--alone)",
+        .text = fmt::format("no variable examined explains half of the loss ({}): interference, or work that "
+                            "depends on other data; a recording with one thread tells which (--alone)",
                             together(asked))};
 }
 

@@ -1,5 +1,5 @@
-// Patterns by what they consist of: whichever pairs a pattern was made from, the same calls in the same order
-// are one pattern.
+// Patterns by their contents: the same calls in the same order are one pattern, whichever pairs it was made
+// from.
 #pragma once
 
 #include <tsl/robin_set.h>

@@ -156,8 +156,8 @@ Json hint_json(const score::Hint& hint) {
     if (!hint.parameter.empty()) out["parameter"] = hint.parameter;
     if (hint.explains) out["explains"] = finite(*hint.explains);
     if (hint.rdam_with_key) out["rdam_with_key"] = finite(*hint.rdam_with_key);
-    if (!hint.suspect.empty()) out["suspect"] = hint.suspect;
-    if (hint.suspect_thread) out["suspect_thread"] = *hint.suspect_thread;
+    if (!hint.concurrent_function.empty()) out["concurrent_function"] = hint.concurrent_function;
+    if (hint.concurrent_thread) out["concurrent_thread"] = *hint.concurrent_thread;
     if (hint.thread) out["thread"] = *hint.thread;
     return out;
 }

@@ -51,10 +51,10 @@ class CausesWriter {
         line(style_.bold("Causes and effects"));
         table();
         line();
-        line(fmt::format(
-            "effect: a score of {:.2f} or more. cause: {} or more of what a tool counted; in brackets: "
-            "with what the function calls.",
-            causes::kEffect, percent(causes::kCause)));
+        line(
+            fmt::format("effect: a score of {:.2f} or more. cause: {} or more of what a tool counted; in "
+                        "parentheses: including callees.",
+                        causes::kEffect, percent(causes::kCause)));
         sources();
         return std::move(out_);
     }
@@ -133,11 +133,11 @@ class CausesWriter {
         std::string text = fmt::format("{}, {}", report.tool, printable(report.file));
         if (label != shortened(label, kWidestLabel)) text = fmt::format("{}, {}", label, text);
         if (!report.disturbs)
-            text += "; where the program works, not what disturbs it: no part of the verdict";
+            text += "; shows where the program works, not what disturbs it: not part of the verdict";
         if (report.rows.empty()) {
             text += "; found nothing";
         } else if (std::ranges::find(columns_, index) == columns_.end()) {
-            text += fmt::format("; less than {} in each function that was recorded", percent(causes::kCause));
+            text += fmt::format("; less than {} in every recorded function", percent(causes::kCause));
         }
         return text;
     }

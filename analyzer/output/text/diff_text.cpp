@@ -80,7 +80,7 @@ class DiffWriter {
         side("b", diff_.b);
         line();
         if (diff_.rows.empty()) {
-            line("No call of a wrapped function was recorded in either.");
+            line("No calls to wrapped functions were recorded in either.");
         } else {
             table();
         }
@@ -137,15 +137,14 @@ class DiffWriter {
         line("lost: the share of all threads' lives that was lost in the function.");
         if (std::ranges::any_of(rows, [](const auto& row) { return !sampled_text(row).empty(); }))
             line(
-                "sampled: only calls in windows of time were recorded; scores of the two kinds are compared "
-                "by "
-                "their intervals alone.");
+                "sampled: only calls in time windows were recorded; scores of the two kinds are compared "
+                "only by their intervals.");
         const auto has_mark = [](const score::FunctionRow* side) {
             return side != nullptr && (side->maybe_recorder || side->lower_bound || side->minimum_alone);
         };
         if (std::ranges::any_of(
                 rows, [&](const score::DiffRow& row) { return has_mark(row.a) || has_mark(row.b); }))
-            line("?, ≥, !: a score with a reservation; the report of that trace alone says which.");
+            line("?, ≥, !: the score has a reservation; the report of that trace alone explains it.");
     }
 
     std::string styled(const score::DiffRow& row, const std::string& text) const {

@@ -76,7 +76,7 @@ class ProcessesWriter {
                      {.title = "life"},
                      {.title = "threads"},
                      {.title = "events"},
-                     {.title = "made longer"},
+                     {.title = "slowdown"},
                      {.title = "", .left = true}}};
         for (const std::size_t i : shown_) {
             const score::Report& report = processes_.reports[i];
@@ -84,13 +84,13 @@ class ProcessesWriter {
                        printable(processes_.files[i]), human_time(report.duration_ns),
                        grouped(report.threads.size()), grouped(report.events),
                        fmt::format("{:.2f} ×", report.cost.slowdown),
-                       processes_.overall.short_lived[i] ? "short-lived: sets no score" : ""});
+                       processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
         }
         for (const std::string& text : table.lines(1))
             line(text);
         if (const std::size_t more = processes_.reports.size() - shown_.size(); more > 0)
-            line(style_.faint(fmt::format(" … {} more, short-lived: {} no score (--top 0 shows all)", more,
-                                          more == 1 ? "it sets" : "they set")));
+            line(style_.faint(fmt::format(" … {} more, short-lived: {} not set the score (--top 0 shows all)",
+                                          more, more == 1 ? "it does" : "they do")));
     }
 
     /// What several processes have in common is said once.
@@ -104,7 +104,7 @@ class ProcessesWriter {
             line(style_.notable(fmt::format("note: {}{}", which(note.processes), printable(note.text))));
         for (const UnreadableTrace& trace : processes_.unreadable)
             line(
-                style_.notable("note: " + printable(trace.file) + " is left out: " + printable(trace.error)));
+                style_.notable("note: " + printable(trace.file) + " was skipped: " + printable(trace.error)));
     }
 
     /// `#1, #2: `; indices into those that are shown.
@@ -131,7 +131,7 @@ class ProcessesWriter {
 
     void functions() {
         if (rows_.empty()) {
-            line("No call of a wrapped function was recorded.");
+            line("No calls to wrapped functions were recorded.");
             return;
         }
         Table table{{{.title = "score"},
@@ -160,17 +160,18 @@ class ProcessesWriter {
                                           processes_.overall.functions.size() - rows_.size())));
         }
         line();
-        line(fmt::format(
-            "score: the share of a thread's life lost, of the worst thread of all processes; {:.2f} and more "
-            "is worth a look.",
-            options_.threshold));
+        line(
+            fmt::format("score: the share of its life that the worst thread of all processes lost; look at "
+                        "scores from {:.2f}.",
+                        options_.threshold));
         line(interval_advice());
-        line("of all time: lost / the lives of all threads.");
-        line("processes: those that lost time / those that called it.");
+        line("of all time: lost time / the lives of all threads.");
+        line("processes: how many lost time / how many called it.");
         const bool marked = std::ranges::any_of(
             rows_, [](const score::OverallFunction& row) { return !mark_of(row).empty(); });
         if (marked)
-            line("?, ≥, !, °: a score with a reservation; the process's own report (--threads) says which.");
+            line(
+                "?, ≥, !, °: the score has a reservation; the process's own report (--threads) explains it.");
     }
 
     /// All of them, or those with the highest scores, in their order. Processes that wait by design would
@@ -193,10 +194,10 @@ class ProcessesWriter {
         const std::vector<std::size_t> shown = columns();
         const std::size_t more = shown_.size() - shown.size();
         line();
-        line(style_.bold(more == 0 ? std::string{"Score in each process"}
-                                   : fmt::format("Score in the {} processes with the highest ones ({} more: "
-                                                 "--json has them)",
-                                                 shown.size(), more)));
+        line(style_.bold(
+            more == 0 ? std::string{"Score in each process"}
+                      : fmt::format("Scores in the {} highest-scoring processes ({} more: --json has them)",
+                                    shown.size(), more)));
         std::vector<Column> titles{{.title = "function", .left = true, .widest = 60}};
         for (const std::size_t process : shown)
             titles.push_back({.title = number(process)});

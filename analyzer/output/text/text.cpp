@@ -62,7 +62,7 @@ class TextWriter {
 
     void functions() {
         if (rows_.empty()) {
-            line("No call of a wrapped function was recorded.");
+            line("No calls to wrapped functions were recorded.");
             return;
         }
         Table table{{{.title = "score"},
@@ -83,12 +83,12 @@ class TextWriter {
                 fmt::format(" … {} more (--top 0 shows all)", report_.functions.size() - rows_.size())));
         }
         line();
-        line(fmt::format(
-            "score: the share of a thread's life lost against its own fastest execution; {:.2f} and more is "
-            "worth a look.",
-            options_.threshold));
+        line(
+            fmt::format("score: the share of a thread's life lost compared with the function's own fastest "
+                        "execution; look at scores from {:.2f}.",
+                        options_.threshold));
         line(interval_advice());
-        line("threads: those that lost time / those that called it.");
+        line("threads: how many lost time / how many called it.");
         if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kFloorMark; }))
             line(fmt::format("{}: {}", kFloorMark, floor_advice()));
         if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
@@ -101,8 +101,8 @@ class TextWriter {
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
-            line((bounded ? "≥, of what was sampled: " : "≥: ") + sampled_advice());
-            line("~: an estimate; --verbose says how sure it is.");
+            line((bounded ? "≥, for samples: " : "≥: ") + sampled_advice());
+            line("~: an estimate; --verbose shows its standard error.");
         }
         if (std::ranges::any_of(
                 rows_, [](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
@@ -161,8 +161,9 @@ class TextWriter {
         Table lives{
             {{.title = "thread"}, {.title = "name", .left = true}, {.title = "life"}, {.title = "events"}}};
         for (const score::ThreadRow& row : report_.threads) {
-            lives.add({fmt::format("{}", row.tid), printable(row.name), human_time(row.duration_ns),
-                       grouped(row.events) + (row.short_lived ? " (short-lived: sets no score)" : "")});
+            lives.add(
+                {fmt::format("{}", row.tid), printable(row.name), human_time(row.duration_ns),
+                 grouped(row.events) + (row.short_lived ? " (short-lived: does not set the score)" : "")});
         }
         print_table(lives);
         for (const score::FunctionRow& row : rows_) {
@@ -213,7 +214,7 @@ class TextWriter {
 
     void sequence_hints(const score::SequenceRow& part) {
         if (part.hints.empty()) return;
-        line("  " + sequence_name(part) + " may be");
+        line("  " + sequence_name(part) + ": possible causes");
         for (const score::Hint& hint : part.hints)
             line("    " + printable(hint.text));
     }
@@ -240,19 +241,19 @@ class TextWriter {
             const bool seen_rarely = row.few_occurrences && row.rdam >= options_.threshold;
             const std::string loop = seen_rarely ? inner_loop_advice(row) : std::string{};
             if (row.hints.empty() && loop.empty()) continue;
-            if (!titled) section("What it may be");
+            if (!titled) section("Possible causes");
             titled = true;
             line("  " + function_name(row));
             for (const score::Hint& hint : row.hints)
                 line("    " + printable(hint.text));
-            if (!loop.empty()) line("    seen a few times only: " + printable(loop));
+            if (!loop.empty()) line("    seen only a few times: " + printable(loop));
         }
     }
 
     void patterns() {
         if (!report_.all_patterns) return;
         section("Patterns");
-        if (report_.patterns.empty()) return line("  none: no two neighbouring calls occur twice");
+        if (report_.patterns.empty()) return line("  none: no two consecutive calls repeat");
         Table table{{{.title = "score"},
                      {.title = "95 %"},
                      {.title = "thread"},
@@ -361,7 +362,8 @@ class TextWriter {
         if (more) texts.resize(options_.most_frames);
         for (const std::string& text : texts)
             line("      " + text);
-        if (more || truncated) line(style_.faint(more ? "      …" : "      … (deeper than what was copied)"));
+        if (more || truncated)
+            line(style_.faint(more ? "      …" : "      … (deeper than the copied stack)"));
     }
 
     const score::Report& report_;

@@ -17,12 +17,11 @@ namespace {
 
 void add_damage(const score::Report& report, std::vector<std::string>& out) {
     const trace::Damage& damage = report.damage;
-    if (damage.bad_header)
-        out.emplace_back("The first bytes of the trace, which only say what it is, are damaged.");
+    if (damage.bad_header) out.emplace_back("The file header of the trace is damaged; it holds no events.");
     if (damage.no_index)
-        out.emplace_back("The end of the trace is missing; what could be found in it is shown.");
+        out.emplace_back("The end of the trace is missing; the report covers what could be read.");
     if (damage.bad_chunks > 0) {
-        out.push_back(fmt::format("{} of the trace {} damaged and left out.",
+        out.push_back(fmt::format("{} of the trace {} damaged and skipped.",
                                   counted(damage.bad_chunks, "piece", "pieces"),
                                   damage.bad_chunks == 1 ? "is" : "are"));
     }
@@ -56,8 +55,8 @@ void add_machine(const score::Report& report, std::vector<std::string>& out) {
     const double share = report.process.machine_share;
     if (share < kWorthTelling) return;
     out.push_back(
-        fmt::format("This machine itself takes {} of every thread's time (interrupts, or its host): scores "
-                    "below {:.2f} are the machine.",
+        fmt::format("Interrupts or the host take {} of every thread's time on this machine: scores below "
+                    "{:.2f} come from the machine.",
                     percent(share), std::ceil(100 * share) / 100));
 }
 
@@ -66,16 +65,16 @@ void add_agent(const score::Report& report, std::vector<std::string>& out) {
     const auto doubtful = static_cast<std::uint64_t>(
         std::ranges::count_if(report.functions, &score::FunctionRow::maybe_recorder));
     if (doubtful == 0) return;
-    out.push_back(fmt::format(
-        "The recorder's agent ran for {} while the program did, perhaps in the place of its threads: the "
-        "lost time of {} (?) may be its doing.",
-        human_time(report.agent_bound_ns), counted(doubtful, "function", "functions")));
+    out.push_back(
+        fmt::format("rdam-agent ran for {} during the run, perhaps in place of the program's threads; it may "
+                    "have caused the lost time of {} (marked ?).",
+                    human_time(report.agent_bound_ns), counted(doubtful, "function", "functions")));
 }
 
 void add_counters(const score::Report& report, std::vector<std::string>& out) {
     const trace::CounterInfo& counters = report.counters;
     if (counters.state == trace::CounterInfo::State::unavailable)
-        out.push_back(fmt::format("No instructions were counted: {}.", counters.reason));
+        out.push_back(fmt::format("Instructions were not counted: {}.", counters.reason));
 }
 
 std::string window_text(const score::LeftOut& left_out) {
@@ -94,18 +93,18 @@ void add_left_out(const score::Report& report, std::vector<std::string>& out) {
     };
     add(left_out.threads, "thread", "threads");
     add(left_out.functions, "function", "functions");
-    if (!text.empty()) out.push_back(fmt::format("A part of the trace is shown: {}.", text));
+    if (!text.empty()) out.push_back(fmt::format("Only part of the trace is shown: {}.", text));
     if (left_out.cut_off > 0) {
-        out.push_back(fmt::format("{} over an end of that time: not scored.",
-                                  counted(left_out.cut_off, "call reaches", "calls reach")));
+        out.push_back(fmt::format("{} beyond that time: not scored.",
+                                  counted(left_out.cut_off, "call extends", "calls extend")));
     }
 }
 
 void add_end(const score::Report& report, std::vector<std::string>& out) {
     if (!report.process.clean_end && !report.damage.no_index) {
         out.emplace_back(
-            "The program was left by _exit() or killed: what it had recorded is here, and calls that were "
-            "open have no end.");
+            "The program called _exit() or was killed: the trace holds what was recorded until then, and "
+            "calls that were still running have no end.");
     }
 }
 
@@ -237,19 +236,19 @@ std::string score_mark(const score::FunctionRow& row) {
 }
 
 std::string floor_advice() {
-    return "A function of constant work would score as much: it is what the clock and the machine make of "
-           "it.";
+    return "A function that always does the same work would score as much, from clock resolution and machine "
+           "noise alone.";
 }
 
 std::string floor_advice(const score::FunctionRow& row) {
     return fmt::format(
-        "A function of constant work would score up to {:.3f} here: this is what the clock and the machine "
-        "make of it.",
+        "A function that always does the same work would score up to {:.3f} here, from clock resolution and "
+        "machine noise alone.",
         row.floor);
 }
 
 std::string interval_advice() {
-    return "95 %: where the scores of 95 of 100 other stretches of the run, as long as it, would lie.";
+    return "95 %: 95 of 100 other stretches of the run, equally long, would score in this range.";
 }
 
 std::string lower_bound_advice() {
@@ -271,8 +270,8 @@ std::string inner_loop_advice(const score::FunctionRow& row) {
                           row.hot_line->file, row.hot_line->line, percent(row.hot_line->share))
             : fmt::format("an inner loop of {}{}", row.name, place);
     return fmt::format(
-        "mark {}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); before what an iteration does, "
-        "RDAM_END(\"{} loop\"); behind it.",
+        "mark {}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); at the start of an iteration, "
+        "RDAM_END(\"{} loop\"); at its end.",
         loop, row.name, row.name);
 }
 
@@ -283,26 +282,26 @@ std::string lower_bound_advice(const score::FunctionRow& row) {
 
 std::string few_patterns_advice() {
     return fmt::format(
-        "The true score may be higher: the pattern was seen fewer than {} times, and the fastest may have "
-        "been disturbed too.",
+        "The true score may be higher: the pattern was seen fewer than {} times, and even the fastest may "
+        "have been disturbed.",
         score::kFewOccurrences);
 }
 
 std::string minimum_alone_advice() {
-    return "One call, or a few (at most 1 %), were far faster than all the others, and most of the score is "
-           "the distance to them: early returns, perhaps, or calls cut short. Try --baseline p1, or a key "
-           "parameter that tells them apart.";
+    return "One call, or a few (at most 1 %), were far faster than all others, and most of the score is the "
+           "distance to them: perhaps early returns, or calls cut short. Try --baseline p1, or a key "
+           "parameter that distinguishes them.";
 }
 
 std::string maybe_recorder_advice() {
-    return "It may be the recorder's doing: its agent ran for longer, while the program did, than was lost, "
-           "and it is not known whether in the place of these threads. Record the context switches "
-           "(--switches on), or give the agent a processor of its own (--agent-cpus).";
+    return "The recorder may have caused this loss: during the run, rdam-agent ran for longer than was lost, "
+           "perhaps in place of these threads. Record context switches (--switches on), or give the agent "
+           "its own processor (--agent-cpus).";
 }
 
 std::string sampled_advice() {
-    return "Scores of samples are lower bounds: the estimate less two standard errors, and the fastest "
-           "execution may not have been in the sample.";
+    return "Scores of samples are lower bounds: the estimate minus two standard errors, and the sample may "
+           "miss the fastest execution.";
 }
 
 std::vector<std::string> sampling_details(const score::Report& report) {

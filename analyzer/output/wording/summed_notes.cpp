@@ -96,7 +96,7 @@ bool switches_matter(const score::Report& report) {
     });
 }
 
-constexpr auto kUnknown = "waiting and preemption cannot be told from slow work";
+constexpr auto kUnknown = "waiting and preemption cannot be distinguished from slow work";
 
 }  // namespace
 
@@ -111,7 +111,8 @@ std::string holes_note(Reports reports) {
     const std::uint64_t holes = sum(reports, [](const score::Report& report) { return report.holes; });
     if (holes == 0) return {};
     return fmt::format(
-        "{} begun and never written: the program was killed there, or a signal handler did not return.",
+        "{} started but never written: the program was killed at that point, or a signal handler did not "
+        "return.",
         counted(holes, "event was", "events were"));
 }
 
@@ -119,14 +120,14 @@ std::string abandoned_note(Reports reports) {
     const std::uint64_t abandoned =
         sum(reports, &Counts::abandoned_by_jump) + sum(reports, &Counts::abandoned_at_gap);
     if (abandoned == 0) return {};
-    return fmt::format("{} left without being seen to end (longjmp, lost events): counted, not scored.",
+    return fmt::format("{} left without a recorded end (longjmp, lost events): counted, not scored.",
                        counted(abandoned, "call was", "calls were"));
 }
 
 std::string too_deep_note(Reports reports) {
     const std::uint64_t open = sum(reports, &Counts::abandoned_too_deep);
     if (open == 0) return {};
-    return fmt::format("{} open, as deep as no call is followed: counted, not scored.",
+    return fmt::format("{} nested too deeply to be followed: counted, not scored.",
                        counted(open, "call was", "calls were"));
 }
 
@@ -141,21 +142,20 @@ std::string no_beginning_note(Reports reports) {
     const std::uint64_t unmatched =
         sum(reports, &Counts::unmatched_leaves) + sum(reports, &Counts::stray_tail_enters);
     if (unmatched == 0) return {};
-    return fmt::format("{} whose beginning was not recorded: ignored.",
-                       counted(unmatched, "end of a call", "ends of calls"));
+    return fmt::format("{} without a recorded start: ignored.", counted(unmatched, "call end", "call ends"));
 }
 
 std::string bad_clock_note(Reports reports) {
     const std::uint64_t bad = sum(reports, &Counts::bad_clock) + sum(reports, &Counts::bad_pauses);
     if (bad == 0) return {};
-    return fmt::format("{} earlier than begun (do the processors' clocks agree?): counted, not scored.",
-                       counted(bad, "call or pause ended", "calls or pauses ended"));
+    return fmt::format("{} started (do the processors' clocks agree?): counted, not scored.",
+                       counted(bad, "call or pause ended before it", "calls or pauses ended before they"));
 }
 
 std::string too_long_note(Reports reports) {
     const std::uint64_t calls = sum(reports, [](const score::Report& report) { return report.too_long; });
     if (calls == 0) return {};
-    return fmt::format("{} too many different calls inside to be compared with others: not scored.",
+    return fmt::format("{} too many different calls inside to be compared: not scored.",
                        counted(calls, "call has", "calls have"));
 }
 
@@ -163,8 +163,8 @@ std::string switched_off_note(Reports reports) {
     const Rows off = rows_that(reports, [](const auto& row) { return row.switched_off_ns.has_value(); });
     if (off.empty()) return {};
     return fmt::format(
-        "{} switched off in the course of the run, to keep to {}: {}. Later calls are missing, in the "
-        "sequences of their callers too.",
+        "{} switched off during the run, to stay within {}: {}. Later calls are missing, also in the "
+        "sequences of their callers.",
         functions_were(off), budget_text(reports), some_names(off));
 }
 
@@ -177,7 +177,7 @@ std::string sampling_note(Reports reports) {
         text = fmt::format("{} sampled in windows that cover {} of the run: {}", functions_were(windowed),
                            cover_text(windowed), some_names(windowed));
     if (!trees.empty())
-        text += fmt::format("{}{} sampled by call trees drawn at random, to keep to {}: {}",
+        text += fmt::format("{}{} sampled by randomly drawn call trees, to stay within {}: {}",
                             text.empty() ? "" : "; ", functions_were(trees), budget_text(reports),
                             some_names(trees));
     if (text.empty()) return {};
@@ -191,7 +191,7 @@ std::string few_windows_note(Reports reports) {
     const Rows few = rows_that(reports, [](const auto& row) { return row.few_windows; });
     if (few.empty()) return {};
     return fmt::format(
-        "No score for what was called in fewer than {} windows, or takes much less time than its probes: {}.",
+        "No score for functions called in fewer than {} windows, or much faster than their probes: {}.",
         score::kFewWindows, some_names(few));
 }
 
@@ -200,8 +200,8 @@ std::string lost_switches_note(Reports reports) {
         return switches_matter(report) ? report.switches.lost : 0;
     });
     if (lost == 0) return {};
-    return fmt::format("{} of context switches had no room: times off the processors are incomplete.",
-                       counted(lost, "record", "records"));
+    return fmt::format("{} lost for lack of space: off-CPU times are incomplete.",
+                       counted(lost, "context-switch record was", "context-switch records were"));
 }
 
 std::string stopped_switches_note(Reports reports) {
@@ -215,7 +215,7 @@ std::string stopped_switches_note(Reports reports) {
         range_text(human_time(first->switches_until_ns), human_time(last->switches_until_ns));
     // A rate is that of one process.
     const std::string reason = stopped.size() > 1 ? "they were too frequent" : first->switches.reason;
-    return fmt::format("Context switches were recorded up to {} only{}: from then on {}.", until,
+    return fmt::format("Context switches were recorded only up to {}{}: after that, {}.", until,
                        reason.empty() ? "" : fmt::format(" ({})", reason), kUnknown);
 }
 
@@ -236,8 +236,8 @@ std::string crowding_note(Reports reports) {
     const double all = crowded + sum(reports, [](const score::Report& report) { return report.threads_ns; });
     if (crowded <= 0 || crowded < kWorthTelling * all) return {};
     return fmt::format(
-        "The threads waited for {} of the time for processors that other threads of the program had. That is "
-        "no loss of a function: it is left out.",
+        "The threads spent {} of the time waiting for processors that other threads of the program occupied. "
+        "No function is charged for that.",
         percent(crowded / all));
 }
 
@@ -255,7 +255,7 @@ std::string never_called_note(Reports reports) {
         reports, [](const score::Report* report) { return report->left_out.of_the_run(); });
     const bool sampled = !rows_that(reports, [](const auto& row) { return row.sampled; }).empty();
     return fmt::format("Never called{}{}: {}.", part ? " in this part of the run" : "",
-                       sampled ? ", or never while they were recorded" : "", some_names(names));
+                       sampled ? ", or not while they were recorded" : "", some_names(names));
 }
 
 }  // namespace rdam::output

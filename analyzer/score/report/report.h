@@ -78,9 +78,10 @@ struct Hint {
     std::string parameter = {};                ///< the kind `parameter`: its name
     std::optional<double> explains = {};       ///< … the share of the variation that it explains, 0…1
     std::optional<double> rdam_with_key = {};  ///< … the score that would be left with it as a key
-    std::string suspect = {};                  ///< the kind `suspect`: the function
-    std::optional<std::uint32_t> suspect_thread = {};  ///< … tid of who is inside it, if nearly always one
-    std::optional<std::uint32_t> thread = {};          ///< … tid of who lost nearly all, if it is one
+    std::string concurrent_function = {};      ///< of the kind `concurrent`
+    std::optional<std::uint32_t> concurrent_thread =
+        {};                                    ///< tid of the thread inside it, if nearly always the same
+    std::optional<std::uint32_t> thread = {};  ///< … tid of who lost nearly all, if it is one
 };
 
 /// One sequence over all threads, recursive calls included. Only those that occur twice or more in some

@@ -1,4 +1,4 @@
-// Baselines as people write them.
+// The text form of baselines.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Rules about functions by name, and the traces that have such functions.
+// Rules about functions by name, and which traces have these functions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Counts and ticks as numbers to reckon with.
+// Converts counts and ticks for floating-point arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What work that is always the same would score: what the clock makes of it, and the machine.
+// The score of constant work, which comes from the clock's resolution and the machine's noise.
 #pragma once
 
 #include "analyzer/score/statistics/loss.h"

@@ -1,4 +1,4 @@
-// The two least values of many, and how often each is there: what a baseline needs where a clock moves in
+// The two smallest of many values, and how often each occurs: what a baseline needs if the clock advances in
 // steps.
 #pragma once
 

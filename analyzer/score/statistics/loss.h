@@ -1,4 +1,4 @@
-// What a group of calls lost, and how sure that is.
+// What a group of calls lost, with its error.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A vector of unsigned numbers of 2, 4 or 8 bytes each, for objects of which there are hundreds of thousands.
+// A vector of unsigned numbers of 2, 4 or 8 bytes each, for use in hundreds of thousands of objects.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Calls by the address they return to.
+// Calls by return address.
 #pragma once
 
 #include <tsl/robin_map.h>

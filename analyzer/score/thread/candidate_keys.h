@@ -1,6 +1,6 @@
-// Groups of calls that are finer than the keys in force: by everything that might be made a key, so that
-// another choice of keys needs no second look at the trace (analyzer/score/regroup.h). What has too many
-// values is given up: of its values nothing is kept from then on.
+// Groups of calls finer than the current keys: by everything that might be made a key, so that other keys
+// can be chosen without reading the trace again (analyzer/score/regroup.h). A variable with too many values
+// is given up, and its values are no longer kept.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// How much less a function's calls tell than as many independent ones would: what disturbs one call often
-// disturbs its neighbours, too.
+// How much less information a function's calls carry than as many independent ones: a disturbance often hits
+// neighbouring calls, too.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Brings the sequences of all threads under common numbers.
+// Gives the sequences of all threads common numbers.
 #pragma once
 
 #include <memory>

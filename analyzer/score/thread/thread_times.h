@@ -1,5 +1,5 @@
-// What the events of one thread came to: the times of its calls by sequence, and all that a report says
-// besides.
+// The result of one thread's events: the times of its calls by sequence, and everything else that a report
+// contains.
 #pragma once
 
 #include <tsl/robin_map.h>

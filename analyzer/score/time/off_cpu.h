@@ -1,4 +1,4 @@
-// What the context switches of a thread come to.
+// Sums of a thread's context switches.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The payload of an event chunk to events. The payload is hostile: nothing in it is believed.
+// Decodes the payload of an event chunk into events. The payload is untrusted.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packs to events. What is decoded is hostile: nothing in it is believed.
+// Decodes packs into events. The input is untrusted.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The payload of a packed event chunk (libprobe/format/pack.h): packs, one behind the other.
+// The payload of a packed event chunk (libprobe/format/pack.h): consecutive packs.
 #pragma once
 
 #include <cstdint>

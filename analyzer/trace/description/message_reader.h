@@ -1,4 +1,4 @@
-// A protobuf message to a structure, by its list of fields (schema.h). The bytes are hostile.
+// A protobuf message to a structure, by its list of fields (schema.h). The bytes are untrusted.
 #pragma once
 
 #include <cstdint>

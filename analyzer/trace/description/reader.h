@@ -1,4 +1,4 @@
-// The protobuf messages of docs/trace.proto back to a TraceInfo. The bytes are hostile.
+// Decodes the protobuf messages of docs/trace.proto into a TraceInfo. The bytes are untrusted.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// TraceInfo to the protobuf messages of docs/trace.proto, in parts: what has been written once is written
-// again only when it has changed.
+// Encodes a TraceInfo as the protobuf messages of docs/trace.proto, in parts: a part is written again only
+// when it has changed.
 #pragma once
 
 #include <cstdint>

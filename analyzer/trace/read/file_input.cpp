@@ -52,7 +52,7 @@ struct Stranger {
 };
 
 constexpr Stranger kStrangers[] = {
-    {"PERFILE2", "is data of perf: give it to `rdam hot`"},
+    {"PERFILE2", "is a perf.data file: give it to `rdam hot`"},
     {"\x7f"
      "ELF",
      "is a program or library: record it with `rdam record`, then analyze trace.bin"},
@@ -62,8 +62,8 @@ constexpr Stranger kStrangers[] = {
      "7zXZ",
      "is compressed by xz: unpack it first"},
     {"BZh", "is compressed by bzip2: unpack it first"},
-    {"OTF2", "is an OTF2 archive, not a trace of rdam: record the program with `rdam record`"},
-    {"%EventDef", "is a trace in the Pajé format, not one of rdam: record the program with `rdam record`"},
+    {"OTF2", "is an OTF2 archive, not an rdam trace: record the program with `rdam record`"},
+    {"%EventDef", "is a Pajé trace, not an rdam trace: record the program with `rdam record`"},
 };
 
 }  // namespace
@@ -120,7 +120,7 @@ Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginni
     const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
     for (const Stranger& stranger : kStrangers)
         if (text.starts_with(stranger.beginning)) return {fmt::format("{} {}", path, stranger.what)};
-    return {fmt::format("{} is not a trace of rdam: record a program with `rdam record`", path)};
+    return {fmt::format("{} is not an rdam trace: record a program with `rdam record`", path)};
 }
 
 }  // namespace rdam::trace

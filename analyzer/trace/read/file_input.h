@@ -1,5 +1,5 @@
-// The file under a TraceReader: read by position into memory of our own. Not mapped: a file may be cut while
-// it is read.
+// The file under a TraceReader: read by position into our own memory, not mapped, because a file may be
+// truncated while it is read.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,8 @@ Result<void> check_header(const FileInput& file, const std::string& path, Damage
     const auto header = format::load<format::FileHeader>(bytes);
     if (got == sizeof bytes && format::is_sound(header)) {
         if (header.major > format::kMajor)
-            return fail("{} has format {}, this rdam reads up to {}: use a newer rdam", path, header.major,
-                        format::kMajor);
+            return fail("{} has format {}, but this rdam reads formats up to {}: use a newer rdam", path,
+                        header.major, format::kMajor);
         return {};
     }
     // The version is in the chunks' magic too.
@@ -39,7 +39,7 @@ Result<void> check_header(const FileInput& file, const std::string& path, Damage
     if (begins_well && got < sizeof bytes)
         return fail("{} ends after {} bytes, before any event: record again", path, got);
     if (begins_well)
-        return fail("{} is damaged at its beginning: take it from where it was recorded again", path);
+        return fail("{} is damaged at its beginning: copy it again from where it was recorded", path);
     return tl::unexpected(not_a_trace(path, {bytes, got}));
 }
 
@@ -233,7 +233,7 @@ Result<bool> TraceReader::State::decode(const Chunk& chunk, ChunkLoader& loader,
     try {
         return loader.load(file, chunk.place) && decoder.decode(loader.header(), loader.payload(), info);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than there is: analyze it on a larger machine", path);
+        return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
     }
 }
 
@@ -290,11 +290,11 @@ Result<TraceReader> TraceReader::open(const std::string& path, const std::functi
         const auto places = list_chunks(state.file, state.damage);
         if (places.empty())
             return fail(
-                "{} has nothing readable in it: the recorder was stopped too early, or the file is damaged",
+                "{} contains nothing readable: the recorder was stopped too early, or the file is damaged",
                 path);
         state.add_chunks(places);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than there is: analyze it on a larger machine", path);
+        return fail("{} needs more memory than this machine has: analyze it on a larger one", path);
     }
     return reader;
 }
@@ -318,11 +318,12 @@ std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
 
 Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
     if (thread >= state_->threads.size())
-        return fail("{} has {} threads, not one of index {}", state_->path, state_->threads.size(), thread);
+        return fail("{} has {} threads, and none with index {}", state_->path, state_->threads.size(),
+                    thread);
     try {
         return state_->read_off_cpu(thread);
     } catch (const std::bad_alloc&) {
-        return fail("{} needs more memory than there is: analyze it on a larger machine", state_->path);
+        return fail("{} needs more memory than this machine has: analyze it on a larger one", state_->path);
     }
 }
 
@@ -330,7 +331,8 @@ Result<void> TraceReader::read_thread(std::uint32_t thread,
                                       const std::function<void(std::span<const Event>)>& sink,
                                       const std::function<void()>& gap, bool ahead) const {
     if (thread >= state_->threads.size())
-        return fail("{} has {} threads, not one of index {}", state_->path, state_->threads.size(), thread);
+        return fail("{} has {} threads, and none with index {}", state_->path, state_->threads.size(),
+                    thread);
     if (state_->threads[thread].chunks.empty()) return {};
     std::vector<State::Chunk>& chunks = state_->threads[thread].chunks;
     DecodedChunks decoded{chunks.size(), ahead,

@@ -1,4 +1,4 @@
-// Reads trace files, whole ones by their index and broken ones by scanning. Every byte is treated as hostile.
+// Reads trace files: intact ones by their index, broken ones by scanning. Every byte is untrusted.
 #pragma once
 
 #include <cstdint>

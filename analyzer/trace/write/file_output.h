@@ -1,4 +1,4 @@
-// The file under a TraceWriter: appended to in whole pieces, cut back when one does not fit.
+// The file under a TraceWriter: appended to in whole pieces, and truncated if one does not fit.
 #pragma once
 
 #include <cstdint>

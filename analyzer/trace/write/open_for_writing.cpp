@@ -49,7 +49,7 @@ Result<fs::path> follow(const fs::path& path) {
     close(link);
     if (known != 0 || size <= 0) return because(error);
     if (is_planted(status, path))
-        return fail("it is a symbolic link of another user, in a folder that everybody may write to");
+        return fail("it is another user's symbolic link in a directory that everyone may write to");
     return folder_of(path) / std::string(target.data(), static_cast<std::size_t>(size));
 }
 
@@ -73,7 +73,7 @@ Result<void> check_not_planted(const std::string& path) {
     if (!place) return tl::unexpected(place.error());
     struct stat status {};
     if (lstat(place->c_str(), &status) != 0 || !is_planted(status, *place)) return {};
-    return fail("it is another user's, in a folder that everybody may write to");
+    return fail("it belongs to another user, in a directory that everyone may write to");
 }
 
 Result<int> open_for_writing(const std::string& path) {
@@ -94,8 +94,8 @@ Result<int> open_for_writing(const std::string& path) {
         wrong = "it is not a regular file";
     else if (is_planted(status, *place))
         wrong = status.st_nlink > 1
-                    ? "it has another name (a hard link), in a folder that everybody may write to"
-                    : "it is a file of another user, in a folder that everybody may write to";
+                    ? "it has another name (a hard link), in a directory that everyone may write to"
+                    : "it is another user's file in a directory that everyone may write to";
     if (!wrong) return fd;
     close(fd);
     return fail("{}", *wrong);

@@ -1,4 +1,4 @@
-// Opens the file of a trace where others may have put something in its place.
+// Opens a trace file for writing in a directory where others may have planted something in its place.
 #pragma once
 
 #include <string>

@@ -97,7 +97,7 @@ Result<Occupant> check_place(const std::string& path, const NameLock& name) {
     if (!fd) return refuse(path, fd.error().message);
     const Occupant place = look_at_occupant(*fd);
     ::close(*fd);
-    if (place == Occupant::other) return refuse(path, "it is no trace, and only a trace is replaced");
+    if (place == Occupant::other) return refuse(path, "it is not a trace, and rdam replaces only traces");
     return place;
 }
 

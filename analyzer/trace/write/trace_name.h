@@ -1,4 +1,4 @@
-// The name of a trace: what may be written there, and which run has it.
+// The name of a trace: whether it may be written there, and which run holds the name.
 #pragma once
 
 #include <string>

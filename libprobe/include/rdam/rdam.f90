@@ -5,16 +5,17 @@
 !     …
 !     call rdam_end('solve')
 !
-! Values are scalars (integer, real or logical, of 8 to 64 bits; of a real its whole part, within 64 bits; what
-! else is given counts as 0) or one array of integers (of 32 or 64 bits). A name is looked up among all names each
-! time; what is called often takes a variable instead:
+! Values are scalars (integer, real or logical, of 8 to 64 bits; the integer part of a real, within 64 bits;
+! anything else counts as 0) or one array of integers (of 32 or 64 bits). A name is looked up among all names each
+! time; in code that is called often, use a variable instead:
 !
 !     type(rdam_region), save :: solve = rdam_region('solve')
 !     call rdam_begin(solve, level)
 !     …
 !     call rdam_end(solve)
 !
-! Nothing has to be linked. Without librdam.so preloaded a probe is one branch after the first call. Thread-safe.
+! No library has to be linked. Unless librdam.so is preloaded, a probe is one branch after the first call.
+! Thread-safe.
 module rdam
     use, intrinsic :: iso_c_binding
     implicit none
@@ -23,7 +24,7 @@ module rdam
 
     integer, parameter :: name_size = 120
     integer, parameter :: most_values = 6
-    integer, parameter :: most_names = 256     ! a process has no more regions
+    integer, parameter :: most_names = 256     ! the most regions of a process
 
     type :: rdam_region
         character(len=name_size) :: name
@@ -36,7 +37,7 @@ module rdam
         integer(c_int) :: line = 0, values = 0, number = 0
     end type
 
-    ! What a region needs for as long as the program runs.
+    ! The memory of a region, for as long as the program runs.
     type :: region_memory
         type(c_region) :: region
         character(kind=c_char, len=1) :: name(name_size + 1), empty

@@ -1,30 +1,30 @@
-/* Manual probes: makes a piece of a function, a loop's iterations for instance, appear in rdam's trace like a
- * function that was called. C99, C++11 and later; from Fortran use rdam.f90, which stands beside this file.
+/* Manual probes: make a region of a function, such as the iterations of a loop, appear in rdam's trace like a
+ * call to a function. For C99, C++11 and later; for Fortran, use rdam.f90 next to this file.
  *
  *     RDAM_BEGIN("solve", level);                    C++:  { RDAM_SCOPE("solve", level);
  *     …                                                      … }
  *     RDAM_END("solve");
  *
- *     RDAM_LOOP(rows, "100 rows", 100);              one call for every 100 iterations, and one for the rest
+ *     RDAM_LOOP(rows, "100 rows", 100);              one call per 100 iterations, and one for the rest
  *     for (…) { RDAM_STEP(rows); … }
  *     RDAM_LOOP_END(rows);
  *
- * The rest of a loop is compared with rests of as many iterations: a call of the region "loop's rest" in it
- * says of how many.
+ * The rest of a loop is compared with rests of the same length, which a call to the region "loop's rest"
+ * inside it gives.
  *
- * A region is known by its name: the same name at two places is the same function. Up to six values (integers
- * or pointers, 64 bits) are recorded as its parameters, under the names they have in the source. Regions nest
- * like calls, and end in the thread that began them. The name must live as long as the program (a literal
- * does).
+ * A region is identified by its name: the same name in two places is the same function. Up to six values
+ * (integers or pointers, 64 bits) are recorded as its parameters, under their names in the source. Regions
+ * nest like calls, and must end in the thread that began them. The name must live as long as the program, as
+ * a string literal does.
  *
- * Nothing has to be linked. Without librdam.so preloaded a probe is one branch on a pointer that is null.
- * A process can have 256 regions; those beyond are not recorded. Thread-safe; may be used in signal handlers.
+ * No library has to be linked. Unless librdam.so is preloaded, a probe is one branch on a null pointer.
+ * A process can have 256 regions; further ones are not recorded. Thread-safe; may be used in signal handlers.
  */
 #ifndef RDAM_RDAM_H
 #define RDAM_RDAM_H
 
-/* A region without values is a macro without variable arguments, of which -pedantic complains before C23 and
- * C++20, and only in macros of headers that are not the system's (clang: wherever they are used). */
+/* A region without values is a macro call without variable arguments, about which -pedantic warns before C23
+ * and C++20, except in macros of system headers (clang: wherever they are used). */
 #pragma GCC system_header
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
@@ -36,17 +36,17 @@ extern "C" {
 
 typedef unsigned long long rdam_value;
 
-/* One place in the source. Filled by the macros; `number` belongs to the recorder. */
+/* One place in the source. The macros fill it in; `number` belongs to the recorder. */
 struct rdam_region {
     const char* name;
     const char* file;
     const char* value_names; /* separated by commas */
     unsigned line;
     unsigned values; /* 0…6 */
-    unsigned number; /* 0: the recorder does not know it yet */
+    unsigned number; /* 0: not yet known to the recorder */
 };
 
-/* A loop whose iterations are taken together. */
+/* A loop whose iterations are grouped. */
 struct rdam_loop {
     struct rdam_region* region;
     struct rdam_region* rest;
@@ -55,13 +55,13 @@ struct rdam_loop {
     int open;
 };
 
-#ifndef RDAM_RECORDER /* it stands at the other end */
+#ifndef RDAM_RECORDER /* the recorder implements the other side */
 
 typedef void rdam_begin_function(struct rdam_region* region, const rdam_value* values);
 typedef void rdam_end_function(struct rdam_region* region);
 
-/* Looked up at the first use, because a position-dependent program would have its weak symbols settled by the
- * linker. Weak itself: a program that is linked statically has no dlsym, and is not recorded. */
+/* The hooks are looked up on first use, because the linker resolves the weak symbols of position-dependent
+ * programs. dlsym itself is weak: statically linked programs do not have it, and are not recorded. */
 static void* rdam_dlsym(void* handle, const char* name) __attribute__((weakref("dlsym")));
 
 #endif
@@ -77,7 +77,7 @@ static void* rdam_dlsym(void* handle, const char* name) __attribute__((weakref("
 
 static void rdam_begin_first(struct rdam_region* region, const rdam_value* values) __attribute__((unused));
 static void rdam_end_first(struct rdam_region* region) __attribute__((unused));
-/* In librdam.so from the first use on, or null. `values` has region->values elements. */
+/* After the first use: the functions in librdam.so, or null. `values` has region->values elements. */
 static rdam_begin_function* rdam_begin_hook __attribute__((unused)) = rdam_begin_first;
 static rdam_end_function* rdam_end_hook __attribute__((unused)) = rdam_end_first;
 
@@ -168,7 +168,7 @@ void begin(rdam_region& region, Values... values) {
 
 }  // namespace detail
 
-/// A region for as long as the object lives, exceptions included.
+/// A region that lasts as long as the object, even when an exception is thrown.
 class Scope {
   public:
     template <class... Values>
@@ -203,7 +203,7 @@ class Scope {
 
 #else
 
-/* The first element is there for the case of no values. Pointers are to be cast to rdam_value. */
+/* The first element allows for no values. Pointers must be cast to rdam_value. */
 #define RDAM_WORDS_(...) ((rdam_value[]){0, ##__VA_ARGS__})
 #define RDAM_COUNT_(...) (sizeof RDAM_WORDS_(__VA_ARGS__) / sizeof(rdam_value) - 1)
 #define RDAM_BEGIN(name, ...)                                                                 \

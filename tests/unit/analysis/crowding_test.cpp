@@ -165,7 +165,7 @@ TEST_CASE("constant work of two threads on one processor loses nothing", "[crowd
     CHECK(report->crowded_ns > 80'000);
     const auto notes = output::notes(*report);
     CHECK(std::ranges::any_of(notes, [](const std::string& note) {
-        return note.find("processors that other threads of the program had") != std::string::npos;
+        return note.find("processors that other threads of the program occupied") != std::string::npos;
     }));
 }
 

@@ -176,12 +176,12 @@ TEST_CASE("where switches are not known the agent's time bounds what it may have
     CHECK(report.agent_bound_ns == Approx(60'000));
     CHECK(row(report, "a").maybe_recorder);
     CHECK(std::ranges::any_of(output::notes(report), [](const std::string& note) {
-        return note.ends_with("the lost time of 2 functions (?) may be its doing.");
+        return note.ends_with("it may have caused the lost time of 2 functions (marked ?).");
     }));
     output::TraceSymbols symbols{recording.info};
     const std::string text = output::to_text(report, symbols, {});
     CHECK(text.find("?0.") != std::string::npos);
-    CHECK(text.find("?: It may be the recorder's doing") != std::string::npos);
+    CHECK(text.find("?: The recorder may have caused this loss") != std::string::npos);
 
     recording.info.agent.running_cpu_seconds = 40e-6;
     CHECK_FALSE(row(report_of(recording), "a").maybe_recorder);

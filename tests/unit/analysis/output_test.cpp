@@ -277,24 +277,24 @@ TEST_CASE("Hints without context switches say so, once", "[output]") {
     report.functions[0].hints.push_back({.kind = "no_parameter", .text = "nothing"});
     CHECK(told(State::recorded).empty());
     CHECK(told(State::off) ==
-          "Context switches were not recorded (--switches off): waiting and preemption cannot be told from "
-          "slow "
-          "work.");
-    CHECK(told(State::not_told) ==
-          "Context switches were not recorded: waiting and preemption cannot be told from slow work.");
+          "Context switches were not recorded (--switches off): waiting and preemption cannot be "
+          "distinguished from slow work.");
+    CHECK(
+        told(State::not_told) ==
+        "Context switches were not recorded: waiting and preemption cannot be distinguished from slow work.");
     CHECK_THAT(told(State::unavailable, "no such event"),
                Catch::StartsWith("Context switches were not recorded (no such event): "));
     report.switches_until_ns = 2e9;
     CHECK_THAT(
         told(State::stopped, "too many"),
-        Catch::StartsWith("Context switches were recorded up to 2.00 s only (too many): from then on "));
+        Catch::StartsWith("Context switches were recorded only up to 2.00 s (too many): after that, "));
 }
 
 TEST_CASE("what a sequence may be stands behind the sequences", "[output]") {
     score::Report report = analyze(contended_program());
     report.functions[0].sequences[0].hints = {{.kind = "phase", .text = "it was the moon"}};
     const std::string text = text_of(report, {.sequences = true});
-    CHECK(text.find("may be\n    it was the moon\n") != std::string::npos);
+    CHECK(text.find(": possible causes\n    it was the moon\n") != std::string::npos);
     CHECK(text_of(report, {}).find("the moon") == std::string::npos);
 }
 

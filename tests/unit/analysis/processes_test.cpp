@@ -160,10 +160,11 @@ TEST_CASE("processes that set no score are shown on demand only", "[processes]")
     CHECK(text.find("3 processes of 1 run\n") == 0);
     CHECK(text.find("#2") == std::string::npos);
     CHECK(text.find("lost while recording") == std::string::npos);
-    CHECK(text.find(" … 1 more, short-lived: it sets no score (--top 0 shows all)\n") != std::string::npos);
+    CHECK(text.find(" … 1 more, short-lived: it does not set the score (--top 0 shows all)\n") !=
+          std::string::npos);
     const std::string all = several.text({.top = 0});
     CHECK(all.find(" #2  101  app ") != std::string::npos);
-    CHECK(all.find("short-lived: sets no score\n") != std::string::npos);
+    CHECK(all.find("short-lived: does not set the score\n") != std::string::npos);
     CHECK(all.find("note: #2: 7 events were lost while recording") != std::string::npos);
     CHECK(all.find("--top 0 shows all") == std::string::npos);
 }
@@ -202,10 +203,10 @@ TEST_CASE("what differs in its figures only is said once of all processes, added
     reports[2].holes = 1;
     const std::string text = Several{std::move(reports)}.text();
     CHECK(text.find("note: #1, #3: 7 events were lost while recording") != std::string::npos);
-    CHECK(text.find("note: #3: 1 event was begun and never written") != std::string::npos);
+    CHECK(text.find("note: #3: 1 event was started but never written") != std::string::npos);
     CHECK(text.find("note: all: 1 function was sampled in windows that cover 10 % to 20 % of the run: f. ") !=
           std::string::npos);
-    CHECK(text.find("note: Never called, or never while they were recorded: app:h.\n") != std::string::npos);
+    CHECK(text.find("note: Never called, or not while they were recorded: app:h.\n") != std::string::npos);
     CHECK(text.find("app:g.") == std::string::npos);
 }
 
@@ -226,7 +227,7 @@ TEST_CASE("of many processes the table shows those with the highest scores", "[p
         reports.push_back(report_with({function("f", rdam, rdam, rdam)}));
     }
     const std::string text = Several{std::move(reports)}.text();
-    CHECK(text.find("Score in the 8 processes with the highest ones (4 more: --json has them)") !=
+    CHECK(text.find("Scores in the 8 highest-scoring processes (4 more: --json has them)") !=
           std::string::npos);
     CHECK(text.find("  #5     #6     #7     #8     #9    #10    #11    #12\n") != std::string::npos);
     CHECK(text.find("12 processes\n") == 0);  // nobody knows whether of one run

@@ -23,7 +23,7 @@ void check_error(const std::string& text, const std::string& begin, const std::s
 }  // namespace
 
 TEST_CASE("a file of no known format is refused with those that are known") {
-    check_error("int main() {}\n", "tool.txt: is of no format that is known", "perf c2c report --stdio");
+    check_error("int main() {}\n", "tool.txt: has an unknown format", "perf c2c report --stdio");
     check_error(" \n", "tool.txt: is empty", "callgrind.out");
     check_error("PERFILE2rest", "tool.txt: is a recording of perf, not a report",
                 "perf report --stdio -i tool.txt");
@@ -87,7 +87,7 @@ TEST_CASE("valgrind: a log that is cut off is refused") {
     xml.resize(xml.find("</what>"));
     check_error(xml, "tool.txt:30: is not well-formed XML", "valgrind");
     check_error("<valgrindoutput><tool>memcheck</tool></valgrindoutput>",
-                "tool.txt: is of valgrind's tool 'memcheck'", "--tool=drd");
+                "tool.txt: is output of valgrind's tool 'memcheck'", "--tool=drd");
 }
 
 TEST_CASE("a file that cannot be read is an error that names it") {

@@ -90,7 +90,7 @@ TEST_CASE("an option's value is not taken for the program") {
 TEST_CASE("a wrong command line is one line on stderr and exit code 2") {
     const auto [arguments, message] = GENERATE(table<Words, std::string>({
         {Words{}, "rdam: no command given; see 'rdam --help'\n"},
-        {Words{"anlyze"}, "rdam: there is no command 'anlyze'; see 'rdam --help'\n"},
+        {Words{"anlyze"}, "rdam: unknown command 'anlyze'; see 'rdam --help'\n"},
         {Words{"--top"}, "rdam: unknown option '--top'; see 'rdam --help'\n"},
         {Words{"analyze", "--top", "t"}, "rdam: unknown option '--top'; see 'rdam analyze --help'\n"},
         {Words{"analyze", "t", "u"}, "rdam: argument 'u' is one too many; see 'rdam analyze --help'\n"},
@@ -141,7 +141,7 @@ TEST_CASE("help and version are results") {
 TEST_CASE("help may be asked for as a command") {
     CHECK(run({"help"}).out == run({"--help"}).out);
     CHECK(run({"help", "launch"}).out == run({"launch", "--help"}).out);
-    CHECK(run({"help", "anlyze"}).err == "rdam: there is no command 'anlyze'; see 'rdam --help'\n");
+    CHECK(run({"help", "anlyze"}).err == "rdam: unknown command 'anlyze'; see 'rdam --help'\n");
     CHECK(run({"help"}, "rdam-analyze").out == "read help\n");
 }
 
@@ -149,11 +149,9 @@ TEST_CASE("variables that nothing reads are told from those of the recorder") {
     const char* environment[] = {"PATH=/bin",      "RDAM_BUFER=\x1b[31m", "RDAM_BUFFER=8M",
                                  "RDAM_VERBOSE=1", "RDAM_RUN=1",          "RDAM_SOMETHING_ELSE=1",
                                  "RDAMX=1",        "RDAM_PYTHON",         nullptr};
-    CHECK(
-        unknown_variables(environment) ==
-        Words{
-            "RDAM_BUFER: there is no such variable, the nearest is RDAM_BUFFER; it has no effect",
-            "RDAM_SOMETHING_ELSE: there is no such variable: man rdam-record lists them; it has no effect"});
+    CHECK(unknown_variables(environment) ==
+          Words{"RDAM_BUFER: unknown variable, the nearest is RDAM_BUFFER; it has no effect",
+                "RDAM_SOMETHING_ELSE: unknown variable: man rdam-record lists them; it has no effect"});
 }
 
 TEST_CASE("the variables of the manual are those that are known") {

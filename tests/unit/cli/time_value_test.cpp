@@ -23,7 +23,7 @@ TEST_CASE("what is no time is said with what would be one") {
         CHECK_FALSE(parse_time(text));
     }
     CHECK(parse_time("5x").error().message ==
-          "'5x' is no time; write 1.5s, 200ms, 30us, 2min, or plain seconds");
+          "'5x' is not a time; write 1.5s, 200ms, 30us, 2min, or plain seconds");
 }
 
 }  // namespace rdam

@@ -76,7 +76,7 @@ TEST_CASE("a folder with something in it is left alone", "[npy]") {
     const auto folder = Folder::create(place.path().string());
     REQUIRE_FALSE(folder);
     CHECK(folder.error().message ==
-          place.path().string() + ": is there and not empty: take it away, or name another folder");
+          place.path().string() + ": exists and is not empty: remove it, or give another directory");
     CHECK(std::filesystem::exists(place.path() / "mine"));
     CHECK_FALSE(Folder::create((place.path() / "mine").string()));
     CHECK_FALSE(Folder::create((place.path() / "no" / "such").string()));

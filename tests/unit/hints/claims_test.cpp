@@ -37,9 +37,10 @@ TEST_CASE("A parameter and the time of the run that cannot be told apart") {
     const score::Hint& hint = made.row().hints[0];
     CHECK(hint.parameter == "size");
     CHECK(*hint.explains > 0.55);
-    CHECK_THAT(hint.text, Catch::StartsWith("the loss goes with size (") &&
-                              Catch::Contains("the two cannot be told apart here; if size is the size of the "
-                                              "work, it is no interference"));
+    CHECK_THAT(hint.text,
+               Catch::StartsWith("the loss follows size (") &&
+                   Catch::Contains("the two cannot be distinguished here; if size determines the amount "
+                                   "of work, this is not interference"));
 }
 
 TEST_CASE("What varies at all times is told from the time of the run") {
@@ -69,10 +70,10 @@ TEST_CASE("A loss that grows with the number of calls, whatever it is that makes
     REQUIRE(made.kinds() == Kinds{"trend", "no_parameter"});
     CHECK_THAT(
         made.row().hints[0].text,
-        Catch::Contains("steadily more between: it goes with the number of calls so far (a structure"));
-    CHECK_THAT(
-        made.row().hints[1].text,
-        Catch::StartsWith("what was asked explains less than half of it (size, caller, return value); work"));
+        Catch::Contains("steadily more in between: the loss follows the number of calls so far (a growing"));
+    CHECK_THAT(made.row().hints[1].text,
+               Catch::StartsWith(
+                   "no variable examined explains half of the loss (size, caller, return value); work"));
     Made falling;
     for (std::size_t i = 0; i < kCalls; ++i)
         falling.call(static_cast<double>(kCalls - i) * falling.noise(), falling.below(10));
@@ -126,7 +127,7 @@ TEST_CASE("Pages that are touched first") {
         REQUIRE(kinds.front() == "first_touch");
         CHECK(made.row().hints[0].parameter == "s");
         CHECK_THAT(made.row().hints[0].text,
-                   Catch::Contains("whose s is in a page that no call was given before"));
+                   Catch::Contains("whose s points to a page that no earlier call was given"));
         CHECK(!has(kinds, "no_parameter"));
     }
     SECTION("not where calls are missing") {
@@ -174,13 +175,13 @@ TEST_CASE("Of an object that takes longer it is not said that there is more to d
         made.call(object == 1 ? 900 + 900 * made.noise() : made.noise(), object * 64);
     }
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("or because others use them"));
+    CHECK_THAT(made.row().hints[0].text, Catch::Contains("or because other threads use them"));
     made.info.functions[0].parameters[0].kind = Made::kInteger;
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("if it says how much there is to do"));
+    CHECK_THAT(made.row().hints[0].text, Catch::Contains("if it determines the amount of work"));
     made.info.functions[0].waits = true;
     REQUIRE(made.kinds() == Kinds{"parameter"});
-    CHECK_THAT(made.row().hints[0].text, Catch::Contains("it waits longer with some values"));
+    CHECK_THAT(made.row().hints[0].text, Catch::Contains("it waits longer for some values"));
 }
 
 TEST_CASE("A trend is not said beside the parameter that explains it on the processor") {

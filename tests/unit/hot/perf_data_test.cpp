@@ -141,7 +141,7 @@ TEST_CASE("perf.data: the percentages are those of an independent count, and of 
         CHECK(Catalogue::builtin().find(name)->waits);
     CHECK_FALSE(report->waits.empty());
     for (const auto& note : report->notes)
-        CHECK(note.find("files of the program are not known") == std::string::npos);
+        CHECK(note.find("files of the program are unknown") == std::string::npos);
 }
 
 TEST_CASE("perf.data without call chains is read too") {
@@ -203,8 +203,8 @@ TEST_CASE("files that are missing, empty or no report") {
     CHECK(error_of(folder / "none") ==
           (folder / "none").string() + ": cannot be opened: No such file or directory");
     CHECK(error_of("/dev/null") ==
-          "/dev/null: is empty; give it what perf report --stdio prints, or a perf.data file");
+          "/dev/null: is empty; give rdam hot the output of perf report --stdio, or a perf.data file");
     CHECK(error_of("/proc/self/exe") ==
-          "/proc/self/exe: is no output of perf report --stdio and no perf.data file");
+          "/proc/self/exe: is neither output of perf report --stdio nor a perf.data file");
     CHECK(error_of("/") == "/: cannot be read: Is a directory");
 }

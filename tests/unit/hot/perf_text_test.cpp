@@ -102,16 +102,16 @@ TEST_CASE("colours are taken out") {
 
 TEST_CASE("what is no report is refused in one line") {
     CHECK(parse_error_of("") ==
-          "report.txt: is empty; give it what perf report --stdio prints, or a perf.data file");
+          "report.txt: is empty; give rdam hot the output of perf report --stdio, or a perf.data file");
     CHECK(parse_error_of(" \n\n") == parse_error_of(""));
     CHECK(parse_error_of("hello\nworld\n") ==
-          "report.txt: is no output of perf report --stdio and no perf.data file");
+          "report.txt: is neither output of perf report --stdio nor a perf.data file");
     CHECK(parse_error_of("    62.51%  app  libc.so.6  [.] memcmp\n") ==
           "report.txt: is a report without its column titles; print it without -q");
     CHECK(parse_error_of(std::string_view("\x7f"
                                           "ELF\0\0\1",
                                           7)) ==
-          "report.txt: is no output of perf report --stdio and no perf.data file");
+          "report.txt: is neither output of perf report --stdio nor a perf.data file");
     CHECK(parse_error_of("# Overhead  Command\n# ........  .......\n    61.11%  app\n") ==
           "report.txt: has no Symbol column, so it names no function; let perf report sort by it (--sort "
           "dso,sym)");

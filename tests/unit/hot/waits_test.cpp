@@ -45,7 +45,7 @@ TEST_CASE("launchers are not looked at, unreadable objects are named") {
     CHECK(result.names.empty());
     CHECK(result.unreadable ==
           std::vector<std::string>{"/no/such/app: cannot be opened: No such file or directory",
-                                   "/etc/passwd: is no ELF file"});
+                                   "/etc/passwd: is not an ELF file"});
 }
 
 TEST_CASE("a text that names no files gets all waits of the catalogue, and says so") {
@@ -57,7 +57,7 @@ TEST_CASE("a text that names no files gets all waits of the catalogue, and says 
     // read is among the hot ones already.
     CHECK_FALSE(holds(report.waits, "read"));
     REQUIRE(!report.notes.empty());
-    CHECK(report.notes[0].find("the files of the program are not known") == 0);
+    CHECK(report.notes[0].find("the files of the program are unknown") == 0);
     const auto list = parse_function_list(hot_list_text(report), "hot.txt");
     REQUIRE(list.has_value());
     CHECK(list->entries.size() == report.hot.functions.size() + report.waits.size());

@@ -152,7 +152,7 @@ TEST_CASE("samples outside of its loops tell how often a function is called that
 
 TEST_CASE("functions of libc, and what is chosen when the program starts") {
     const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
-    CHECK(mark_of(libc, "strlen") == "small leaf (whose code is chosen when the program starts)");
+    CHECK(mark_of(libc, "strlen") == "small leaf (its code is chosen when the program starts)");
     CHECK(mark_of(libc, "memcpy") == mark_of(libc, "strlen"));
     CHECK_FALSE(mark_of(libc, "__errno_location").empty());
     for (const auto* name : {"write", "getpid", "pthread_mutex_lock", "pthread_mutex_unlock", "sem_post",

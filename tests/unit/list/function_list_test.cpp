@@ -122,12 +122,12 @@ TEST_CASE("a mark without a name, twice or in the wrong place is refused") {
     const auto error = [](std::string_view text) {
         return parse_function_list(text, "hot.txt").error().message;
     };
-    CHECK(error("f\n~\n") == "hot.txt:2: '~' lacks the name behind the mark; write ~name or ~module:name");
+    CHECK(error("f\n~\n") == "hot.txt:2: '~' lacks the name after the mark; write ~name or ~module:name");
     CHECK(error("libx.so:~mix") ==
-          "hot.txt:1: 'libx.so:~mix' has the mark ~ in front of the name; write one, before everything: "
+          "hot.txt:1: 'libx.so:~mix' has the mark ~ in front of the name; write it before everything else: "
           "~libx.so:mix");
     CHECK(error("~~A") ==
-          "hot.txt:1: '~~A' has the mark ~ in front of the name; write one, before everything: ~A");
+          "hot.txt:1: '~~A' has the mark ~ in front of the name; write it before everything else: ~A");
     CHECK(error("~:f") ==
           "hot.txt:1: '~:f' lacks the module before the colon; write name, module:name or file.c:name");
 }
@@ -146,23 +146,24 @@ TEST_CASE("commas inside brackets belong to the name") {
 }
 
 TEST_CASE("an empty list says so") {
-    const std::string expected = "hot.txt: names no function; write one a line, as name or module:name";
+    const std::string expected = "hot.txt: names no function; write one per line, as name or module:name";
     for (const auto* text : {"", "\n\n", "# nothing\n  # but comments", "\r\n"})
         CHECK(parse_function_list(text, "hot.txt").error().message == expected);
     CHECK(parse_function_names(" , ", "RDAM_FUNCTIONS").error().message ==
-          "RDAM_FUNCTIONS: names no function; write one a line, as name or module:name");
+          "RDAM_FUNCTIONS: names no function; write one per line, as name or module:name");
 }
 
 TEST_CASE("what is no list is refused with the line") {
     CHECK(parse_function_list("f\n:g\n", "hot.txt").error().message ==
           "hot.txt:2: ':g' lacks the module before the colon; write name, module:name or file.c:name");
     CHECK(parse_function_list("libc.so.6:\n", "hot.txt").error().message ==
-          "hot.txt:1: 'libc.so.6:' lacks the name behind the colon; write name, module:name or file.c:name");
+          "hot.txt:1: 'libc.so.6:' lacks the name after the colon; write name, module:name or file.c:name");
     CHECK(parse_function_list(std::string_view("\x7f"
                                                "ELF\0\1",
                                                6),
                               "app")
               .error()
-              .message == "app:1: holds control characters; a list is a text file with one function a line");
+              .message ==
+          "app:1: holds control characters; a list is a text file with one function per line");
     CHECK_FALSE(parse_function_list("f\x1b[2Jg", "hot.txt").has_value());
 }

@@ -80,12 +80,12 @@ TEST_CASE("a directory, an endless and an empty file are errors of one line") {
         "not a list of functions, which is a text file; - reads one from standard input";
     CHECK(load_function_list("/").error().message == fmt::format("/: is a directory, {}", kRemedy));
     CHECK(load_function_list("/dev/zero").error().message ==
-          fmt::format("/dev/zero: is no regular file, {}", kRemedy));
+          fmt::format("/dev/zero: is not a regular file, {}", kRemedy));
     CHECK(load_function_list("/proc/self/exe").error().message ==
           fmt::format("/proc/self/exe: is a program, a library or other data, {}", kRemedy));
     const TemporaryList empty("");
     CHECK(load_function_list(empty.path()).error().message ==
-          empty.path() + ": names no function; write one a line, as name or module:name");
+          empty.path() + ": names no function; write one per line, as name or module:name");
 }
 
 TEST_CASE("a file that is no text is not meant by a function's name") {
@@ -115,8 +115,7 @@ TEST_CASE("a text file is a list even if a function could have its name, which i
     const auto list = load_function_list("work");
     REQUIRE(list);
     CHECK(list->entries[0].name == "step");
-    CHECK(list->entries[0].unless_found ==
-          "it stands in the file work; 'work,' means the function of that name");
+    CHECK(list->entries[0].unless_found == "it is in the file work; 'work,' means the function of that name");
     const auto forced = load_function_list("work,");
     REQUIRE(forced);
     CHECK(forced->entries[0].name == "work");

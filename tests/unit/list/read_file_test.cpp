@@ -39,7 +39,7 @@ TEST_CASE("a pipe is read while somebody writes to it, and not waited for for ev
     const auto nobody = read_whole_file(pipe, kLimit);
     REQUIRE_FALSE(nobody);
     CHECK(nobody.error().message ==
-          pipe + ": is a pipe that nobody writes to; save what is to be read to a file first");
+          pipe + ": is a pipe that nobody writes to; save the input to a file first");
 
     const std::string text(300000, 'x');
     std::thread writer([&] { std::ofstream(pipe) << text; });

@@ -216,8 +216,8 @@ TEST_CASE("a glob without module means the program's own functions") {
     const Answer answer = only_answer(plan_for("container_*"));
     CHECK(answer.verdict == ListVerdict::not_found);
     CHECK(answer.reason ==
-          "names has no such function; a glob without module means its own: for a library's write "
-          "module:container_*");
+          "names has no such function; a pattern without a module matches only its own "
+          "functions: for a library's, write module:container_*");
     // A name that looks like a glob is a name everywhere.
     CHECK(
         only_function(plan_for({"shop::Till::operator*"}, {fixture("libsymbols.so"), kNames})).linkage_name ==

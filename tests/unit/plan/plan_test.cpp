@@ -194,7 +194,7 @@ TEST_CASE("without libc's debug symbols the exported function stands in, and tha
     CHECK(find(plan, "strcmp") != nullptr);
 }
 
-TEST_CASE("the dynamic linker, the recorder and the vdso are left alone") {
+TEST_CASE("the dynamic linker, the recorder and the vdso are skipped") {
     const Plan linker = plan_here("ld-linux-x86-64.so.2:__tls_get_addr");
     REQUIRE(linker.answers.size() == 1);
     CHECK(linker.answers[0].verdict == ListVerdict::refused);

@@ -1,4 +1,4 @@
-// Functions that look at their return address are left alone: it would be the recorder's.
+// Functions that look at their return address are skipped: it would be the recorder's.
 #include "wrappers/plan/return_address.h"
 
 #include <catch2/catch.hpp>
@@ -40,5 +40,5 @@ TEST_CASE("a function that looks at its return address is refused") {
     const auto plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
     CHECK(plan.answers[0].verdict == rdam::ListVerdict::refused);
-    CHECK(plan.answers[0].reason == "looks at its return address (at +0), which would lie in the recorder");
+    CHECK(plan.answers[0].reason == "reads its return address (at +0), which would point into the recorder");
 }

@@ -67,7 +67,7 @@ TEST_CASE("a library that is not there yet has one line, however many of its fun
         plan.answers.push_back(answer);
     }
     CHECK(answer_of(plan) ==
-          "rdam: libplugin.so is not loaded yet: 2 entries of the list are looked for in it when it is\n"
+          "rdam: libplugin.so is not loaded yet: 2 entries on the list are looked up when it is\n"
           "rdam: 1 function wrapped in /usr/bin/app\n");
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("a file that is no trace is never replaced", "[output]") {
     std::ofstream(path) << "precious";
     const auto file = open_output(path, this_process());
     REQUIRE_FALSE(file);
-    CHECK(file.error().message.find("it is no trace") != std::string::npos);
+    CHECK(file.error().message.find("it is not a trace") != std::string::npos);
     CHECK(fs::file_size(path) == std::string_view{"precious"}.size());
 }
 

@@ -177,8 +177,9 @@ TEST_CASE("what a short patch does not help is refused for the reason against th
     CHECK(reason(body, padding, {0x4002}) == "moved");
     CHECK(reason(body, padding, {0x4001}) == "is entered from elsewhere at +1, within its first 6 bytes");
     CHECK(reason(body, {}, {0x4003}) == "is entered from elsewhere at +3, within its first 6 bytes");
-    CHECK(reason({0xC3}, padding) == "shorter than the patch (1 of 5 bytes), and no padding behind it");
-    CHECK(reason({0xCC, 0xC3}, padding) == "shorter than the patch (2 of 5 bytes), and no padding behind it");
+    CHECK(reason({0xC3}, padding) == "shorter than the patch (1 of 5 bytes), without padding behind it");
+    CHECK(reason({0xCC, 0xC3}, padding) ==
+          "shorter than the patch (2 of 5 bytes), without padding behind it");
 }
 
 TEST_CASE("a loop that is moved as a whole is entered by its first byte only") {

@@ -38,10 +38,10 @@ Bytes with_late_jump(Bytes head, std::uint32_t target) {
 
 TEST_CASE("functions that the patch does not fit into are refused") {
     CHECK(reason({}) == "has no code in the file");
-    CHECK(reason({kRet}, 3) == "shorter than the patch (4 of 5 bytes), and no padding behind it");
+    CHECK(reason({kRet}, 3) == "shorter than the patch (4 of 5 bytes), without padding behind it");
     CHECK(reason({kRet}, 4) == "moved");
-    CHECK(reason({kNop}, 15) == "shorter than the patch, and runs on into the padding behind it");
-    CHECK(reason({0xFF, 0xD0}, 15) == "shorter than the patch, and runs on into the padding behind it");
+    CHECK(reason({kNop}, 15) == "shorter than the patch, and continues into the padding behind it");
+    CHECK(reason({0xFF, 0xD0}, 15) == "shorter than the patch, and continues into the padding behind it");
 }
 
 TEST_CASE("what is no instruction is refused") {

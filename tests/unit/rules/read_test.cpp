@@ -62,19 +62,18 @@ TEST_CASE("what is wrong in a rules file is said with its line and the remedy") 
     CHECK(error_of("keys = \"write:count\"") ==
           "rdam.toml:1: keys is not a list; write keys = [\"write:count\"]");
     CHECK(error_of("ignore = [\n\"f\",\n3]") ==
-          "rdam.toml:3: ignore holds something else than names; write ignore = [\"write\"]");
+          "rdam.toml:3: ignore holds something other than names; write ignore = [\"write\"]");
     CHECK(error_of("ignore = [\"\"]") ==
-          "rdam.toml:1: ignore holds something else than names; write ignore = [\"write\"]");
+          "rdam.toml:1: ignore holds something other than names; write ignore = [\"write\"]");
     CHECK(error_of("keys = [\n  \"write\",\n]") ==
           "rdam.toml:2: keys: write: not a parameter; write function:parameter, for example write:count");
-    CHECK(error_of("[[keys]]\na = 1").find("rdam.toml:1: keys holds something else than names") == 0);
+    CHECK(error_of("[[keys]]\na = 1").find("rdam.toml:1: keys holds something other than names") == 0);
     CHECK(error_of("fold-loops = 1") ==
           "rdam.toml:1: fold-loops is neither true nor false; write fold-loops = true");
-    CHECK(error_of("baseline = \"p99\"").find("rdam.toml:1: baseline is neither thread, process, minimum") ==
-          0);
-    CHECK(error_of("baseline = 1").find("rdam.toml:1: baseline is neither thread, process, minimum") == 0);
+    CHECK(error_of("baseline = \"p99\"").find("rdam.toml:1: baseline is not thread, process, minimum") == 0);
+    CHECK(error_of("baseline = 1").find("rdam.toml:1: baseline is not thread, process, minimum") == 0);
     for (const char* text : {"threshold = 1.5", "threshold = nan", "threshold = \"0.2\"", "threshold = -0.1"})
-        CHECK(error_of(text) == "rdam.toml:1: threshold is no score from 0 to 1; write threshold = 0.2");
+        CHECK(error_of(text) == "rdam.toml:1: threshold is not a score from 0 to 1; write threshold = 0.2");
     CHECK(error_of("ignore = []\nignore = []").find("rdam.toml:2: ") == 0);
 }
 
@@ -82,14 +81,14 @@ TEST_CASE("a rules file that cannot be read is named") {
     const auto read = rules::read_rules("/nowhere/rdam.toml");
     REQUIRE_FALSE(read.has_value());
     CHECK(read.error().message ==
-          "/nowhere/rdam.toml: cannot be opened: No such file or directory; name a rules file that you may "
+          "/nowhere/rdam.toml: cannot be opened: No such file or directory; give a rules file that you may "
           "read, or "
           "use --no-rules");
 }
 
 TEST_CASE("what is no file, or far too large, is said") {
     CHECK(rules::read_rules("/").error().message.find(
-              "/: cannot be read: Is a directory; name a rules file") == 0);
+              "/: cannot be read: Is a directory; give a rules file") == 0);
     CHECK(rules::read_rules("/dev/zero").error().message.find("/dev/zero: larger than 1 MiB") == 0);
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("progress is a bar of its share") {
 
 TEST_CASE("a screen that is too small says so in one line") {
     test::use_utf8();
-    CHECK(plain_text(too_small({39, 5}).lines[0]) == "rdam needs 40×10; q ends it");
+    CHECK(plain_text(too_small({39, 5}).lines[0]) == "rdam needs 40×10; q quits");
     CHECK(too_small({39, 5}).lines.size() == 5);
     CHECK(columns(plain_text(too_small({5, 1}).lines[0])) == 5);
     CHECK(too_small({0, 0}).lines.empty());

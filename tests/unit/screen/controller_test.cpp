@@ -93,18 +93,18 @@ TEST_CASE("a key is set on a function's page, taken back, and set again") {
     CHECK_THAT(screen.press(U"\n"), has("[overview]") && has("> [ ] k") && has("[ ] n") && has("[ ] caller"));
     CHECK_THAT(screen.press(U" "), has("> [x] k") && has("a:k is a key: rescored in") && has("unsaved"));
     CHECK(screen.session->report().functions[0].rdam < plain);
-    CHECK_THAT(screen.press(U"u"), has("> [ ] k") && has("taken back: ") && !has("unsaved"));
+    CHECK_THAT(screen.press(U"u"), has("> [ ] k") && has("undone: ") && !has("unsaved"));
     CHECK(screen.session->report().functions[0].rdam == plain);
-    CHECK_THAT(screen.press(U"u"), has("nothing to take back"));
+    CHECK_THAT(screen.press(U"u"), has("nothing to undo"));
     CHECK_THAT(screen.press(U"\tl"), has("[threads]"));
-    CHECK_THAT(screen.press(U" "), has("keys are set in the overview"));
+    CHECK_THAT(screen.press(U" "), has("set keys in the overview"));
 }
 
 TEST_CASE("a function that is ignored has no page, and comes back from the list") {
     Screen screen;
     CHECK_THAT(screen.press(U"\ni"), has("a is ignored") && has("1 ignored") && !has("[overview]"));
     CHECK_THAT(screen.press(U"I"), has("Ignored functions") && has("> app:a"));
-    CHECK_THAT(screen.press(U"\n"), has("a is back") && has("none"));
+    CHECK_THAT(screen.press(U"\n"), has("a is no longer ignored") && has("none"));
     CHECK_THAT(screen.press(U"q"), has("app:a") && !has("ignored ("));
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("rules are saved where somebody says, and no others are replaced unask
     Screen other;
     std::ofstream{other.file} << "ignore = [\"x\"]\n";
     other.press(U"f");
-    CHECK_THAT(other.press(U"w\n", {200, 24}), has("is there and was not read: replace its rules? y/n"));
+    CHECK_THAT(other.press(U"w\n", {200, 24}), has("exists and was not read: replace its rules? y/n"));
     CHECK_THAT(other.press(U"n"), has("unsaved"));
     CHECK_THAT(read(other.file), has("\"x\"") && !has("fold"));
     other.press(U"w\ny");
@@ -170,7 +170,7 @@ TEST_CASE("where nothing can be seen nothing is changed, and the end is asked fo
 TEST_CASE("in the list of baselines changes are taken back and saved as elsewhere") {
     Screen screen;
     CHECK_THAT(screen.press(U"fb"), has("undo") && has("save"));
-    CHECK_THAT(screen.press(U"u"), has("taken back: "));
+    CHECK_THAT(screen.press(U"u"), has("undone: "));
     CHECK_FALSE(screen.session->has_unsaved_changes());
     CHECK_THAT(screen.press(U"w"), has("write the rules to"));
 }
@@ -179,8 +179,8 @@ TEST_CASE("who is asked is told which keys answer") {
     Screen screen;
     const std::string asked = screen.press(U"fq");
     CHECK_THAT(asked, has("y/n") && has("y yes") && has("any other key no"));
-    CHECK_THAT(asked, !has("enter takes it"));
-    CHECK_THAT(screen.press(U"nt"), has("enter takes it") && has("esc drops it"));
+    CHECK_THAT(asked, !has("enter accepts"));
+    CHECK_THAT(screen.press(U"nt"), has("enter accepts") && has("esc cancels"));
 }
 
 TEST_CASE("a threshold is a number from 0 to 1") {
@@ -188,7 +188,7 @@ TEST_CASE("a threshold is a number from 0 to 1") {
     for (const char32_t* text : {U"-1", U"1.1", U"", U"0.5x", U"nan"})
         CHECK_THAT(screen.press(std::u32string{U"t\x15"} + text + U"\n"),
                    has("a score is a number from 0 to 1"));
-    CHECK_THAT(screen.press(U"t\x15\x30.75\n"), has("worth a look from 0.75 on"));
+    CHECK_THAT(screen.press(U"t\x15\x30.75\n"), has("highlighting scores from 0.75"));
     CHECK(screen.session->settings().threshold == 0.75);
 }
 
@@ -208,7 +208,7 @@ TEST_CASE("whatever is pressed in whatever size, a frame comes of it") {
     // It still knows its ways.
     for (int i = 0; i < 5; ++i)
         screen.press(U"\x1b");
-    CHECK_THAT(screen.press(U"\x1b?"), has("takes the last change back"));
+    CHECK_THAT(screen.press(U"\x1b?"), has("undo the last change"));
 }
 
 }  // namespace rdam::screen

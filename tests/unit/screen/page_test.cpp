@@ -80,7 +80,7 @@ TEST_CASE("the overview has the numbers, the keys and the hints") {
     CHECK(seen.lines[0] == "score 0.597  95 % 0.409–0.789  60 calls  lost 2.06 ms  min 1.00 µs");
     CHECK(seen.lines[1] == "median 10.0 µs  p99 1.00 ms  max 1.00 ms");
     REQUIRE(seen.content.choices.size() == 2);
-    CHECK(seen.lines[seen.content.choices[0]] == "[ ] parcels  explains   94 %, as a key leaves 0.027");
+    CHECK(seen.lines[seen.content.choices[0]] == "[ ] parcels  explains   94 %, score as a key 0.027");
     CHECK(seen.lines[seen.content.choices[1]] == "[x] caller   a key");
     CHECK(seen.has("· `parcels` explains 94 % of the variation\\x1b"));
 }
@@ -90,7 +90,7 @@ TEST_CASE("below the threshold hints are no findings") {
     quiet.row.rdam = 0.01;
     quiet.row.hints.clear();
     const Shown seen = shown(quiet, Tab::overview, 80);
-    CHECK(seen.has("(below 0.2 little needs an explanation)"));
+    CHECK(seen.has("(scores below 0.2 need little explanation)"));
     CHECK(seen.has("  nothing stands out"));
 }
 

@@ -96,8 +96,8 @@ TEST_CASE("functions in another order, and some of them") {
     for (int i = 0; i < 4; ++i)
         order = next(order);
     CHECK(order == Order::score);
-    CHECK(shown(all, 80, Order::score, "nobody")[1] == "no function has this in its name: nobody");
-    CHECK(shown({}, 80)[1] == "no call of a wrapped function is left");
+    CHECK(shown(all, 80, Order::score, "nobody")[1] == "no function name contains this: nobody");
+    CHECK(shown({}, 80)[1] == "no calls to wrapped functions are left");
 }
 
 TEST_CASE("the settings that made the scores are said") {

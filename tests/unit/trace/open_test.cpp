@@ -52,8 +52,8 @@ TEST_CASE("what is no file is refused at once") {
 
 TEST_CASE("other files are refused by what they are") {
     CHECK_THAT(refusal_of({}), Contains("is empty"));
-    CHECK_THAT(refusal_of(text("hello")), Contains("is not a trace of rdam"));
-    CHECK_THAT(refusal_of(text(std::string(100000, 'x'))), Contains("is not a trace of rdam"));
+    CHECK_THAT(refusal_of(text("hello")), Contains("is not an rdam trace"));
+    CHECK_THAT(refusal_of(text(std::string(100000, 'x'))), Contains("is not an rdam trace"));
     CHECK_THAT(refusal_of(text("PERFILE2 and more")), Contains("rdam hot"));
     CHECK_THAT(refusal_of(text("\x7f"
                                "ELF")),
@@ -83,7 +83,8 @@ TEST_CASE("a newer format is named, and the remedy") {
     const TemporaryDirectory directory;
     const std::string path = directory.file("trace.bin");
     set_contents(path, file_header(4) + EventChunk().bytes());
-    CHECK_THAT(refusal(path), Equals(path + " has format 4, this rdam reads up to 3: use a newer rdam"));
+    CHECK_THAT(refusal(path),
+               Equals(path + " has format 4, but this rdam reads formats up to 3: use a newer rdam"));
     set_contents(path, file_header(1, 7) + description(info_of_one_function()) + EventChunk().bytes());
     CHECK(TraceReader::open(path));
 }

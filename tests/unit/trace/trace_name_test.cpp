@@ -66,7 +66,7 @@ TEST_CASE("where no lock can be made the name is nobody's", "[name]") {
     CHECK_FALSE(lock.tell_failure("nobody hears it"));
 }
 
-TEST_CASE("only a trace is replaced", "[name]") {
+TEST_CASE("rdam replaces only traces", "[name]") {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("trace.bin");
     CHECK(check_place(path) == Occupant::none);
@@ -79,7 +79,7 @@ TEST_CASE("only a trace is replaced", "[name]") {
     std::ofstream(path) << "precious";
     const auto other = check_place(path);
     REQUIRE_FALSE(other);
-    CHECK(other.error().message.find("it is no trace") != std::string::npos);
+    CHECK(other.error().message.find("it is not a trace") != std::string::npos);
 }
 
 TEST_CASE("a place that cannot be written is said before the program runs", "[name]") {
@@ -108,7 +108,7 @@ TEST_CASE("what another user has laid out in a shared folder is not written thro
     // In a folder of one's own whatever is there may stay in use.
     CHECK(check_place(trap));
     fs::permissions(shared.path(), fs::perms::all | fs::perms::sticky_bit);
-    CHECK_THAT(check_place(trap).error().message, Catch::Contains("symbolic link of another user"));
+    CHECK_THAT(check_place(trap).error().message, Catch::Contains("another user's symbolic link"));
     CHECK_FALSE(open_for_writing(trap));
     CHECK_FALSE(fs::exists(victim));
     // Through a link of our own, too.
@@ -117,7 +117,7 @@ TEST_CASE("what another user has laid out in a shared folder is not written thro
     fs::remove(trap);
     std::ofstream(trap) << "";
     REQUIRE(chown(trap.c_str(), kNobody, kNobody) == 0);
-    CHECK_THAT(open_for_writing(trap).error().message, Catch::Contains("file of another user"));
+    CHECK_THAT(open_for_writing(trap).error().message, Catch::Contains("another user's file"));
     REQUIRE(chown(trap.c_str(), geteuid(), kNobody) == 0);
     const auto own = open_for_writing(trap);
     REQUIRE(own);

@@ -33,7 +33,7 @@ Result<SharedMemory> SharedMemory::map(int fd) {
         shared.start_.chunks > shm::kMaxChunks ||
         static_cast<std::uint32_t>(shared.start_.clock) >= shm::kClocks ||
         shm::kChunksOffset + std::uint64_t{shared.start_.chunks} * shm::kChunkSize > size)
-        return fail("librdam.so and rdam-agent are not of the same version: install rdam again");
+        return fail("librdam.so and rdam-agent have different versions: reinstall rdam");
     return shared;
 }
 
@@ -150,7 +150,7 @@ std::vector<std::uint64_t> RequestCopy::numbers(shm::Text from) const {
 
 Result<ProcessDescription> SharedMemory::describe_process() const {
     const RequestCopy copy(static_cast<const char*>(memory_) + shm::kRequestOffset);
-    if (!copy.answers(0)) return fail("the request of process {} makes no sense", start_.pid);
+    if (!copy.answers(0)) return fail("the request of process {} is invalid", start_.pid);
     const shm::Request& request = copy.request();
     return ProcessDescription{.pid = start_.pid,
                               .own_path = copy.text(request.own_path),

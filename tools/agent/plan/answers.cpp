@@ -25,7 +25,7 @@ std::string line(const Answer& answer) {
         case ListVerdict::refused: {
             const std::string what =
                 answer.function.empty() ? "" : fmt::format(" {}", printable(answer.function));
-            return fmt::format("rdam: '{}': left{} alone: {}\n", entry, what, why);
+            return fmt::format("rdam: '{}': skipped{}: {}\n", entry, what, why);
         }
         case ListVerdict::not_found:
             break;
@@ -75,7 +75,7 @@ std::string awaited_text(const Plan& plan) {
         if (answer.awaits_module) ++entries[answer.entry.scope];
     std::string text;
     for (const auto& [module, count] : entries)
-        text += fmt::format("rdam: {} is not loaded yet: {} of the list {} looked for in it when it is\n",
+        text += fmt::format("rdam: {} is not loaded yet: {} on the list {} looked up when it is\n",
                             printable(module), count == 1 ? "1 entry" : fmt::format("{} entries", count),
                             count == 1 ? "is" : "are");
     return text;
@@ -106,7 +106,7 @@ std::string lines(const Plan& plan, const Configuration& configuration,
             first.pop_back();
             first += fmt::format("; {} more of that name {} ({} says which)\n", others,
                                  answer.verdict == ListVerdict::refused
-                                     ? others == 1 ? "is left alone" : "are left alone"
+                                     ? others == 1 ? "was skipped" : "were skipped"
                                  : others == 1 ? "has such a remark"
                                                : "have such remarks",
                                  configuration.run.empty() ? "RDAM_VERBOSE=1" : "--verbose");
@@ -179,7 +179,7 @@ std::string never_loaded_text(const std::map<std::string, std::string>& awaited,
         ++modules[module];
     std::string text;
     for (const auto& [module, count] : modules)
-        text += fmt::format("rdam: process {} ({}) never loaded {}: {} of the list {} not looked for\n",
+        text += fmt::format("rdam: process {} ({}) never loaded {}: {} on the list {} not looked up\n",
                             process.pid, printable(process.executable), printable(module),
                             count == 1 ? "1 entry" : fmt::format("{} entries", count),
                             count == 1 ? "was" : "were");

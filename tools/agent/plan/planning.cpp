@@ -173,7 +173,7 @@ void order_as_known(Plan& plan, const ProcessDescription& process) {
 /// More than the recorder has stubs for: the first ones are kept.
 void limit(Plan& plan, trace::TraceInfo& info) {
     if (plan.functions.size() <= kMaxFunctions) return;
-    info.remarks.push_back(fmt::format("{} of {} functions were left alone: a process can have {} wrapped",
+    info.remarks.push_back(fmt::format("{} of {} functions were skipped: rdam can wrap {} in a process",
                                        plan.functions.size() - kMaxFunctions, plan.functions.size(),
                                        kMaxFunctions));
     plan.functions.resize(kMaxFunctions);
@@ -276,8 +276,8 @@ Result<void> Planning::start() {
     if (plan.functions.empty() && std::ranges::none_of(plan.answers, promising)) return fail("{}", message);
     if (has_strayed())
         message += fmt::format(
-            "rdam: the trace goes to {}: the program has changed to that folder, and "
-            "RDAM_OUTPUT names no place\n",
+            "rdam: the trace goes to {}: the program changed to that directory, and RDAM_OUTPUT is not an "
+            "absolute path\n",
             printable(configuration_.output));
     std::vector<NumberedFunction> numbered;
     for (const PlannedFunction& function : plan.functions)
@@ -373,8 +373,8 @@ std::string Planning::awaited_text() const {
 
 void Planning::refuse_change(std::uint32_t serial) {
     write_plan(shared_, process_, {},
-               "rdam: libraries that have just been loaded are not recorded: the program has "
-               "written into the recorder's memory\n",
+               "rdam: libraries that have just been loaded are not recorded: the program wrote into the "
+               "recorder's memory\n",
                serial);
 }
 

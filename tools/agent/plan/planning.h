@@ -74,7 +74,7 @@ class Planning {
     trace::TraceInfo& info_;
     PlanStore store_;
     FunctionList list_;
-    std::vector<bool> loaded_;  ///< by object
+    std::vector<bool> loaded_;                    ///< by object
     std::map<std::string, std::string> awaited_;  ///< entries whose library has not been loaded, and that
     std::function<bool()> unwanted_;
     std::string run_;  ///< of once_in_run()

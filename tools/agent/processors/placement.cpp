@@ -67,8 +67,8 @@ Result<void> place_agent(const std::vector<std::uint32_t>& wanted, unsigned prog
     }
     if (bind_to(wanted)) return {};
     return fail(
-        "the agent cannot run on the processors of --agent-cpus ({}): it runs where the program does; name "
-        "processors that are online and that the program's cpuset has",
+        "rdam-agent cannot run on the processors of --agent-cpus ({}) and shares those of the program; give "
+        "processors that are online and in the program's cpuset",
         std::strerror(errno));
 }
 

@@ -87,7 +87,7 @@ Error why_not_open(int error) {
     if (error == EACCES || error == EPERM)
         return Error{
             fmt::format("perf_event_open: {} (forbidden by seccomp or a container's rules, or by "
-                        "kernel.perf_event_paranoid, which is {} and may be 2 at most)",
+                        "kernel.perf_event_paranoid, which is {} and must be at most 2)",
                         std::strerror(error), paranoia())};
     if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP)
         return Error{

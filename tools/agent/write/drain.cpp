@@ -29,7 +29,7 @@ constexpr std::size_t kMaxAtOnce = 16;    ///< entries of the ring, before the c
 std::string why_dropped(std::uint32_t error) {
     switch (error) {
         case 0:
-            return "the buffers were full; give more with --buffer (RDAM_BUFFER)";
+            return "the buffers were full; make them larger with --buffer (RDAM_BUFFER)";
         case EPERM:
         case EACCES:
         case EINVAL:

@@ -74,10 +74,8 @@ std::vector<std::string> FirstMoments::take_notices() {
         const double nanoseconds = 1e9 / info_.clock.ticks_per_second;
         notices.push_back(
             fmt::format("{} is called {:.0f} million times a second and takes no longer than its probe, "
-                        "{:.0f} ns: recorded "
-                        "completely, its threads take about {:.1f} × as long; write ~{} to sample its calls, "
-                        "or take it off the "
-                        "list",
+                        "{:.0f} ns: recording every call makes its threads take about {:.1f} × as long; "
+                        "write ~{} to sample its calls, or remove it from the list",
                         printable(info.name), function.per_second / kMillion,
                         info_.clock.probe_ticks * nanoseconds, function.slowdown, printable(info.name)));
     }

@@ -73,7 +73,7 @@ Attempt try_open(const std::string& path, const trace::ProcessInfo& process, Out
     fstat(fd, &status);
     if (trace::look_at_occupant(fd) == trace::Occupant::other) {
         close(fd);
-        error = "it is no trace, and only a trace is replaced";
+        error = "it is not a trace, and rdam replaces only traces";
         return Attempt::failed;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {

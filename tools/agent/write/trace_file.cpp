@@ -72,9 +72,9 @@ std::string TraceFile::displaced() const {
     if (!found && errno != ENOENT && errno != ENOTDIR) return {};
     if (found && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) return {};
     if (ours.st_nlink == 0)
-        return fmt::format("{} was {} while it was written: nothing is left of it; record again", path_,
+        return fmt::format("{} was {} while it was being written, and is lost; record again", path_,
                            found ? "replaced" : "deleted");
-    return fmt::format("{} was moved away while it was written: the trace is where it was moved to", path_);
+    return fmt::format("{} was moved while it was being written: the trace is where it was moved to", path_);
 }
 
 std::string TraceFile::finish() {
@@ -82,7 +82,7 @@ std::string TraceFile::finish() {
     std::string text;
     // `rdam record` lists the files of its run itself.
     if (replaced_ && info_.process.run.empty())
-        text = "rdam: " + printable(path_) + ": in place of an earlier run's trace\n";
+        text = "rdam: " + printable(path_) + ": replacing the trace of an earlier run\n";
     for (const std::string& remark : std::span(info_.remarks).subspan(printed_))
         text += "rdam: " + printable(remark) + "\n";
     const std::string lost = fmt::format("{} events could not be written: {}", lost_, error_);

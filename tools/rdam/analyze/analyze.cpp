@@ -170,7 +170,7 @@ void check_usage(const AnalyzeArguments& arguments) {
     if (!arguments.causes.empty() && (arguments.diff || arguments.traces.size() > 1))
         throw CLI::ValidationError("--causes", "cross-checks one trace: no --diff, and no second trace");
     if (!arguments.alone.empty() && (arguments.diff || arguments.traces.size() > 1))
-        throw CLI::ValidationError("--alone", "is held against one trace: no --diff, and no second trace");
+        throw CLI::ValidationError("--alone", "compares with one trace: no --diff, and no second trace");
     const char* unwanted = arguments.interactive ? not_on_screen(arguments) : nullptr;
     if (unwanted != nullptr)
         throw CLI::ValidationError("--interactive",
@@ -183,8 +183,9 @@ void check_usage(const AnalyzeArguments& arguments) {
 }  // namespace
 
 Result<trace::TraceReader> open_trace(const std::string& path) {
-    return trace::TraceReader::open(
-        path, [&] { fmt::print(stderr, "rdam: {}: waiting for its recorder to finish\n", printable(path)); });
+    return trace::TraceReader::open(path, [&] {
+        fmt::print(stderr, "rdam: {}: waiting for rdam-agent to finish it\n", printable(path));
+    });
 }
 
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
@@ -226,33 +227,31 @@ Result<void> print_result(const std::string& text) {
 Run add_analyze(CLI::App& app) {
     const auto options = std::make_shared<AnalyzeArguments>();
     score::Settings& settings = options->settings;
-    app.add_option("trace", options->traces, "The traces to analyze: of one process, or of several")
+    app.add_option("trace", options->traces, "Traces to analyze, of one process or of several")
         ->option_text("TRACE [trace.bin]");
     app.add_flag("-i,--interactive", options->interactive,
-                 "Show the scores on a screen where keys change what calls are compared with");
+                 "Browse the scores on a full screen, and change what calls are compared with");
     app.add_flag("--json", options->json, "Print JSON");
-    options->top_given =
-        app.add_option("--top", options->top, "Show the N functions with the highest score; 0: all")
-            ->option_text("N")
-            ->check(whole_number(0, kMaxShown));
-    app.add_flag("--threads", options->threads, "Show the scores of each thread as well");
-    app.add_flag("--sequences", options->sequences, "Show the sequences of each function as well");
+    options->top_given = app.add_option("--top", options->top, "Show the N highest-scoring functions; 0: all")
+                             ->option_text("N")
+                             ->check(whole_number(0, kMaxShown));
+    app.add_flag("--threads", options->threads, "Also show the scores of each thread");
+    app.add_flag("--sequences", options->sequences, "Also show the call sequences of each function");
     app.add_flag("-v,--verbose", options->verbose,
-                 "Say of each sampled function how it was sampled and how sure its figures are");
+                 "Report how each sampled function was sampled, with the standard errors of its figures");
     app.add_flag("--patterns", settings.patterns,
-                 "Find the patterns among the calls of each thread, and score them as well");
+                 "Also find and score repeating patterns in the calls of each thread");
     add_sequence_options(app, settings);
     add_rules_options(app, options->rules_choice);
     add_selection_options(app, settings.selection);
-    app.add_flag("--diff", options->diff,
-                 "Say what is better or worse in the second trace than in the first");
+    app.add_flag("--diff", options->diff, "Compare two traces: report what is better or worse in the second");
     app.add_option("--alone", options->alone,
-                   "Say what varies as much in this trace, of the same program with one thread, or fewer")
+                   "Report what loses as much in TRACE, recorded from the same program with one thread or "
+                   "with fewer threads")
         ->option_text("TRACE");
     app.add_option("--causes", options->causes,
-                   "Cross-check the scores with what another tool printed: perf report, perf c2c, perf lock, "
-                   "Coz, callgrind, "
-                   "DRD or Helgrind")
+                   "Cross-check the scores with the output of another tool: perf report, perf c2c, perf "
+                   "lock, Coz, callgrind, DRD or Helgrind")
         ->option_text("FILE")
         ->allow_extra_args(false);
     options->threshold_given =
@@ -260,22 +259,20 @@ Run add_analyze(CLI::App& app) {
             ->option_text("SCORE [0.2]")
             ->check(number(0, 1));
     options->baseline_given =
-        app.add_option(
-               "--baseline", options->baseline,
-               "What calls are compared with: the fastest of their thread or of the process, as well as the "
-               "clock can tell; the plain minimum of their thread; or a low percentile of their thread's "
-               "(p1)")
+        app.add_option("--baseline", options->baseline,
+                       "Compare calls with the fastest one of their thread or of the whole process, as "
+                       "precisely as the clock can tell; with the plain minimum of their thread; or with a "
+                       "low percentile of their thread (p1)")
             ->option_text("thread|process|minimum|pN [thread]")
             ->check(CLI::Validator(
                 [](const std::string& text) {
                     return score::parse_baseline(text)
                                ? std::string{}
                                : "'" + text +
-                                     "' is neither thread, process, minimum nor a percentile like p1 "
-                                     "(p0 to p50)";
+                                     "' is not thread, process, minimum or a percentile like p1 (p0 to p50)";
                 },
                 "TEXT:{thread,process,minimum,p1}"));
-    app.add_option("--jobs", settings.jobs, "Threads that analyze; 0: as many as there are processors")
+    app.add_option("--jobs", settings.jobs, "Analyze with N threads; 0: one per processor")
         ->option_text("N")
         ->check(whole_number(0, kMaxJobs));
     app.add_option("--color", options->color, "Use colors: auto, always or never")

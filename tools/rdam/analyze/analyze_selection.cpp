@@ -31,24 +31,23 @@ Result<void> check_window(const score::Selection& selection, std::span<const sco
     const auto is_empty = [](const score::Report& report) { return report.threads.empty(); };
     if (!std::ranges::all_of(reports, is_empty)) return {};
     if (!selection.since_ns && selection.until_ns)
-        return fail("--until {}: no thread of the run lives that early; give a later end",
+        return fail("--until {}: no thread runs that early; give a later end",
                     output::human_time(*selection.until_ns));
     if (!selection.since_ns) return {};
-    return fail(
-        "--since {}: no thread of the run lives that late; leave it out to see when they live, with "
-        "--threads",
-        output::human_time(*selection.since_ns));
+    return fail("--since {}: no thread runs that late; --threads without --since shows when threads run",
+                output::human_time(*selection.since_ns));
 }
 
 void add_selection_options(CLI::App& app, score::Selection& selection) {
     add_time(app, "--since", selection.since_ns,
-             "Only what happens from this time of the run on: 1.5s, 200ms, or seconds");
-    add_time(app, "--until", selection.until_ns, "Only what happens before this time of the run");
-    app.add_option("--thread", selection.threads, "Only threads with this tid or name; * and ? are wildcards")
+             "Analyze only what happens after this time in the run, e.g. 1.5s, 200ms or plain seconds");
+    add_time(app, "--until", selection.until_ns, "Analyze only what happens before this time in the run");
+    app.add_option("--thread", selection.threads,
+                   "Analyze only threads with this tid or name; * and ? are wildcards")
         ->option_text("THREAD")
         ->allow_extra_args(false);
     app.add_option("--function", selection.functions,
-                   "Show only this function; the others still tell calls apart")
+                   "Show only this function; the others still distinguish its calls")
         ->option_text("FUNCTION")
         ->allow_extra_args(false);
 }

@@ -32,7 +32,7 @@ std::vector<std::string> each_once(const std::vector<std::string>& files) {
         if (seen.insert(error ? std::filesystem::path{file} : canonical).second)
             once.push_back(file);
         else
-            print_error(file + ": is given more than once, and counts once");
+            print_error(file + ": is given more than once; counted once");
     }
     return once;
 }
@@ -86,7 +86,7 @@ class SeveralTraces {
                 const auto [first, is_first] = recordings.emplace(recording, file);
                 if (!is_first) {
                     print_error(
-                        fmt::format("{}: is the same recording as {}, and counts once", file, first->second));
+                        fmt::format("{}: is the same recording as {}; counted once", file, first->second));
                     return true;
                 }
             }
@@ -110,8 +110,8 @@ class SeveralTraces {
         score::Settings settings = settings_.for_trace(reader->info());
         if (settings.patterns && reader->info().process.max_overhead > 0) {
             print_error(file +
-                        ": only a sample of the calls was recorded (--max-overhead), which has no patterns: "
-                        "it is analyzed without them");
+                        ": holds only a sample of the calls (--max-overhead), which has no patterns; "
+                        "analyzed without them");
             settings.patterns = false;
         }
         const std::string& run = reader->info().process.run;
@@ -173,11 +173,10 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
     // Short functions would differ by what only one of the two can leave out.
     const bool plainly = without_step.size() == 1 && arguments.settings.baseline == score::Baseline{};
     if (plainly)
-        fmt::print(
-            stderr,
-            "rdam: {}: its recorder did not tell by how much the clock moves at a time: both are compared "
-            "with --baseline minimum\n",
-            printable(without_step.front()));
+        fmt::print(stderr,
+                   "rdam: {}: does not give the resolution of its clock; both traces are compared with "
+                   "--baseline minimum\n",
+                   printable(without_step.front()));
     std::vector<score::Report> reports;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);

@@ -36,7 +36,7 @@ CLI::Validator number(double least, double most) {
 CLI::Validator one_of(const std::vector<std::string>& words) {
     return {[words](std::string& text) {
                 if (std::ranges::find(words, text) != words.end()) return std::string{};
-                return fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+                return fmt::format("'{}' is not one of {}", text, fmt::join(words, ", "));
             },
             fmt::format("TEXT:{{{}}}", fmt::join(words, ","))};
 }

@@ -11,7 +11,7 @@ Result<void> check_unused(const std::string& path) {
     const fs::file_type type = fs::status(path, error).type();
     const bool holds_something = type == fs::file_type::regular || type == fs::file_type::directory;
     if (!holds_something || fs::is_empty(path, error)) return {};
-    return fail("{}: is there and not empty; name another place, or replace it with {}", path,
+    return fail("{}: exists and is not empty; give another path, or replace it with {}", path,
                 kOverwriteOption);
 }
 

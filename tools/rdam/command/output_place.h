@@ -12,6 +12,6 @@ Result<void> check_unused(const std::string& path);
 
 /// How the option is called that says otherwise, and what --help says of it.
 inline constexpr const char* kOverwriteOption = "--overwrite";
-inline constexpr const char* kOverwriteText = "Replace what is there already";
+inline constexpr const char* kOverwriteText = "Replace existing output";
 
 }  // namespace rdam

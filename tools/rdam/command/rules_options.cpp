@@ -44,8 +44,8 @@ Result<std::optional<RulesInForce>> look_for(const std::vector<std::string>& tra
         auto rules = read(file);
         if (!rules) return tl::unexpected{rules.error()};
         if (found && found->rules != rules->rules)
-            return fail("{} and {} say different things; choose one with --rules, or none with --no-rules",
-                        found->file, file);
+            return fail("{} and {} differ; choose one with --rules, or none with --no-rules", found->file,
+                        file);
         if (!found) found = std::move(*rules);
     }
     if (found || !is_there(rules::kFileName)) return found;
@@ -58,10 +58,10 @@ Result<std::optional<RulesInForce>> look_for(const std::vector<std::string>& tra
 
 void add_rules_options(CLI::App& app, RulesChoice& choice) {
     auto* file = app.add_option("--rules", choice.file,
-                                "Keys, functions to ignore and more, from this file instead of the rdam.toml "
-                                "beside the trace or in the current folder")
+                                "Read keys, ignored functions and other rules from FILE, not from rdam.toml "
+                                "next to the trace or in the current directory")
                      ->option_text("FILE");
-    app.add_flag("--no-rules", choice.none, "Use no rules file, even if there is one")->excludes(file);
+    app.add_flag("--no-rules", choice.none, "Do not read a rules file")->excludes(file);
 }
 
 Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
@@ -88,8 +88,7 @@ void apply_rules(const rules::Rules& rules, score::Settings& settings) {
 void say_unused_rules(const std::optional<RulesInForce>& rules, const score::SharedSettings& settings) {
     if (!rules) return;
     for (const std::string& text : settings.unused_rules())
-        fmt::print(stderr, "rdam: {}: {}; this rule is passed over\n", printable(rules->file),
-                   printable(text));
+        fmt::print(stderr, "rdam: {}: {}; this rule is ignored\n", printable(rules->file), printable(text));
 }
 
 }  // namespace rdam

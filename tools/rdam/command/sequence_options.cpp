@@ -9,21 +9,22 @@ void add_sequence_options(CLI::App& app, score::Settings& settings) {
     app.add_option("--key", settings.given.keys, "Compare only calls with the same value of this parameter")
         ->option_text("FUNCTION:PARAMETER")
         ->allow_extra_args(false);
-    app.add_option("--no-key", settings.given.no_keys, "Compare calls whatever the value of this parameter")
+    app.add_option("--no-key", settings.given.no_keys,
+                   "Compare calls regardless of the value of this parameter")
         ->option_text("FUNCTION:PARAMETER")
         ->allow_extra_args(false);
-    app.add_option("--split-by-context", settings.given.split_by_context,
-                   "Compare only calls of this function that were made from the same place: the address to "
-                   "which they return, which is known of every call")
+    app.add_option(
+           "--split-by-context", settings.given.split_by_context,
+           "Compare calls to this function only with calls from the same call site (the same return address)")
         ->option_text("FUNCTION")
         ->allow_extra_args(false);
-    app.add_option("--ignore", settings.given.ignore, "Leave a function out, as if it had not been recorded")
+    app.add_option("--ignore", settings.given.ignore, "Ignore this function, as if it had not been recorded")
         ->option_text("FUNCTION")
         ->allow_extra_args(false);
     app.add_flag("--deep-keys", settings.sequences.deep_keys,
                  "Also distinguish calls by their callees' keys");
     app.add_flag("--fold-loops", settings.sequences.fold_loops,
-                 "Do not distinguish sequences by how often a call is repeated");
+                 "Do not distinguish sequences by how often a call repeats");
 }
 
 }  // namespace rdam

@@ -21,7 +21,7 @@ Result<double> parse_time(std::string_view text) {
             if (given == unit.name) return value * unit.nanoseconds;
         }
     }
-    return fail("'{}' is no time; write 1.5s, 200ms, 30us, 2min, or plain seconds", text);
+    return fail("'{}' is not a time; write 1.5s, 200ms, 30us, 2min, or plain seconds", text);
 }
 
 }  // namespace rdam

@@ -19,19 +19,19 @@ namespace {
 
 constexpr std::array kSubcommands{
     Subcommand{.name = "record",
-               .summary = "Run a program and record calls of chosen functions",
+               .summary = "Run a program and record calls to selected functions",
                .add = add_record,
                .runs_program = true},
     Subcommand{
-        .name = "hot", .summary = "Turn what perf saw into a list of functions to record", .add = add_hot},
+        .name = "hot", .summary = "Turn a perf profile into a list of functions to record", .add = add_hot},
     Subcommand{.name = "analyze",
-               .summary = "Score the functions of a trace by the time they lost",
+               .summary = "Score the functions in a trace by the time they lost",
                .add = add_analyze},
     Subcommand{.name = "export",
-               .summary = "Write the calls of a trace as columns, for analyses of your own",
+               .summary = "Export the calls in a trace as columns, for your own analysis",
                .add = add_export},
     Subcommand{.name = "doctor",
-               .summary = "Check what can be recorded on this machine, and say what to do where it cannot",
+               .summary = "Check what rdam can record on this machine, and how to fix the rest",
                .add = add_doctor},
     Subcommand{.name = "generate",
                .summary = "Write manual pages and shell completions",
@@ -67,8 +67,8 @@ bool wants_next_word(const CLI::App& app, std::string_view word) {
 
 std::string describe_leftover(const std::string& word, bool expects_command) {
     if (looks_like_option(word)) return fmt::format("unknown option '{}'", word);
-    if (expects_command) return fmt::format("there is no command '{}'", word);
-    return fmt::format("argument '{}' is one too many", word);
+    if (expects_command) return fmt::format("unknown command '{}'", word);
+    return fmt::format("unexpected argument '{}'", word);
 }
 
 /// `help` and `help COMMAND` are other ways to ask for --help. A command that does not exist is left to the
@@ -97,7 +97,7 @@ std::string one_line(std::string text) {
 std::string describe_values(const std::string& what) {
     const std::string name = what.substr(0, what.find(':'));
     if (what.find("At Most") != std::string::npos) return name + ": is given more than once; give it once";
-    return name + ": takes a value, and has none; give one";
+    return name + ": needs a value; give one";
 }
 
 /// As the parser says it: `Could not convert: --json = foo`.
@@ -105,7 +105,7 @@ std::string describe_conversion(const std::string& what) {
     const std::size_t name = what.find("--");
     const std::size_t equals = what.find(" = ");
     if (name == std::string::npos || equals == std::string::npos || equals < name) return what;
-    return fmt::format("{}: takes no such value as '{}'; leave it out", what.substr(name, equals - name),
+    return fmt::format("{}: does not take the value '{}'; leave it out", what.substr(name, equals - name),
                        what.substr(equals + 3));
 }
 
@@ -114,7 +114,7 @@ std::string describe_exclusion(const std::string& what) {
     constexpr std::string_view kExcludes = " excludes ";
     const std::size_t middle = what.find(kExcludes);
     if (middle == std::string::npos) return what;
-    return fmt::format("{}: cannot be together with {}; leave one of them out", what.substr(0, middle),
+    return fmt::format("{}: cannot be combined with {}; leave one of them out", what.substr(0, middle),
                        what.substr(middle + kExcludes.size()));
 }
 

@@ -99,8 +99,7 @@ Result<std::string> generate(const ProgramModel& program, const Request& request
     for (const CommandModel& command : program.commands) {
         if (command.name == request.command) return generate_man(program, command);
     }
-    return fail("there is no command '{}' to write a manual page for; 'rdam --help' lists them",
-                request.command);
+    return fail("unknown command '{}' to write a manual page for; 'rdam --help' lists them", request.command);
 }
 
 }  // namespace
@@ -132,8 +131,7 @@ Run add_generate(CLI::App& app) {
     app.add_option("KIND", request->kind, "What to write")
         ->required()
         ->check(one_of({"man", "bash", "zsh", "fish", "markdown"}));
-    app.add_option("COMMAND", request->command,
-                   "For man: the subcommand whose page it is (default: rdam itself)");
+    app.add_option("COMMAND", request->command, "For man: the subcommand to describe (default: rdam itself)");
     return [request, &app]() -> Result<int> {
         const Result<std::string> text = generate(model_of(*app.get_parent()), *request);
         if (!text) return tl::unexpected{text.error()};

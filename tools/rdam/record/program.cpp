@@ -79,13 +79,14 @@ void say_if_forbidden(pid_t pid, int signal) {
     const char mode = line.empty() ? '0' : line.back();
     if (signal == SIGKILL && (mode == '1' || mode == '3'))
         std::fputs(
-            "rdam: the program was ended for a system call in seccomp's strict mode, which forbids those of "
-            "the recorder: record it without that mode\n",
+            "rdam: the program was killed by seccomp's strict mode, which forbids the recorder's system "
+            "calls: record it without that mode\n",
             stderr);
     if (signal == SIGSYS && (mode == '2' || mode == '3'))
         std::fputs(
-            "rdam: the program was ended for a system call that its seccomp filter forbids (SIGSYS): if that "
-            "is not so without rdam, let the filter allow those of the recorder (docs/limits.md)\n",
+            "rdam: the program was killed for a system call that its seccomp filter forbids (SIGSYS): if "
+            "this does not happen without rdam, let the filter allow the recorder's system calls "
+            "(docs/limits.md)\n",
             stderr);
 }
 
@@ -105,8 +106,7 @@ int await(pid_t pid) {
 Result<Program> find_program(std::vector<std::string> arguments) {
     Program program;
     program.path = find_in_path(arguments[0]);
-    if (program.path.empty())
-        return fail("'{}': there is no such program in PATH; give its path", arguments[0]);
+    if (program.path.empty()) return fail("'{}': not found in PATH; give its path", arguments[0]);
     program.arguments = std::move(arguments);
     std::string judged = program.path;
     for (int i = 0; i < kMaxInterpreters; ++i) {

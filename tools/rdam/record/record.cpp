@@ -67,7 +67,7 @@ class TemporaryList {
         std::string path = (fs::temp_directory_path(error) / "rdam-list-XXXXXX").string();
         const int fd = mkostemp(path.data(), O_CLOEXEC);
         if (fd < 0)
-            return fail("cannot keep the list of functions in {}: {}; set TMPDIR", path,
+            return fail("cannot store the list of functions in {}: {}; set TMPDIR", path,
                         std::strerror(errno));
         close(fd);
         path_ = path;
@@ -75,7 +75,7 @@ class TemporaryList {
         for (const ListEntry& entry : list.entries)
             file << entry.text << (entry.added_wait ? "  # wait\n" : "\n");
         file.close();
-        if (!file) return fail("cannot keep the list of functions in {}: no room; set TMPDIR", path);
+        if (!file) return fail("cannot store the list of functions in {}: no room; set TMPDIR", path);
         return path;
     }
 
@@ -93,7 +93,7 @@ Result<std::string> find_library() {
         const fs::path candidate = (own.parent_path() / place).lexically_normal();
         if (fs::exists(candidate, error)) return candidate.string();
     }
-    return fail("librdam.so is not where it was installed with {}: install rdam again", own.string());
+    return fail("librdam.so is not where it was installed with {}: reinstall rdam", own.string());
 }
 
 std::string absolute(const std::string& path) {
@@ -140,12 +140,12 @@ std::string wanted_output(const Options& options) {
 }
 
 Result<Output> claim_output(const std::string& wanted, const std::string& run) {
-    if (wanted.empty()) return fail("-o takes the name of a file, and '' is none");
+    if (wanted.empty()) return fail("-o needs the name of a file");
     Output output{.shown = wanted, .path = absolute(wanted)};
     if (!output.path.starts_with('/'))
         return fail(
-            "cannot write the trace to {}: the current folder is gone; change to another, or name a full "
-            "path with -o",
+            "cannot write the trace to {}: the current directory no longer exists; change to another, or "
+            "give a full path with -o",
             wanted);
     // Each process fills in a pattern for itself, and holds the name that it gets.
     const bool pattern = wanted.find('%') != std::string::npos;
@@ -154,7 +154,7 @@ Result<Output> claim_output(const std::string& wanted, const std::string& run) {
         output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
         output.path = absolute(output.shown);
         output.name = trace::NameLock(output.path, run);
-        fmt::print(stderr, "rdam: another recording has {}: this one goes to {}\n", printable(wanted),
+        fmt::print(stderr, "rdam: another recording is writing {}: this one goes to {}\n", printable(wanted),
                    printable(output.shown));
     }
     if (pattern) return output;
@@ -212,14 +212,14 @@ std::string plural(std::uint64_t count, std::string_view what) {
 std::string describe(const RunTrace& trace, bool replaced) {
     return fmt::format("rdam: {}: {}: {} in {}, {}{}\n", printable(trace.path), printable(trace.program),
                        plural(trace.functions, "function"), plural(trace.threads, "thread"),
-                       size_text(trace.bytes), replaced ? ", in place of an earlier run's trace" : "");
+                       size_text(trace.bytes), replaced ? ", replacing the trace of an earlier run" : "");
 }
 
 /// Why there is no trace; empty if there was nothing to be recorded.
 std::string why_none(const Output& output) {
     if (std::string failure = output.name.failure(); !failure.empty()) return failure;
     return output.name.has_events()
-               ? "the recorder (rdam-agent) was killed, or the trace was removed when it was written"
+               ? "rdam-agent was killed, or the trace was removed while it was being written"
                : "";
 }
 
@@ -232,7 +232,7 @@ bool none_was_wrapped(const Output& output, const Program& program) {
 std::string describe(const LivingProcess& process, const Output& output) {
     const bool pattern = output.shown.find('%') != std::string::npos;
     return fmt::format(
-        "rdam: process {}{} is still running and being recorded: its calls will be in {} when it ends\n",
+        "rdam: process {}{} is still running and being recorded; its calls will be in {} when it ends\n",
         process.pid, process.program.empty() ? "" : " (" + printable(process.program) + ")",
         pattern ? "its trace" : printable(trace::numbered_name(output.shown, process.pid)));
 }
@@ -257,7 +257,7 @@ bool report(const Output& output, const std::string& run, const Program& program
         const bool none = none_was_wrapped(output, program);
         const bool refused = !program.starts_others && status == kExitBadInput;
         fmt::print(stderr, "rdam: {}no trace was written\n",
-                   none      ? "no program of the run had a function of the list to be wrapped: "
+                   none      ? "no program of the run contained a function on the list: "
                    : refused ? ""
                              : "no wrapped function was called: ");
         return !none;
@@ -268,11 +268,10 @@ bool report(const Output& output, const std::string& run, const Program& program
         std::fputs(describe(trace, output.replaces && trace.path == output.shown).c_str(), stderr);
         if (trace.unfinished) {
             whole = false;
-            fmt::print(
-                stderr,
-                "rdam: {}: the recorder (rdam-agent) was killed: the trace has about {} until then, and what "
-                "came after is lost; record again\n",
-                printable(trace.path), plural(trace.events, "event"));
+            fmt::print(stderr,
+                       "rdam: {}: rdam-agent was killed: the trace has about {} up to then, and the rest is "
+                       "lost; record again\n",
+                       printable(trace.path), plural(trace.events, "event"));
         }
         if (!trace.killed) continue;
         for (const std::string& remark : trace.remarks)
@@ -320,27 +319,25 @@ Run add_record(CLI::App& app) {
     auto options = std::make_shared<Options>();
     options->app = &app;
     options->functions_given =
-        app.add_option(
-               "-f,--functions", options->functions,
-               "The functions to record: a list file, - for standard input, or names separated by commas")
+        app.add_option("-f,--functions", options->functions,
+                       "Functions to record: a list file, - for standard input, or comma-separated names")
             ->option_text("LIST");
     options->output_given = app.add_option("-o,--output", options->output,
-                                           "The trace to write; %p pid, %h host, %r MPI or Slurm rank")
+                                           "Write the trace to FILE; %p stands for the pid, %h for the host, "
+                                           "%r for the MPI or Slurm rank")
                                 ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
-    app.add_option("--buffer", options->buffer,
-                   "Memory for events that are not written yet, at most: 256M, 4G")
-        ->option_text("SIZE [1/8 of memory or of its cgroup, at least 1M]")
+    app.add_option("--buffer", options->buffer, "Maximum memory for events not yet written, e.g. 256M or 4G")
+        ->option_text("SIZE [1/8 of memory or of the cgroup's limit, at least 1M]")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
                 if (!std::regex_match(text, size)) return fmt::format("'{}' is not a size like 256M", text);
                 return is_enough(text) ? std::string{}
-                                       : fmt::format("'{}' is too little: the least is 1M", text);
+                                       : fmt::format("'{}' is too small: the minimum is 1M", text);
             },
             "SIZE"));
     app.add_option("--stack-period", options->stack_period,
-                   "Take a call stack at the first and then at every N-th call of a function from one place; "
-                   "0: never")
+                   "Sample the call stack at the first and every N-th call from each call site; 0: never")
         ->option_text("N [10000]")
         ->check(CLI::Validator(
             [](const std::string& text) {
@@ -351,19 +348,18 @@ Run add_record(CLI::App& app) {
             },
             "N"));
     app.add_option("--clock", options->clock,
-                   "The clock: rdtscp; unfenced or rdtsc, which are cheaper and give short functions scores "
-                   "that are not true; or monotonic, the kernel's, at a system call each, where the counter "
-                   "is not steady")
+                   "Clock to use: rdtscp; unfenced or rdtsc (cheaper, but scores of short functions become "
+                   "unreliable); or monotonic (the kernel's clock, a system call each time, for machines "
+                   "whose time-stamp counter is not steady)")
         ->option_text("CLOCK [rdtscp]")
         ->check(one_of({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
     app.add_option("--when-full", options->when_full,
-                   "When the buffers are full: wait for room, or drop events and count them")
+                   "When the buffers are full, wait for space, or drop events and count them")
         ->option_text("wait|drop [wait]")
         ->check(one_of({"wait", "drop"}));
-    app.add_option(
-           "--max-overhead", options->max_overhead,
-           "Record a sample of the calls where all of them would cost a thread more than this share of "
-           "its own time: 10%")
+    app.add_option("--max-overhead", options->max_overhead,
+                   "Sample calls where recording all of them would cost a thread more than this share of its "
+                   "own time, e.g. 10%")
         ->option_text("SHARE")
         ->check(CLI::Validator(
             [](const std::string& text) {
@@ -371,7 +367,7 @@ Run add_record(CLI::App& app) {
                 const double value = std::regex_match(text, share) ? std::stod(text) : 0;
                 const bool percent = text.ends_with('%');
                 if (!percent && value > 1)
-                    return fmt::format("'{0}' may mean {0}% or {0} times: write {0}%, or a share up to 1",
+                    return fmt::format("'{0}' could mean {0}% or {0} times: write {0}%, or a share up to 1",
                                        text);
                 const double of_one = percent ? value / 100 : value;
                 constexpr double kLeast = 0.0001;
@@ -382,14 +378,13 @@ Run add_record(CLI::App& app) {
             },
             "SHARE"));
     app.add_option("--switches", options->switches,
-                   "Record when threads are off the processors: auto, as long as their context switches are "
-                   "not too frequent; on, at any cost; or off")
+                   "Record when threads are off-CPU: auto (until context switches become too frequent), on "
+                   "(at any cost) or off")
         ->option_text("auto|on|off [auto]")
         ->check(one_of({"auto", "on", "off"}));
     app.add_option("--agent-cpus", options->agent_cpus,
-                   "The processors on which the recorder's own process runs, which it else shares with the "
-                   "program, at low priority: 3, or 0,2-3")
-        ->option_text("CPUS [those that the program is not bound to]")
+                   "Run rdam-agent, the process that writes the trace, on these processors, e.g. 3 or 0,2-3")
+        ->option_text("CPUS [those the program is not bound to, else all at low priority]")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 static const std::regex list("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
@@ -399,16 +394,15 @@ Run add_record(CLI::App& app) {
             },
             "LIST"));
     app.add_option("--counters", options->counters,
-                   "Count the instructions of every call by the processor's hardware counter, where there is "
-                   "one: instructions; or off")
+                   "Count the instructions of each call with a hardware counter, if the machine has one")
         ->option_text("instructions|off [off]")
         ->check(one_of({"instructions", "off"}));
     app.add_flag("--all-calls", options->all_calls,
-                 "Record every call of functions that the list marks ~, too, which are sampled otherwise");
-    app.add_flag("--no-args", options->no_arguments, "Record neither parameters nor return values");
+                 "Record every call to functions marked ~ in the list instead of sampling them");
+    app.add_flag("--no-args", options->no_arguments, "Do not record parameters or return values");
     app.add_flag("--no-children", options->no_children,
-                 "Record the program alone: neither its fork children nor what it or they execute");
-    app.add_flag("-v,--verbose", options->verbose, "Say what becomes of every function on the list");
+                 "Record only the program, not the processes it forks or anything that it or they execute");
+    app.add_flag("-v,--verbose", options->verbose, "Report what became of each function on the list");
     return [options] { return run(*options); };
 }
 

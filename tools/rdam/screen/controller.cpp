@@ -95,7 +95,7 @@ Content Controller::made_content() {
 
 Foot Controller::foot(std::size_t width) const {
     if (asking_ == Asking::nothing) return {.status = status_, .reminders = reminders(view())};
-    std::vector<std::string> keys{"enter takes it", "esc drops it"};
+    std::vector<std::string> keys{"enter accepts", "esc cancels"};
     if (prompt_.is_question()) keys = {"y yes", "any other key no"};
     return {.status = prompt_.shown(width), .reminders = std::move(keys), .typing = true};
 }
@@ -189,9 +189,9 @@ bool Controller::change(Command command) {
             return true;
         case Command::undo:
             if (last.empty()) {
-                say("nothing to take back");
+                say("nothing to undo");
             } else {
-                take("taken back: " + last, [&] { return session_.undo(); });
+                take("undone: " + last, [&] { return session_.undo(); });
             }
             return true;
         default:
@@ -229,13 +229,14 @@ void Controller::toggle() {
     if (view() == View::ignored) {
         const auto function = function_under_cursor();
         if (!function) return say("no function is ignored");
-        return take(name_of(*function) + " is back", [&] { return session_.set_ignored(*function, false); });
+        return take(name_of(*function) + " is no longer ignored",
+                    [&] { return session_.set_ignored(*function, false); });
     }
     const Content& now = content();
-    if (now.choices.empty() || !page_) return say("keys are set in the overview: tab");
+    if (now.choices.empty() || !page_) return say("set keys in the overview: tab");
     if (!sees_cursor(now, room(now, size_), place())) {
         show_cursor(now, room(now, size_), place());
-        return say("this one? press it again");
+        return say("press again to choose this one");
     }
     const feedback::KeyChoice key = page_->keys[place().cursor];
     take(name_of(function_) + ":" + printable(key.name) + (key.is_key ? " is no key" : " is a key"),
@@ -252,10 +253,10 @@ void Controller::ask(Asking what) {
     asking_ = what;
     if (what == Asking::filter) prompt_ = Prompt::for_text("functions with", filter_);
     if (what == Asking::threshold)
-        prompt_ = Prompt::for_text("worth a look from", fmt::format("{}", session_.settings().threshold));
+        prompt_ = Prompt::for_text("highlight scores from", fmt::format("{}", session_.settings().threshold));
     if (what == Asking::file) prompt_ = Prompt::for_text("write the rules to", rules_.file);
     if (what == Asking::replace)
-        prompt_ = Prompt::for_yes(printable(file_) + " is there and was not read: replace its rules?");
+        prompt_ = Prompt::for_yes(printable(file_) + " exists and was not read: replace its rules?");
     if (what == Asking::quit) prompt_ = Prompt::for_yes("Quit without saving the rules?");
 }
 
@@ -271,7 +272,8 @@ void Controller::answer() {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0 && value <= 1))
             return say("a score is a number from 0 to 1", Look::alarming);
-        take(fmt::format("worth a look from {} on", value), [&] { return session_.set_threshold(value); });
+        take(fmt::format("highlighting scores from {}", value),
+             [&] { return session_.set_threshold(value); });
     }
     if (what == Asking::file && !text.empty()) {
         file_ = text;
@@ -307,7 +309,7 @@ void Controller::take(std::string what, const Take& take) try {
     const char* how = *effect == Effect::reread ? "read the trace again in" : "rescored in";
     say(fmt::format("{}: {} {}", what, how, output::human_time(passed.count())));
 } catch (const Cancelled&) {
-    say("left as it was: the trace was not read to its end", Look::notable);
+    say("unchanged: the trace was not read to its end", Look::notable);
 }
 
 /// What is gone has no page.

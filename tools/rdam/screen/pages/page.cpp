@@ -67,7 +67,7 @@ std::string key_text(const feedback::KeyChoice& key, std::size_t name_width) {
     std::string text = (key.is_key ? "[x] " : "[ ] ") + to_left(printable(key.name), name_width);
     if (key.is_key) return text + "  a key";
     if (key.explains) text += "  explains " + to_right(output::percent(*key.explains), 6);
-    if (key.rdam_with_key) text += ", as a key leaves " + output::score_text(*key.rdam_with_key);
+    if (key.rdam_with_key) text += ", score as a key " + output::score_text(*key.rdam_with_key);
     return text;
 }
 
@@ -75,7 +75,7 @@ void add_keys(const feedback::FunctionPage& page, std::size_t width, Content& co
     std::size_t name_width = 0;
     for (const feedback::KeyChoice& key : page.keys)
         name_width = std::max(name_width, std::min(columns(printable(key.name)), kWidestKey));
-    content.lines.push_back(line("Keys: what tells calls apart", Look::strong));
+    content.lines.push_back(line("Keys: what distinguishes calls", Look::strong));
     for (const feedback::KeyChoice& key : page.keys) {
         content.choices.push_back(content.lines.size());
         content.lines.push_back(cut(line(key_text(key, name_width)), width));
@@ -83,10 +83,10 @@ void add_keys(const feedback::FunctionPage& page, std::size_t width, Content& co
 }
 
 void add_hints(const score::FunctionRow& row, double threshold, std::size_t width, std::vector<Line>& lines) {
-    lines.push_back(line("What it may be", Look::strong));
+    lines.push_back(line("Possible causes", Look::strong));
     if (row.rdam < threshold) {
         for (std::string& part :
-             wrapped(fmt::format("(below {} little needs an explanation)", threshold), width))
+             wrapped(fmt::format("(scores below {} need little explanation)", threshold), width))
             lines.push_back(line(std::move(part), Look::faint));
     }
     std::vector<std::string> texts;

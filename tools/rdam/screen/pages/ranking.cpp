@@ -174,8 +174,8 @@ Content ranking_content(const Facts& facts, Order order, const std::string& filt
     }
     if (content.lines.empty())
         content.lines.push_back(line(facts.report.functions.empty()
-                                         ? "no call of a wrapped function is left"
-                                         : "no function has this in its name: " + printable(filter)));
+                                         ? "no calls to wrapped functions are left"
+                                         : "no function name contains this: " + printable(filter)));
     if (order != Order::score) content.head[2].push_back({", " + in_words(order)});
     if (!facts.rules.empty()) content.head[2].push_back({", rules: " + printable(facts.rules)});
     if (!filter.empty()) content.head[2].push_back({", with " + printable(filter), Look::notable});

@@ -127,7 +127,7 @@ bool is_too_small(Size size) {
 
 Frame too_small(Size size, const Line& question) {
     Frame frame{.lines = std::vector<Line>(size.height)};
-    const Line text = line(fmt::format("rdam needs {}×{}; q ends it", kLeast.width, kLeast.height));
+    const Line text = line(fmt::format("rdam needs {}×{}; q quits", kLeast.width, kLeast.height));
     if (size.height > 0) frame.lines[0] = cut(question.empty() ? text : question, size.width);
     return frame;
 }
@@ -146,8 +146,7 @@ Frame with_progress(Frame frame, double share, Size size) {
         bar += i < full ? "█" : "░";
     frame.typing = false;
     frame.lines[size.height - 2] = cut(line(bar, Look::notable), size.width);
-    frame.lines[size.height - 1] =
-        cut(line("esc stops that  ctrl-c ends the program", Look::faint), size.width);
+    frame.lines[size.height - 1] = cut(line("esc cancels  ctrl-c quits", Look::faint), size.width);
     return frame;
 }
 

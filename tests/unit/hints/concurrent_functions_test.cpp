@@ -32,16 +32,16 @@ void add_update(Made& made, bool together) {
 
 }  // namespace
 
-TEST_CASE("The suspect is who is at work elsewhere when calls are slow") {
+TEST_CASE("The concurrent function is the one another thread is inside when calls are slow") {
     Made made;
     add_update(made, true);
-    REQUIRE(made.kinds() == Kinds{"suspect", "no_parameter"});
+    REQUIRE(made.kinds() == Kinds{"concurrent", "no_parameter"});
     const score::Hint& hint = made.row().hints[0];
     CHECK_THAT(hint.text,
-               Catch::StartsWith("89 % of the time lost in work() of thread 7 (worker) passes while thread 8 "
-                                 "(writer) is inside update() (0 % of the other time)"));
-    CHECK(hint.suspect == "update");
-    CHECK(hint.suspect_thread == 8U);
+               Catch::StartsWith("for 89 % of the time lost in work() by thread 7 (worker), thread 8 "
+                                 "(writer) is inside update() (for 0 % of the other time)"));
+    CHECK(hint.concurrent_function == "update");
+    CHECK(hint.concurrent_thread == 8U);
     CHECK(hint.thread == 7U);
 }
 
@@ -58,8 +58,8 @@ TEST_CASE("It is the loss that passes while somebody is at work, not the time of
         }
         // Half of the slow calls overlap, by nine tenths: half of the loss, or two thirds.
         const Kinds kinds = made.kinds();
-        CHECK(std::ranges::count(kinds, "suspect") == (lost_during > 0.5 ? 1 : 0));
-        if (kinds.front() == "suspect") CHECK(made.row().hints[0].share == Approx(0.59).margin(0.01));
+        CHECK(std::ranges::count(kinds, "concurrent") == (lost_during > 0.5 ? 1 : 0));
+        if (kinds.front() == "concurrent") CHECK(made.row().hints[0].share == Approx(0.59).margin(0.01));
     }
 }
 
@@ -80,16 +80,15 @@ TEST_CASE("Neither who loses nor who is at work is named if it is now this threa
     std::swap(updates, made.report.timeline[1].calls);
     for (std::size_t i = 0; i < updates.size(); ++i)
         made.report.timeline[i % 4 < 2 ? 1 : 3].calls.push_back(updates[i]);
-    REQUIRE(made.kinds().front() == "suspect");
+    REQUIRE(made.kinds().front() == "concurrent");
     const score::Hint& hint = made.row().hints[0];
-    CHECK_THAT(
-        hint.text,
-        Catch::Contains(" % of the time lost in work() passes while another thread is inside update() "));
-    CHECK(!hint.suspect_thread);
+    CHECK_THAT(hint.text,
+               Catch::Contains(" % of the time lost in work(), another thread is inside update() "));
+    CHECK(!hint.concurrent_thread);
     CHECK(!hint.thread);
 }
 
-TEST_CASE("Who is at work elsewhere just as often otherwise is no suspect") {
+TEST_CASE("A function that runs just as often at other times is not reported as concurrent") {
     Made made;
     add_update(made, false);
     CHECK(made.kinds() == Kinds{"two_times", "no_parameter"});
@@ -99,7 +98,9 @@ TEST_CASE("Who is at work elsewhere just as often otherwise is no suspect") {
     CHECK(always.kinds() == Kinds{"two_times", "no_parameter"});
 }
 
-TEST_CASE("Who waits for the slow threads all the time is no suspect, though it calls the function itself") {
+TEST_CASE(
+    "A thread that waits for the slow ones all the time is not reported, even if it calls the function "
+    "itself") {
     Made made;
     add_update(made, true);
     made.report.timeline[1].calls = {
@@ -109,7 +110,7 @@ TEST_CASE("Who waits for the slow threads all the time is no suspect, though it 
     CHECK(made.kinds() == Kinds{"two_times", "no_parameter"});
 }
 
-TEST_CASE("The suspect of a sequence is that of its own slow calls") {
+TEST_CASE("The concurrent function of a sequence is that of its own slow calls") {
     Made made;
     add_update(made, true);
     for (std::size_t i = 0; i < kCalls; ++i)
@@ -123,8 +124,9 @@ TEST_CASE("The suspect of a sequence is that of its own slow calls") {
     made.row().scored_sequences = 2;
     made.kinds();
     const auto names_update = [&](std::size_t sequence) {
-        return std::ranges::any_of(made.row().sequences[sequence].hints,
-                                   [](const score::Hint& hint) { return hint.suspect == "update"; });
+        return std::ranges::any_of(made.row().sequences[sequence].hints, [](const score::Hint& hint) {
+            return hint.concurrent_function == "update";
+        });
     };
     CHECK(names_update(0));
     CHECK(!names_update(1));
@@ -147,8 +149,8 @@ TEST_CASE("Thousands of threads that all lose time are one question, not one for
             made.report.timeline[kThreads + t].calls.push_back({1, begin, begin + 450});
         }
     }
-    REQUIRE(made.kinds().front() == "suspect");
-    CHECK(made.row().hints[0].suspect == "update");
+    REQUIRE(made.kinds().front() == "concurrent");
+    CHECK(made.row().hints[0].concurrent_function == "update");
     CHECK(!made.row().hints[0].thread);
-    CHECK(!made.row().hints[0].suspect_thread);
+    CHECK(!made.row().hints[0].concurrent_thread);
 }

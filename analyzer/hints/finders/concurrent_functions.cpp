@@ -1,4 +1,4 @@
-// Who was at work elsewhere while time was lost?
+// Which function was another thread inside while time was lost?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,17 +60,17 @@ class Search {
     void tell(std::uint32_t function, const Overlap& overlap, double share, Hints& hints) const {
         const auto loser = nearly_only(overlaps_.lost_by(), overlaps_.lost());
         const auto other = nearly_only(overlaps_.while_inside(function), overlap.lost);
-        const std::string& suspect = suspicion_.info.functions[function].name;
+        const std::string& concurrent = suspicion_.info.functions[function].name;
         score::Hint hint{
-            .kind = "suspect",
-            .text = fmt::format("{:.0f} % of the time lost in {}(){} passes while {} is inside {}() ({:.0f} "
-                                "% of the other time)",
-                                100 * share, suspicion_.row.name, loser ? " of " + described(*loser) : "",
-                                other ? described(*other) : "another thread", suspect,
-                                100 * std::max(overlap.expected, 0.0) / overlaps_.lost()),
+            .kind = "concurrent",
+            .text = fmt::format(
+                "for {:.0f} % of the time lost in {}(){}, {} is inside {}() (for {:.0f} % of the other time)",
+                100 * share, suspicion_.row.name, loser ? " by " + described(*loser) : "",
+                other ? described(*other) : "another thread", concurrent,
+                100 * std::max(overlap.expected, 0.0) / overlaps_.lost()),
             .share = share,
-            .suspect = suspect};
-        if (other) hint.suspect_thread = suspicion_.report.threads[*other].tid;
+            .concurrent_function = concurrent};
+        if (other) hint.concurrent_thread = suspicion_.report.threads[*other].tid;
         if (loser) hint.thread = suspicion_.report.threads[*loser].tid;
         hints.push_back(std::move(hint));
     }
@@ -81,7 +81,7 @@ class Search {
 
 }  // namespace
 
-void find_suspects(const Suspicion& suspicion, Hints& hints) {
+void find_concurrent_functions(const Suspicion& suspicion, Hints& hints) {
     if (suspicion.row.slow.empty() || !suspicion.activities.several_threads()) return;
     Search{suspicion}.run(hints);
 }
