@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "libprobe/base/layout.h"
 #include "libprobe/format/shared.h"

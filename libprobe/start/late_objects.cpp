@@ -108,24 +108,34 @@ void ask_and_apply() {
     (line << "libraries that have just been loaded are not recorded: their plan was overwritten").print();
 }
 
+/// Four bytes or more that do nothing, as assemblers put them between functions.
+bool is_long_nop(const std::uint8_t* code) {
+    std::uint32_t at = 0;
+    while (at < 3 && (code[at] == 0x66 || code[at] == 0x2e))
+        ++at;
+    return code[at] == 0x0f && code[at + 1] == 0x1f && code[at + 2] >= 0x40;
+}
+
+/// One that returns at once, with room for a jump before the next begins.
+bool is_empty_function(const std::uint8_t* code) {
+    constexpr std::uint8_t kMarked[5] = {0xf3, 0x0f, 0x1e, 0xfa, 0xc3};  // endbr64; ret
+    bool marked = true;
+    for (std::uint32_t i = 0; i < sizeof kMarked; ++i)
+        marked = marked && code[i] == kMarked[i];
+    return marked || (code[0] == 0xc3 && is_long_nop(code + 1));
+}
+
 }  // namespace
 
 void watch_libraries() {
     const auto entry = static_cast<std::uint64_t>(_r_debug.r_brk);
     const auto* code = reinterpret_cast<const std::uint8_t*>(entry);
-    constexpr std::uint8_t kPlain[5] = {0xc3, 0x66, 0x66, 0x2e, 0x0f};   // ret, and padding
-    constexpr std::uint8_t kMarked[5] = {0xf3, 0x0f, 0x1e, 0xfa, 0xc3};  // endbr64; ret
-    bool plain = entry != 0;
-    bool marked = entry != 0;
-    for (std::uint32_t i = 0; i < sizeof kPlain && entry != 0; ++i) {
-        plain = plain && code[i] == kPlain[i];
-        marked = marked && code[i] == kMarked[i];
-    }
     const std::uint64_t distance = reinterpret_cast<std::uint64_t>(rdam_link_map_hook) - (entry + 5);
     const auto displacement = static_cast<std::int32_t>(distance);
     std::uint8_t jump[5] = {0xe9};
     copy_bytes(jump + 1, &displacement, sizeof displacement);
-    if ((plain || marked) && static_cast<std::uint64_t>(std::int64_t{displacement}) == distance &&
+    if (entry != 0 && is_empty_function(code) &&
+        static_cast<std::uint64_t>(std::int64_t{displacement}) == distance &&
         write_code(entry, jump, sizeof jump))
         return;
     Line line;

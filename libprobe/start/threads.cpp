@@ -2,6 +2,7 @@
 // through it is known from its first moment on; any other from its first event on.
 #include "libprobe/start/threads.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #include <atomic>

@@ -21,7 +21,7 @@ REFUSED = {
     "asks_who_calls": LOOKS, "asks_through_a_frame": LOOKS,
     "setjmp": RETURNS_TWICE, "_setjmp": RETURNS_TWICE, "__sigsetjmp": RETURNS_TWICE, "vfork": RETURNS_TWICE, "getcontext": RETURNS_TWICE,
     "swapcontext": OTHER_STACK, "setcontext": OTHER_STACK, "makecontext": OTHER_STACK,
-    "clone": NEW_THREAD, "clone3": NEW_THREAD,
+    "clone": NEW_THREAD, "__clone3": NEW_THREAD,
     "backtrace": WALKS, "_Unwind_Backtrace": WALKS, "_Unwind_GetIP": WALKS, "_Unwind_FindEnclosingFunction": WALKS,
     "_Unwind_RaiseException": WALKS, "_Unwind_Resume": WALKS, "_Unwind_ForcedUnwind": WALKS, "__gxx_personality_v0": WALKS,
     "__cxa_throw": THROWS, "__cxa_begin_catch": THROWS, "__cxa_end_catch": THROWS,

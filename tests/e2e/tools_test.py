@@ -118,6 +118,25 @@ class Build(Folder):
         self.assertEqual(self.configured(build, {"tests": "true", "werror": "true"}),
                          [["meson", "configure", str(build), "-Dtests=true"]])
 
+    def test_what_the_demo_has_compiled_is_not_compiled_again(self):
+        build = self.folder / "build"
+        (build / "meson-info").mkdir(parents=True)
+        (build / "build.ninja").touch()
+        options = [{"name": "tests", "value": True}, {"name": "werror", "value": False}]
+        (build / "meson-info/intro-buildoptions.json").write_text(json.dumps(options))
+        self.assertEqual(self.configured(build, {"tests": "true", "werror": "true"}), [])
+        new = self.configured(self.folder / "new", {"tests": "true", "werror": "true"})
+        self.assertEqual(new[0][-2:], ["-Dtests=true", "-Dwerror=true"])
+
+
+class OnDebian(Folder):
+    def test_a_release_has_to_be_named(self):
+        for words, expected in (([], "which release of Debian?"), (["--in"], "--in needs a value"), (["--old", "trixie"], "unknown option '--old'")):
+            done = subprocess.run([str(TOOLS / "testing/on-debian"), *words], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertIn(expected, done.stderr)
+
 
 class Lint(Folder):
     """tools/lint in a small project, which has one mistake that clang-tidy finds."""

@@ -18,6 +18,10 @@ def run(command: list[str], **options) -> int:
     return subprocess.run(command, cwd=ROOT, check=False, **options).returncode
 
 
+# Whether warnings are errors is left as it is in a build that there is, such as tools/demo's: it would all be compiled again.
+WHEN_NEW = {"werror"}
+
+
 def configure(build: pathlib.Path, settings: dict[str, str], env: dict[str, str] | None = None) -> bool:
     """Sets `build` up as a quick build, or changes the settings that differ in the one that there is."""
     if not (build / "build.ninja").exists():
@@ -26,7 +30,8 @@ def configure(build: pathlib.Path, settings: dict[str, str], env: dict[str, str]
     known = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
     values = {option["name"]: option["value"] for option in known}
     differing = [
-        f"-D{name}={value}" for name, value in settings.items() if str(values.get(name, value)).lower() != value.lower()
+        f"-D{name}={value}" for name, value in settings.items()
+        if name not in WHEN_NEW and str(values.get(name, value)).lower() != value.lower()
     ]
     return not differing or run(["meson", "configure", str(build), *differing]) == 0
 
@@ -76,21 +81,26 @@ def plain(options: argparse.Namespace) -> results.Counts:
     return run_tests(ROOT / "build", {"werror": "true"}, options, folders=[])
 
 
-def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
-    """Unit and fuzz tests only: the recorder itself cannot live inside a sanitizer's run time."""
-    build = ROOT / ("build-sanitize-" + sanitizers.replace(",", "-"))
+def strict() -> dict[str, str]:
+    """The environment in which sanitizers look closest."""
     env = dict(os.environ)
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
+    return env
+
+
+def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
+    """Unit and fuzz tests only: the recorder itself cannot live inside a sanitizer's run time."""
+    build = ROOT / ("build-sanitize-" + sanitizers.replace(",", "-"))
     # gcc's warnings are wrong more often in instrumented code; they are errors in the plain build.
     settings = {"werror": "false", "optimization": "1", "b_sanitize": sanitizers, "b_lundef": "false"}
-    return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], env)
+    return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], strict())
 
 
-def fuzzed(options: argparse.Namespace) -> results.Counts:
-    """Looks for new inputs for some seconds a target."""
-    env = {**os.environ, "CC": "clang", "CXX": "clang++"}
-    return run_tests(ROOT / "build-fuzz", {"fuzz": "true", "b_lundef": "false"}, options, ["tests/fuzz"], env)
+def fuzzed(options: argparse.Namespace, folders: list[str]) -> results.Counts:
+    """Looks for new inputs for some seconds a target. What is compiled for that has both sanitizers in it."""
+    env = {**strict(), "CC": "clang", "CXX": "clang++"}
+    return run_tests(ROOT / "build-fuzz", {"fuzz": "true", "b_lundef": "false"}, options, folders, env)
 
 
 def lint(arguments: list[str]) -> results.Counts:
@@ -115,9 +125,9 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-# Of the tests that a sanitizer can watch, those of the code that reads or moves what strangers made: the whole set takes
-# an instrumented build of everything, which is `tools/test --sanitize address,undefined`.
-UNDER_SANITIZERS = ["trace", "relocate", "analysis", "columns"]
+# All targets, and of the other tests that a sanitizer can watch those of the code that reads or moves what strangers made: they
+# share the build, and the whole set takes one of everything, which is `tools/test --sanitize address,undefined`.
+FUZZED_AND_SANITIZED = ["fuzz_", "trace", "relocate", "analysis", "columns"]
 
 
 def main() -> int:
@@ -128,13 +138,11 @@ def main() -> int:
     if options.all or not (options.sanitize or options.fuzz or options.lint):
         total.add(plain(options))
     if options.all:
-        total.add(sanitized("address,undefined", argparse.Namespace(name=UNDER_SANITIZERS)))
+        total.add(fuzzed(argparse.Namespace(name=FUZZED_AND_SANITIZED), ["tests/unit", "tests/fuzz"]))
     elif options.sanitize:
         total.add(sanitized(options.sanitize, options))
-    if options.all:
-        total.add(fuzzed(argparse.Namespace(name=[])))
     elif options.fuzz:
-        total.add(fuzzed(options))
+        total.add(fuzzed(options, ["tests/fuzz"]))
     if options.lint:
         total.add(lint([]))
 

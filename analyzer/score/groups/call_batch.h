@@ -3,6 +3,7 @@
 // meanwhile, and is near each other in memory because it was made together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -113,8 +114,9 @@ inline BatchedCall& CallBatch::push(std::uint64_t group_hash, std::span<const st
     } else if (!keys.empty()) {
         call.key = keys_.size();
         call.marks = BatchedCall::kKeys;
-        keys_.push_back(keys.size());
-        keys_.insert(keys_.end(), keys.begin(), keys.end());
+        keys_.resize(call.key + 1 + keys.size());
+        keys_[call.key] = keys.size();
+        std::copy(keys.begin(), keys.end(), keys_.end() - static_cast<std::ptrdiff_t>(keys.size()));
     }
     return call;
 }

@@ -1,5 +1,4 @@
 // Calls of many groups, put off and worked off by group: nothing may depend on it.
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <vector>
@@ -7,6 +6,8 @@
 #include "analyzer/output/json/json.h"
 #include "analyzer/score/groups/call_batch.h"
 #include "tests/unit/analysis/random_recording.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/rounds.h"
 
 namespace rdam::test {
 namespace {
@@ -84,8 +85,8 @@ void check(const Recording& recording, score::ResolvedSettings settings, std::mt
 
 }  // namespace
 
-TEST_CASE("calls that are put off come to what they come to in their order", "[batch]") {
-    for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+TEST_CASE("calls that are put off come to what they come to in their order", "[batch][random]") {
+    for (std::uint64_t seed = 1; seed <= rounds(1500U); ++seed) {
         std::mt19937_64 random{seed};
         INFO("seed " << seed);
         const Recording recording = random_recording(
@@ -94,8 +95,8 @@ TEST_CASE("calls that are put off come to what they come to in their order", "[b
     }
 }
 
-TEST_CASE("calls of sampled trees end what is put off", "[batch]") {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+TEST_CASE("calls of sampled trees end what is put off", "[batch][random]") {
+    for (std::uint64_t seed = 1; seed <= rounds(200U); ++seed) {
         std::mt19937_64 random{seed};
         INFO("seed " << seed);
         const Recording recording = weighted_recording(random, seed % 2 == 0);

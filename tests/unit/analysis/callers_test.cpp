@@ -1,10 +1,10 @@
 #include "analyzer/score/thread/callers.h"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
 #include "analyzer/score/groups/call_queue.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::score {
 namespace {

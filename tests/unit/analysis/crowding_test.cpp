@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

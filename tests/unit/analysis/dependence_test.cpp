@@ -1,10 +1,11 @@
 // How much the losses of neighbouring calls have to do with one another.
 #include "analyzer/score/thread/dependence.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <random>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,5 +1,4 @@
 // Calls nested as deep as no one would nest them: nothing in the analyzer may recurse along with them.
-#include <catch2/catch.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/scores.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,10 +1,11 @@
 #include "analyzer/score/statistics/distribution.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <random>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::score {
 namespace {

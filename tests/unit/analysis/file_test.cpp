@@ -1,5 +1,4 @@
 // From a trace file to a report, and from events that nobody would record.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <string>
@@ -11,6 +10,7 @@
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

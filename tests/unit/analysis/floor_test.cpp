@@ -1,12 +1,11 @@
 // What constant work would score: docs/design.md §5, 15.
 #include "analyzer/score/statistics/floor.h"
 
-#include <catch2/catch.hpp>
-
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -3,11 +3,12 @@
 // writes them anew, to be read in `git diff`.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 

@@ -1,12 +1,12 @@
 // From the counts of events to those of calls.
 #include "analyzer/calls/instructions.h"
 
-#include <catch2/catch.hpp>
 #include <limits>
 #include <vector>
 
 #include "analyzer/score/groups/thread_analysis.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

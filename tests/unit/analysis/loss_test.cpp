@@ -1,13 +1,13 @@
 // Baselines, and how sure a loss is.
 #include "analyzer/score/statistics/loss.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <random>
 
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,10 +1,10 @@
 #include "analyzer/calls/matcher.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

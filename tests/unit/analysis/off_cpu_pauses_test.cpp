@@ -2,7 +2,6 @@
 #include "analyzer/calls/off_cpu_pauses.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,7 +1,7 @@
 // What a thread's context switches come to.
 #include "analyzer/score/time/off_cpu.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 using score::sum_off_cpu;

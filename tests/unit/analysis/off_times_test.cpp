@@ -1,10 +1,10 @@
 #include "analyzer/score/time/off_times.h"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
 #include "analyzer/samples/call_sample.h"
+#include "tests/unit/catch.h"
 
 using rdam::samples::CallSample;
 using rdam::score::OffTimes;

@@ -1,5 +1,4 @@
 // What people and programs read. Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::test {

@@ -1,13 +1,14 @@
 // Pair replacement against an implementation that follows the text word by word.
 #include "analyzer/mining/patterns/pair_replacement.h"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "tests/unit/analysis/reference_patterns.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/rounds.h"
 
 namespace rdam::test {
 namespace {
@@ -145,9 +146,9 @@ TEST_CASE("all short sequences over three letters", "[patterns]") {
     }
 }
 
-TEST_CASE("random sequences", "[patterns]") {
+TEST_CASE("random sequences", "[patterns][random]") {
     std::mt19937 random{20181};
-    for (int round = 0; round < 300'000; ++round) {
+    for (int round = 0; round < rounds(300'000); ++round) {
         const Symbols symbols = structured(random);
         if (fast(symbols) == by_the_letter(symbols)) continue;
         FAIL("round " << round);

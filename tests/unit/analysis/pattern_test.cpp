@@ -1,13 +1,14 @@
 // Patterns among siblings: found, timed and named as the definitions say.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
 #include "analyzer/mining/patterns/pattern_store.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/reference.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/rounds.h"
 
 namespace rdam::test {
 namespace {
@@ -97,26 +98,26 @@ void add_calls(ThreadRecording& thread, const std::string& letters, std::uint64_
 
 }  // namespace
 
-TEST_CASE("patterns of random programs are those of the definitions", "[patterns]") {
+TEST_CASE("patterns of random programs are those of the definitions", "[patterns][random]") {
     std::size_t found = 0;
-    for (std::uint64_t seed = 1; seed <= 10000; ++seed)
+    for (std::uint64_t seed = 1; seed <= rounds(10000U); ++seed)
         run(seed, {.functions = 3, .accidents = false}, found);
-    CHECK(found > 5000);
+    CHECK(found > rounds(5000U));
 }
 
-TEST_CASE("patterns of random programs with accidents are those of the definitions", "[patterns]") {
+TEST_CASE("patterns of random programs with accidents are those of the definitions", "[patterns][random]") {
     std::size_t found = 0;
-    for (std::uint64_t seed = 1; seed <= 10000; ++seed)
+    for (std::uint64_t seed = 1; seed <= rounds(10000U); ++seed)
         run(1'000'000 + seed, {.functions = 3}, found);
-    CHECK(found > 5000);
+    CHECK(found > rounds(5000U));
 }
 
-TEST_CASE("patterns of long random programs are those of the definitions", "[patterns]") {
+TEST_CASE("patterns of long random programs are those of the definitions", "[patterns][random]") {
     std::size_t found = 0;
-    for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (std::uint64_t seed = 1; seed <= rounds(30U); ++seed)
         run(2'000'000 + seed, {.functions = 4, .threads = 3, .events = 1500, .accidents = seed % 2 == 0},
             found);
-    CHECK(found > 1000);
+    CHECK(found > rounds(1000U));
 }
 
 TEST_CASE("the top level of a thread is a sequence of siblings", "[patterns]") {

@@ -1,10 +1,10 @@
 #include "wrappers/support/printable.h"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <set>
 
 #include "analyzer/output/text/table.h"
+#include "tests/unit/catch.h"
 
 namespace rdam {
 

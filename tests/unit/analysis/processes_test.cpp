@@ -1,6 +1,5 @@
 // Several traces at once, and two that are compared: what comes of their reports, and how it is printed.
 // Expected outputs are the files in golden/ (tests/unit/analysis/golden.h).
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "analyzer/score/shared_settings.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,12 +1,12 @@
 // In which order functions are shown: docs/design.md §5, 16.
 #include "analyzer/score/report/ranking.h"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/score/compare/merge_reports.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,10 +1,10 @@
 #include "tests/unit/analysis/recording.h"
 
-#include <catch2/catch.hpp>
 #include <utility>
 
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/selection.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 

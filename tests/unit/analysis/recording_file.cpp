@@ -2,9 +2,8 @@
 
 #include <fcntl.h>
 
-#include <catch2/catch.hpp>
-
 #include "analyzer/trace/write/writer.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,11 +1,12 @@
 // The analyzer against the definitions, on tens of thousands of random traces.
 #include "tests/unit/analysis/reference.h"
 
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "analyzer/score/statistics/distribution.h"
 #include "tests/unit/analysis/random_recording.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/rounds.h"
 
 namespace rdam::test {
 namespace {
@@ -160,18 +161,18 @@ void run(std::uint64_t seed, const RandomShape& shape) {
 
 }  // namespace
 
-TEST_CASE("scores of random programs are those of the definitions", "[score]") {
-    for (std::uint64_t seed = 1; seed <= 20000; ++seed)
+TEST_CASE("scores of random programs are those of the definitions", "[score][random]") {
+    for (std::uint64_t seed = 1; seed <= rounds(20000U); ++seed)
         run(seed, {.accidents = false});
 }
 
-TEST_CASE("scores of random programs with accidents are those of the definitions", "[score]") {
-    for (std::uint64_t seed = 1; seed <= 30000; ++seed)
+TEST_CASE("scores of random programs with accidents are those of the definitions", "[score][random]") {
+    for (std::uint64_t seed = 1; seed <= rounds(30000U); ++seed)
         run(1000000 + seed, {});
 }
 
-TEST_CASE("scores of long random programs are those of the definitions", "[score]") {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+TEST_CASE("scores of long random programs are those of the definitions", "[score][random]") {
+    for (std::uint64_t seed = 1; seed <= rounds(100U); ++seed) {
         run(2000000 + seed, {.functions = 6, .threads = 3, .events = 4000, .accidents = seed % 2 == 0});
     }
 }

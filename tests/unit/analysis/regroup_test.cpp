@@ -1,7 +1,6 @@
 // Groups put together again come to what an analysis with the wanted settings comes to.
 #include "analyzer/score/regroup.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -9,6 +8,8 @@
 #include "analyzer/output/json/json.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/rounds.h"
 
 namespace rdam::test {
 namespace {
@@ -73,10 +74,10 @@ Recording some_recording(std::mt19937_64& random, bool accidents) {
 
 }  // namespace
 
-TEST_CASE("regrouped threads score as if they had been analyzed so", "[regroup]") {
+TEST_CASE("regrouped threads score as if they had been analyzed so", "[regroup][random]") {
     std::mt19937_64 random{11};
     int regrouped = 0, folded = 0, ignoring = 0;
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < rounds(4000); ++round) {
         const Recording recording = some_recording(random, round % 2 == 0);
         const score::Settings settings = random_settings(random, recording.info);
         score::Settings before;
@@ -101,15 +102,15 @@ TEST_CASE("regrouped threads score as if they had been analyzed so", "[regroup]"
         INFO(got.dump(1));
         FAIL("round " << round);
     }
-    CHECK(regrouped > 1500);
-    CHECK(folded > 400);
-    CHECK(ignoring > 10);
+    CHECK(regrouped > rounds(1500));
+    CHECK(folded > rounds(400));
+    CHECK(ignoring > rounds(10));
 }
 
-TEST_CASE("what is asked of parts of a trace is regrouped too", "[regroup]") {
+TEST_CASE("what is asked of parts of a trace is regrouped too", "[regroup][random]") {
     std::mt19937_64 random{12};
     int regrouped = 0;
-    for (int round = 0; round < 500; ++round) {
+    for (int round = 0; round < rounds(500); ++round) {
         const Recording recording = some_recording(random, true);
         score::Settings settings = random_settings(random, recording.info);
         settings.given.ignore.clear();
@@ -124,7 +125,7 @@ TEST_CASE("what is asked of parts of a trace is regrouped too", "[regroup]") {
         CHECK(same(scored(fine, wanted, score::regroup(fine, kept, wanted)),
                    scored(exact, wanted, exact.threads)));
     }
-    CHECK(regrouped > 400);
+    CHECK(regrouped > rounds(400));
 }
 
 TEST_CASE("a parameter with too many values is given up, and the others are kept", "[regroup]") {

@@ -1,12 +1,12 @@
 // Samples of random programs: threads, recursion, tail calls, pauses, functions that begin call trees and are
 // called in those of others, probabilities that change while the program runs.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <random>
 
 #include "tests/unit/analysis/random_recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

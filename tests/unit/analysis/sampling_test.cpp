@@ -1,7 +1,6 @@
 // Estimates from samples of call trees, against the populations they were drawn from.
 #include "analyzer/score/statistics/sampling.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <random>
@@ -11,6 +10,7 @@
 
 #include "analyzer/score/statistics/distribution.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

@@ -1,8 +1,8 @@
 // The definitions of docs/design.md §5 on traces small enough to be reckoned by hand.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

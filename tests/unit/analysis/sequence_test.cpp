@@ -1,10 +1,10 @@
-#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
 #include "analyzer/mining/sequence_builder.h"
 #include "analyzer/mining/sequence_names.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::test {

@@ -1,9 +1,10 @@
 #include "analyzer/mining/patterns/sibling_times.h"
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <vector>
+
+#include "tests/unit/catch.h"
 
 namespace {
 

@@ -2,7 +2,6 @@
 #include "analyzer/score/time/window.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include "analyzer/score/selection.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

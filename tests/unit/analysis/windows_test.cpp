@@ -1,5 +1,4 @@
 // Functions that are sampled in windows: what their calls stand for, and what they are to other calls.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
@@ -12,6 +11,7 @@
 #include "analyzer/score/regroup.h"
 #include "analyzer/score/time/sampling_windows.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

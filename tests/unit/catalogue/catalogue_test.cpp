@@ -1,8 +1,8 @@
 #include "wrappers/catalogue/catalogue.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 
+#include "tests/unit/catch.h"
 #include "wrappers/catalogue/builtin_text.h"
 
 using rdam::Catalogue;

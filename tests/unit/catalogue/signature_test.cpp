@@ -1,6 +1,6 @@
 #include "wrappers/catalogue/signature.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 using rdam::parse_signature;
 using rdam::ValueKind;

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 
 #include "analyzer/causes/formats.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 

@@ -1,7 +1,6 @@
 // The join of a made-up trace with reports: verdicts, what was not recorded, and how all of it is printed.
 #include "analyzer/causes/cross_check.h"
 
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/causes/hot_lines.h"
@@ -9,6 +8,7 @@
 #include "analyzer/output/text/causes_text.h"
 #include "analyzer/output/wording/notes.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 using namespace rdam::test;

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <map>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/causes/cause_text.h"
 
 using namespace rdam;

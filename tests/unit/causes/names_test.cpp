@@ -1,8 +1,7 @@
 // Which recorded functions a name, or a source line, of another tool means.
-#include <catch2/catch.hpp>
-
 #include "analyzer/causes/function_lines.h"
 #include "analyzer/causes/function_names.h"
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 using causes::FunctionNames;

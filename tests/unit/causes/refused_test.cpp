@@ -1,8 +1,7 @@
 // What is no report, or a broken one: one line that names the file, the line where there is one, and what to
 // do.
-#include <catch2/catch.hpp>
-
 #include "analyzer/causes/formats.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/causes/cause_text.h"
 
 using namespace rdam;

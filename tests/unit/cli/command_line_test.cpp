@@ -1,9 +1,9 @@
 #include "tools/rdam/command_line/command_line.h"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <set>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/capture.h"
 #include "tools/rdam/command_line/generate.h"
 #include "wrappers/support/known_variables.h"

@@ -2,7 +2,8 @@
 
 #include <CLI/Validators.hpp>
 #include <array>
-#include <catch2/catch.hpp>
+
+#include "tests/unit/catch.h"
 
 namespace rdam {
 

@@ -1,6 +1,6 @@
 #include "tools/rdam/command/time_value.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 namespace rdam {
 

@@ -1,9 +1,10 @@
 #include "tests/unit/columns/folder.h"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 

@@ -1,10 +1,10 @@
 #include "analyzer/columns/npy_file.h"
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <memory>
 #include <random>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/columns/folder.h"
 
 namespace rdam::test {

@@ -2,13 +2,13 @@
 #include "analyzer/columns/thread_writer.h"
 
 #include <bit>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
 #include "analyzer/trace/clock.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/columns/folder.h"
 #include "wrappers/catalogue/catalogue.h"
 

@@ -1,12 +1,12 @@
 #include "analyzer/feedback/rule_changes.h"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/mining/keys.h"
 #include "analyzer/score/score_trace.h"
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 using Names = std::vector<std::string>;

@@ -1,6 +1,5 @@
 #include "analyzer/feedback/session.h"
 
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -9,6 +8,7 @@
 #include "analyzer/score/score_trace.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording_file.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

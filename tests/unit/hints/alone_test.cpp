@@ -1,7 +1,6 @@
 #include "analyzer/hints/alone.h"
 
-#include <catch2/catch.hpp>
-
+#include "tests/unit/catch.h"
 #include "tests/unit/hints/made.h"
 
 using namespace rdam;

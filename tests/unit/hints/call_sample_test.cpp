@@ -1,9 +1,10 @@
 #include "analyzer/samples/call_sample.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "tests/unit/catch.h"
 
 using rdam::samples::CallSample;
 

@@ -1,8 +1,9 @@
 #include "analyzer/hints/evidence/confounding.h"
 
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
+
+#include "tests/unit/catch.h"
 
 using rdam::hints::goes_with_time;
 using rdam::hints::Moment;

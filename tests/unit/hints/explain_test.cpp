@@ -1,10 +1,10 @@
 #include "analyzer/hints/evidence/explain.h"
 
 #include <bit>
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 
+#include "tests/unit/catch.h"
 #include "wrappers/catalogue/catalogue.h"
 
 using rdam::ValueKind;

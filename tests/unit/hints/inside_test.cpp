@@ -1,11 +1,11 @@
 // From events to hints about what is called inside, where the sequences do not tell it.
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/hints/hints.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 

@@ -1,12 +1,12 @@
 // More work or slower work, from samples made up as counters give them.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/hints/hints.h"
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 

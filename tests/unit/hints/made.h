@@ -1,13 +1,13 @@
 // A trace of one function whose calls each test makes up.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/hints/hints.h"
+#include "tests/unit/catch.h"
 #include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::made_up {

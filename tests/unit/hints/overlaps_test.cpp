@@ -1,9 +1,10 @@
 #include "analyzer/hints/evidence/overlaps.h"
 
 #include <bitset>
-#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
+
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 using namespace rdam::hints;

@@ -1,8 +1,9 @@
 #include "analyzer/hints/evidence/steps.h"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <random>
+
+#include "tests/unit/catch.h"
 
 using namespace rdam::hints;
 

@@ -1,8 +1,9 @@
 #include "analyzer/samples/time_windows.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
+
+#include "tests/unit/catch.h"
 
 using rdam::samples::window_shift;
 using rdam::samples::WindowCall;

@@ -1,9 +1,10 @@
 // Whose time the kernel's is, on chains written by hand: every number below can be checked by eye.
 #include "wrappers/list/kernel_credit.h"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <string>
+
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 

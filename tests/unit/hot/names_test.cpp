@@ -1,6 +1,5 @@
 // Names as perf prints them must come back out of the list as they went in.
-#include <catch2/catch.hpp>
-
+#include "tests/unit/catch.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/hot_functions.h"
 #include "wrappers/list/kernel_frames.h"

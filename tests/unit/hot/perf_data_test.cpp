@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
 #include "wrappers/list/child_process.h"
 

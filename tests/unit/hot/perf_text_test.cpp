@@ -1,8 +1,9 @@
 // The columns of a report, and what is refused.
 #include "wrappers/list/perf_text.h"
 
-#include <catch2/catch.hpp>
 #include <string>
+
+#include "tests/unit/catch.h"
 
 using namespace rdam;
 

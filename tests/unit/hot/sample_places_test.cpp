@@ -1,7 +1,7 @@
 // What perf script prints of samples, line by line.
 #include "wrappers/list/sample_places.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 using rdam::parse_sample_places;
 using Offsets = rdam::SamplePlaces::Offsets;

@@ -1,10 +1,10 @@
 // Real reports of installed programs in the forms that perf report has, each against one expected list per
 // program.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
 
 namespace fs = std::filesystem;

@@ -1,8 +1,8 @@
 // The reports of LevelDB's db_bench that lie beside the source tree.
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <iostream>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
 
 namespace fs = std::filesystem;

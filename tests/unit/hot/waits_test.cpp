@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
 #include "wrappers/list/waiting_functions.h"
 

@@ -1,9 +1,10 @@
 // What code looks like, byte by byte.
 #include "wrappers/leaf/code_shape.h"
 
-#include <catch2/catch.hpp>
 #include <initializer_list>
 #include <vector>
+
+#include "tests/unit/catch.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // Which functions of compiled code are marked.
 #include "wrappers/leaf/small_leaves.h"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "wrappers/leaf/code_shape.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/object/object_file.h"

@@ -1,6 +1,6 @@
 #include "wrappers/list/function_list.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 using rdam::parse_function_list;
 using rdam::parse_function_names;

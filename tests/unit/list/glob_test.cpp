@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/list/function_list.h"
 
 using rdam::glob_match;

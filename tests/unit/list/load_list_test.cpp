@@ -2,11 +2,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/unit/catch.h"
 #include "wrappers/list/function_list.h"
 
 using rdam::load_function_list;

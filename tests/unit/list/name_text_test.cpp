@@ -1,8 +1,8 @@
 #include "wrappers/list/name_text.h"
 
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/support/printable.h"
 
 using rdam::shortened_name;

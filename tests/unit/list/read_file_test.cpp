@@ -3,10 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <string>
 #include <thread>
+
+#include "tests/unit/catch.h"
 
 using rdam::read_whole_file;
 

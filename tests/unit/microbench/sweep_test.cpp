@@ -1,6 +1,6 @@
 #include "microbench/interference/sweep.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 using rdam::microbench::parse_delays;
 

@@ -1,12 +1,12 @@
 // Where the symbols of stripped objects are found, and which files are not taken for theirs.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/object/object_file.h"

@@ -1,7 +1,8 @@
 #include "wrappers/object/demangle.h"
 
-#include <catch2/catch.hpp>
 #include <string>
+
+#include "tests/unit/catch.h"
 
 using rdam::demangle;
 using rdam::display_name;

@@ -1,7 +1,7 @@
 // Functions whose parameters must not be derived, and what is told about those that may.
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/object/dwarf_prototype.h"
 #include "wrappers/object/object_file.h"
 

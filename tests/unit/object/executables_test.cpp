@@ -4,12 +4,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"

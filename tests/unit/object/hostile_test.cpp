@@ -1,10 +1,10 @@
 // Damaged files: errors or less knowledge, never a crash.
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "wrappers/object/dwarf_prototype.h"
 #include "wrappers/object/inlined_copies.h"
 #include "wrappers/object/object_file.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/object/dwarf_prototype.h"
 #include "wrappers/object/inlined_copies.h"
 #include "wrappers/object/object_file.h"

@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures/abi_cases.h"
 #include "wrappers/object/calling_convention.h"
 #include "wrappers/object/dwarf_prototype.h"

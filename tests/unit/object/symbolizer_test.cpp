@@ -1,9 +1,9 @@
 #include "wrappers/object/symbolizer.h"
 
-#include <catch2/catch.hpp>
 #include <set>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/object/object_file.h"
 
 namespace {

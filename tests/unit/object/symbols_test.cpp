@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
 #include "wrappers/object/object_file.h"
 

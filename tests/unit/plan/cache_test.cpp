@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <functional>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
 #include "wrappers/plan/cached_plan.h"

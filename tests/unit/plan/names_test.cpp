@@ -4,10 +4,10 @@
 #include <link.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/object/fixtures.h"
 #include "wrappers/plan/planner.h"

@@ -1,7 +1,7 @@
 // Functions shorter than the patch: planned where the padding before them can take it.
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/entry_points.h"
 #include "wrappers/plan/planner.h"

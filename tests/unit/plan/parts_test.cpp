@@ -1,8 +1,8 @@
 // The small parts: what a call records, names within names, distances.
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "wrappers/plan/call_description.h"
 #include "wrappers/plan/internal_names.h"
 #include "wrappers/plan/name_query.h"

@@ -2,12 +2,12 @@
 #include <link.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "tests/unit/object/fixtures.h"
 #include "wrappers/object/object_file.h"

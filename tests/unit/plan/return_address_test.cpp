@@ -1,9 +1,9 @@
 // Functions that look at their return address are skipped: it would be the recorder's.
 #include "wrappers/plan/return_address.h"
 
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "wrappers/object/object_file.h"
 #include "wrappers/plan/planner.h"
 

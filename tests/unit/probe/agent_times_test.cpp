@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "analyzer/trace/read/reader.h"
 #include "analyzer/trace/write/writer.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/probe/tids.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/switches/off_cpu_log.h"

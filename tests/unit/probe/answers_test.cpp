@@ -1,7 +1,7 @@
 // What is said before the program starts of functions that are sampled.
 #include "tools/agent/plan/answers.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

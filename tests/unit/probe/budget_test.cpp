@@ -1,9 +1,10 @@
 // What the budget for overhead makes of threads that call too much.
 #include "tools/agent/sampling/budget.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

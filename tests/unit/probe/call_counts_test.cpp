@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/clock/clock.h"
+#include "tests/unit/catch.h"
 #include "tools/agent/memory/call_counts.h"
 #include "tools/agent/memory/shared_memory.h"
 

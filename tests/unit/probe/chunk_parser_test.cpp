@@ -2,11 +2,12 @@
 #include "tools/agent/memory/chunk_parser.h"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <utility>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

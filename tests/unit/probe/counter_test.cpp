@@ -5,11 +5,11 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <functional>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tools/agent/counters.h"
 
 // What the recorder has of these.

@@ -1,7 +1,7 @@
 // Which functions are announced as too short and too often called to be recorded completely.
 #include "tools/agent/write/first_moments.h"
 
-#include <catch2/catch.hpp>
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

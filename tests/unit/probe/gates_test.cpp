@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <string>
 
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/state.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::probe {
 

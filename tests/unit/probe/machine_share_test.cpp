@@ -3,9 +3,9 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tools/agent/processors/placement.h"
 
 using namespace rdam::agent;

@@ -1,11 +1,11 @@
 #include "tools/agent/process/numa_nodes.h"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 
 using namespace rdam;

@@ -1,8 +1,7 @@
 // From the kernel's records to intervals, and from its clock to the trace's.
 #include "tools/agent/switches/off_cpu_log.h"
 
-#include <catch2/catch.hpp>
-
+#include "tests/unit/catch.h"
 #include "tests/unit/probe/tids.h"
 #include "tools/agent/switches/switch_clock.h"
 

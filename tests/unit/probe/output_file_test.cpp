@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 
 #include "analyzer/trace/write/writer.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/process/process_facts.h"
 

@@ -2,12 +2,12 @@
 // into it.
 #include "tools/agent/write/pack_finisher.h"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
 #include <random>
 
 #include "analyzer/trace/codec/decoder.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

@@ -1,7 +1,6 @@
 // Slots to packs and back to events: as the probes store them, as the reader of traces gives them.
 #include "libprobe/pack/packer.h"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <random>
 
 #include "analyzer/trace/codec/decoder.h"
+#include "tests/unit/catch.h"
 
 namespace rdam {
 namespace {

@@ -4,8 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstring>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

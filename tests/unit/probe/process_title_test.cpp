@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
+
+#include "tests/unit/catch.h"
 
 using namespace rdam::agent;
 

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <ctime>
 #include <iostream>
 #include <thread>
+
+#include "tests/unit/catch.h"
 
 using namespace rdam::agent;
 

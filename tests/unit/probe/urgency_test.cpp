@@ -4,12 +4,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
 #include <memory>
 #include <thread>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 #include "tools/agent/processors/attendant.h"
 #include "tools/agent/processors/cpu_quota.h"

@@ -1,9 +1,10 @@
 // When windows come: against programs whose time passes as the test says.
 #include "tools/agent/sampling/window_schedule.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::agent {
 namespace {

@@ -1,12 +1,12 @@
 // Runs each case of cases.S as it is and patched: the same result, and one count for each call.
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
 #include "tests/unit/relocate/patch.h"
 

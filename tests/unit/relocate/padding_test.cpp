@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/relocate/patch.h"
 #include "wrappers/relocate/relocate.h"
 

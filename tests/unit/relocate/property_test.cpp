@@ -3,13 +3,13 @@
 #include <link.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cctype>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
 #include "tests/unit/relocate/elf_functions.h"
 #include "wrappers/relocate/relocate.h"

@@ -1,9 +1,9 @@
 // What cannot be moved safely is refused, in words that say why.
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
 #include "wrappers/relocate/relocate.h"
 

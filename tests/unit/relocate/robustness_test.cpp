@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <span>
 #include <vector>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/relocate/correspondence.h"
 #include "wrappers/relocate/relocate.h"
 

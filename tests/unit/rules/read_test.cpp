@@ -1,6 +1,5 @@
-#include <catch2/catch.hpp>
-
 #include "analyzer/rules/rules.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 namespace {

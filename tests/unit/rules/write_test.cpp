@@ -1,6 +1,5 @@
 #include <sys/stat.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +7,7 @@
 #include <random>
 
 #include "analyzer/rules/rules.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace rdam::test {

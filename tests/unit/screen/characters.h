@@ -1,8 +1,9 @@
 // What is measured in columns depends on the locale.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <clocale>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::test {
 

@@ -1,7 +1,6 @@
 #include "tools/rdam/screen/text/content.h"
 
-#include <catch2/catch.hpp>
-
+#include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
 #include "tools/rdam/screen/pages/lists.h"
 

@@ -1,7 +1,6 @@
 // Keys in, frames out, on a real session.
 #include "tools/rdam/screen/controller.h"
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -1,9 +1,9 @@
 #include "tools/rdam/screen/pages/keys.h"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
+#include "tests/unit/catch.h"
 #include "tools/rdam/screen/prompt.h"
 
 namespace rdam::screen {

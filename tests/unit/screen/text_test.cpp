@@ -1,7 +1,6 @@
 #include "tools/rdam/screen/text/text.h"
 
-#include <catch2/catch.hpp>
-
+#include "tests/unit/catch.h"
 #include "tests/unit/screen/characters.h"
 
 namespace rdam::screen {

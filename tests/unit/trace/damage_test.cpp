@@ -1,7 +1,7 @@
 // Files that were cut, spoiled or put together wrongly: what is whole in them is read, the rest is counted.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 

@@ -1,11 +1,11 @@
 // docs/trace-format.md and docs/trace.proto say what the program does.
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <sstream>
 
 #include "analyzer/trace/description/schema.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstring>
 
 #include "analyzer/trace/description/writer.h"
 #include "libprobe/format/varint.h"
+#include "tests/unit/catch.h"
 
 namespace rdam::trace::testing {
 namespace {

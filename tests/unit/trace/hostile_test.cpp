@@ -1,9 +1,9 @@
 // Chunks whose checksums are right and whose content is not: each is dropped as a whole.
-#include <catch2/catch.hpp>
 #include <functional>
 #include <protozero/pbf_writer.hpp>
 
 #include "analyzer/trace/description/schema.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 

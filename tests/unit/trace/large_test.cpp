@@ -1,8 +1,8 @@
 // Many events, many chunks, several readers at a time.
 #include <array>
-#include <catch2/catch.hpp>
 #include <thread>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 

@@ -1,10 +1,10 @@
 // Off-CPU chunks: what was written is read again, within the thread's life; what is wrong is left out.
 #include "analyzer/trace/codec/off_cpu.h"
 
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 

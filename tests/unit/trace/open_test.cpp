@@ -6,18 +6,18 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <random>
 #include <thread>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 
 using namespace rdam::trace;
 using namespace rdam::trace::testing;
-using Catch::Matchers::Contains;
-using Catch::Matchers::Equals;
+using Catch::Contains;
+using Catch::Equals;
 
 namespace {
 

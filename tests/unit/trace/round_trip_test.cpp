@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/support.h"
 
 using namespace rdam::trace;

@@ -3,10 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 #include <tuple>
+
+#include "tests/unit/catch.h"
 
 namespace rdam::trace::testing {
 

@@ -3,13 +3,13 @@
 
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "analyzer/trace/format.h"
 #include "analyzer/trace/write/open_for_writing.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace rdam::trace {

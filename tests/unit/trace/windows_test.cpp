@@ -1,11 +1,11 @@
 // Windows chunks: what was written is read again; what is wrong is left out.
 #include "analyzer/trace/codec/windows.h"
 
-#include <catch2/catch.hpp>
 #include <limits>
 #include <random>
 
 #include "libprobe/format/varint.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 

@@ -5,19 +5,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <iostream>
 #include <random>
 
+#include "tests/unit/catch.h"
 #include "tests/unit/trace/files.h"
 #include "tests/unit/trace/support.h"
 
 using namespace rdam::trace;
 using namespace rdam::trace::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 
