@@ -30,6 +30,7 @@ namespace {
 constexpr std::size_t kMaxVariables = 4096;
 
 constexpr std::uint64_t kShareOfLimit = 4;
+static_assert(settings::kMinBuffer == kMinChunks * std::uint64_t{shm::kChunkSize});
 
 /// What `ulimit -v` leaves to the process, most of which is the program's.
 std::uint64_t address_space() {
@@ -55,7 +56,7 @@ bool set_size(int fd, std::uint64_t size) {
 }
 
 std::uint32_t chunk_count() {
-    std::uint64_t bytes = globals.settings.buffer_bytes;
+    std::uint64_t bytes = globals.settings.values[settings::Id::buffer];
     if (bytes == 0) {
         struct sysinfo machine {};
         sys::call(SYS_sysinfo, sys::word(&machine));
@@ -71,7 +72,7 @@ std::uint32_t chunk_count() {
     return static_cast<std::uint32_t>(chunks);
 }
 
-/// An address range aligned to the chunk size, because a slot's address tells where its chunk ends. The
+/// An address range aligned to the chunk size, because a record's address tells where its chunk ends. The
 /// chunks are not accessible before their first use.
 void* map_shared(int fd, std::uint64_t size) {
     const std::uint64_t room = size + shm::kChunkSize;
@@ -246,13 +247,9 @@ void set_up_control(shm::Control& control, std::uint64_t size, std::uint32_t chu
     control.chunks = chunks;
     control.size = size;
     control.pid = sys::getpid();
-    control.strict = globals.settings.strict;
-    control.drop_when_full = globals.settings.drop_when_full;
+    control.settings = globals.settings.values;
     control.clock = globals.settings.clock;
-    control.stack_period = globals.settings.stack_period;
-    control.max_overhead_ppm = globals.settings.max_overhead_ppm;
     control.forked = fork_child ? 1 : 0;
-    control.verbose = globals.settings.verbose;
     open_all_gates(reinterpret_cast<char*>(&control) + shm::kGatesOffset);
     hand_over_request(reinterpret_cast<char*>(&control) + shm::kRequestOffset, fork_child);
 }
@@ -343,7 +340,7 @@ bool start_agent(int fd, bool fork_child) {
     }
     char path[4096];
     if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
-    const bool first = asked == Asked::absent && globals.settings.children != 0;
+    const bool first = asked == Asked::absent && globals.settings.values[settings::Id::children] != 0;
     if (spawn(path, fd, environment, first)) return true;
     return give_up("cannot start rdam-agent: no process can be created here");
 }
@@ -365,7 +362,6 @@ bool connect_agent(bool fork_child) {
                                   "RDAM_BUFFER), or raise ulimit -f");
     }
     globals.control = static_cast<shm::Control*>(memory);
-    globals.shared_size = size;
     begin_standing(chunks);
     set_up_control(*globals.control, size, chunks, fork_child);
     const bool started = start_agent(static_cast<int>(fd), fork_child);

@@ -6,6 +6,7 @@
 
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
+#include "libprobe/format/settings.h"
 
 namespace rdam::probe {
 namespace {
@@ -35,7 +36,7 @@ std::uint64_t limit_in(const char* path) {
     char text[64];
     std::string_view rest = read_file(path, text, sizeof text);
     std::uint64_t value = 0;
-    return parse_bytes(line_of(rest), value) ? value : kNoLimit;
+    return settings::parse_size(line_of(rest), value) ? value : kNoLimit;
 }
 
 /// The limits of a group and of those around it: of `mount` + `group` + `file`, and so on upwards. Where the

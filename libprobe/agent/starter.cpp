@@ -16,43 +16,14 @@ namespace {
 
 constexpr long kMaxSeconds = 10;
 
-/// "rdam-", the number of the PID namespace, which may share its sockets with others, '-', and a pid.
-class Name {
-  public:
-    /// Of no process yet. One system call.
-    static Name of_namespace() {
-        Name name;
-        name.add(starter::kBegin);
-        char link[64];
-        const long size =
-            sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
-        for (long i = 0; i < size; ++i)
-            if (link[i] >= '0' && link[i] <= '9') name.add({link + i, 1});
-        name.add("-");
-        return name;
-    }
-    Name with(std::uint32_t pid) const {
-        Name name = *this;
-        char number[21];
-        put_number(number, pid);
-        name.add({number, text_size(number)});
-        return name;
-    }
-    Name() = default;
+using starter::Name;
 
-    const char* text() const { return text_; }
-    std::size_t size() const { return size_; }
-
-  private:
-    void add(std::string_view more) {
-        if (size_ + more.size() > starter::kMaxName) return;
-        copy_bytes(text_ + size_, more.data(), more.size());
-        size_ += more.size();
-    }
-
-    char text_[starter::kMaxName + 1] = {};
-    std::size_t size_ = 0;
-};
+/// Of no process yet. One system call.
+Name name_in_namespace() {
+    char link[64];
+    const long size = sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
+    return Name({link, size > 0 ? static_cast<std::size_t>(size) : 0});
+}
 
 constinit Name known;  // under which this process, or its parent before the fork, has found the starter
 
@@ -193,7 +164,7 @@ class Block {
 bool reach(const Socket& socket) {
     if (socket.connect(known)) return true;
     constexpr int kMaxAncestors = 64;
-    const Name any = Name::of_namespace();
+    const Name any = name_in_namespace();
     std::uint32_t pid = sys::getpid();
     for (int i = 0; i < kMaxAncestors && pid > 0; ++i) {
         const Name name = any.with(pid);

@@ -38,7 +38,7 @@
 #define RDAM_THREAD_STACK_LOW (RDAM_THREAD_PAIRS + (16 << RDAM_PAIR_BITS))
 #define RDAM_PAIR_HASH 0x9E3779B1  // odd, near 2^32 divided by the golden ratio: Knuth, TAOCP 6.4
 
-// Guard: what a slot's offset in its chunk is below while events are recorded; 0 when none are
+// Guard: what a record's offset in its chunk is below while events are recorded; 0 when none are
 #define RDAM_GUARD_OPEN (RDAM_CHUNK_LIMIT + 1)
 #define RDAM_GUARD_COUNTERS 16
 

@@ -56,14 +56,4 @@ struct Variable {
 };
 Variable environment_variable(char** environment, std::string_view name);
 
-/// "64M", "1G", "4096" → bytes; false when it is not that.
-bool parse_bytes(std::string_view text, std::uint64_t& bytes);
-
-/// Up to nine digits; false when it is not that.
-bool parse_count(std::string_view text, std::uint32_t& count);
-
-/// "10%", "2.5 %", "0.1" → millionths; false when it is not a share from 0.01 % to 100000 %. Beyond 1 it
-/// takes the sign.
-bool parse_share(std::string_view text, std::uint32_t& ppm);
-
 }  // namespace rdam::probe

@@ -24,11 +24,11 @@ struct alignas(64) FunctionEntry {
     void* resume;  ///< the moved prologue: continues as if the function had been called without rdam
     std::uint64_t enter_head;
     std::uint64_t leave_head;
-    std::uint16_t enter_size;  ///< bytes of the slot
+    std::uint16_t enter_size;  ///< bytes of the record
     std::uint16_t leave_size;
     std::uint8_t return_value;  ///< plan::ReturnValue
     std::uint8_t reserved;
-    std::uint16_t last_begin;  ///< of the chunk: up to there a call may take its first slot
+    std::uint16_t last_begin;  ///< of the chunk: up to there a call may take its first record
     // The straight path reads these up to no_words as one word: with all of them 0 there is nothing to store
     // or copy.
     std::uint32_t stack_bytes;  ///< to copy, a multiple of 64
@@ -86,11 +86,11 @@ struct Stack {
 /// What a thread has told the agent of itself, and goes on with: what stands in shared memory it never reads.
 struct Bookkeeping {
     std::uint32_t index = 0;            ///< of the thread
-    std::uint32_t chunk = shm::kNone;   ///< the one that its slots go to
+    std::uint32_t chunk = shm::kNone;   ///< the one that its records go to
     std::uint32_t packed = shm::kNone;  ///< the one that its packs go to
-    std::uint32_t packed_used = 0;      ///< bytes, up to the end of the last record
-    std::uint32_t sequence = 0;         ///< of the filling of its chunk of slots
-    std::uint32_t number = 0;           ///< of its last record, or full chunk of slots
+    std::uint32_t packed_used = 0;      ///< bytes, up to the end of the last pack
+    std::uint32_t sequence = 0;         ///< of the filling of its chunk of records
+    std::uint32_t number = 0;           ///< of its last pack, or full chunk of records
     std::uint64_t start = 0;
 };
 
@@ -145,7 +145,7 @@ inline constexpr std::uint32_t kSettled = 1;
 /// One page that the kernel empties in a child after fork: the child must not touch the chunks, which it has
 /// not inherited.
 struct alignas(4096) Guard {
-    /// Read by every event, with its slot's offset in the chunk: RDAM_GUARD_OPEN; 0 = do not record.
+    /// Read by every event, with its record's offset in the chunk: RDAM_GUARD_OPEN; 0 = do not record.
     std::atomic<std::uint64_t> limit;
     std::atomic<std::uint32_t>
         initialised;  ///< 0 in a fork child (when the recorder has been started at all); kSettled; else
@@ -164,16 +164,10 @@ struct alignas(4096) Guard {
 
 /// What start-up settles once. Private memory: a fork child has it too.
 struct Settings {
-    std::uint32_t verbose = 0;
-    std::uint32_t stack_period = 10000;
-    std::uint32_t drop_when_full = 0;
-    std::uint32_t strict = 0;
-    std::uint32_t children = 1;
+    settings::Values values;
+    std::uint32_t strict = 0;  ///< the process ends when nothing can be wrapped
     shm::Clock clock = shm::Clock::rdtscp;
     bool has_stderr = false;
-    std::uint32_t max_overhead_ppm = 0;  ///< 0: everything is recorded
-    bool counters = false;               ///< instructions are wanted
-    std::uint64_t buffer_bytes = 0;
     char** environment = nullptr;
     /// "RDAM_OUTPUT=" with the absolute path that a relative one meant at the start; null: it was absolute,
     /// or there was no current folder.
@@ -210,7 +204,6 @@ inline constexpr std::uint32_t kMaxGateCopies = 64;
 struct Globals {
     Settings settings;
     shm::Control* control = nullptr;  ///< nullptr: nothing is recorded in this process
-    std::uint64_t shared_size = 0;
     std::uint32_t functions = 0;
     shm::Measured measured = {};
     std::uint32_t late_asked = 0;              ///< the last late request

@@ -44,7 +44,7 @@ void publish(shm::ThreadSlot& slot, shm::PublishedCalls& place, const volatile s
 
 /// Of a thread that nobody has seen end its storage may be another one's by now.
 bool lives(const shm::ThreadSlot& slot, const shm::ThreadSlot::Begin& begin) {
-    return slot.state.load() == shm::ThreadState::live &&
+    return slot.state.load() == shm::ThreadSlotState::live &&
            shm::check_of(&begin, sizeof begin, 0) == slot.begin_check && !begin.reopened() &&
            sys::call(SYS_tgkill, sys::getpid(), begin.tid, 0) == 0;
 }

@@ -35,7 +35,8 @@ void push(std::uint32_t entry) {
     control.ring[at % shm::kRingSize].store(entry, std::memory_order_release);
     tell_tail();
     const bool due = at - control.ring_head.load(std::memory_order_relaxed) + 1 >= kWorthWaking;
-    if (due || globals.settings.max_overhead_ppm != 0 || standing.waiters.load() != 0) wake_agent();
+    if (due || globals.settings.values[settings::Id::max_overhead] != 0 || standing.waiters.load() != 0)
+        wake_agent();
 }
 
 /// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that
@@ -92,7 +93,7 @@ std::uint32_t take_free() {
 /// Used before, or fresh.
 std::uint32_t take_any(shm::ChunkKind kind) {
     if (const std::uint32_t chunk = take_free(); chunk != shm::kNone) {
-        if (kind == shm::ChunkKind::slots)
+        if (kind == shm::ChunkKind::records)
             zero_bytes(reinterpret_cast<char*>(&header_of(chunk)) + shm::kChunkHeader,
                        shm::kChunkSize - shm::kChunkHeader);
         return chunk;
@@ -109,7 +110,7 @@ std::uint32_t take_or_wait(shm::ChunkKind kind, std::uint64_t& waited) {
     for (;;) {
         const std::uint32_t ticket = control.free_futex.load();
         if (const std::uint32_t chunk = take_any(kind); chunk != shm::kNone) return chunk;
-        if (globals.settings.drop_when_full != 0) return shm::kNone;
+        if (globals.settings.values[settings::Id::when_full] != 0) return shm::kNone;
         // With nothing on its way to the agent no chunk will come back: each belongs to a thread that may
         // never fill it.
         const bool held = control.held.load() != 0;

@@ -12,7 +12,7 @@ namespace rdam::probe {
 shm::ChunkHeader& header_of(std::uint32_t chunk);
 
 /// A chunk for the thread, which has a slot, waiting or not as the user chose; its header is set up, and one
-/// of slots is all zeros. shm::kNone: there is none. `waited` becomes 1 if there was a wait.
+/// of records is all zeros. shm::kNone: there is none. `waited` becomes 1 if there was a wait.
 std::uint32_t acquire(const ThreadState& thread, shm::ChunkKind kind, std::uint64_t& waited);
 
 /// Gives a chunk back that the agent has not seen.

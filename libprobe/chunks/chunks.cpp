@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kParked = RDAM_CHUNK_LIMIT + 1;  ///< a cursor that belongs to no chunk
 
-/// Where the next slot of the chunk would have begun; 0: the cursor has left the chunk for good.
+/// Where the next record of the chunk would have begun; 0: the cursor has left the chunk for good.
 std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
     const std::uint64_t used = thread.cursor - reinterpret_cast<std::uint64_t>(&head);
     return used <= shm::kChunkSize ? static_cast<std::uint32_t>(used) : 0;
@@ -26,8 +26,8 @@ void set_chunk(ThreadState& thread, std::uint32_t chunk) {
     thread.slot->chunk.store(chunk, std::memory_order_release);
 }
 
-/// The thread's slots become packs. Where they cannot, the chunk goes to the agent as it is, behind what is
-/// packed: it can wait for a slot that is not written yet.
+/// The thread's records become packs. Where they cannot, the chunk goes to the agent as it is, behind what is
+/// packed: it can wait for a record that is not written yet.
 void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     publish_calls(thread, *thread.slot);
     const std::uint32_t chunk = thread.own.chunk;
@@ -35,14 +35,14 @@ void empty_chunk(ThreadState& thread, std::uint64_t& waited) {
     shm::ChunkHeader& head = header_of(chunk);
     const std::uint32_t used = used_of(thread, head);
     head.state.store(shm::ChunkState::packing);
-    const bool packed = used != 0 && pack_slots(thread, used, waited);
+    const bool packed = used != 0 && pack_records(thread, used, waited);
     ++thread.own.sequence;
     if (packed) {
         zero_bytes(reinterpret_cast<char*>(&head) + shm::kChunkHeader, used - shm::kChunkHeader);
         head.sequence.tell(thread.own.sequence);
         head.state.store(shm::ChunkState::owned);
         // The agent sets the rates by what it has seen.
-        if (globals.settings.max_overhead_ppm != 0) hand_over_packed(thread);
+        if (globals.settings.values[settings::Id::max_overhead] != 0) hand_over_packed(thread);
         return;
     }
     // Their enter events are in this chunk, if anywhere.
@@ -66,12 +66,12 @@ void print_notice() {
 }
 
 /// The thread's own, or another. Where there is none left, what the thread has packed makes room.
-std::uint32_t chunk_for_slots(ThreadState& thread, std::uint64_t& waited) {
+std::uint32_t chunk_for_records(ThreadState& thread, std::uint64_t& waited) {
     if (thread.own.chunk != shm::kNone) return thread.own.chunk;
-    std::uint32_t chunk = acquire(thread, shm::ChunkKind::slots, waited);
+    std::uint32_t chunk = acquire(thread, shm::ChunkKind::records, waited);
     if (chunk == shm::kNone && thread.own.packed != shm::kNone) {
         hand_over_packed(thread);
-        chunk = acquire(thread, shm::ChunkKind::slots, waited);
+        chunk = acquire(thread, shm::ChunkKind::records, waited);
     }
     if (chunk != shm::kNone) set_chunk(thread, chunk);
     return chunk;
@@ -80,10 +80,10 @@ std::uint32_t chunk_for_slots(ThreadState& thread, std::uint64_t& waited) {
 /// The state alone may be damaged: another thread that lives may have the slot. Of one that is gone without a
 /// word only the agent knows.
 bool claim(shm::ThreadSlot& slot, std::atomic<std::uint8_t>& taken) {
-    shm::ThreadState state = slot.state.load();
-    const bool left = state == shm::ThreadState::left;
-    if (!left && (state != shm::ThreadState::free || taken.load() != 0)) return false;
-    if (!slot.state.compare_exchange_strong(state, shm::ThreadState::claimed)) return false;
+    shm::ThreadSlotState state = slot.state.load();
+    const bool left = state == shm::ThreadSlotState::left;
+    if (!left && (state != shm::ThreadSlotState::free || taken.load() != 0)) return false;
+    if (!slot.state.compare_exchange_strong(state, shm::ThreadSlotState::claimed)) return false;
     taken.store(1);
     return true;
 }
@@ -128,7 +128,7 @@ bool begin_thread(ThreadState& thread, std::uint64_t start) {
         constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
         thread.random = (read_clock() ^ std::uint64_t{slot.begin.tid} << 32) * kSpread;
         begin_publishing(thread, slot);
-        slot.state.store(shm::ThreadState::live, std::memory_order_release);
+        slot.state.store(shm::ThreadSlotState::live, std::memory_order_release);
         park(thread);
         if (!thread.ended) begin_counter(thread);
         // Behind the last destructor libc's memory for thread-specific data is gone.
@@ -163,7 +163,7 @@ void end_thread(ThreadState& thread) {
     if (thread.ended) control.reopened.fetch_sub(1);
     thread.ended = true;
     const auto at = static_cast<std::uint32_t>(&slot - control.threads);
-    slot.state.store(shm::ThreadState::ended, std::memory_order_release);
+    slot.state.store(shm::ThreadSlotState::ended, std::memory_order_release);
     standing.slots[at].store(0);
     const std::uint32_t ended = standing.threads_ended.fetch_add(1) + 1;
     control.threads_ended.store(standing.threads_ended.load());
@@ -173,7 +173,7 @@ void end_thread(ThreadState& thread) {
 
 void take_all_rates() {
     const shm::Control& control = *globals.control;
-    if (globals.settings.max_overhead_ppm == 0) return;
+    if (globals.settings.values[settings::Id::max_overhead] == 0) return;
     globals.rates_seen.store(control.rates_changed.load());
     for (std::uint32_t i = 0; i < globals.functions; ++i)
         rdam_rates[i].value = control.rates[i].load(std::memory_order_relaxed) & RDAM_MOST_RATE;
@@ -186,7 +186,7 @@ bool change_chunk(ThreadState& thread) {
     std::uint64_t waited = 0;
     empty_chunk(thread, waited);
     park(thread);
-    const std::uint32_t chunk = chunk_for_slots(thread, waited);
+    const std::uint32_t chunk = chunk_for_records(thread, waited);
     if (chunk == shm::kNone) return false;
     shm::ChunkHeader& head = header_of(chunk);
     auto* slot = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&head) + shm::kChunkHeader);
@@ -194,13 +194,13 @@ bool change_chunk(ThreadState& thread) {
     slot[2] = read_clock();
     const auto reason = waited != 0 ? shm::Pause::buffer_full : shm::Pause::new_chunk;
     std::atomic_ref<std::uint64_t>{slot[1]}.store(
-        shm::make_head(shm::SlotKind::pause, 1, static_cast<std::uint32_t>(reason)),
+        shm::make_head(shm::RecordKind::pause, 1, static_cast<std::uint32_t>(reason)),
         std::memory_order_release);
     thread.cursor = reinterpret_cast<std::uint64_t>(slot + 3);
     return true;
 }
 
-std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size) {
+std::uint64_t* take_record(ThreadState& thread, std::uint32_t size) {
     if (thread.cursor % shm::kChunkSize + size > shm::kChunkLimit && !change_chunk(thread)) return nullptr;
     auto* slot = reinterpret_cast<std::uint64_t*>(thread.cursor);
     thread.cursor += size;

@@ -26,7 +26,7 @@ bool change_chunk(ThreadState& thread);
 
 /// `size` zeroed bytes of the thread's chunk, changing the chunk when they do not fit; nullptr when there are
 /// none. The caller writes the head last.
-std::uint64_t* take_slot(ThreadState& thread, std::uint32_t size);
+std::uint64_t* take_record(ThreadState& thread, std::uint32_t size);
 
 /// Takes over the rates that the agent has set for the functions, all of them zero at first.
 void take_all_rates();

@@ -62,23 +62,23 @@ void count_calls(const pack::Packer& packer) {
 
 bool write_pack(ThreadState& thread, const pack::Packer& packer, std::uint32_t end, std::uint64_t& waited) {
     std::uint32_t room = 0;
-    shm::Record* record = reserve_record(thread, packer.size(), room, waited);
-    if (record == nullptr) return false;
-    packer.write(record + 1);
-    publish_record(thread, record,
-                   {.size = static_cast<std::uint32_t>(sizeof *record) + packer.size(),
-                    .kind = shm::RecordKind::pack,
-                    .sequence = thread.own.sequence,
-                    .end = end});
+    shm::PackHeader* header = reserve_pack(thread, packer.size(), room, waited);
+    if (header == nullptr) return false;
+    packer.write(header + 1);
+    publish_pack(thread, header,
+                 {.size = static_cast<std::uint32_t>(sizeof *header) + packer.size(),
+                  .kind = shm::PackKind::pack,
+                  .sequence = thread.own.sequence,
+                  .end = end});
     count_calls(packer);
     return true;
 }
 
 }  // namespace
 
-shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
-                            std::uint64_t& waited) {
-    const std::uint32_t wanted = static_cast<std::uint32_t>(sizeof(shm::Record)) + least;
+shm::PackHeader* reserve_pack(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
+                              std::uint64_t& waited) {
+    const std::uint32_t wanted = static_cast<std::uint32_t>(sizeof(shm::PackHeader)) + least;
     Bookkeeping& own = thread.own;
     if (own.packed != shm::kNone && own.packed_used + wanted > shm::kChunkSize) hand_over_packed(thread);
     if (own.packed == shm::kNone) {
@@ -88,16 +88,17 @@ shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint3
         own.packed_used = shm::kChunkHeader;
         thread.slot->packed.store(chunk, std::memory_order_release);
     }
-    room = shm::kChunkSize - own.packed_used - static_cast<std::uint32_t>(sizeof(shm::Record));
-    return reinterpret_cast<shm::Record*>(reinterpret_cast<char*>(&header_of(own.packed)) + own.packed_used);
+    room = shm::kChunkSize - own.packed_used - static_cast<std::uint32_t>(sizeof(shm::PackHeader));
+    return reinterpret_cast<shm::PackHeader*>(reinterpret_cast<char*>(&header_of(own.packed)) +
+                                              own.packed_used);
 }
 
-void publish_record(ThreadState& thread, shm::Record* place, shm::Record record) {
+void publish_pack(ThreadState& thread, shm::PackHeader* place, shm::PackHeader header) {
     Bookkeeping& own = thread.own;
-    record.number = ++own.number;
-    *place = record;
-    place->check = shm::check_of_record(place, record.size);
-    own.packed_used += record.size;
+    header.number = ++own.number;
+    *place = header;
+    place->check = shm::check_of_pack(place, header.size);
+    own.packed_used += header.size;
     header_of(own.packed).used.tell(own.packed_used);
 }
 
@@ -109,7 +110,7 @@ void hand_over_packed(ThreadState& thread) {
     hand_over_chunk(chunk);
 }
 
-bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) {
+bool pack_records(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) {
     const BorrowedPacker borrowed;
     pack::Packer* const packer = borrowed.get();
     if (packer == nullptr) return false;
@@ -124,9 +125,10 @@ bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited) 
         const bool written = packer->events() == 0 || write_pack(thread, *packer, place(), waited);
         packer->clear();
         if (!written) return false;
-        // A slot that begins behind the limit was given up by its probe, which took one in the next filling.
+        // A record that begins behind the limit was given up by its probe, which took one in the next
+        // filling.
         if (stop == pack::Stop::end || place() > shm::kChunkLimit) return true;
-        if (stop == pack::Stop::hole) return false;
+        if (stop == pack::Stop::unwritten) return false;
     }
 }
 

@@ -1,4 +1,4 @@
-// A thread packs its own events when its chunk of slots is full (libprobe/pack/packer.h): they are in its
+// A thread packs its own events when its chunk of records is full (libprobe/pack/packer.h): they are in its
 // cache, and nobody else's time is needed.
 //
 // All functions here are called with signals blocked and only by the thread that `thread` belongs to, which
@@ -11,16 +11,16 @@
 
 namespace rdam::probe {
 
-/// Packs the slots of the thread's chunk, up to `used` bytes from its start. True: all of them are packed.
+/// Packs the records of the thread's chunk, up to `used` bytes from its start. True: all of them are packed.
 /// `waited` becomes 1 if there was a wait for room.
-bool pack_slots(ThreadState& thread, std::uint32_t used, std::uint64_t& waited);
+bool pack_records(ThreadState& thread, std::uint32_t used, std::uint64_t& waited);
 
-/// Room for a record with at least `least` bytes behind its header, in the thread's packed chunk; null: there
-/// is none. `room`: how many there are. It is there for the agent once publish_record() has been called, with
+/// Room for a pack with at least `least` bytes behind its header, in the thread's packed chunk; null: there
+/// is none. `room`: how many there are. It is there for the agent once publish_pack() has been called, with
 /// what is behind the header written: `record` but for its number and check.
-shm::Record* reserve_record(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
-                            std::uint64_t& waited);
-void publish_record(ThreadState& thread, shm::Record* place, shm::Record record);
+shm::PackHeader* reserve_pack(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
+                              std::uint64_t& waited);
+void publish_pack(ThreadState& thread, shm::PackHeader* place, shm::PackHeader header);
 
 /// Hands the thread's packed chunk over, if it has one.
 void hand_over_packed(ThreadState& thread);

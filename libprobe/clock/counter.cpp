@@ -46,7 +46,7 @@ CounterPage start_counter(ThreadState& thread) {
 }  // namespace
 
 void choose_counting(ThreadState& thread) {
-    if (!globals.settings.counters) return;
+    if (globals.settings.values[settings::Id::counters] == 0) return;
     was_filtered = is_filtered();
     first_page = has_unlike_processors() ? CounterPage{.why = shm::Counters::unlike} : start_counter(thread);
     if (thread.counter == 0) return;
@@ -58,7 +58,7 @@ void choose_counting(ThreadState& thread) {
 }
 
 void tell_counting() {
-    if (!globals.settings.counters) return;
+    if (globals.settings.values[settings::Id::counters] == 0) return;
     globals.measured.counters = first_page.why;
     globals.measured.counters_error = first_page.error;
 }

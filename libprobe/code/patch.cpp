@@ -75,7 +75,7 @@ std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t size
 void* trampoline(plan::Frame frame) {
     const auto clock = static_cast<std::size_t>(globals.settings.clock);
     const std::size_t counting = globals.counting ? 1 : 0;
-    const std::size_t budget = globals.settings.max_overhead_ppm != 0 ? 1 : 0;
+    const std::size_t budget = globals.settings.values[settings::Id::max_overhead] != 0 ? 1 : 0;
     return rdam_variants[clock][counting][budget][frame == plan::Frame::stack ? 0 : 1];
 }
 
@@ -93,8 +93,8 @@ void fill_entry(std::uint32_t number, const plan::Recording& recording, std::uin
     entry.resume = resume;
     const std::uint64_t counted = globals.counting ? shm::kCounted : 0;
     const std::uint32_t count_words = globals.counting ? 1 : 0;
-    entry.enter_head = shm::make_head(shm::SlotKind::enter, words, number) | counted;
-    entry.leave_head = shm::make_head(shm::SlotKind::leave, result_words, number) | counted;
+    entry.enter_head = shm::make_head(shm::RecordKind::enter, words, number) | counted;
+    entry.leave_head = shm::make_head(shm::RecordKind::leave, result_words, number) | counted;
     entry.enter_size = static_cast<std::uint16_t>(24 + 8 * (words + count_words));
     entry.leave_size = static_cast<std::uint16_t>(16 + 8 * (result_words + count_words));
     entry.last_begin = waits ? shm::kChunkWaits : shm::kChunkLimit;
@@ -160,7 +160,7 @@ constexpr std::uint32_t aligned(std::uint32_t size) {
 
 /// With a budget whatever turns out to be too hot is sampled in windows.
 bool is_gated(const shm::PlannedFunction& function) {
-    return function.sampled != 0 || globals.settings.max_overhead_ppm != 0;
+    return function.sampled != 0 || globals.settings.values[settings::Id::max_overhead] != 0;
 }
 
 /// From the island to the moved code: the gate ends where that begins.

@@ -67,7 +67,7 @@ std::uint32_t function_of(rdam_region& place) {
     return place.number == kUnrecorded ? 0 : shm::kFirstRegion + place.number - 1;
 }
 
-/// One unlocked instruction takes the slot, as in the trampolines: a signal handler takes the next.
+/// One unlocked instruction takes the record, as in the trampolines: a signal handler takes the next.
 std::uint64_t* reserve(std::uint64_t size) {
     for (;;) {
         std::uint64_t at = size;
@@ -81,7 +81,7 @@ std::uint64_t* reserve(std::uint64_t size) {
 /// in it. One that begins in a call tree that is not recorded is not, either.
 bool enter_tree() {
     ThreadState& thread = rdam_thread;
-    if (globals.settings.max_overhead_ppm == 0) return true;
+    if (globals.settings.values[settings::Id::max_overhead] == 0) return true;
     if ((thread.tree & 1) != 0) return false;
     if (thread.tree == 0) thread.tree = kRegionTree;
     if (thread.tree == kRegionTree) ++thread.regions;
@@ -89,7 +89,7 @@ bool enter_tree() {
 }
 
 bool in_recorded_tree() {
-    return globals.settings.max_overhead_ppm == 0 || (rdam_thread.tree & 1) == 0;
+    return globals.settings.values[settings::Id::max_overhead] == 0 || (rdam_thread.tree & 1) == 0;
 }
 
 void leave_tree() {
@@ -101,7 +101,8 @@ bool recording() {
     return rdam_guard.active() || rdam_slow_inactive(nullptr, 0) != 0;
 }
 
-/// What the trampolines' FunctionEntry says of functions: a slot with room for the count, where there is one.
+/// What the trampolines' FunctionEntry says of functions: a record with room for the count, where there is
+/// one.
 std::uint64_t count_bytes() {
     return globals.counting ? sizeof(std::uint64_t) : 0;
 }
@@ -117,14 +118,14 @@ struct Stamp {
 };
 
 /// `words` come before the count.
-void publish(std::uint64_t* slot, std::uint64_t words, const Stamp& stamp, std::uint64_t head) {
-    slot[0] = stamp.ticks;
+void publish(std::uint64_t* record, std::uint64_t words, const Stamp& stamp, std::uint64_t head) {
+    record[0] = stamp.ticks;
     if (globals.counting) {
-        slot[words] = stamp.count;
+        record[words] = stamp.count;
         head |= shm::kCounted;
     }
-    std::atomic_ref<std::uint64_t>{slot[1]}.store(head | stamp.processor << RDAM_HEAD_CPU_SHIFT,
-                                                  std::memory_order_release);
+    std::atomic_ref<std::uint64_t>{record[1]}.store(head | stamp.processor << RDAM_HEAD_CPU_SHIFT,
+                                                    std::memory_order_release);
 }
 
 }  // namespace
@@ -151,14 +152,14 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_begin(rdam_re
     probe::announce_events();
     if (!probe::enter_tree()) return;
     const std::uint32_t words = probe::regions[function - shm::kFirstRegion].values;
-    std::uint64_t* slot = probe::reserve(24 + 8 * std::uint64_t{words} + probe::count_bytes());
-    if (slot == nullptr) return;
-    slot[2] = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+    std::uint64_t* record = probe::reserve(24 + 8 * std::uint64_t{words} + probe::count_bytes());
+    if (record == nullptr) return;
+    record[2] = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     for (std::uint32_t i = 0; i < words; ++i)
-        slot[3 + i] = i < place->values ? values[i] : 0;
+        record[3 + i] = i < place->values ? values[i] : 0;
     probe::Stamp stamp{.count = probe::read_count()};
     stamp.ticks = probe::read_clock(stamp.processor);
-    probe::publish(slot, 3 + words, stamp, shm::make_head(shm::SlotKind::enter, words, function));
+    probe::publish(record, 3 + words, stamp, shm::make_head(shm::RecordKind::enter, words, function));
     probe::fence_clock();
 }
 
@@ -170,8 +171,8 @@ extern "C" __attribute__((visibility("default"))) void rdam_region_end(rdam_regi
     if (!rdam_guard.active()) return;
     const std::uint32_t function = probe::function_of(*place);
     if (function == 0 || !probe::in_recorded_tree()) return;
-    std::uint64_t* slot = probe::reserve(16 + probe::count_bytes());
+    std::uint64_t* record = probe::reserve(16 + probe::count_bytes());
     probe::leave_tree();
-    if (slot == nullptr) return;
-    probe::publish(slot, 2, stamp, shm::make_head(shm::SlotKind::leave, 0, function));
+    if (record == nullptr) return;
+    probe::publish(record, 2, stamp, shm::make_head(shm::RecordKind::leave, 0, function));
 }

@@ -96,7 +96,7 @@ bool count_kept(const ThreadState& thread, const FunctionEntry& entry, std::uint
 /// Counts one call of a pair that is new, or has counted down; true when its call stack is to be taken.
 bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
-    const std::uint64_t period = globals.settings.stack_period;
+    const std::uint64_t period = globals.settings.values[settings::Id::stack_period];
     const Pair mine{key, period != 0 ? period : kNever};
     Pair& place = thread.pairs[pair_index(key)];
     if (place.key == key || place.key == 0) {
@@ -126,20 +126,21 @@ std::uint32_t stack_above(const ThreadState& thread, std::uint64_t rsp) {
     return distance < shm::kMaxStackCopy ? static_cast<std::uint32_t>(distance) : shm::kMaxStackCopy;
 }
 
-/// Copies the stack, after `before` bytes, into a record of the thread's packed chunk, and into a new chunk
+/// Copies the stack, after `before` bytes, behind a header in the thread's packed chunk, and into a new chunk
 /// only if it does not fit into the rest of this one. `copied`: how much. Null: there is no room.
-shm::Record* copy_stack(ThreadState& thread, std::uint32_t before, std::uint64_t rsp, std::uint32_t& copied) {
+shm::PackHeader* copy_stack(ThreadState& thread, std::uint32_t before, std::uint64_t rsp,
+                            std::uint32_t& copied) {
     constexpr std::uint32_t kWorthTrying = 2048;
     const std::uint32_t wanted = stack_above(thread, rsp);
     std::uint32_t least = wanted < kWorthTrying ? wanted : kWorthTrying;
     for (;;) {
         std::uint64_t waited = 0;
         std::uint32_t room = 0;
-        shm::Record* record = reserve_record(thread, before + least, room, waited);
-        if (record == nullptr) return nullptr;
+        shm::PackHeader* header = reserve_pack(thread, before + least, room, waited);
+        if (header == nullptr) return nullptr;
         const std::uint32_t size = room - before < wanted ? room - before : wanted;
-        copied = read_memory(reinterpret_cast<char*>(record + 1) + before, rsp, size);
-        if (size == wanted || copied < size) return record;
+        copied = read_memory(reinterpret_cast<char*>(header + 1) + before, rsp, size);
+        if (size == wanted || copied < size) return header;
         least = wanted;
     }
 }
@@ -149,10 +150,10 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
     const std::uint64_t begin = read_clock();
     const std::uint32_t shadow_bytes = thread.shadow_ready ? sizeof thread.shadow : 0;
     std::uint32_t stack_bytes = 0;
-    shm::Record* record =
+    shm::PackHeader* header =
         copy_stack(thread, sizeof(shm::StackCopy) + shadow_bytes, registers.rsp, stack_bytes);
-    if (record == nullptr) return;
-    auto* copy = reinterpret_cast<shm::StackCopy*>(record + 1);
+    if (header == nullptr) return;
+    auto* copy = reinterpret_cast<shm::StackCopy*>(header + 1);
     auto* bytes = reinterpret_cast<char*>(copy + 1);
     copy->function = static_cast<std::uint32_t>(entry.enter_head) - 1;
     copy->number = ++thread.stack_number;
@@ -163,17 +164,17 @@ void record_stack(ThreadState& thread, const FunctionEntry& entry, std::uint64_t
     copy_bytes(bytes, thread.shadow, shadow_bytes);
     copy->stack_bytes = stack_bytes & ~7u;
     const std::uint32_t size =
-        static_cast<std::uint32_t>(sizeof *record + sizeof *copy) + shadow_bytes + (stack_bytes & ~7u);
-    publish_record(thread, record, {.size = size, .kind = shm::RecordKind::stack});
-    std::uint64_t* slot = take_slot(thread, shm::kStackSlotWords * sizeof(std::uint64_t));
-    if (slot == nullptr) return;
-    slot[0] = begin;
-    slot[2] = read_clock();
-    slot[3] = return_address;
-    slot[4] = thread.stack_number;
+        static_cast<std::uint32_t>(sizeof *header + sizeof *copy) + shadow_bytes + (stack_bytes & ~7u);
+    publish_pack(thread, header, {.size = size, .kind = shm::PackKind::stack});
+    std::uint64_t* record = take_record(thread, shm::kStackRecordWords * sizeof(std::uint64_t));
+    if (record == nullptr) return;
+    record[0] = begin;
+    record[2] = read_clock();
+    record[3] = return_address;
+    record[4] = thread.stack_number;
     const auto function = static_cast<std::uint32_t>(entry.enter_head) - 1;
-    std::atomic_ref<std::uint64_t>{slot[1]}.store(shm::make_head(shm::SlotKind::stack, 0, function),
-                                                  std::memory_order_release);
+    std::atomic_ref<std::uint64_t>{record[1]}.store(shm::make_head(shm::RecordKind::stack, 0, function),
+                                                    std::memory_order_release);
 }
 
 bool ready(ThreadState& thread) {
@@ -181,11 +182,11 @@ bool ready(ThreadState& thread) {
     return !thread.lent && begin_thread(thread, read_clock());
 }
 
-/// 1: the thread's next slot may be taken, at up to `last` of its chunk.
+/// 1: the thread's next record may be taken, at up to `last` of its chunk.
 std::uint64_t make_room(std::uint32_t last) {
     ThreadState& thread = rdam_thread;
     if (thread.vfork_cursor != 0) {
-        // Each call moves the cursor on: it must not come round to where slots are handed out.
+        // Each call moves the cursor on: it must not come round to where records are handed out.
         park(thread);
         return 0;
     }

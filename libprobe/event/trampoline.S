@@ -10,8 +10,8 @@
 // 64 for the function it calls: code for wide vectors may be compiled to rely on it
 // (-mpreferred-stack-boundary). A shadow frame calls the function with rsp as the caller left it.
 //
-// Signals may arrive anywhere. A slot is taken by one unlocked xadd on the thread's own cursor: a handler that runs
-// wrapped functions takes the slots behind it.
+// Signals may arrive anywhere. A record is taken by one unlocked xadd on the thread's own cursor: a handler that runs
+// wrapped functions takes the records behind it.
 
 #include "libprobe/event/event.inc"
 
@@ -70,7 +70,7 @@ rdam_trampolines_begin:
         jz      .L\name\()_pass
 .L\name\()_again:
         mov     rdam_thread@gottpoff(%rip), %rax
-        jmp     .L\name\()_slot
+        jmp     .L\name\()_record
 
 .L\name\()_leave_chunk:
         cmpq    $0, rdam_guard(%rip)
@@ -83,7 +83,7 @@ rdam_trampolines_begin:
         mov     %edx, %eax
         shr     $32, %rdx
         mov     RDAM_FRAME_ENTRY(%rbp), %r11
-        jmp     .L\name\()_leave_slot
+        jmp     .L\name\()_leave_record
 
 .L\name\()_value:
         mov     RDAM_FRAME_ENTRY(%rbp), %r11
@@ -104,10 +104,10 @@ rdam_trampolines_begin:
         jmp     .L\name\()_active
 
 .L\name\()_tail:
-.L\name\()_tail_slot:
+.L\name\()_tail_record:
         movzwl  RDAM_ENTRY_ENTER_SIZE(%r11), %r10d
         mov     rdam_thread@gottpoff(%rip), %rax
-        TAKE_SLOT rax, .L\name\()_tail_chunk
+        TAKE_RECORD rax, .L\name\()_tail_chunk
         movq    $0, 16(%r10)              // the caller is the function before it in the chain
         cmpl    $0, RDAM_ENTRY_INTEGERS(%r11)
         jne     .L\name\()_tail_words
@@ -126,7 +126,7 @@ rdam_trampolines_begin:
         je      .L\name\()_tail_pass
         CALL_SLOW rdam_slow_chunk
         test    %eax, %eax
-        jnz     .L\name\()_tail_slot
+        jnz     .L\name\()_tail_record
         jmp     .L\name\()_tail_pass
 .L\name\()_tail_words:
         STORE_WORDS \name\()_tail, .L\name\()_tail_stamp
@@ -149,10 +149,10 @@ rdam_trampolines_begin:
 .macro RECORD_ENTER name, clock, budget, count
 .L\name\()_active:
         COUNT_PAIR .L\name\()_pair
-.L\name\()_slot:
+.L\name\()_record:
         MAY_BEGIN rax, .L\name\()_chunk
         movzwl  RDAM_ENTRY_ENTER_SIZE(%r11), %r10d
-        TAKE_SLOT rax, .L\name\()_chunk
+        TAKE_RECORD rax, .L\name\()_chunk
         mov     %rcx, 16(%r10)
         cmpq    $0, RDAM_ENTRY_STACK_BYTES(%r11)
         jne     .L\name\()_words
@@ -366,11 +366,9 @@ rdam_enter_\name:
 rdam_variants:
         .text
 
-        TRAMPOLINES rdtscp
-        TRAMPOLINES unfenced
-        TRAMPOLINES rdtsc
-        TRAMPOLINES rdpid
-        TRAMPOLINES monotonic
+#define RDAM_CLOCK(name) TRAMPOLINES name;
+        RDAM_CLOCKS(RDAM_CLOCK)
+#undef RDAM_CLOCK
 
         .hidden rdam_trampolines_end
         .globl  rdam_trampolines_end

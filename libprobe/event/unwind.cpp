@@ -90,15 +90,15 @@ __attribute__((visibility("hidden"))) int rdam_personality(int, int actions, std
         }
     if (!rdam_guard.active() || thread.slot == nullptr || rdam::probe::in_shared_child(thread))
         return kContinueUnwind;
-    std::uint64_t* slot = rdam::probe::take_slot(thread, 16);
-    if (slot == nullptr) {
+    std::uint64_t* record = rdam::probe::take_record(thread, 16);
+    if (record == nullptr) {
         rdam::probe::count_dropped(thread);
         return kContinueUnwind;
     }
-    slot[0] = rdam::probe::read_clock();
-    std::atomic_ref<std::uint64_t>{slot[1]}.store(
-        rdam::shm::make_head(rdam::shm::SlotKind::unwound, 0, function) | std::uint64_t{0xfff}
-                                                                              << RDAM_HEAD_CPU_SHIFT,
+    record[0] = rdam::probe::read_clock();
+    std::atomic_ref<std::uint64_t>{record[1]}.store(
+        rdam::shm::make_head(rdam::shm::RecordKind::unwound, 0, function) | std::uint64_t{0xfff}
+                                                                                << RDAM_HEAD_CPU_SHIFT,
         std::memory_order_release);
     return kContinueUnwind;
 }

@@ -1,9 +1,9 @@
 // Events as the probe stores them in shared memory, before the agent turns them into the chunks of a trace
 // file. Shared with trampoline.S: what stands outside `#ifndef __ASSEMBLER__` is plain preprocessor text.
 //
-// A slot is a whole number of 8-byte words. Word 0 is the time-stamp counter, word 1 (the *head*) says what
-// the slot is and is written last: memory is zero before a slot is taken, so a slot whose head is zero has
-// been reserved and not (yet) been written.
+// An event record is a whole number of 8-byte words. Word 0 is the time-stamp counter, word 1 (the *head*) says what
+// the record is and is written last: memory is zero before a record is taken, so a record whose head is zero
+// has been reserved and not (yet) been written.
 //
 //   head = cpu << 52 | kind << 48 | words << 40 | rate << 32 | function + 1
 //
@@ -32,12 +32,18 @@
 #define RDAM_HEAD_RATE_SHIFT 32
 #define RDAM_HEAD_COUNTED_SHIFT 39
 
+// Where time-stamps come from, in the order of shm::Clock: rdtscp with a fence, so that the function does not
+// begin before the counter is read; rdtscp alone; rdtsc, which waits for nothing and does not tell the
+// processor; rdtsc, and the processor by rdpid; CLOCK_MONOTONIC in nanoseconds, by a system call, where the
+// counter is not to be trusted.
+#define RDAM_CLOCKS(X) X(rdtscp) X(unfenced) X(rdtsc) X(rdpid) X(monotonic)
+
 // A function's rate: 0 to RDAM_MOST_RATE.
 #define RDAM_RATE_TREE 0x40
 #define RDAM_MOST_RATE 31
 
-// Chunks are aligned to their size: the end of a chunk is known from a slot's address alone. The last
-// kilobytes are never handed out, so that the slots which nested signal handlers reserve beyond the limit,
+// Chunks are aligned to their size: the end of a chunk is known from a record's address alone. The last
+// kilobytes are never handed out, so that the records which nested signal handlers reserve beyond the limit,
 // before one of them has changed the chunk, still lie inside. Behind RDAM_CHUNK_WAITS no call begins (but
 // tail calls) of a function that is known to wait: a thread that returns from it may hold a lock, and should
 // change its chunk before it waits and not while it holds that.
@@ -70,7 +76,7 @@ inline constexpr std::uint32_t kInnermostFunction =
 inline constexpr std::uint32_t kMaxRegions = 256;
 inline constexpr std::uint32_t kFirstRegion = kEmptyFunction - kMaxRegions;
 
-enum class SlotKind : std::uint8_t {
+enum class RecordKind : std::uint8_t {
     none = 0,
     enter = RDAM_KIND_ENTER,
     tail_enter = RDAM_KIND_TAIL_ENTER,
@@ -80,7 +86,7 @@ enum class SlotKind : std::uint8_t {
     stack = RDAM_KIND_STACK,
 };
 
-constexpr std::uint64_t make_head(SlotKind kind, std::uint32_t words, std::uint32_t function) {
+constexpr std::uint64_t make_head(RecordKind kind, std::uint32_t words, std::uint32_t function) {
     return std::uint64_t{static_cast<std::uint8_t>(kind)} << RDAM_HEAD_KIND_SHIFT |
            std::uint64_t{words} << RDAM_HEAD_WORDS_SHIFT | (std::uint64_t{function} + 1);
 }
@@ -90,7 +96,7 @@ inline constexpr std::uint64_t kCounted = std::uint64_t{1} << RDAM_HEAD_COUNTED_
 struct Head {
     std::uint64_t bits;
 
-    constexpr SlotKind kind() const { return static_cast<SlotKind>(bits >> RDAM_HEAD_KIND_SHIFT & 0xf); }
+    constexpr RecordKind kind() const { return static_cast<RecordKind>(bits >> RDAM_HEAD_KIND_SHIFT & 0xf); }
     constexpr std::uint32_t words() const {
         return static_cast<std::uint32_t>(bits >> RDAM_HEAD_WORDS_SHIFT & 0xff);
     }
@@ -110,14 +116,14 @@ struct EntryRegisters {
 };
 
 inline constexpr std::uint32_t kMaxStackCopy = 16 * 1024;
-inline constexpr std::uint32_t kStackSlotWords =
+inline constexpr std::uint32_t kStackRecordWords =
     5;  ///< of 8 bytes; the enter event that follows belongs to the same call
 
-/// Of the records of a packed chunk: behind it `shadow_bytes` of shadow frames (as they lay at
+/// In a packed chunk, with a PackHeader before it: behind it `shadow_bytes` of shadow frames (as they lay at
 /// `shadow_address`) and `stack_bytes` from registers.rsp upwards.
 struct StackCopy {
     std::uint32_t function = 0;
-    std::uint32_t number = 0;  ///< from 1, by thread: what the stack slot says
+    std::uint32_t number = 0;  ///< from 1, by thread: what the stack record says
     std::uint64_t caller = 0;  ///< the return address of the call
     EntryRegisters registers;
     std::uint64_t shadow_address = 0;

@@ -1,4 +1,4 @@
-// A pack: some thousand events of one thread, as the thread itself packs them when its chunk of slots is
+// A pack: some thousand events of one thread, as the thread itself packs them when its chunk of records is
 // full, and as they stand in the trace file (docs/trace-format.md, "Packed event chunks"). Shared by the
 // recorder, which writes packs, the agent, which finishes them, and the reader of traces.
 //

@@ -16,12 +16,13 @@
 
 #include "libprobe/format/events.h"
 #include "libprobe/format/plan.h"
+#include "libprobe/format/settings.h"
 #include "libprobe/format/told.h"
 
 namespace rdam::shm {
 
 inline constexpr std::uint64_t kMagic = 0x3142454d4144'5200;
-inline constexpr std::uint32_t kVersion = 14;
+inline constexpr std::uint32_t kVersion = 15;
 
 /// Offsets of the areas. They are larger than any use of them: pages that are not touched cost nothing.
 inline constexpr std::uint64_t kRequestOffset = 1 << 20;
@@ -49,15 +50,17 @@ inline constexpr std::uint32_t kNone = 0xffffffff;
 
 /// Where time-stamps come from (docs/design.md, "The clock").
 enum class Clock : std::uint32_t {
-    rdtscp = 0,  ///< with a fence: the function does not begin before the counter is read
-    unfenced,    ///< rdtscp alone
-    rdtsc,       ///< waits for nothing and does not tell the processor
-    rdpid,       ///< rdtsc, and the processor by rdpid
-    monotonic,   ///< CLOCK_MONOTONIC in nanoseconds, by a system call: the counter is not to be trusted
+#define RDAM_CLOCK(name) name,
+    RDAM_CLOCKS(RDAM_CLOCK)
+#undef RDAM_CLOCK
 };
-inline constexpr std::uint32_t kClocks = 5;
 /// By Clock: what the trace says.
-inline constexpr const char* kClockNames[kClocks] = {"rdtscp", "unfenced", "rdtsc", "rdpid", "monotonic"};
+inline constexpr const char* kClockNames[] = {
+#define RDAM_CLOCK(name) #name,
+    RDAM_CLOCKS(RDAM_CLOCK)
+#undef RDAM_CLOCK
+};
+inline constexpr std::uint32_t kClocks = sizeof kClockNames / sizeof kClockNames[0];
 
 /// Whether the process counts the instructions of its threads (libprobe/clock/counter.h), and why not.
 enum class Counters : std::uint32_t {
@@ -82,7 +85,8 @@ enum class AgentState : std::uint32_t {
 
 enum class ProcessState : std::uint32_t { starting = 0, running = 0x33333333, ending = 0x5a5a5a5a };
 
-enum class ThreadState : std::uint32_t {
+/// Of a place in the table of threads.
+enum class ThreadSlotState : std::uint32_t {
     free = 0,
     claimed = 0x11111111,
     live = 0x22222222,
@@ -107,11 +111,11 @@ struct alignas(128) ThreadSlot {
     /// Told when it ends.
     struct End {
         std::uint64_t end;
-        std::uint64_t numbers;  ///< Record::number of the last one; 0: there is none
+        std::uint64_t numbers;  ///< PackHeader::number of the last one; 0: there is none
     };
 
-    std::atomic<ThreadState> state;
-    std::atomic<std::uint32_t> chunk;   ///< the one that its slots go to; kNone: none
+    std::atomic<ThreadSlotState> state;
+    std::atomic<std::uint32_t> chunk;   ///< the one that its records go to; kNone: none
     std::atomic<std::uint32_t> packed;  ///< the one that its packs go to; kNone: none
     Begin begin;
     std::uint64_t begin_check;
@@ -135,22 +139,22 @@ static_assert(sizeof(PublishedCalls) * kMaxThreads <= kCallsSize);
 enum class ChunkState : std::uint32_t {
     free = 0,
     owned = 0x11111111,
-    packing = 0x22222222,  ///< owned, and its thread packs its slots
+    packing = 0x22222222,  ///< owned, and its thread packs its records
     full = 0x44444444,
     left = 0x1e1e1e1e,   ///< free: the thread that had it is gone without a word
-    spent = 0x78787878,  ///< taken by the agent, which keeps it: a slot in it may still be written
+    spent = 0x78787878,  ///< taken by the agent, which keeps it: a record in it may still be written
 };
 
 /// What stands behind the header of a chunk.
 enum class ChunkKind : std::uint32_t {
-    slots = 0,  ///< events as the probes store them, zeros behind them
-    packed,     ///< records
+    records = 0,  ///< events as the probes store them, zeros behind them
+    packed,       ///< packs and call stacks, each behind a PackHeader
 };
 
-/// The first kChunkHeader bytes of a chunk. Written by the owning thread. It packs its slots itself and uses
-/// the chunk again; a chunk of slots reaches the agent when that cannot be done: a slot in it is reserved and
-/// not written yet (a thread that packs in a signal handler may have interrupted a probe), there is no room,
-/// or the program was killed.
+/// The first kChunkHeader bytes of a chunk. Written by the owning thread. It packs its records itself and
+/// uses the chunk again; a chunk of records reaches the agent when that cannot be done: a record in it is
+/// reserved and not written yet (a thread that packs in a signal handler may have interrupted a probe), there
+/// is no room, or the program was killed.
 struct ChunkHeader {
     /// Told when a thread takes the chunk.
     struct Owner {
@@ -164,34 +168,35 @@ struct ChunkHeader {
     std::atomic<std::uint32_t> next_free;
     Owner owner;
     std::uint64_t owner_check;
-    Told sequence;  ///< slots: counts the thread's fillings; packed: that of the filling when it was taken
-    Told used;      ///< slots: of a full chunk, where the next slot would have begun; packed: behind the last
-                    ///< record; from the chunk's start
-    Told number;    ///< slots: of a full chunk, as Record::number
+    Told sequence;  ///< records: counts the thread's fillings; packed: that of the filling when it was taken
+    Told used;      ///< records: of a full chunk, where the next would have begun; packed: behind the last
+                    ///< pack; from the chunk's start
+    Told number;    ///< records: of a full chunk, as PackHeader::number
 };
 static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 
-enum class RecordKind : std::uint32_t { pack = 1, stack };
+enum class PackKind : std::uint32_t { pack = 1, stack };
 
 /// Of a packed chunk. Behind it: a pack (pack.h); a StackCopy with its bytes, which stands before the pack
-/// with the slot that names it.
-struct Record {
+/// with the record that names it.
+struct PackHeader {
     std::uint32_t size = 0;  ///< with this header, a multiple of 8
-    RecordKind kind = RecordKind::pack;
+    PackKind kind = PackKind::pack;
     std::uint32_t sequence =
-        0;  ///< pack: the filling of the chunk of slots that it was made of, and the place in that
+        0;  ///< pack: the filling of the chunk of records that it was made of, and the place in that
     std::uint32_t end = 0;  ///< chunk up to which it goes: what a killed thread had packed is not taken twice
-    std::uint32_t number = 0;  ///< counts what the thread has left, from 1: records, and full chunks of slots
+    std::uint32_t number =
+        0;  ///< counts what the thread has left, from 1: packs, call stacks, and full chunks of records
     std::uint32_t reserved = 0;
-    std::uint64_t check = 0;  ///< of the record up to here and of what is behind it
+    std::uint64_t check = 0;  ///< of the header up to here and of what is behind it
 };
-static_assert(sizeof(Record) == 32);
+static_assert(sizeof(PackHeader) == 32);
 
-/// `record` has its content behind it, up to `size`, which the caller has checked.
-inline std::uint64_t check_of_record(const void* record, std::uint32_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(record);
-    const std::uint64_t head = check_of(bytes, offsetof(Record, check), 0);
-    return check_of(bytes + sizeof(Record), size - sizeof(Record), head);
+/// `header` has its content behind it, up to `size`, which the caller has checked.
+inline std::uint64_t check_of_pack(const void* header, std::uint32_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(header);
+    const std::uint64_t head = check_of(bytes, offsetof(PackHeader, check), 0);
+    return check_of(bytes + sizeof(PackHeader), size - sizeof(PackHeader), head);
 }
 
 /// A region that the program itself begins and ends (include/rdam/rdam.h). Texts end with a zero.
@@ -228,15 +233,9 @@ struct Control {
     std::uint32_t chunks;  ///< how many there are room for
     std::uint64_t size;    ///< of the whole memory, bytes
     std::uint32_t pid;
-    std::uint32_t strict;  ///< the process ends when nothing can be wrapped
-    std::uint32_t drop_when_full;
-    std::uint32_t verbose;
     Clock clock;
     std::uint32_t forked;  ///< a fork child whose code is patched already: it wants the same plan again
-    std::uint32_t
-        stack_period;  ///< calls between two call stacks of a function from one place; 0: none are taken
-    std::uint32_t
-        max_overhead_ppm;  ///< a budget for overhead (docs/design.md); 0: none, everything is recorded
+    settings::Values settings;
     Measured measured;
     std::uint64_t measured_check;
 
@@ -294,7 +293,7 @@ struct Control {
     ToldCount lent;                       ///< events of threads whose memory another task uses (children.h)
     Told damaged;                         ///< how much the process has found to be written over
     std::atomic<std::uint32_t> reopened;  ///< thread slots that are `reopened`; the agent counts down
-    std::atomic<std::uint32_t> held;      ///< chunks that the agent keeps for a slot that is not written yet
+    std::atomic<std::uint32_t> held;  ///< chunks that the agent keeps for a record that is not written yet
 
     /// Recorded calls by function number, counted when they are packed: late by up to a chunk.
     std::atomic<std::uint64_t> calls[kMaxFunctions];

@@ -7,10 +7,43 @@
 
 namespace rdam::starter {
 
-/// The socket's address is a \0 and a name: "rdam-", the number of the PID namespace, '-', and the pid of a
-/// process that the starter has served.
-inline constexpr std::string_view kBegin = "rdam-";
-inline constexpr std::size_t kMaxName = 60;
+/// The socket's address is a \0 and a name: "rdam-", the number of the PID namespace, which may share its
+/// sockets with others, '-', and the pid of a process that the starter has served. What does not fit is cut.
+class Name {
+  public:
+    static constexpr std::size_t kMaxSize = 60;
+
+    constexpr Name() = default;
+    /// Of no process yet. `space` is what /proc/self/ns/pid leads to: pid:[4026531836].
+    constexpr explicit Name(std::string_view space) {
+        add("rdam-");
+        for (const char c : space)
+            if (c >= '0' && c <= '9') add({&c, 1});
+        add("-");
+    }
+    constexpr Name with(std::uint32_t pid) const {
+        Name name = *this;
+        char digits[10] = {};
+        std::size_t at = sizeof digits;
+        do
+            digits[--at] = static_cast<char>('0' + pid % 10);
+        while ((pid /= 10) > 0);
+        name.add({digits + at, sizeof digits - at});
+        return name;
+    }
+
+    constexpr const char* text() const { return text_; }
+    constexpr std::size_t size() const { return size_; }
+
+  private:
+    constexpr void add(std::string_view more) {
+        for (const char c : more)
+            if (size_ < kMaxSize) text_[size_++] = c;
+    }
+
+    char text_[kMaxSize] = {};
+    std::size_t size_ = 0;
+};
 
 inline constexpr std::uint32_t kMagic = 0x72617473;
 inline constexpr std::uint32_t kMaxEnvironment = std::uint32_t{8} << 20;  ///< bytes

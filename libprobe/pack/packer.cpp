@@ -23,24 +23,24 @@ void zero(void* to, std::size_t size) {
     asm volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(0) : "memory");
 }
 
-bool has_caller(shm::SlotKind kind) {
-    return kind == shm::SlotKind::enter || kind == shm::SlotKind::tail_enter;
+bool has_caller(shm::RecordKind kind) {
+    return kind == shm::RecordKind::enter || kind == shm::RecordKind::tail_enter;
 }
 
 /// What may stand in a chunk and becomes an op.
-bool is_op(shm::SlotKind kind) {
-    return kind >= shm::SlotKind::enter && kind <= shm::SlotKind::pause;
+bool is_op(shm::RecordKind kind) {
+    return kind >= shm::RecordKind::enter && kind <= shm::RecordKind::pause;
 }
 
-constexpr Kind kind_of(shm::SlotKind kind) {
+constexpr Kind kind_of(shm::RecordKind kind) {
     switch (kind) {
-        case shm::SlotKind::enter:
+        case shm::RecordKind::enter:
             return Kind::enter;
-        case shm::SlotKind::tail_enter:
+        case shm::RecordKind::tail_enter:
             return Kind::tail_enter;
-        case shm::SlotKind::leave:
+        case shm::RecordKind::leave:
             return Kind::leave;
-        case shm::SlotKind::unwound:
+        case shm::RecordKind::unwound:
             return Kind::unwound_leave;
         default:
             return Kind::pause;
@@ -166,15 +166,15 @@ void Packer::put_count(std::uint64_t count) {
     if (code != 0) last_count_ = count;
 }
 
-/// The op of the slot, a new one if need be. `stop` says why there is none.
-Packer::Known* Packer::find_or_add(const std::uint64_t* slot, const std::uint64_t* end, Stop& stop) {
-    stop = Stop::hole;
-    if (end - slot < 2) return nullptr;
-    const shm::Head head{slot[1]};
+/// The op of the record, a new one if need be. `stop` says why there is none.
+Packer::Known* Packer::find_or_add(const std::uint64_t* record, const std::uint64_t* end, Stop& stop) {
+    stop = Stop::unwritten;
+    if (end - record < 2) return nullptr;
+    const shm::Head head{record[1]};
     if (!is_op(head.kind()) || head.function() == kNothing) return nullptr;
-    if (has_caller(head.kind()) && end - slot < 3) return nullptr;
+    if (has_caller(head.kind()) && end - record < 3) return nullptr;
     const std::uint64_t key = head.bits & kOpBits;
-    const std::uint64_t caller = has_caller(head.kind()) ? slot[2] : 0;
+    const std::uint64_t caller = has_caller(head.kind()) ? record[2] : 0;
     std::uint32_t place = 0;
     if (Known* known = find(key, caller, place); known != nullptr) return known;
     Known* added = add(key, caller, stop);
@@ -184,16 +184,16 @@ Packer::Known* Packer::find_or_add(const std::uint64_t* slot, const std::uint64_
 
 Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) {
     const shm::Head head{key};
-    const bool pause = head.kind() == shm::SlotKind::pause;
-    const std::uint32_t words = head.kind() == shm::SlotKind::unwound ? 0 : pause ? 1 : head.words();
+    const bool pause = head.kind() == shm::RecordKind::pause;
+    const std::uint32_t words = head.kind() == shm::RecordKind::unwound ? 0 : pause ? 1 : head.words();
     if (op_count_ == kMaxOps || previous_count_ + words > kMaxPrevious) {
         stop = Stop::full;
         return nullptr;
     }
     const std::uint32_t before = has_caller(head.kind()) ? 3 : 2;
-    const bool counted = head.counted() && head.kind() <= shm::SlotKind::leave;
+    const bool counted = head.counted() && head.kind() <= shm::RecordKind::leave;
     std::uint32_t function = head.function();
-    if (head.kind() == shm::SlotKind::unwound && function == shm::kInnermostFunction) function = kInnermost;
+    if (head.kind() == shm::RecordKind::unwound && function == shm::kInnermostFunction) function = kInnermost;
     Known& added = ops_[op_count_];
     added = {.head = key,
              .caller = caller,
@@ -205,7 +205,7 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
              .number = static_cast<std::uint16_t>(op_count_),
              .words = static_cast<std::uint8_t>(words),
              .first_word = static_cast<std::uint8_t>(before),
-             .slot_words = static_cast<std::uint16_t>(before + words + (counted ? 1 : 0)),
+             .record_words = static_cast<std::uint16_t>(before + words + (counted ? 1 : 0)),
              .counted = counted,
              .straight = !counted && !pause && words <= kMaxStraightWords && op_count_ < kWideOp,
              .kind = kind_of(head.kind())};
@@ -218,16 +218,16 @@ Packer::Known* Packer::add(std::uint64_t key, std::uint64_t caller, Stop& stop) 
 
 /// A call stack has been taken: a pause, and the number of the stack for the enter event to come.
 Stop Packer::take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks) {
-    if (end - at < static_cast<std::ptrdiff_t>(shm::kStackSlotWords)) return Stop::hole;
+    if (end - at < static_cast<std::ptrdiff_t>(shm::kStackRecordWords)) return Stop::unwritten;
     const std::uint64_t pause[3] = {
-        at[0], shm::make_head(shm::SlotKind::pause, 1, static_cast<std::uint32_t>(shm::Pause::stack_copy)),
+        at[0], shm::make_head(shm::RecordKind::pause, 1, static_cast<std::uint32_t>(shm::Pause::stack_copy)),
         at[2]};
     const std::uint64_t* from = pause;
     if (const Stop stop = run(from, pause + 3, stacks); from == pause) return stop;
     stacks.add({.caller = at[3],
                 .function = shm::Head{at[1]}.function(),
                 .number = static_cast<std::uint32_t>(at[4])});
-    at += shm::kStackSlotWords;
+    at += shm::kStackRecordWords;
     return Stop::end;
 }
 
@@ -246,9 +246,9 @@ bool Packer::has_room() const {
            events_for(Column::instructions, tagged::kMaxBytes) > 0;
 }
 
-/// What few events have. `head` is the slot's.
-void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks& stacks) {
-    const std::uint64_t head = slot[1];
+/// What few events have. `head` is the record's.
+void Packer::put_rare(const Known& op, const std::uint64_t* record, PendingStacks& stacks) {
+    const std::uint64_t head = record[1];
     const auto processor = static_cast<std::uint32_t>(head >> RDAM_HEAD_CPU_SHIFT);
     if (processor != processor_) {
         processor_ = processor;
@@ -262,33 +262,33 @@ void Packer::put_rare(const Known& op, const std::uint64_t* slot, PendingStacks&
 
 /// One event, whatever it is.
 Stop Packer::take_any(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks) {
-    const std::uint64_t* const slot = at;
-    if (end - slot >= 2 && shm::Head{slot[1]}.kind() == shm::SlotKind::stack)
+    const std::uint64_t* const record = at;
+    if (end - record >= 2 && shm::Head{record[1]}.kind() == shm::RecordKind::stack)
         return take_stack(at, end, stacks);
-    Stop stop = Stop::hole;
-    Known* const known = find_or_add(slot, end, stop);
+    Stop stop = Stop::unwritten;
+    Known* const known = find_or_add(record, end, stop);
     if (known == nullptr) return stop;
     Known& op = *known;
-    if (end - slot < op.slot_words) return Stop::hole;
+    if (end - record < op.record_words) return Stop::unwritten;
     if (!has_room() ||
         (op.words != 0 && events_for(Column::words, op.words * std::uint32_t{tagged::kMaxBytes}) == 0))
         return Stop::full;
-    if (events_ == 0) first_tsc_ = last_tsc_ = slot[0];
-    put_time(slot[0]);
+    if (events_ == 0) first_tsc_ = last_tsc_ = record[0];
+    put_time(record[0]);
     put_op(op.number);
     if (op.kind == Kind::pause) {
         std::uint8_t*& out = end_of(Column::words);
-        out = tagged::put(out, slot[2] - slot[0]);
+        out = tagged::put(out, record[2] - record[0]);
     } else {
-        put_rare(op, slot, stacks);
-        end_of(Column::words) = put_words(end_of(Column::words), op, slot);
-        if (op.counted) put_count(slot[op.slot_words - 1]);
+        put_rare(op, record, stacks);
+        end_of(Column::words) = put_words(end_of(Column::words), op, record);
+        if (op.counted) put_count(record[op.record_words - 1]);
     }
     last_op_->follower = known;
     last_op_ = known;
     ++op.events;
     ++events_;
-    at += op.slot_words;
+    at += op.record_words;
     return Stop::end;
 }
 

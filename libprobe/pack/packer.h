@@ -1,9 +1,9 @@
-// Slots to packs (libprobe/format/pack.h). Runs inside the profiled program, at the end of a chunk, and in
+// Records to packs (libprobe/format/pack.h). Runs inside the profiled program, at the end of a chunk, and in
 // the agent for what a killed program has left behind. No libc, no allocation, little stack: a signal
 // handler's may be small.
 //
-// Slots are read as they lie in memory that the program can write to: nothing in them is believed beyond the
-// end that the caller names.
+// Records are read as they lie in memory that the program can write to: nothing in them is believed beyond
+// the end that the caller names.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace rdam::pack {
 /// Room for the largest pack; whoever hands one over needs as much.
 inline constexpr std::uint32_t kMaxBytes = 56 * 1024;
 
-/// Pending call stacks of a thread: taken before the slot of the enter event to which they belong.
+/// Pending call stacks of a thread: taken before the record of the enter event to which they belong.
 struct PendingStack {
     std::uint64_t caller = 0;
     std::uint32_t function = 0;
@@ -41,9 +41,9 @@ class PendingStacks {
 
 /// Why run() stopped.
 enum class Stop : std::uint8_t {
-    end,   ///< at the end of the slots
-    hole,  ///< at a slot that is reserved and not written, or makes no sense
-    full,  ///< the pack is full: write it, clear, and go on
+    end,        ///< at the end of the records
+    unwritten,  ///< at a record that is reserved and not written, or makes no sense
+    full,       ///< the pack is full: write it, clear, and go on
 };
 
 /// One pack under construction. Large: lives in memory of its own, which begins as zeros; prepare() before
@@ -52,7 +52,7 @@ class Packer {
   public:
     void prepare(std::uint32_t step);
 
-    /// Takes the slots from `at`, which moves on, to `end`; both are multiples of 8.
+    /// Takes the records from `at`, which moves on, to `end`; both are multiples of 8.
     Stop run(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
 
     std::uint32_t events() const { return events_; }
@@ -72,8 +72,8 @@ class Packer {
   private:
     /// An op, and what the loop wants to know of it.
     struct alignas(64) Known {
-        std::uint64_t head;         ///< of its slots, without what differs between events
-        std::uint64_t caller;       ///< of its slots' third word, as far as `caller_mask` goes
+        std::uint64_t head;         ///< of its records, without what differs between events
+        std::uint64_t caller;       ///< of its records' third word, as far as `caller_mask` goes
         std::uint64_t caller_mask;  ///< all bits for enters, else 0
         Known* follower;            ///< the op that came behind it the last time
         std::uint64_t* previous;    ///< its last words
@@ -81,8 +81,8 @@ class Packer {
         std::uint32_t events;
         std::uint16_t number;
         std::uint8_t words;
-        std::uint8_t first_word;   ///< of a slot
-        std::uint16_t slot_words;  ///< in all
+        std::uint8_t first_word;     ///< of a record
+        std::uint16_t record_words;  ///< in all
         bool counted;
         bool straight;  ///< run_straight() may take it
         Kind kind;
@@ -90,7 +90,7 @@ class Packer {
     static constexpr std::uint32_t kIndexBits = 11;
     static constexpr std::uint32_t kMaxPrevious = 1024;
     static constexpr std::uint32_t kMaxStraightWords = 20;
-    static constexpr std::ptrdiff_t kMaxStraight = 24;  ///< words of a slot
+    static constexpr std::ptrdiff_t kMaxStraight = 24;  ///< words of a record
     // Their sum with the ops is below kMaxBytes.
     static constexpr std::uint32_t kCapacity[kColumns] = {6144, 10240, 14336, 2048, 512, 4096, 4096};
     static constexpr std::uint32_t kLargest = 14336;
@@ -109,9 +109,9 @@ class Packer {
                                          const std::uint64_t* end);
     const std::uint64_t* run_straight(const std::uint64_t* at, const std::uint64_t* end, std::uint32_t most);
     Stop take_any(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
-    void put_rare(const Known& op, const std::uint64_t* slot, PendingStacks& stacks);
+    void put_rare(const Known& op, const std::uint64_t* record, PendingStacks& stacks);
     Known* find(std::uint64_t key, std::uint64_t caller, std::uint32_t& place);
-    Known* find_or_add(const std::uint64_t* slot, const std::uint64_t* end, Stop& stop);
+    Known* find_or_add(const std::uint64_t* record, const std::uint64_t* end, Stop& stop);
     Known* add(std::uint64_t head, std::uint64_t caller, Stop& stop);
     Stop take_stack(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
     void put_time(std::uint64_t ticks);
@@ -119,7 +119,7 @@ class Packer {
     static std::uint8_t* put_again(std::uint8_t* out, const Known& enter, const Known& leave,
                                    std::uint32_t calls);
     static std::uint8_t* put_word(std::uint8_t* out, std::uint64_t value, std::uint64_t& previous);
-    static std::uint8_t* put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot);
+    static std::uint8_t* put_words(std::uint8_t* out, const Known& op, const std::uint64_t* record);
     void put_count(std::uint64_t count);
     void mark(Column column, std::uint32_t value);
 

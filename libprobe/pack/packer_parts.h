@@ -1,4 +1,4 @@
-// What both loops of the packer use, the one for any slot (packer.cpp) and the fast one (straight.cpp): in
+// What both loops of the packer use, the one for any record (packer.cpp) and the fast one (straight.cpp): in
 // place, for they run for every event.
 #pragma once
 
@@ -20,9 +20,9 @@ inline std::uint8_t* Packer::put_word(std::uint8_t* out, std::uint64_t value, st
     return out;
 }
 
-inline std::uint8_t* Packer::put_words(std::uint8_t* out, const Known& op, const std::uint64_t* slot) {
+inline std::uint8_t* Packer::put_words(std::uint8_t* out, const Known& op, const std::uint64_t* record) {
     std::uint64_t* previous = op.previous;
-    const std::uint64_t* word = slot + op.first_word;
+    const std::uint64_t* word = record + op.first_word;
     const std::uint64_t* const end = word + op.words;
     while (word != end)
         out = put_word(out, *word++, *previous++);

@@ -1,4 +1,4 @@
-// The packer's loop for what most slots are: calls that need no more than an op, a time and words.
+// The packer's loop for what most records are: calls that need no more than an op, a time and words.
 #include "libprobe/format/tagged.h"
 #include "libprobe/pack/packer.h"
 #include "libprobe/pack/packer_parts.h"
@@ -40,9 +40,9 @@ struct Packer::Straight {
     std::uint64_t reciprocal;
     std::uint64_t usual;  ///< the processor's bits of a head
 
-    /// The differences of a and b to `op` and the processor of now: 0 if the slot is one of the op's.
-    std::uint64_t mismatch(const Known& op, const std::uint64_t* slot) const {
-        return (slot[1] ^ usual ^ op.head) | ((slot[2] & op.caller_mask) ^ op.caller);
+    /// The differences of a and b to `op` and the processor of now: 0 if the record is one of the op's.
+    std::uint64_t mismatch(const Known& op, const std::uint64_t* record) const {
+        return (record[1] ^ usual ^ op.head) | ((record[2] & op.caller_mask) ^ op.caller);
     }
     /// More than kMost if the ticks are not so many whole steps, or too many.
     template <std::uint32_t kMost>
@@ -61,7 +61,7 @@ template <unsigned kEnter, unsigned kLeave>
                                                   const std::uint64_t* end) {
     constexpr std::ptrdiff_t kToLeave = 3 + kEnter;
     constexpr std::ptrdiff_t kToNext = kToLeave + 2 + kLeave;
-    const std::uint64_t* slot = now.at;
+    const std::uint64_t* record = now.at;
     const std::uint64_t enter_head = enter.head ^ now.usual;
     const std::uint64_t leave_head = leave.head ^ now.usual;
     const std::uint64_t caller = enter.caller;
@@ -74,29 +74,29 @@ template <unsigned kEnter, unsigned kLeave>
     std::uint64_t last = now.last;
     std::size_t done = 0;
     // Room for one event takes two words before `end`, and these are two events.
-    while (slot + 2 < end) {
-        const std::uint64_t outside = slot[0] - last;
-        const std::uint64_t inside = slot[kToLeave] - slot[0];
+    while (record + 2 < end) {
+        const std::uint64_t outside = record[0] - last;
+        const std::uint64_t inside = record[kToLeave] - record[0];
         const std::uint64_t outside_steps = outside * reciprocal >> 32;
         const std::uint64_t inside_steps = inside * reciprocal >> 32;
-        const std::uint64_t other = (slot[1] ^ enter_head) | (slot[2] ^ caller) |
-                                    (slot[kToLeave + 1] ^ leave_head) | (outside_steps * step ^ outside) |
+        const std::uint64_t other = (record[1] ^ enter_head) | (record[2] ^ caller) |
+                                    (record[kToLeave + 1] ^ leave_head) | (outside_steps * step ^ outside) |
                                     (inside_steps * step ^ inside);
         if (other != 0) break;
         if ((outside_steps > kMaxSteps) | (inside_steps > kMaxSteps)) break;
         if constexpr (kEnter + kLeave != 0) {
             if (words > now.words_limit) break;
             for (unsigned i = 0; i < kEnter; ++i)
-                words = put_word(words, slot[3 + i], enter_words[i]);
+                words = put_word(words, record[3 + i], enter_words[i]);
             for (unsigned i = 0; i < kLeave; ++i)
-                words = put_word(words, slot[kToLeave + 2 + i], leave_words[i]);
+                words = put_word(words, record[kToLeave + 2 + i], leave_words[i]);
         }
         put_number(times + done, static_cast<std::uint16_t>(outside_steps | inside_steps << 8U));
         done += 2;
-        last = slot[kToLeave];
-        slot += kToNext;
+        last = record[kToLeave];
+        record += kToNext;
     }
-    now.at = slot;
+    now.at = record;
     now.times = times + done;
     now.words = words;
     now.last = last;
@@ -128,7 +128,7 @@ std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const K
 }
 
 /// The loop for those events that need no more than an op, a time and words. Goes on while what came behind
-/// an op the last time comes again: no look-up, and the next slot's address does not wait for what this one
+/// an op the last time comes again: no look-up, and the next record's address does not wait for what this one
 /// says. Returns where it stopped, at an event that is none of these.
 const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::uint64_t* end,
                                           std::uint32_t most) {
@@ -177,7 +177,7 @@ const std::uint64_t* Packer::run_straight(const std::uint64_t* at, const std::ui
         now.last = now.at[0];
         ++op->events;
         ++events;
-        now.at += op->slot_words;
+        now.at += op->record_words;
         if (op->follower == before && before->straight && before->caller_mask != 0 && op->caller_mask == 0) {
             const std::uint32_t calls = run_usual_calls(now, *before, *op, stop);
             now.ops = put_again(now.ops, *before, *op, calls);

@@ -53,8 +53,8 @@ std::uint32_t measure_step() {
     return step != 0 && step <= 0xffff ? static_cast<std::uint32_t>(step) : 1;
 }
 
-/// The slots of the empty function, in words.
-struct SlotWords {
+/// The records of the empty function, in words.
+struct RecordWords {
     std::size_t enter = rdam_functions[shm::kEmptyFunction].enter_size / sizeof(std::uint64_t);
     std::size_t both = enter + rdam_functions[shm::kEmptyFunction].leave_size / sizeof(std::uint64_t);
 };
@@ -63,7 +63,7 @@ struct SlotWords {
 /// move in steps that are as long as the time it is to measure.
 std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
     std::uint64_t sum = 0;
-    const SlotWords words;
+    const RecordWords words;
     for (const std::uint64_t* at = from; at + words.both <= end; at += words.both)
         sum += at[words.enter] - at[0];
     return sum;
@@ -126,7 +126,7 @@ struct Durations {
     void add(const std::uint64_t* from, const std::uint64_t* end) {
         constexpr std::uint32_t kFirst = 2;
         constexpr std::uint64_t kDisturbed = 500;
-        const SlotWords words;
+        const RecordWords words;
         std::uint32_t number = 0;
         for (const std::uint64_t* at = from; at + words.both <= end; at += words.both) {
             const std::uint64_t ticks = at[words.enter] - at[0];
@@ -195,7 +195,7 @@ std::uint64_t measure_error_x16(ThreadState& thread, std::uint64_t origin, void 
 std::uint64_t inner_instructions(const std::uint64_t* from, const std::uint64_t* end) {
     constexpr std::uint64_t kNothing = 1;
     std::uint64_t least = ~std::uint64_t{0};
-    const SlotWords words;
+    const RecordWords words;
     for (const std::uint64_t* at = from; at + words.both <= end; at += words.both) {
         const std::uint64_t before = at[words.enter - 1];
         const std::uint64_t after = at[words.both - 1];
@@ -274,7 +274,7 @@ void measure_cost(ThreadState& thread) {
     measured.error_ticks_x16 = measure_error_x16(thread, origin, wrapped);
     if (globals.counting) measure_instructions(thread, origin, wrapped);
     take_back(thread, origin);
-    if (globals.settings.max_overhead_ppm != 0) measure_unrecorded(thread, wrapped, plain);
+    if (globals.settings.values[settings::Id::max_overhead] != 0) measure_unrecorded(thread, wrapped, plain);
     measured.probe_ticks_x16 = cost > plain ? per_call_x16(cost - plain) : 0;
     measured.inner_ticks_x16 = per_call_x16(inner);
     measured.floor_ticks_x16 = per_call_x16(floor);

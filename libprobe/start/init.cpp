@@ -42,7 +42,6 @@ constinit Standing standing;
 namespace {
 
 constexpr std::uint32_t kFirstPlan = 0;
-constexpr std::uint64_t kMinBuffer = kMinChunks * std::uint64_t{shm::kChunkSize};
 
 /// RDAM_STRICT is the pid of the process that `rdam record` starts. It is for that process's first program
 /// only: wiped out here, so that what it starts or turns into runs whether or not it has a function of the
@@ -89,71 +88,42 @@ bool is_unwanted_child(char** environment) {
 }
 
 void disown_children(char** environment) {
-    if (globals.settings.children != 0) return;
+    if (globals.settings.values[settings::Id::children] != 0) return;
     for (const char& digit : environment_variable(environment, "RDAM_CHILDREN").value)
         const_cast<char&>(digit) = kIsChild;
 }
 
-/// False: the environment says something that cannot be; it has been printed.
-bool read_settings(char** environment) {
-    Settings& settings = globals.settings;
-    settings.environment = environment;
-    settings.has_stderr = sys::call(SYS_fcntl, 2, 1 /* F_GETFD */) >= 0;
-    const auto flag = [&](std::string_view name) {
-        return environment_variable(environment, name).value == "1";
-    };
-    settings.verbose = flag("RDAM_VERBOSE") ? 1 : 0;
-    settings.strict = take_strict(environment) ? 1 : 0;
-    settings.children = environment_variable(environment, "RDAM_CHILDREN").value != "0" ? 1 : 0;
-    const auto wrong = [](std::string_view name, std::string_view value, std::string_view right) {
-        Line line;
-        ((line << name << "='").quote(value) << "' is not " << right << unrecorded_fate()).print();
-        return false;
-    };
-    if (const auto clock = environment_variable(environment, "RDAM_CLOCK");
-        clock.found && !clock.value.empty()) {
-        if (!find_clock(clock.value, settings.clock))
-            return wrong("RDAM_CLOCK", clock.value, "rdtscp, unfenced, rdtsc or monotonic");
-    } else if (!counter_is_steady()) {
-        settings.clock = shm::Clock::monotonic;
+/// RDAM_CLOCK, or what this machine's counter is good for.
+void choose_clock() {
+    constexpr const settings::Setting& kClock = settings::setting(settings::Id::clock);
+    if (environment_variable(globals.settings.environment, kClock.variable).value.empty() &&
+        !counter_is_steady()) {
+        globals.settings.clock = shm::Clock::monotonic;
         Line line;
         (line << "the kernel does not trust this machine's time-stamp counter: using the monotonic clock, "
                  "which takes a system call per timestamp")
             .print();
+        return;
     }
-    if (const auto bytes = environment_variable(environment, "RDAM_BUFFER");
-        bytes.found && !bytes.value.empty())
-        if (!parse_bytes(bytes.value, settings.buffer_bytes) || settings.buffer_bytes < kMinBuffer)
-            return wrong("RDAM_BUFFER", bytes.value, "a size like 256M, 1M at least");
-    if (const auto period = environment_variable(environment, "RDAM_STACK_PERIOD");
-        period.found && !period.value.empty()) {
-        if (!parse_count(period.value, settings.stack_period))
-            return wrong("RDAM_STACK_PERIOD", period.value, "a number of calls like 10000");
+    find_clock(settings::choice(kClock.choices, globals.settings.values[kClock.id]), globals.settings.clock);
+}
+
+/// False: the environment says something that cannot be; it has been printed.
+bool read_settings(char** environment) {
+    Settings& own = globals.settings;
+    own.environment = environment;
+    own.has_stderr = sys::call(SYS_fcntl, 2, 1 /* F_GETFD */) >= 0;
+    own.strict = take_strict(environment) ? 1 : 0;
+    for (const settings::Setting& each : settings::kTable) {
+        const std::string_view value = environment_variable(environment, each.variable).value;
+        own.values[each.id] = settings::unset_value(each);
+        if (value.empty() || settings::parse(each, value, own.values[each.id])) continue;
+        Line line;
+        ((line << each.variable << "='").quote(value) << "' is not " << each.right << unrecorded_fate())
+            .print();
+        return false;
     }
-    if (const auto share = environment_variable(environment, "RDAM_MAX_OVERHEAD");
-        share.found && !share.value.empty())
-        if (!parse_share(share.value, settings.max_overhead_ppm))
-            return wrong("RDAM_MAX_OVERHEAD", share.value, "a share like 10% or 0.1 (0.01% to 100000%)");
-    for (const std::string_view name : {"RDAM_ARGS", "RDAM_VERBOSE", "RDAM_CHILDREN"})
-        if (const auto given = environment_variable(environment, name);
-            given.found && !given.value.empty() && given.value != "0" && given.value != "1")
-            return wrong(name, given.value, "0 or 1");
-    if (const auto full = environment_variable(environment, "RDAM_WHEN_FULL");
-        full.found && !full.value.empty()) {
-        if (full.value != "wait" && full.value != "drop")
-            return wrong("RDAM_WHEN_FULL", full.value, "wait or drop");
-        settings.drop_when_full = full.value == "drop" ? 1 : 0;
-    }
-    if (const auto switches = environment_variable(environment, "RDAM_SWITCHES");
-        switches.found && !switches.value.empty())
-        if (switches.value != "auto" && switches.value != "on" && switches.value != "off")
-            return wrong("RDAM_SWITCHES", switches.value, "auto, on or off");
-    if (const auto counters = environment_variable(environment, "RDAM_COUNTERS");
-        counters.found && !counters.value.empty()) {
-        if (counters.value != "off" && counters.value != "instructions")
-            return wrong("RDAM_COUNTERS", counters.value, "off or instructions");
-        settings.counters = counters.value == "instructions";
-    }
+    choose_clock();
     return true;
 }
 
@@ -188,7 +158,7 @@ void forget_parent(ThreadState& thread) {
 void begin_child() {
     const sys::BlockSignals blocked;
     forget_parent(rdam_thread);
-    if (globals.settings.max_overhead_ppm != 0)
+    if (globals.settings.values[settings::Id::max_overhead] != 0)
         for (std::uint32_t i = 0; i < globals.functions; ++i)
             rdam_rates[i].value = 0;
     forget_open_table();
@@ -321,8 +291,8 @@ bool start_as_first() {
     forget_parent(rdam_thread);
     globals.control = nullptr;
     globals.settings.strict = 0;  // it runs already
-    if (globals.settings.children == 0 || !globals.patched || !connect_agent(true) || !same_plan() ||
-        !adopt_gates())
+    if (globals.settings.values[settings::Id::children] == 0 || !globals.patched || !connect_agent(true) ||
+        !same_plan() || !adopt_gates())
         return false;
     forget_open_table();
     forget_region_lock();

@@ -20,7 +20,7 @@
 #include "analyzer/trace/read/reader.h"
 #include "analyzer/trace/write/trace_name.h"
 #include "libprobe/pack/packer.h"
-#include "tools/agent/write/drain.h"
+#include "tools/agent/recording.h"
 
 namespace {
 
@@ -45,26 +45,26 @@ static_assert(sizeof(Step) == 6);
 
 /// What a thread has packed: a call of function 1 and one of function 0.
 std::vector<std::uint64_t> make_pack() {
-    const auto head = [](shm::SlotKind kind, std::uint32_t words, std::uint32_t function) {
+    const auto head = [](shm::RecordKind kind, std::uint32_t words, std::uint32_t function) {
         return shm::make_head(kind, words, function);
     };
-    const std::vector<std::uint64_t> slots{100,
-                                           head(shm::SlotKind::enter, 2, 1),
-                                           0x401000,
-                                           5,
-                                           6,
-                                           110,
-                                           head(shm::SlotKind::leave, 0, 1),
-                                           120,
-                                           head(shm::SlotKind::enter, 0, 0),
-                                           0x401010,
-                                           130,
-                                           head(shm::SlotKind::leave, 0, 0)};
+    const std::vector<std::uint64_t> records{100,
+                                             head(shm::RecordKind::enter, 2, 1),
+                                             0x401000,
+                                             5,
+                                             6,
+                                             110,
+                                             head(shm::RecordKind::leave, 0, 1),
+                                             120,
+                                             head(shm::RecordKind::enter, 0, 0),
+                                             0x401010,
+                                             130,
+                                             head(shm::RecordKind::leave, 0, 0)};
     const auto packer = std::make_unique<pack::Packer>();
     packer->prepare(1);
     pack::PendingStacks pending;
-    const std::uint64_t* at = slots.data();
-    require(packer->run(at, at + slots.size(), pending) == pack::Stop::end);
+    const std::uint64_t* at = records.data();
+    require(packer->run(at, at + records.size(), pending) == pack::Stop::end);
     std::vector<std::uint64_t> pack(packer->size() / sizeof(std::uint64_t));
     packer->write(pack.data());
     return pack;
@@ -80,7 +80,7 @@ class Memory {
         require(memory_ != MAP_FAILED);
     }
 
-    /// As after some calls: chunk 0 of packs and chunk 1 of slots, of thread 0, are on their way.
+    /// As after some calls: chunk 0 of packs and chunk 1 of records, of thread 0, are on their way.
     void begin(bool budget) {
         require(fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kSize) == 0);
         shm::Control& told = control();
@@ -89,17 +89,17 @@ class Memory {
         told.chunks = kChunks;
         told.size = kSize;
         told.pid = kNobody;
-        told.max_overhead_ppm = budget ? 100'000 : 0;
+        told.settings[settings::Id::max_overhead] = budget ? 100'000 : 0;
         told.measured.step = 1;
         told.measured_check = shm::check_of(&told.measured, sizeof told.measured, 0);
         told.has_events.store(1);
         for (std::uint32_t i = 0; i < kThreads; ++i) {
             told.threads[i].begin = {.index = i, .tid = kNobody, .start = 50, .counting = 8, .name = "fuzz"};
-            told.threads[i].state.store(shm::ThreadState::live);
+            told.threads[i].state.store(shm::ThreadSlotState::live);
             seal_thread(i);
         }
         for (std::uint32_t i = 0; i < kChunks; ++i)
-            own(i, i == 1 || i == 3 ? shm::ChunkKind::slots : shm::ChunkKind::packed, i / 2);
+            own(i, i == 1 || i == 3 ? shm::ChunkKind::records : shm::ChunkKind::packed, i / 2);
         fill();
         told.fresh_chunks.tell(kChunks);
     }
@@ -112,23 +112,23 @@ class Memory {
     void seal_end(std::uint32_t thread) {
         shm::ThreadSlot& slot = control().threads[thread];
         slot.end_check = shm::check_of(&slot.end, sizeof slot.end, slot.begin.index);
-        slot.state.store(shm::ThreadState::ended);
+        slot.state.store(shm::ThreadSlotState::ended);
     }
     void seal_chunk(std::uint32_t chunk) {
         shm::ChunkHeader& head = header(chunk);
         head.owner_check = shm::check_of(&head.owner, sizeof head.owner, 0);
     }
-    void seal_records(std::uint32_t chunk) {
+    void seal_packs(std::uint32_t chunk) {
         std::uint8_t* bytes = place(chunk);
         std::uint32_t number = 0;
-        for (std::size_t at = shm::kChunkHeader; at + sizeof(shm::Record) <= shm::kChunkSize;) {
-            shm::Record record;
+        for (std::size_t at = shm::kChunkHeader; at + sizeof(shm::PackHeader) <= shm::kChunkSize;) {
+            shm::PackHeader record;
             std::memcpy(&record, bytes + at, sizeof record);
             if (record.size < sizeof record || record.size % 8 != 0 || record.size > shm::kChunkSize - at)
                 break;
             if (record.number == 0) record.number = ++number;
             std::memcpy(bytes + at, &record, sizeof record);
-            record.check = shm::check_of_record(bytes + at, record.size);
+            record.check = shm::check_of_pack(bytes + at, record.size);
             std::memcpy(bytes + at, &record, sizeof record);
             at += record.size;
         }
@@ -171,23 +171,23 @@ class Memory {
     void fill() {
         static const std::vector<std::uint64_t> pack = make_pack();
         const auto size = static_cast<std::uint32_t>(pack.size() * sizeof pack[0]);
-        const std::uint32_t record_size = size + static_cast<std::uint32_t>(sizeof(shm::Record));
+        const std::uint32_t record_size = size + static_cast<std::uint32_t>(sizeof(shm::PackHeader));
         for (const std::uint32_t chunk : {0U, 2U}) {
             std::uint32_t at = shm::kChunkHeader;
             for (std::uint32_t number = 1; number < 4; ++number, at += record_size) {
-                const shm::Record record{
+                const shm::PackHeader record{
                     .size = record_size, .sequence = number, .end = shm::kChunkHeader, .number = number};
                 std::memcpy(place(chunk) + at, &record, sizeof record);
                 std::memcpy(place(chunk) + at + sizeof record, pack.data(), size);
             }
             tell(chunk, at, 0);
-            seal_records(chunk);
+            seal_packs(chunk);
         }
-        const std::uint64_t slots[] = {200, shm::make_head(shm::SlotKind::enter, 2, 1), 0x401000, 5, 6,
-                                       210, shm::make_head(shm::SlotKind::leave, 0, 1)};
+        const std::uint64_t records[] = {200, shm::make_head(shm::RecordKind::enter, 2, 1), 0x401000, 5, 6,
+                                         210, shm::make_head(shm::RecordKind::leave, 0, 1)};
         for (const std::uint32_t chunk : {1U, 3U}) {
-            std::memcpy(place(chunk) + shm::kChunkHeader, slots, sizeof slots);
-            tell(chunk, shm::kChunkHeader + sizeof slots, 4);
+            std::memcpy(place(chunk) + shm::kChunkHeader, records, sizeof records);
+            tell(chunk, shm::kChunkHeader + sizeof records, 4);
         }
     }
 
@@ -246,33 +246,33 @@ class Agent {
         process_.pid = shared_.start().pid;
         static_cast<void>(shared_.read_measured());
         windows_.emplace(shared_, rate(), 0.02);
-        drain_.emplace(shared_, process_, info_, rate(), *windows_, path_, name_);
-        drain_->note_events();
+        recording_.emplace(shared_, process_, info_, rate(), *windows_, path_, name_);
+        recording_->note_events();
     }
 
     void look(std::uint8_t how) {
         switch (how % 4) {
             case 0:
-                drain_->take_ring();
+                recording_->chunks().take_ring();
                 break;
             case 1:
-                drain_->look_again();
+                recording_->chunks().look_again();
                 break;
             case 2:
-                drain_->tell_again();
+                recording_->chunks().tell_again();
                 break;
             default:
-                drain_->take_told();
+                recording_->chunks().take_told();
         }
     }
 
     void end() {
-        while (drain_->take_ring()) {
+        while (recording_->chunks().take_ring()) {
         }
-        drain_->take_rest(1000, false);
-        windows_->finish(drain_->writer());
-        drain_->finish(false, false);
-        drain_.reset();
+        recording_->chunks().take_rest(1000, false);
+        windows_->finish(recording_->file().writer());
+        recording_->finish(false, false);
+        recording_.reset();
         read_back(path_);
     }
 
@@ -293,7 +293,7 @@ class Agent {
     trace::TraceInfo info_;
     std::string path_;
     std::optional<agent::WindowSampler> windows_;
-    std::optional<agent::Drain> drain_;
+    std::optional<agent::Recording> recording_;
 };
 
 void take(Memory& memory, Agent& agent, const Step& step) {
@@ -311,7 +311,7 @@ void take(Memory& memory, Agent& agent, const Step& step) {
             memory.seal_chunk(chunk);
             break;
         case 4:
-            memory.seal_records(chunk);
+            memory.seal_packs(chunk);
             break;
         case 5:
             (step.value % 2 == 0) ? memory.seal_thread(thread) : memory.seal_end(thread);

@@ -29,11 +29,12 @@
 #include "tools/agent/processors/machine_share.h"
 #include "tools/agent/processors/placement.h"
 #include "tools/agent/processors/priorities.h"
+#include "tools/agent/recording.h"
 #include "tools/agent/sampling/window_sampler.h"
 #include "tools/agent/spare_descriptors.h"
 #include "tools/agent/starter.h"
+#include "tools/agent/switches/switch_recorder.h"
 #include "tools/agent/watch.h"
-#include "tools/agent/write/drain.h"
 #include "tools/agent/write/output_file.h"
 
 namespace rdam::agent {
@@ -88,11 +89,11 @@ std::string no_counters(const trace::CounterInfo& counters) {
 /// The share of a thread's time that the recording of functions in windows may take.
 double share_of_windows(const StartFacts& start) {
     constexpr double kOfMarked = 0.02;
-    if (start.max_overhead_ppm == 0) return kOfMarked;
-    return Budget::share_of_windows(start.max_overhead_ppm * 1e-6);
+    if (start.max_overhead() == 0) return kOfMarked;
+    return Budget::share_of_windows(start.max_overhead());
 }
 
-/// What the draining thread works with, besides the drain.
+/// What the recording thread works with, besides the recording.
 struct Work {
     const SharedMemory& shared;
     Planning& planning;
@@ -118,13 +119,13 @@ void follow(const Work& work) {
 }
 
 /// A thread waits, inside dlopen, and others may have all processors. `answered` is the last late request.
-void answer_late_request(const Work& work, Drain& drain, std::uint32_t& answered) {
+void answer_late_request(const Work& work, Recording& recording, std::uint32_t& answered) {
     shm::Control& control = work.shared.control();
     if (control.late_asked.load() != answered + 1) return;
     const std::uint32_t serial = answered + 1;
     auto change = work.shared.describe_change(serial);
     // What was recorded before is about the objects that were there then.
-    if (change && work.planning.replaces_objects(*change)) drain.take_told();
+    if (change && work.planning.replaces_objects(*change)) recording.chunks().take_told();
     std::vector<ProcessObject> added;
     const auto plan = [&] {
         if (change)
@@ -136,8 +137,8 @@ void answer_late_request(const Work& work, Drain& drain, std::uint32_t& answered
         plan();
     else
         work.attendant.run(plan);
-    if (!change) drain.note_damage();
-    drain.note_objects(added);
+    if (!change) recording.note_damage();
+    recording.translator().add_objects(added);
     work.windows.add_marked(work.info);
     answered = serial;
     control.late_answered_futex.store(answered);
@@ -152,7 +153,7 @@ void sleep(shm::Control& control, std::uint32_t seen, int milliseconds, bool to_
 }
 
 /// Looks at what the program has handed over, until it ends.
-void drain_while_running(const Work& work, Drain& drain) {
+void record_while_running(const Work& work, Recording& recording) {
     shm::Control& control = work.shared.control();
     std::uint32_t answered = 0;
     const auto ending = [&] {
@@ -162,17 +163,20 @@ void drain_while_running(const Work& work, Drain& drain) {
     for (;;) {
         const std::uint32_t seen = control.work_futex.load();
         follow(work);
-        drain.tell_again();
+        recording.chunks().tell_again();
         control.late_answered_futex.store(answered);
-        drain.note_events();
-        answer_late_request(work, drain, answered);
-        work.switches.write(drain.writer());
-        work.windows.write(drain.writer());
+        recording.note_events();
+        answer_late_request(work, recording, answered);
+        work.switches.write(recording.file().writer());
+        work.windows.write(recording.file().writer());
         work.usage.note();
         work.title.look();
         const bool waits = work.rationed && !work.attendant.urgent();
-        if (!ending() && !waits && drain.take_ring()) continue;
-        const int idle = !waits && drain.look_again() ? kHeldMilliseconds : kIdleMilliseconds;
+        if (!ending() && !waits && recording.chunks().take_ring()) {
+            recording.file().describe();
+            continue;
+        }
+        const int idle = !waits && recording.chunks().look_again() ? kHeldMilliseconds : kIdleMilliseconds;
         if (ending()) return;
         sleep(control, seen, idle, !waits);
     }
@@ -185,18 +189,20 @@ std::uint64_t end_of_recording(const Work& work) {
     return told != 0 ? std::min(told, work.rate.now()) : work.rate.now();
 }
 
-void drain_until_end(const Work& work, Drain& drain) {
-    drain_while_running(work, drain);
+void record_until_end(const Work& work, Recording& recording) {
+    record_while_running(work, recording);
     work.usage.program_ended();
     work.title.look(true);
     work.info.process.title = work.title.text();
     EndProgress progress(work.shared.control());
-    while (follow(work), drain.take_ring())
+    while (follow(work), recording.chunks().take_ring()) {
+        recording.file().describe();
         progress.show();
+    }
     follow(work);
-    drain.take_rest(end_of_recording(work), work.watch.end() == End::none);
-    work.switches.finish(drain.writer());
-    work.windows.finish(drain.writer());
+    recording.chunks().take_rest(end_of_recording(work), work.watch.end() == End::none);
+    work.switches.finish(recording.file().writer());
+    work.windows.finish(recording.file().writer());
     work.usage.note();
 }
 
@@ -227,7 +233,7 @@ int run(int fd) {
         return 0;
     }
     ProcessDescription& process = *described;
-    const Configuration configuration = read_configuration(process.pid);
+    const Configuration configuration = read_configuration(process.pid, shared->start().settings);
     const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) {
         refuse(*shared, "rdam: " + processors.error().message + "\n");
@@ -254,8 +260,9 @@ int run(int fd) {
     info.process.command = process.command;
     info.process.executable = process.executable;
     info.process.run = configuration.run;
-    info.process.stack_period = shared->start().stack_period;
-    info.process.max_overhead = shared->start().max_overhead_ppm * 1e-6;
+    info.process.stack_period =
+        static_cast<std::uint32_t>(shared->start().settings[settings::Id::stack_period]);
+    info.process.max_overhead = shared->start().max_overhead();
     trace::NameLock name(configuration.output, name_of_run(info.process));
     const std::string output = own_output(configuration, *shared, name, info);
     if (!configuration.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
@@ -296,32 +303,32 @@ int run(int fd) {
     ProcessTitle title(process.pid, process.command);
     WindowSampler windows(*shared, rate, share_of_windows(shared->start()));
     windows.add_marked(info);
-    Drain drain(*shared, process, info, rate, windows, output, name);
-    if (!measured) drain.note_damage();
+    Recording recording(*shared, process, info, rate, windows, output, name);
+    if (!measured) recording.note_damage();
     Privileges privileges(process.pid, [&] {
         // Where the trace is to be, the program's new user may not be allowed to write.
-        drain.open_file();
+        recording.file().open();
         priorities.keep_way_back();
     });
-    drain_until_end({.shared = *shared,
-                     .planning = planning,
-                     .info = info,
-                     .switches = switches,
-                     .windows = windows,
-                     .watch = watch,
-                     .rate = rate,
-                     .attendant = attendant,
-                     .usage = usage,
-                     .title = title,
-                     .privileges = privileges,
-                     .priority_comes_back = priorities.reversible(),
-                     .rationed = rationed},
-                    drain);
+    record_until_end({.shared = *shared,
+                      .planning = planning,
+                      .info = info,
+                      .switches = switches,
+                      .windows = windows,
+                      .watch = watch,
+                      .rate = rate,
+                      .attendant = attendant,
+                      .usage = usage,
+                      .title = title,
+                      .privileges = privileges,
+                      .priority_comes_back = priorities.reversible(),
+                      .rationed = rationed},
+                     recording);
     info.process.machine_share = std::max(info.process.machine_share, stolen.now());
     // A process that becomes another program has ended in order as far as this trace goes.
     // `rdam record` itself says when there is no trace at all.
     const std::string text =
-        drain.finish(watch.end() != End::exited, configuration.top && configuration.run.empty());
+        recording.finish(watch.end() != End::exited, configuration.top && configuration.run.empty());
     put_message(control,
                 planning.awaited_text() + (configuration.top ? no_counters(info.counters) : "") + text);
     shared->announce(shm::AgentState::finished);

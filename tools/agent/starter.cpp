@@ -10,13 +10,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -41,22 +42,18 @@ int open_process(int pid) {
     return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
 }
 
+/// What cannot be read is empty.
 std::string target(const std::string& link) {
-    char text[PATH_MAX];
-    const ssize_t size = readlink(link.c_str(), text, sizeof text);
-    return size < 0 ? std::string{} : std::string{text, static_cast<std::size_t>(size)};
+    std::error_code error;
+    return std::filesystem::read_symlink(link, error).string();
 }
 
 /// Under the name of a process; -1: another starter does.
 int listen_for(int pid) {
-    std::string name{starter::kBegin};
-    for (const char c : target("/proc/self/ns/pid"))
-        if (c >= '0' && c <= '9') name += c;
-    name += "-" + std::to_string(pid);
-    if (name.size() > starter::kMaxName) return -1;
+    const auto name = starter::Name(target("/proc/self/ns/pid")).with(static_cast<std::uint32_t>(pid));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    std::memcpy(address.sun_path + 1, name.text(), name.size());
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -167,35 +164,43 @@ class Server {
 
     /// False: there is nobody left to ask.
     bool wait() {
-        if (poll(watched_.data(), watched_.size(), -1) < 0) return errno == EINTR;
-        // Answering adds to those that are watched.
-        for (std::size_t i = 0, count = watched_.size(); i < count; i += 2)
-            if (watched_[i + 1].revents != 0) answer_all(watched_[i + 1].fd);
-        for (std::size_t i = 0; i < watched_.size(); i += 2)
-            if (watched_[i].revents != 0) forget(watched_[i], watched_[i + 1], i == 0);
-        std::erase_if(watched_, [](const pollfd& entry) { return entry.fd == kGone; });
+        // poll() passes over negative descriptors.
+        std::vector<pollfd> polled;
+        for (const Client& client : clients_) {
+            polled.push_back({client.process, POLLIN, 0});
+            polled.push_back({client.listening, POLLIN, 0});
+        }
+        if (poll(polled.data(), polled.size(), -1) < 0) return errno == EINTR;
+        // Answering adds to the clients.
+        for (std::size_t i = 0; i < polled.size(); i += 2)
+            if (polled[i + 1].revents != 0) answer_all(polled[i + 1].fd);
+        for (std::size_t i = 0; i < polled.size(); i += 2)
+            if (polled[i].revents != 0) end(clients_[i / 2], i == 0);
+        clients_.erase(std::remove_if(clients_.begin() + 1, clients_.end(),
+                                      [](const Client& client) { return client.process == kNone; }),
+                       clients_.end());
         return living_ > 0;
     }
 
   private:
-    // poll() passes over negative descriptors.
-    static constexpr int kNobody = -1;
-    static constexpr int kGone = -2;
+    static constexpr int kNone = -1;
+
+    struct Client {
+        int process = kNone;    ///< its pidfd; none: it has ended
+        int listening = kNone;  ///< the socket under its name; none: another starter has that
+    };
 
     void watch(int process, int listening) {
-        watched_.push_back({process, POLLIN, 0});
-        watched_.push_back({listening, POLLIN, 0});
+        clients_.push_back({.process = process, .listening = listening});
         ++living_;
     }
 
     /// The socket of the first process stays: under its name fork children look for us as their parents did.
-    void forget(pollfd& process, pollfd& listening, bool first) {
-        close(process.fd);
-        process = {first ? kNobody : kGone, 0, 0};
+    void end(Client& client, bool first) {
+        close(client.process);
+        if (!first && client.listening != kNone) close(client.listening);
+        client.process = kNone;
         --living_;
-        if (first) return;
-        if (listening.fd >= 0) close(listening.fd);
-        listening.fd = kGone;
     }
 
     void answer_all(int listening) {
@@ -218,7 +223,7 @@ class Server {
     }
 
     const char* agent_;
-    std::vector<pollfd> watched_;  ///< by twos: a process, and the socket under its name
+    std::vector<Client> clients_;  ///< the first stays
     std::size_t living_ = 0;
 };
 

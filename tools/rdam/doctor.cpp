@@ -72,13 +72,11 @@ std::string first_line(std::string_view text) {
 
 /// A recording of this very program, by which everything that a recording needs is tried at once.
 Result<trace::TraceInfo> record_something(const Workplace& place) {
-    std::error_code error;
-    const std::string own = fs::read_symlink("/proc/self/exe", error).string();
-    if (error)
-        return fail("/proc/self/exe cannot be read: {}; mount /proc, which rdam needs", error.message());
+    const auto own = own_path();
+    if (!own) return tl::unexpected(own.error());
     const std::string output = place.file("trace.bin");
-    const auto ran = run_child({own, "record", "-f", "libc.so.6:write", "--counters", "instructions", "-o",
-                                output, "--", own, "--version"},
+    const auto ran = run_child({*own, "record", "-f", "libc.so.6:write", "--counters", "instructions", "-o",
+                                output, "--", *own, "--version"},
                                {}, kMaxOutput);
     if (!ran) return tl::unexpected(ran.error());
     const auto reader = trace::TraceReader::open(output);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "libprobe/format/settings.h"
 #include "wrappers/support/edit_distance.h"
 #include "wrappers/support/printable.h"
 
@@ -13,11 +14,14 @@ namespace {
 
 constexpr std::string_view kPrefix = "RDAM_";
 
-constexpr std::array<std::string_view, 16> kDocumented{
-    "RDAM_FUNCTIONS", "RDAM_OUTPUT",       "RDAM_BUFFER",   "RDAM_STACK_PERIOD",
-    "RDAM_ARGS",      "RDAM_ALL_CALLS",    "RDAM_CLOCK",    "RDAM_WHEN_FULL",
-    "RDAM_CHILDREN",  "RDAM_MAX_OVERHEAD", "RDAM_SWITCHES", "RDAM_AGENT_CPUS",
-    "RDAM_COUNTERS",  "RDAM_CACHE",        "RDAM_VERBOSE",  "RDAM_PYTHON"};
+/// The settings of a recording, and of `rdam export`.
+constexpr auto kDocumented = [] {
+    std::array<std::string_view, settings::kCount + 1> names;
+    for (const settings::Setting& each : settings::kTable)
+        names[static_cast<std::size_t>(each.id)] = each.variable;
+    names.back() = "RDAM_PYTHON";
+    return names;
+}();
 
 /// What parts of rdam set for one another.
 constexpr std::array<std::string_view, 3> kOwn{"RDAM_RUN", "RDAM_STRICT", "RDAM_PROGRAM"};

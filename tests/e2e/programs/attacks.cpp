@@ -66,14 +66,14 @@ bool lengthen_stacks(shm::ChunkHeader& header) {
     if (header.owner.kind != shm::ChunkKind::packed) return false;
     auto* const chunk = reinterpret_cast<std::uint8_t*>(&header);
     bool any = false;
-    for (std::uint32_t at = shm::kChunkHeader; at + sizeof(shm::Record) <= header.used.hear().value;) {
-        auto& record = *reinterpret_cast<shm::Record*>(chunk + at);
+    for (std::uint32_t at = shm::kChunkHeader; at + sizeof(shm::PackHeader) <= header.used.hear().value;) {
+        auto& record = *reinterpret_cast<shm::PackHeader*>(chunk + at);
         if (record.size < sizeof record) break;
-        if (record.kind == shm::RecordKind::stack) {
+        if (record.kind == shm::PackKind::stack) {
             auto& copy = *reinterpret_cast<shm::StackCopy*>(&record + 1);
             copy.stack_bytes = 0xfffffff8;
             copy.shadow_bytes = 0x7ffffff8;
-            record.check = shm::check_of_record(&record, record.size);
+            record.check = shm::check_of_pack(&record, record.size);
             any = true;
         }
         at += record.size;

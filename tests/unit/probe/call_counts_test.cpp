@@ -213,7 +213,7 @@ TEST_CASE("what other threads have counted is published for them, while they liv
                            std::uint64_t counting) {
         thread.slot = &process.slot(slot);
         tell_begin(*thread.slot, tid, counting);
-        thread.slot->state.store(shm::ThreadState::live);
+        thread.slot->state.store(shm::ThreadSlotState::live);
         begin_publishing(thread, *thread.slot);
         thread.gate_calls[0] = 10 + slot;
     };
@@ -222,7 +222,7 @@ TEST_CASE("what other threads have counted is published for them, while they liv
     };
     begin(lives, 0, sys::gettid(), own(lives));
     begin(ended, 1, sys::gettid(), own(ended));
-    ended.slot->state.store(shm::ThreadState::ended);
+    ended.slot->state.store(shm::ThreadSlotState::ended);
     constexpr std::uint32_t kNobody = 0x3fffffff;
     begin(gone, 2, kNobody, own(gone));
     begin(reopened, 3, sys::gettid(), 0);

@@ -1,4 +1,4 @@
-// Slots of shared memory as the agent reads them: whole, torn, and hostile.
+// Records of shared memory as the agent reads them: whole, torn, and hostile.
 #include "tools/agent/memory/chunk_parser.h"
 
 #include <array>
@@ -12,16 +12,16 @@
 namespace rdam::agent {
 namespace {
 
-using shm::SlotKind;
+using shm::RecordKind;
 using Step = ChunkParser::Step;
 
-/// A chunk of zeroes that slots are put into, as the probe does it.
+/// A chunk of zeroes that records are put into, as the probe does it.
 class Chunk {
   public:
     Chunk() : words_(std::make_unique<Words>()) {}
 
-    std::size_t put(std::uint64_t tsc, SlotKind kind, std::uint32_t function, std::vector<std::uint64_t> rest,
-                    std::uint32_t words = 0) {
+    std::size_t put(std::uint64_t tsc, RecordKind kind, std::uint32_t function,
+                    std::vector<std::uint64_t> rest, std::uint32_t words = 0) {
         const std::size_t at = end_;
         (*words_)[at] = tsc;
         (*words_)[at + 1] = shm::make_head(kind, words, function);
@@ -32,10 +32,10 @@ class Chunk {
     void enter(std::uint64_t tsc, std::uint32_t function, std::vector<std::uint64_t> parameters = {}) {
         const auto count = static_cast<std::uint32_t>(parameters.size());
         parameters.insert(parameters.begin(), 0x401000);
-        put(tsc, SlotKind::enter, function, std::move(parameters), count);
+        put(tsc, RecordKind::enter, function, std::move(parameters), count);
     }
-    void leave(std::uint64_t tsc, std::uint32_t function) { put(tsc, SlotKind::leave, function, {}); }
-    void leave_hole(std::size_t words) { end_ += words; }
+    void leave(std::uint64_t tsc, std::uint32_t function) { put(tsc, RecordKind::leave, function, {}); }
+    void leave_unwritten(std::size_t words) { end_ += words; }
     void skip_to(std::size_t byte) { end_ = byte / 8; }
     std::size_t end() const { return end_ * 8; }
     std::uint64_t& word(std::size_t at) { return (*words_)[at]; }
@@ -51,111 +51,111 @@ class Chunk {
 };
 
 /// Function 0 has no parameters and no result, function 1 has two parameters and none.
-const SlotRules kRules{.enter_words = {0, 2}, .leave_words = {0, 0}};
+const RecordRules kRules{.enter_words = {0, 2}, .leave_words = {0, 0}};
 
 struct Parsed {
     std::vector<std::uint64_t> times;
-    std::uint64_t holes = 0;
+    std::uint64_t unwritten = 0;
 };
 
 Parsed parse(const Chunk& chunk, std::size_t used = 0) {
     ChunkParser parser(chunk.bytes(), kRules, used);
     Parsed parsed;
-    Slot slot;
-    for (auto step = parser.next(slot); step != Step::end; step = parser.next(slot))
-        if (step == Step::slot)
-            parsed.times.push_back(slot.tsc);
+    EventRecord record;
+    for (auto step = parser.next(record); step != Step::end; step = parser.next(record))
+        if (step == Step::record)
+            parsed.times.push_back(record.tsc);
         else
-            parser.skip_hole();
-    parsed.holes = parser.holes();
+            parser.skip_unwritten();
+    parsed.unwritten = parser.unwritten();
     return parsed;
 }
 
 }  // namespace
 
-TEST_CASE("slots with a count of instructions stand beside slots without", "[chunk]") {
+TEST_CASE("records with a count of instructions stand beside records without", "[chunk]") {
     Chunk chunk;
     const auto counted = [&](std::size_t at) { chunk.word(at + 1) |= shm::kCounted; };
-    counted(chunk.put(100, SlotKind::enter, 1, {0x401000, 7, 8, 5000}, 2));
+    counted(chunk.put(100, RecordKind::enter, 1, {0x401000, 7, 8, 5000}, 2));
     chunk.enter(110, 0);
-    counted(chunk.put(120, SlotKind::leave, 0, {5090}));
-    chunk.put(130, SlotKind::unwound, shm::kInnermostFunction, {});
-    counted(chunk.put(140, SlotKind::tail_enter, 0, {0, 0}));
-    const std::size_t tree = chunk.put(150, SlotKind::enter, 0, {0x401000, 6000});
+    counted(chunk.put(120, RecordKind::leave, 0, {5090}));
+    chunk.put(130, RecordKind::unwound, shm::kInnermostFunction, {});
+    counted(chunk.put(140, RecordKind::tail_enter, 0, {0, 0}));
+    const std::size_t tree = chunk.put(150, RecordKind::enter, 0, {0x401000, 6000});
     chunk.word(tree + 1) |= std::uint64_t{RDAM_RATE_TREE + 3} << RDAM_HEAD_RATE_SHIFT;
     counted(tree);
     ChunkParser parser(chunk.bytes(), kRules);
-    Slot slot;
+    EventRecord record;
     std::vector<std::uint64_t> instructions;
     std::vector<std::uint64_t> times;
-    while (parser.next(slot) == Step::slot) {
-        times.push_back(slot.tsc);
-        instructions.push_back(slot.instructions);
-        CHECK(slot.rate == (slot.tsc == 150 ? RDAM_RATE_TREE + 3 : 0));
-        if (slot.tsc == 100)
-            CHECK(std::vector(slot.words.begin(), slot.words.end()) == std::vector<std::uint64_t>{7, 8});
+    while (parser.next(record) == Step::record) {
+        times.push_back(record.tsc);
+        instructions.push_back(record.instructions);
+        CHECK(record.rate == (record.tsc == 150 ? RDAM_RATE_TREE + 3 : 0));
+        if (record.tsc == 100)
+            CHECK(std::vector(record.words.begin(), record.words.end()) == std::vector<std::uint64_t>{7, 8});
     }
     CHECK(times == std::vector<std::uint64_t>{100, 110, 120, 130, 140, 150});
     CHECK(instructions == std::vector<std::uint64_t>{5000, 0, 5090, 0, 0, 6000});
-    CHECK(parse(chunk).holes == 0);
+    CHECK(parse(chunk).unwritten == 0);
 }
 
-TEST_CASE("a chunk of zeroes has no slots", "[chunk]") {
+TEST_CASE("a chunk of zeroes has no records", "[chunk]") {
     CHECK(parse(Chunk{}).times.empty());
-    CHECK(parse(Chunk{}).holes == 0);
+    CHECK(parse(Chunk{}).unwritten == 0);
 }
 
-TEST_CASE("slots come in the order in which they were taken", "[chunk]") {
+TEST_CASE("records come in the order in which they were taken", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 1, {7, 8});
-    chunk.put(110, SlotKind::pause, static_cast<std::uint32_t>(shm::Pause::new_chunk), {120}, 1);
+    chunk.put(110, RecordKind::pause, static_cast<std::uint32_t>(shm::Pause::new_chunk), {120}, 1);
     chunk.enter(90, 0);  // a signal handler's, stamped before the call it interrupts
     chunk.leave(95, 0);
     chunk.leave(200, 1);
     ChunkParser parser(chunk.bytes(), kRules);
-    Slot slot;
-    REQUIRE(parser.next(slot) == Step::slot);
-    CHECK(slot.kind == SlotKind::enter);
-    CHECK(slot.function == 1);
-    CHECK(slot.caller == 0x401000);
-    CHECK(std::vector(slot.words.begin(), slot.words.end()) == std::vector<std::uint64_t>{7, 8});
-    REQUIRE(parser.next(slot) == Step::slot);
-    CHECK(slot.kind == SlotKind::pause);
-    CHECK(slot.until == 120);
+    EventRecord record;
+    REQUIRE(parser.next(record) == Step::record);
+    CHECK(record.kind == RecordKind::enter);
+    CHECK(record.function == 1);
+    CHECK(record.caller == 0x401000);
+    CHECK(std::vector(record.words.begin(), record.words.end()) == std::vector<std::uint64_t>{7, 8});
+    REQUIRE(parser.next(record) == Step::record);
+    CHECK(record.kind == RecordKind::pause);
+    CHECK(record.until == 120);
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 110, 90, 95, 200});
-    CHECK(parse(chunk).holes == 0);
+    CHECK(parse(chunk).unwritten == 0);
 }
 
-TEST_CASE("a slot that was reserved and never written is passed over and counted", "[chunk]") {
-    const std::size_t hole_words = GENERATE(2u, 3u, 5u, 25u);
+TEST_CASE("a record that was reserved and never written is passed over and counted", "[chunk]") {
+    const std::size_t unwritten_words = GENERATE(2u, 3u, 5u, 25u);
     Chunk chunk;
     chunk.enter(100, 0);
-    chunk.leave_hole(hole_words);
+    chunk.leave_unwritten(unwritten_words);
     chunk.leave(200, 0);
     chunk.enter(300, 0);
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 200, 300});
-    CHECK(parse(chunk).holes == 1);
+    CHECK(parse(chunk).unwritten == 1);
 }
 
-TEST_CASE("a slot whose time is written and whose head is not is a hole too", "[chunk]") {
+TEST_CASE("a record whose time is written and whose head is not is unwritten, too", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
-    const std::size_t torn = chunk.put(150, SlotKind::leave, 0, {});
+    const std::size_t torn = chunk.put(150, RecordKind::leave, 0, {});
     chunk.word(torn + 1) = 0;
     chunk.enter(300, 1, {1, 2});
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 300});
-    CHECK(parse(chunk).holes == 1);
+    CHECK(parse(chunk).unwritten == 1);
 }
 
-TEST_CASE("a torn slot at the end is no slot and hides none", "[chunk]") {
+TEST_CASE("a torn record at the end is no record and hides none", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
-    const std::size_t torn = chunk.put(150, SlotKind::enter, 1, {0x401000, 1, 2}, 2);
+    const std::size_t torn = chunk.put(150, RecordKind::enter, 1, {0x401000, 1, 2}, 2);
     chunk.word(torn + 1) = 0;
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100});
 }
 
-TEST_CASE("a slot may begin at the limit and not behind it", "[chunk]") {
+TEST_CASE("a record may begin at the limit and not behind it", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
     chunk.skip_to(shm::kChunkLimit);
@@ -164,51 +164,51 @@ TEST_CASE("a slot may begin at the limit and not behind it", "[chunk]") {
     CHECK(parse(chunk).times == std::vector<std::uint64_t>{100, 200});
 }
 
-TEST_CASE("the end of a chunk that was handed over is known: a hole there is one", "[chunk]") {
+TEST_CASE("the end of a chunk that was handed over is known: an unwritten record there is seen", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
-    CHECK(parse(chunk, chunk.end()).holes == 0);
-    chunk.leave_hole(3);
-    CHECK(parse(chunk).holes == 0);
-    CHECK(parse(chunk, chunk.end()).holes == 1);
+    CHECK(parse(chunk, chunk.end()).unwritten == 0);
+    chunk.leave_unwritten(3);
+    CHECK(parse(chunk).unwritten == 0);
+    CHECK(parse(chunk, chunk.end()).unwritten == 1);
     CHECK(parse(chunk, chunk.end()).times == std::vector<std::uint64_t>{100});
 }
 
-TEST_CASE("a hole can be waited for", "[chunk]") {
+TEST_CASE("an unwritten record can be waited for", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
-    const std::size_t torn = chunk.put(150, SlotKind::leave, 0, {});
+    const std::size_t torn = chunk.put(150, RecordKind::leave, 0, {});
     const std::uint64_t head = std::exchange(chunk.word(torn + 1), 0);
     chunk.enter(300, 1, {1, 2});
     ChunkParser parser(chunk.bytes(), kRules, chunk.end());
-    Slot slot;
-    REQUIRE(parser.next(slot) == Step::slot);
-    REQUIRE(parser.next(slot) == Step::hole);
-    REQUIRE(parser.next(slot) == Step::hole);
+    EventRecord record;
+    REQUIRE(parser.next(record) == Step::record);
+    REQUIRE(parser.next(record) == Step::unwritten);
+    REQUIRE(parser.next(record) == Step::unwritten);
     ChunkParser later(chunk.bytes(), kRules, chunk.end(), parser.at());
     chunk.word(torn + 1) = head;
-    REQUIRE(later.next(slot) == Step::slot);
-    CHECK(slot.tsc == 150);
-    REQUIRE(later.next(slot) == Step::slot);
-    CHECK(slot.tsc == 300);
-    CHECK(later.next(slot) == Step::end);
-    CHECK(later.holes() == 0);
+    REQUIRE(later.next(record) == Step::record);
+    CHECK(record.tsc == 150);
+    REQUIRE(later.next(record) == Step::record);
+    CHECK(record.tsc == 300);
+    CHECK(later.next(record) == Step::end);
+    CHECK(later.unwritten() == 0);
 }
 
 TEST_CASE("a head that no function has is not believed", "[chunk]") {
     Chunk chunk;
     chunk.enter(100, 0);
     SECTION("a function that does not exist") {
-        chunk.put(150, SlotKind::leave, 2, {});
+        chunk.put(150, RecordKind::leave, 2, {});
     }
     SECTION("another number of words") {
-        chunk.put(150, SlotKind::enter, 1, {0x401000}, 0);
+        chunk.put(150, RecordKind::enter, 1, {0x401000}, 0);
     }
     SECTION("a kind that does not exist") {
-        chunk.put(150, static_cast<SlotKind>(9), 0, {});
+        chunk.put(150, static_cast<RecordKind>(9), 0, {});
     }
     SECTION("a call stack of a function that does not exist") {
-        chunk.put(150, SlotKind::stack, 2, {160, 0x401000, 1});
+        chunk.put(150, RecordKind::stack, 2, {160, 0x401000, 1});
     }
     CHECK(parse(chunk).times.front() == 100);
     CHECK(parse(chunk).times.size() == 1);
@@ -223,20 +223,20 @@ TEST_CASE("whatever bytes a chunk holds, parsing ends inside it", "[chunk]") {
             const std::uint64_t value = random();
             // Mostly plausible heads, or the parser would give up at once.
             chunk.word(at) = value % 3 == 0 ? value
-                                            : shm::make_head(static_cast<SlotKind>(value % 8), value >> 8 & 3,
-                                                             value >> 16 & 1);
+                                            : shm::make_head(static_cast<RecordKind>(value % 8),
+                                                             value >> 8 & 3, value >> 16 & 1);
             at += 1 + (round % 4 == 0 ? value % 64 : value % 3);
         }
         ChunkParser parser(chunk.bytes(), kRules);
-        std::size_t slots = 0;
-        Slot slot;
-        for (auto step = parser.next(slot); step != Step::end; step = parser.next(slot))
-            if (step == Step::slot)
-                ++slots;
+        std::size_t records = 0;
+        EventRecord record;
+        for (auto step = parser.next(record); step != Step::end; step = parser.next(record))
+            if (step == Step::record)
+                ++records;
             else
-                parser.skip_hole();
+                parser.skip_unwritten();
         CHECK(parser.at() <= shm::kChunkSize);
-        CHECK(slots <= shm::kChunkSize / 16);
+        CHECK(records <= shm::kChunkSize / 16);
     }
 }
 

@@ -1,5 +1,5 @@
 // Which functions are announced as too short and too often called to be recorded completely.
-#include "tools/agent/write/first_moments.h"
+#include "tools/agent/sampling/first_moments.h"
 
 #include "tests/unit/catch.h"
 

@@ -1,6 +1,6 @@
 // What threads leave in shared memory, as the agent finishes it: in order, and when the program has written
 // into it.
-#include "tools/agent/write/pack_finisher.h"
+#include "tools/agent/translate/pack_finisher.h"
 
 #include <cstring>
 #include <memory>
@@ -44,19 +44,19 @@ void append(Bytes& bytes, const void* data, std::size_t size) {
 }
 
 /// As the thread writes it.
-void seal(Bytes& record, std::uint32_t number) {
-    std::memcpy(record.data() + offsetof(shm::Record, number), &number, sizeof number);
-    const auto size = static_cast<std::uint32_t>(record.size());
-    const std::uint64_t check = shm::check_of_record(record.data(), size);
-    std::memcpy(record.data() + offsetof(shm::Record, check), &check, sizeof check);
+void seal(Bytes& pack_with_header, std::uint32_t number) {
+    std::memcpy(pack_with_header.data() + offsetof(shm::PackHeader, number), &number, sizeof number);
+    const auto size = static_cast<std::uint32_t>(pack_with_header.size());
+    const std::uint64_t check = shm::check_of_pack(pack_with_header.data(), size);
+    std::memcpy(pack_with_header.data() + offsetof(shm::PackHeader, check), &check, sizeof check);
 }
 
-Bytes record(std::uint32_t number, shm::RecordKind kind, const Bytes& content, std::uint32_t sequence = 0,
-             std::uint32_t end = shm::kChunkHeader) {
-    const shm::Record head{.size = static_cast<std::uint32_t>(sizeof(shm::Record) + content.size()),
-                           .kind = kind,
-                           .sequence = sequence,
-                           .end = end};
+Bytes pack_with_header(std::uint32_t number, shm::PackKind kind, const Bytes& content,
+                       std::uint32_t sequence = 0, std::uint32_t end = shm::kChunkHeader) {
+    const shm::PackHeader head{.size = static_cast<std::uint32_t>(sizeof(shm::PackHeader) + content.size()),
+                               .kind = kind,
+                               .sequence = sequence,
+                               .end = end};
     Bytes bytes;
     append(bytes, &head, sizeof head);
     append(bytes, content.data(), content.size());
@@ -64,12 +64,12 @@ Bytes record(std::uint32_t number, shm::RecordKind kind, const Bytes& content, s
     return bytes;
 }
 
-Bytes pack_of(const std::vector<std::uint64_t>& slots) {
+Bytes pack_of(const std::vector<std::uint64_t>& records) {
     const auto packer = std::make_unique<pack::Packer>();
     packer->prepare(1);
     pack::PendingStacks pending;
-    const std::uint64_t* at = slots.data();
-    REQUIRE(packer->run(at, at + slots.size(), pending) == pack::Stop::end);
+    const std::uint64_t* at = records.data();
+    REQUIRE(packer->run(at, at + records.size(), pending) == pack::Stop::end);
     std::vector<std::uint64_t> words(packer->size() / 8);
     packer->write(words.data());
     Bytes bytes;
@@ -77,24 +77,24 @@ Bytes pack_of(const std::vector<std::uint64_t>& slots) {
     return bytes;
 }
 
-std::uint64_t head(shm::SlotKind kind, std::uint32_t words, std::uint32_t function) {
+std::uint64_t head(shm::RecordKind kind, std::uint32_t words, std::uint32_t function) {
     return shm::make_head(kind, words, function);
 }
 
 /// A call of function 1 and one of `function`.
 std::vector<std::uint64_t> two_calls(std::uint32_t function) {
     return {100,
-            head(shm::SlotKind::enter, 2, 1),
+            head(shm::RecordKind::enter, 2, 1),
             0x401000,
             5,
             6,
             110,
-            head(shm::SlotKind::leave, 0, 1),
+            head(shm::RecordKind::leave, 0, 1),
             120,
-            head(shm::SlotKind::enter, 0, function),
+            head(shm::RecordKind::enter, 0, function),
             0x401010,
             130,
-            head(shm::SlotKind::leave, 0, function)};
+            head(shm::RecordKind::leave, 0, function)};
 }
 
 Bytes stack_copy(std::uint32_t number) {
@@ -115,13 +115,13 @@ TEST_CASE("packs become what a trace can hold: with the numbers of stacks and re
     Fixture f;
     f.add_region("row");
     f.finisher->note_regions();
-    std::vector<std::uint64_t> slots{90, head(shm::SlotKind::stack, 0, 1), 95, 0x401000, 7};
+    std::vector<std::uint64_t> records{90, head(shm::RecordKind::stack, 0, 1), 95, 0x401000, 7};
     const auto calls = two_calls(shm::kFirstRegion);
-    slots.insert(slots.end(), calls.begin(), calls.end());
-    Bytes records = record(1, shm::RecordKind::stack, stack_copy(7));
-    const Bytes pack = record(2, shm::RecordKind::pack, pack_of(slots), 3, 400);
-    records.insert(records.end(), pack.begin(), pack.end());
-    f.finisher->add_records(0, records, f.packs);
+    records.insert(records.end(), calls.begin(), calls.end());
+    Bytes packed = pack_with_header(1, shm::PackKind::stack, stack_copy(7));
+    const Bytes pack = pack_with_header(2, shm::PackKind::pack, pack_of(records), 3, 400);
+    packed.insert(packed.end(), pack.begin(), pack.end());
+    f.finisher->add_packed(0, packed, f.packs);
     CHECK(f.finisher->damaged() == 0);
     CHECK(f.finisher->any_calls());
     CHECK(f.finisher->last_packed(0).sequence == 3);
@@ -138,13 +138,13 @@ TEST_CASE("packs become what a trace can hold: with the numbers of stacks and re
     CHECK(f.info.stacks[0].caller == 0x401000);
 }
 
-TEST_CASE("slots that their thread has not packed become packs as well", "[packs]") {
+TEST_CASE("records that their thread has not packed become packs as well", "[packs]") {
     Fixture f;
-    const auto slots = two_calls(0);
-    const std::span<const std::uint64_t> all(slots);
+    const auto records = two_calls(0);
+    const std::span<const std::uint64_t> all(records);
     std::size_t at = 0;
     for (const std::size_t size : {5, 2, 3, 2}) {
-        f.finisher->add_slot(0, all.subspan(at, size), f.packs);
+        f.finisher->add_record(0, all.subspan(at, size), f.packs);
         at += size;
     }
     f.finisher->flush(0, f.packs);
@@ -158,59 +158,59 @@ TEST_CASE("slots that their thread has not packed become packs as well", "[packs
 
 TEST_CASE("what was packed before the damage is kept, and the damage is counted", "[packs]") {
     Fixture f;
-    Bytes records = record(1, shm::RecordKind::pack, pack_of(two_calls(0)));
-    Bytes bad = record(2, shm::RecordKind::pack, pack_of(two_calls(0)));
+    Bytes packed = pack_with_header(1, shm::PackKind::pack, pack_of(two_calls(0)));
+    Bytes bad = pack_with_header(2, shm::PackKind::pack, pack_of(two_calls(0)));
     SECTION("a function that does not exist") {
-        bad = record(2, shm::RecordKind::pack, pack_of(two_calls(5)));
+        bad = pack_with_header(2, shm::PackKind::pack, pack_of(two_calls(5)));
     }
-    SECTION("a record of no size") {
+    SECTION("a pack_with_header of no size") {
         std::memset(bad.data(), 0, 4);
     }
-    SECTION("a record that is longer than the chunk") {
+    SECTION("a pack_with_header that is longer than the chunk") {
         std::memset(bad.data(), 0x70, 4);
     }
     SECTION("a bit that is not as it was") {
-        bad[GENERATE(sizeof(shm::Record) + 3, offsetof(shm::Record, sequence),
-                     offsetof(shm::Record, check))] ^= 4;
+        bad[GENERATE(sizeof(shm::PackHeader) + 3, offsetof(shm::PackHeader, sequence),
+                     offsetof(shm::PackHeader, check))] ^= 4;
     }
     SECTION("a kind that does not exist") {
         bad[4] = 9;
         seal(bad, 2);
     }
     SECTION("a pack that says more than there is") {
-        bad[sizeof(shm::Record) + 32] ^= 0xff;
+        bad[sizeof(shm::PackHeader) + 32] ^= 0xff;
         seal(bad, 2);
     }
-    SECTION("a call stack that is larger than its record") {
-        bad = record(2, shm::RecordKind::stack, stack_copy(1));
+    SECTION("a call stack that is larger than its pack_with_header") {
+        bad = pack_with_header(2, shm::PackKind::stack, stack_copy(1));
         const std::uint32_t huge = 0xfffffff8;
-        std::memcpy(bad.data() + sizeof(shm::Record) + offsetof(shm::StackCopy, stack_bytes), &huge,
+        std::memcpy(bad.data() + sizeof(shm::PackHeader) + offsetof(shm::StackCopy, stack_bytes), &huge,
                     sizeof huge);
         seal(bad, 2);
     }
-    SECTION("a record that has been there") {
-        bad = records;
+    SECTION("a pack_with_header that has been there") {
+        bad = packed;
     }
-    append(records, bad.data(), bad.size());
-    CHECK(f.finisher->add_records(0, records, f.packs) == records.size());
+    append(packed, bad.data(), bad.size());
+    CHECK(f.finisher->add_packed(0, packed, f.packs) == packed.size());
     CHECK(f.finisher->damaged() == 1);
     CHECK(f.packs.events == 4);
     trace::ChunkDecoder decoder;
     CHECK(decoder.decode(f.packs, f.info));
 }
 
-TEST_CASE("what is missing between two records is a gap before the second", "[packs]") {
+TEST_CASE("what is missing between two packed is a gap before the second", "[packs]") {
     Fixture f;
-    Bytes records = record(1, shm::RecordKind::pack, pack_of(two_calls(0)));
-    const std::size_t first = records.size();
-    const Bytes third = record(3, shm::RecordKind::pack, pack_of(two_calls(0)));
-    append(records, third.data(), third.size());
-    REQUIRE(f.finisher->add_records(0, records, f.packs) == first);
+    Bytes packed = pack_with_header(1, shm::PackKind::pack, pack_of(two_calls(0)));
+    const std::size_t first = packed.size();
+    const Bytes third = pack_with_header(3, shm::PackKind::pack, pack_of(two_calls(0)));
+    append(packed, third.data(), third.size());
+    REQUIRE(f.finisher->add_packed(0, packed, f.packs) == first);
     CHECK_FALSE(f.packs.gap);
     CHECK(f.finisher->damaged() == 0);
     f.packs.clear();
-    const std::span<const std::uint8_t> rest = std::span<const std::uint8_t>(records).subspan(first);
-    REQUIRE(f.finisher->add_records(0, rest, f.packs) == rest.size());
+    const std::span<const std::uint8_t> rest = std::span<const std::uint8_t>(packed).subspan(first);
+    REQUIRE(f.finisher->add_packed(0, rest, f.packs) == rest.size());
     CHECK(f.packs.gap);
     CHECK(f.packs.events == 4);
     CHECK(f.finisher->damaged() == 1);
@@ -238,9 +238,9 @@ TEST_CASE("a region whose description is damaged has a number for a name", "[pac
 TEST_CASE("whatever bytes a packed chunk holds, finishing ends, and the reader is given nothing impossible",
           "[packs]") {
     std::vector<Bytes> good;
-    good.push_back(record(1, shm::RecordKind::stack, stack_copy(1)));
+    good.push_back(pack_with_header(1, shm::PackKind::stack, stack_copy(1)));
     for (std::uint32_t number = 2; number < 6; ++number)
-        good.push_back(record(number, shm::RecordKind::pack, pack_of(two_calls(0))));
+        good.push_back(pack_with_header(number, shm::PackKind::pack, pack_of(two_calls(0))));
     std::mt19937_64 random(42);
     for (int round = 0; round < 3000; ++round) {
         Fixture f;
@@ -256,7 +256,7 @@ TEST_CASE("whatever bytes a packed chunk holds, finishing ends, and the reader i
             append(bytes, each.data(), each.size());
         }
         for (std::span<const std::uint8_t> left(bytes); !left.empty(); f.packs.clear()) {
-            left = left.subspan(f.finisher->add_records(0, left, f.packs));
+            left = left.subspan(f.finisher->add_packed(0, left, f.packs));
             trace::ChunkDecoder decoder;
             if (f.packs.events == 0 || !decoder.decode(f.packs, f.info)) continue;
             for (const trace::Event& event : std::as_const(decoder).events())

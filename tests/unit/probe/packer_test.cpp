@@ -1,4 +1,4 @@
-// Slots to packs and back to events: as the probes store them, as the reader of traces gives them.
+// Records to packs and back to events: as the probes store them, as the reader of traces gives them.
 #include "libprobe/pack/packer.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace rdam {
 namespace {
 
-using shm::SlotKind;
+using shm::RecordKind;
 using trace::Event;
 using trace::EventKind;
 
@@ -31,13 +31,13 @@ trace::TraceInfo functions() {
     return info;
 }
 
-/// The slots of a chunk, and what they mean.
-class Slots {
+/// The records of a chunk, and what they mean.
+class Records {
   public:
-    void add(SlotKind kind, std::uint32_t function, std::uint64_t tsc,
+    void add(RecordKind kind, std::uint32_t function, std::uint64_t tsc,
              const std::vector<std::uint64_t>& words = {}, std::uint64_t caller = kCaller,
              std::uint64_t head_bits = 0) {
-        const bool enter = kind == SlotKind::enter || kind == SlotKind::tail_enter;
+        const bool enter = kind == RecordKind::enter || kind == RecordKind::tail_enter;
         words_.push_back(tsc);
         words_.push_back((shm::make_head(kind, static_cast<std::uint32_t>(words.size()), function) & kRest) |
                          std::uint64_t{processor} << RDAM_HEAD_CPU_SHIFT | head_bits |
@@ -49,27 +49,27 @@ class Slots {
         event.tsc = tsc;
         event.function = function;
         event.cpu = processor == 0xfff ? trace::kNoCpu : static_cast<std::uint16_t>(processor);
-        event.kind = kind == SlotKind::enter        ? EventKind::enter
-                     : kind == SlotKind::tail_enter ? EventKind::tail_enter
-                                                    : EventKind::leave;
-        event.unwound = kind == SlotKind::unwound;
+        event.kind = kind == RecordKind::enter        ? EventKind::enter
+                     : kind == RecordKind::tail_enter ? EventKind::tail_enter
+                                                      : EventKind::leave;
+        event.unwound = kind == RecordKind::unwound;
         event.caller = enter ? caller : 0;
         event.instructions = count;
         expect(event, words);
     }
     void pause(std::uint64_t begin, std::uint64_t end, shm::Pause reason) {
         words_.push_back(begin);
-        words_.push_back(shm::make_head(SlotKind::pause, 1, static_cast<std::uint32_t>(reason)));
+        words_.push_back(shm::make_head(RecordKind::pause, 1, static_cast<std::uint32_t>(reason)));
         words_.push_back(end);
         expect_pause(begin, end, reason);
     }
     void stack(std::uint64_t begin, std::uint64_t end, std::uint32_t function, std::uint64_t number) {
         words_.push_back(begin);
-        words_.push_back(shm::make_head(SlotKind::stack, 0, function));
+        words_.push_back(shm::make_head(RecordKind::stack, 0, function));
         words_.insert(words_.end(), {end, kCaller, number});
         expect_pause(begin, end, shm::Pause::stack_copy);
     }
-    void hole(std::size_t words) { words_.insert(words_.end(), words, 0); }
+    void leave_unwritten(std::size_t words) { words_.insert(words_.end(), words, 0); }
 
     const std::uint64_t* begin() const { return words_.data(); }
     const std::uint64_t* end() const { return words_.data() + words_.size(); }
@@ -102,17 +102,17 @@ class Slots {
 struct Packed {
     trace::Packs packs;
     pack::Stop stop = pack::Stop::end;
-    std::size_t slots = 0;  ///< words that were taken
+    std::size_t records = 0;  ///< words that were taken
 };
 
-Packed pack_all(const Slots& slots, std::uint32_t step = 1) {
+Packed pack_all(const Records& records, std::uint32_t step = 1) {
     Packed packed;
     const auto packer = std::make_unique<pack::Packer>();
     packer->prepare(step);
     pack::PendingStacks stacks;
-    const std::uint64_t* at = slots.begin();
+    const std::uint64_t* at = records.begin();
     do {
-        packed.stop = packer->run(at, slots.end(), stacks);
+        packed.stop = packer->run(at, records.end(), stacks);
         REQUIRE((packer->events() > 0 || packed.stop != pack::Stop::full));
         if (packer->events() == 0) break;
         std::vector<std::uint64_t> bytes(packer->size() / 8);
@@ -125,19 +125,19 @@ Packed pack_all(const Slots& slots, std::uint32_t step = 1) {
         packed.packs.add(layout->header, span);
         packer->clear();
     } while (packed.stop == pack::Stop::full);
-    packed.slots = static_cast<std::size_t>(at - slots.begin());
+    packed.records = static_cast<std::size_t>(at - records.begin());
     return packed;
 }
 
-void check(Slots& slots, const trace::TraceInfo& info, std::uint32_t step = 1) {
-    const Packed packed = pack_all(slots, step);
+void check(Records& records, const trace::TraceInfo& info, std::uint32_t step = 1) {
+    const Packed packed = pack_all(records, step);
     REQUIRE(packed.stop == pack::Stop::end);
     trace::ChunkDecoder decoder;
     REQUIRE(decoder.decode(packed.packs, info));
     const auto events = std::as_const(decoder).events();
-    REQUIRE(events.size() == slots.events().size());
+    REQUIRE(events.size() == records.events().size());
     for (std::size_t i = 0; i < events.size(); ++i) {
-        const Event& wanted = slots.events()[i];
+        const Event& wanted = records.events()[i];
         INFO("event " << i);
         REQUIRE(events[i].kind == wanted.kind);
         REQUIRE(events[i].tsc == wanted.tsc);
@@ -151,133 +151,133 @@ void check(Slots& slots, const trace::TraceInfo& info, std::uint32_t step = 1) {
         REQUIRE(events[i].reason == wanted.reason);
         REQUIRE(events[i].unwound == wanted.unwound);
         if (!wanted.unwound)
-            REQUIRE(std::vector(events[i].words.begin(), events[i].words.end()) == slots.words()[i]);
+            REQUIRE(std::vector(events[i].words.begin(), events[i].words.end()) == records.words()[i]);
     }
 }
 
 }  // namespace
 
-TEST_CASE("what every kind of slot says comes back as an event", "[packer]") {
-    Slots slots;
-    slots.pause(1000, 1400, shm::Pause::new_chunk);
-    slots.add(SlotKind::enter, 1, 2000, {7, ~std::uint64_t{0}});
-    slots.add(SlotKind::enter, 0, 2100);
-    slots.add(SlotKind::tail_enter, 0, 2200, {}, 0);
-    slots.processor = 0xfff;
-    slots.add(SlotKind::unwound, 0, 2300);
-    slots.processor = 200;
-    slots.add(SlotKind::leave, 1, 2400, {42});
-    slots.count = 5000;
-    slots.add(SlotKind::enter, 0, 2500);
-    slots.count = 5100;
-    slots.add(SlotKind::leave, 0, 2600);
-    slots.count = 0;
+TEST_CASE("what every kind of record says comes back as an event", "[packer]") {
+    Records records;
+    records.pause(1000, 1400, shm::Pause::new_chunk);
+    records.add(RecordKind::enter, 1, 2000, {7, ~std::uint64_t{0}});
+    records.add(RecordKind::enter, 0, 2100);
+    records.add(RecordKind::tail_enter, 0, 2200, {}, 0);
+    records.processor = 0xfff;
+    records.add(RecordKind::unwound, 0, 2300);
+    records.processor = 200;
+    records.add(RecordKind::leave, 1, 2400, {42});
+    records.count = 5000;
+    records.add(RecordKind::enter, 0, 2500);
+    records.count = 5100;
+    records.add(RecordKind::leave, 0, 2600);
+    records.count = 0;
     const std::uint64_t tree = std::uint64_t{RDAM_RATE_TREE | 5} << RDAM_HEAD_RATE_SHIFT;
-    slots.add(SlotKind::enter, 0, 2700, {}, kCaller, tree);
-    slots.events().back().sampling = 6;
-    slots.add(SlotKind::leave, 0, 2800);
-    check(slots, functions());
+    records.add(RecordKind::enter, 0, 2700, {}, kCaller, tree);
+    records.events().back().sampling = 6;
+    records.add(RecordKind::leave, 0, 2800);
+    check(records, functions());
 }
 
 TEST_CASE("times near and far, forwards and back, on the clock's steps and off them", "[packer]") {
     const std::uint32_t step = GENERATE(1U, 2U, 26U, 1000U, 65535U);
-    Slots slots;
+    Records records;
     std::uint64_t tsc = std::uint64_t{1} << 50;
     for (const std::uint64_t steps :
          {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{251}, std::uint64_t{252}, std::uint64_t{65535},
           std::uint64_t{65536}, std::uint64_t{1} << 33, std::uint64_t{0} - 3, std::uint64_t{1}})
         for (const std::uint64_t off : {0, 1}) {
-            slots.add(SlotKind::enter, 0, tsc);
-            slots.add(SlotKind::leave, 0, tsc += steps * step + off);
-            slots.add(SlotKind::enter, 0, tsc);
-            slots.add(SlotKind::leave, 0, tsc += 5 * step);
+            records.add(RecordKind::enter, 0, tsc);
+            records.add(RecordKind::leave, 0, tsc += steps * step + off);
+            records.add(RecordKind::enter, 0, tsc);
+            records.add(RecordKind::leave, 0, tsc += 5 * step);
         }
-    // The straight loop leaves the last slots to the other one: some more, so that it sees those above.
+    // The straight loop leaves the last records to the other one: some more, so that it sees those above.
     for (int i = 0; i < 20; ++i) {
-        slots.add(SlotKind::enter, 0, tsc += step);
-        slots.add(SlotKind::leave, 0, tsc += step);
+        records.add(RecordKind::enter, 0, tsc += step);
+        records.add(RecordKind::leave, 0, tsc += step);
     }
-    check(slots, functions(), step);
+    check(records, functions(), step);
 }
 
 TEST_CASE("a call stack is of the enter event that it was taken for", "[packer]") {
-    Slots slots;
-    slots.stack(100, 150, 1, 4);
-    slots.add(SlotKind::enter, 0, 160);  // a signal handler's
-    slots.add(SlotKind::leave, 0, 170);
-    slots.add(SlotKind::enter, 1, 180, {1, 2});
-    slots.events().back().stack = 4;
-    slots.add(SlotKind::enter, 1, 190, {1, 2});
-    check(slots, functions());
+    Records records;
+    records.stack(100, 150, 1, 4);
+    records.add(RecordKind::enter, 0, 160);  // a signal handler's
+    records.add(RecordKind::leave, 0, 170);
+    records.add(RecordKind::enter, 1, 180, {1, 2});
+    records.events().back().stack = 4;
+    records.add(RecordKind::enter, 1, 190, {1, 2});
+    check(records, functions());
 }
 
-TEST_CASE("a slot that is not written, or makes no sense, stops the packing in front of it", "[packer]") {
-    Slots slots;
-    slots.add(SlotKind::enter, 0, 100);
-    const auto before = static_cast<std::size_t>(slots.end() - slots.begin());
-    SECTION("a hole") {
-        slots.hole(3);
+TEST_CASE("a record that is not written, or makes no sense, stops the packing in front of it", "[packer]") {
+    Records records;
+    records.add(RecordKind::enter, 0, 100);
+    const auto before = static_cast<std::size_t>(records.end() - records.begin());
+    SECTION("an unwritten record") {
+        records.leave_unwritten(3);
     }
     SECTION("a kind that there is not") {
-        slots.add(static_cast<SlotKind>(15), 0, 100);
+        records.add(static_cast<RecordKind>(15), 0, 100);
     }
     SECTION("one that is cut off") {
-        slots.add(SlotKind::enter, 1, 200, {1});  // says two words, has one
-        const_cast<std::uint64_t&>(slots.begin()[before + 1]) += std::uint64_t{1} << RDAM_HEAD_WORDS_SHIFT;
+        records.add(RecordKind::enter, 1, 200, {1});  // says two words, has one
+        const_cast<std::uint64_t&>(records.begin()[before + 1]) += std::uint64_t{1} << RDAM_HEAD_WORDS_SHIFT;
     }
-    if (slots.end() - slots.begin() == 3 + 3) slots.add(SlotKind::leave, 0, 300);
-    const Packed packed = pack_all(slots);
-    CHECK(packed.stop == pack::Stop::hole);
-    CHECK(packed.slots == before);
+    if (records.end() - records.begin() == 3 + 3) records.add(RecordKind::leave, 0, 300);
+    const Packed packed = pack_all(records);
+    CHECK(packed.stop == pack::Stop::unwritten);
+    CHECK(packed.records == before);
     CHECK(packed.packs.events == 1);
 }
 
 TEST_CASE("thousands of places of call, and of words, become several packs", "[packer]") {
-    Slots slots;
+    Records records;
     std::mt19937_64 random(7);
     std::uint64_t tsc = 1000;
     for (std::uint64_t i = 0; i < 3000; ++i) {
         std::vector<std::uint64_t> words(30);
         for (std::uint64_t& word : words)
             word = random();
-        slots.add(SlotKind::enter, i % 3 == 0 ? 2 : 0, tsc += 10,
-                  i % 3 == 0 ? words : std::vector<std::uint64_t>{}, kCaller + i % 2000 * 16);
-        slots.add(SlotKind::leave, i % 3 == 0 ? 2 : 0, tsc += 10);
+        records.add(RecordKind::enter, i % 3 == 0 ? 2 : 0, tsc += 10,
+                    i % 3 == 0 ? words : std::vector<std::uint64_t>{}, kCaller + i % 2000 * 16);
+        records.add(RecordKind::leave, i % 3 == 0 ? 2 : 0, tsc += 10);
     }
-    check(slots, functions());
+    check(records, functions());
 }
 
 TEST_CASE("random events come back", "[packer]") {
     const trace::TraceInfo info = functions();
     std::mt19937_64 random(11);
     for (int round = 0; round < 200; ++round) {
-        Slots slots;
+        Records records;
         const std::uint32_t step = 1 + static_cast<std::uint32_t>(random() % 40);
         std::uint64_t tsc = random() >> 8;
         const std::size_t count = 1 + random() % 700;
         for (std::size_t i = 0; i < count; ++i) {
-            if (random() % 50 == 0) slots.processor = static_cast<std::uint32_t>(random() % 6);
+            if (random() % 50 == 0) records.processor = static_cast<std::uint32_t>(random() % 6);
             tsc += random() % 30 * step;
             if (random() % 100 == 0) tsc -= random() % 5000;
             const auto function = static_cast<std::uint32_t>(random() % 3);
             const std::size_t shape = random() % 9;
             const bool enter = shape < 5;
-            const auto kind = shape < 4    ? SlotKind::enter
-                              : shape == 4 ? SlotKind::tail_enter
-                              : shape < 8  ? SlotKind::leave
-                                           : SlotKind::unwound;
-            std::vector<std::uint64_t> words(kind == SlotKind::unwound ? 0
-                                             : enter                   ? info.functions[function].enter_words
+            const auto kind = shape < 4    ? RecordKind::enter
+                              : shape == 4 ? RecordKind::tail_enter
+                              : shape < 8  ? RecordKind::leave
+                                           : RecordKind::unwound;
+            std::vector<std::uint64_t> words(kind == RecordKind::unwound ? 0
+                                             : enter ? info.functions[function].enter_words
                                                      : info.functions[function].leave_words);
             for (std::uint64_t& word : words)
                 word = random() % 3 == 0 ? random() : random() % 1000;
             if (random() % 200 == 0)
-                slots.pause(tsc, tsc + random() % 100000, shm::Pause::buffer_full);
+                records.pause(tsc, tsc + random() % 100000, shm::Pause::buffer_full);
             else
-                slots.add(kind, function, tsc, words,
-                          kind == SlotKind::tail_enter ? 0 : kCaller + random() % 5 * 64);
+                records.add(kind, function, tsc, words,
+                            kind == RecordKind::tail_enter ? 0 : kCaller + random() % 5 * 64);
         }
-        check(slots, info, step);
+        check(records, info, step);
     }
 }
 
@@ -289,7 +289,7 @@ TEST_CASE("calls of one function after another, and what comes between them", "[
                 trace::TraceInfo info = functions();
                 info.functions[0].enter_words = enter_words;
                 info.functions[0].leave_words = leave_words;
-                Slots slots;
+                Records records;
                 std::uint64_t tsc = random() >> 8;
                 const auto words = [&](std::size_t count) {
                     std::vector<std::uint64_t> some(count);
@@ -305,17 +305,17 @@ TEST_CASE("calls of one function after another, and what comes between them", "[
                                                   0 - (1ULL << 60)};
                     const bool odd = random() % 20 == 0;
                     tsc += odd ? gaps[random() % std::size(gaps)] : random() % 252 * step;
-                    if (random() % 100 == 0) slots.processor = static_cast<std::uint32_t>(random() % 6);
+                    if (random() % 100 == 0) records.processor = static_cast<std::uint32_t>(random() % 6);
                     const std::uint64_t caller = random() % 30 == 0 ? kCaller + 64 : kCaller;
-                    slots.add(SlotKind::enter, 0, tsc, words(enter_words), caller);
-                    if (random() % 40 == 0) slots.add(SlotKind::enter, 2, tsc += step, words(30));
+                    records.add(RecordKind::enter, 0, tsc, words(enter_words), caller);
+                    if (random() % 40 == 0) records.add(RecordKind::enter, 2, tsc += step, words(30));
                     tsc += random() % 20 == 0 ? gaps[random() % std::size(gaps)] : random() % 252 * step;
                     if (random() % 60 == 0)
-                        slots.add(SlotKind::unwound, 0, tsc);
+                        records.add(RecordKind::unwound, 0, tsc);
                     else
-                        slots.add(SlotKind::leave, 0, tsc, words(leave_words));
+                        records.add(RecordKind::leave, 0, tsc, words(leave_words));
                 }
-                check(slots, info, static_cast<std::uint32_t>(step));
+                check(records, info, static_cast<std::uint32_t>(step));
             }
         }
     }
@@ -323,13 +323,13 @@ TEST_CASE("calls of one function after another, and what comes between them", "[
 
 TEST_CASE("what comes again and again is said once, and only what can be is read again", "[packer]") {
     constexpr std::uint32_t kCalls = 500;
-    Slots slots;
+    Records records;
     for (std::uint64_t i = 0; i < kCalls; ++i) {
-        slots.add(SlotKind::enter, 0, 1000 + 10 * i);
-        slots.add(SlotKind::leave, 0, 1005 + 10 * i);
+        records.add(RecordKind::enter, 0, 1000 + 10 * i);
+        records.add(RecordKind::leave, 0, 1005 + 10 * i);
     }
     const trace::TraceInfo info = functions();
-    const trace::Packs whole = pack_all(slots).packs;
+    const trace::Packs whole = pack_all(records).packs;
     const auto layout = trace::pack_layout(whole.payload);
     REQUIRE(layout);
     constexpr auto kOps = static_cast<std::size_t>(pack::Column::ops);
@@ -361,13 +361,13 @@ TEST_CASE("what comes again and again is said once, and only what can be is read
 }
 
 TEST_CASE("a pack that is cut, or says what cannot be, is refused", "[packer]") {
-    Slots slots;
+    Records records;
     for (std::uint64_t i = 0; i < 50; ++i) {
-        slots.add(SlotKind::enter, 1, 1000 + 10 * i, {i, 2 * i});
-        slots.add(SlotKind::leave, 1, 1005 + 10 * i, {i});
+        records.add(RecordKind::enter, 1, 1000 + 10 * i, {i, 2 * i});
+        records.add(RecordKind::leave, 1, 1005 + 10 * i, {i});
     }
     const trace::TraceInfo info = functions();
-    const trace::Packs whole = pack_all(slots).packs;
+    const trace::Packs whole = pack_all(records).packs;
     trace::ChunkDecoder decoder;
     REQUIRE(decoder.decode(whole, info));
     for (std::size_t size = 0; size < whole.payload.size(); ++size) {

@@ -11,7 +11,7 @@ std::uint64_t ChunkParser::word(std::size_t at) const {
     return std::atomic_ref<std::uint64_t>{*memory}.load(std::memory_order_acquire);
 }
 
-/// The size of a slot with this head; 0: there is none.
+/// The size of a record with this head; 0: there is none.
 std::size_t ChunkParser::size_of(shm::Head head) const {
     const auto known = [&](const std::vector<std::uint16_t>& counts) {
         return head.function() < counts.size() && counts[head.function()] == head.words();
@@ -19,58 +19,59 @@ std::size_t ChunkParser::size_of(shm::Head head) const {
     if ((head.rate() & ~(RDAM_RATE_TREE | RDAM_MOST_RATE)) != 0) return 0;
     const std::size_t words = head.words() + (head.counted() ? std::size_t{1} : std::size_t{0});
     switch (head.kind()) {
-        case shm::SlotKind::enter:
-        case shm::SlotKind::tail_enter:
+        case shm::RecordKind::enter:
+        case shm::RecordKind::tail_enter:
             return known(rules_.enter_words) ? 24 + 8 * words : 0;
-        case shm::SlotKind::leave:
+        case shm::RecordKind::leave:
             return known(rules_.leave_words) ? 16 + 8 * words : 0;
-        case shm::SlotKind::unwound:
+        case shm::RecordKind::unwound:
             return head.function() < rules_.leave_words.size() || head.function() == shm::kInnermostFunction
                        ? 16
                        : 0;
-        case shm::SlotKind::pause:
+        case shm::RecordKind::pause:
             return head.function() <= static_cast<std::uint32_t>(shm::Pause::other) ? 24 : 0;
-        case shm::SlotKind::stack:
-            return head.function() < rules_.enter_words.size() ? shm::kStackSlotWords * sizeof(std::uint64_t)
-                                                               : 0;
-        case shm::SlotKind::none:
+        case shm::RecordKind::stack:
+            return head.function() < rules_.enter_words.size()
+                       ? shm::kStackRecordWords * sizeof(std::uint64_t)
+                       : 0;
+        case shm::RecordKind::none:
             break;
     }
     return 0;
 }
 
 /// The head is read before what it is the head of, and nothing twice.
-bool ChunkParser::read(std::size_t at, Slot& slot) const {
+bool ChunkParser::read(std::size_t at, EventRecord& record) const {
     if (bytes_.size() < at + 16) return false;
     const shm::Head head{word(at + 8)};
     const std::size_t size = size_of(head);
     if (size == 0 || bytes_.size() < at + size) return false;
-    std::vector<std::uint64_t>& raw = slot.raw;
+    std::vector<std::uint64_t>& raw = record.raw;
     raw.resize(size / sizeof raw[0]);
     for (std::size_t i = 0; i < raw.size(); ++i)
         raw[i] = i == 1 ? head.bits : word(at + i * sizeof raw[0]);
-    const bool enters = head.kind() == shm::SlotKind::enter || head.kind() == shm::SlotKind::tail_enter;
-    const bool waits = head.kind() == shm::SlotKind::pause || head.kind() == shm::SlotKind::stack;
-    const bool calls = enters || head.kind() == shm::SlotKind::leave;
-    slot.kind = head.kind();
-    slot.function = head.function();
-    slot.cpu = head.cpu();
-    slot.rate = head.rate();
-    slot.tsc = raw[0];
-    slot.caller = enters ? raw[2] : 0;
-    slot.until = waits ? raw[2] : 0;
-    slot.instructions = calls && head.counted() ? raw.back() : 0;
-    slot.words = {};
-    if (calls) slot.words = std::span<const std::uint64_t>(raw).subspan(enters ? 3 : 2, head.words());
+    const bool enters = head.kind() == shm::RecordKind::enter || head.kind() == shm::RecordKind::tail_enter;
+    const bool waits = head.kind() == shm::RecordKind::pause || head.kind() == shm::RecordKind::stack;
+    const bool calls = enters || head.kind() == shm::RecordKind::leave;
+    record.kind = head.kind();
+    record.function = head.function();
+    record.cpu = head.cpu();
+    record.rate = head.rate();
+    record.tsc = raw[0];
+    record.caller = enters ? raw[2] : 0;
+    record.until = waits ? raw[2] : 0;
+    record.instructions = calls && head.counted() ? raw.back() : 0;
+    record.words = {};
+    if (calls) record.words = std::span<const std::uint64_t>(raw).subspan(enters ? 3 : 2, head.words());
     return true;
 }
 
-/// Where the next slot begins behind a hole; the end of the chunk: there is none.
+/// Where the next record begins behind an unwritten one; the end of the chunk: there is none.
 std::size_t ChunkParser::find_next() const {
     const auto* begin = reinterpret_cast<const std::uint64_t*>(bytes_.data() + at_);
     const auto* end = reinterpret_cast<const std::uint64_t*>(bytes_.data() + bytes_.size());
     for (const auto* from = begin; from < end;) {
-        // A slot begins one word before its head.
+        // A record begins one word before its head.
         const auto* nonzero = std::find_if(from, end, [](std::uint64_t value) { return value != 0; });
         if (nonzero == end) break;
         for (const auto* start : {nonzero - 1, nonzero}) {
@@ -85,18 +86,18 @@ std::size_t ChunkParser::find_next() const {
     return bytes_.size();
 }
 
-ChunkParser::Step ChunkParser::next(Slot& slot) {
-    // A slot that begins behind the limit was given up by its probe, which took one in the next chunk.
+ChunkParser::Step ChunkParser::next(EventRecord& record) {
+    // A record that begins behind the limit was given up by its probe, which took one in the next chunk.
     if (at_ > shm::kChunkLimit || (used_ != 0 && at_ >= used_)) return Step::end;
-    if (read(at_, slot)) {
-        at_ += slot.raw.size() * sizeof slot.raw[0];
-        return Step::slot;
+    if (read(at_, record)) {
+        at_ += record.raw.size() * sizeof record.raw[0];
+        return Step::record;
     }
-    return used_ != 0 || find_next() < bytes_.size() ? Step::hole : Step::end;
+    return used_ != 0 || find_next() < bytes_.size() ? Step::unwritten : Step::end;
 }
 
-void ChunkParser::skip_hole() {
-    ++holes_;
+void ChunkParser::skip_unwritten() {
+    ++unwritten_;
     at_ = find_next();
 }
 

@@ -1,4 +1,4 @@
-// Reads the slots of one chunk of shared memory (libprobe/format/events.h).
+// Reads the records of one chunk of shared memory (libprobe/format/events.h).
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace rdam::agent {
 
-/// What the parser has to know to tell a slot from leftovers.
-struct SlotRules {
+/// What the parser has to know to tell a record from leftovers.
+struct RecordRules {
     std::vector<std::uint16_t> enter_words;  ///< by function number
     std::vector<std::uint16_t> leave_words;
 };
 
 /// A copy: what it is made of may change in the chunk.
-struct Slot {
-    shm::SlotKind kind = shm::SlotKind::none;
+struct EventRecord {
+    shm::RecordKind kind = shm::RecordKind::none;
     std::uint32_t function = 0;  ///< pause: the shm::Pause
     std::uint16_t cpu = 0;
     std::uint64_t tsc = 0;
@@ -29,39 +29,40 @@ struct Slot {
     std::span<const std::uint64_t> words;  ///< of `raw`; enter: parameters; leave: the result
 };
 
-/// Walks the slots of a chunk. A slot may be reserved and not written: by a probe that a signal handler has
-/// interrupted, which writes it later, or never, if the handler jumped out or the thread was killed.
+/// Walks the records of a chunk. A record may be reserved and not written: by a probe that a signal handler
+/// has interrupted, which writes it later, or never, if the handler jumped out or the thread was killed.
 class ChunkParser {
   public:
-    enum class Step : std::uint8_t { slot, hole, end };
+    enum class Step : std::uint8_t { record, unwritten, end };
 
     /// `bytes` is the whole chunk. The thread that owns it may still be writing. `used` is where the next
-    /// slot would have begun; 0: not known, and a hole behind the last slot is not seen. Begins at `from`.
-    ChunkParser(std::span<const std::uint8_t> bytes, const SlotRules& rules, std::size_t used = 0,
+    /// record would have begun; 0: not known, and an unwritten one behind the last is not seen. Begins at
+    /// `from`.
+    ChunkParser(std::span<const std::uint8_t> bytes, const RecordRules& rules, std::size_t used = 0,
                 std::size_t from = shm::kChunkHeader)
         : bytes_(bytes), rules_(rules), used_(used), at_(from) {}
 
-    /// Stays where it is at a hole: the slot may be there the next time.
-    Step next(Slot& slot);
+    /// Stays where it is at an unwritten record: it may be there the next time.
+    Step next(EventRecord& record);
 
-    /// Passes over the hole and counts it. Its size is unknown, so the next slot that makes sense is looked
-    /// for.
-    void skip_hole();
+    /// Passes over the unwritten record and counts it. Its size is unknown, so the next record that makes
+    /// sense is looked for.
+    void skip_unwritten();
 
-    std::uint64_t holes() const { return holes_; }
-    std::size_t at() const { return at_; }  ///< bytes up to the end of the last slot
+    std::uint64_t unwritten() const { return unwritten_; }
+    std::size_t at() const { return at_; }  ///< bytes up to the end of the last record
 
   private:
     std::size_t size_of(shm::Head head) const;
-    bool read(std::size_t at, Slot& slot) const;
+    bool read(std::size_t at, EventRecord& record) const;
     std::size_t find_next() const;
     std::uint64_t word(std::size_t at) const;
 
     std::span<const std::uint8_t> bytes_;
-    const SlotRules& rules_;
+    const RecordRules& rules_;
     std::size_t used_;
     std::size_t at_;
-    std::uint64_t holes_ = 0;
+    std::uint64_t unwritten_ = 0;
 };
 
 }  // namespace rdam::agent

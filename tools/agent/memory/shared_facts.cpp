@@ -55,11 +55,11 @@ std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_
     const auto owner = copy_of(header.owner);
     if (shm::check_of(&owner, sizeof owner, 0) != copy_of(header.owner_check) || owner.chunk != chunk ||
         owner.slot >= shm::kMaxThreads ||
-        (owner.kind != shm::ChunkKind::slots && owner.kind != shm::ChunkKind::packed))
+        (owner.kind != shm::ChunkKind::records && owner.kind != shm::ChunkKind::packed))
         return {};
     const auto sequence = header.sequence.hear();
-    // Of slots it says which of them are packed already.
-    if (!sequence.whole && owner.kind == shm::ChunkKind::slots) return {};
+    // Of records it says which of them are packed already.
+    if (!sequence.whole && owner.kind == shm::ChunkKind::records) return {};
     const auto used = header.used.hear();
     const auto number = header.number.hear();
     ChunkFacts facts{.kind = owner.kind, .thread = owner.thread, .slot = owner.slot};

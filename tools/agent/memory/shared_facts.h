@@ -22,12 +22,12 @@ std::optional<RingEntry> read_entry(std::uint32_t entry, std::uint32_t chunks);
 
 /// Who has a chunk, and how far it goes.
 struct ChunkFacts {
-    shm::ChunkKind kind = shm::ChunkKind::slots;
+    shm::ChunkKind kind = shm::ChunkKind::records;
     std::uint32_t thread = 0;
     std::uint32_t slot = 0;
     std::uint32_t sequence = 0;
     std::uint32_t used = 0;    ///< bytes from its start, up to kChunkSize; 0: not known
-    std::uint32_t number = 0;  ///< of slots that were handed over; 0: they were not
+    std::uint32_t number = 0;  ///< of records that were handed over; 0: they were not
     bool whole = false;        ///< false: a part of this is damaged
 };
 /// Nothing: it is not known whose it is. `chunk` is one of the memory's.

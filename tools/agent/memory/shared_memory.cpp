@@ -24,11 +24,8 @@ Result<SharedMemory> SharedMemory::map(int fd) {
     SharedMemory shared(memory, size);
     const shm::Control& control = shared.control();
     shared.measured_.step = 1;
-    shared.start_ = {.pid = control.pid,
-                     .chunks = control.chunks,
-                     .clock = control.clock,
-                     .stack_period = control.stack_period,
-                     .max_overhead_ppm = control.max_overhead_ppm};
+    shared.start_ = {
+        .pid = control.pid, .chunks = control.chunks, .clock = control.clock, .settings = control.settings};
     if (control.magic != shm::kMagic || control.version != shm::kVersion || control.size != size ||
         shared.start_.chunks > shm::kMaxChunks ||
         static_cast<std::uint32_t>(shared.start_.clock) >= shm::kClocks ||

@@ -41,8 +41,12 @@ struct StartFacts {
     std::uint32_t pid = 0;
     std::uint32_t chunks = 0;
     shm::Clock clock = shm::Clock::rdtscp;
-    std::uint32_t stack_period = 0;
-    std::uint32_t max_overhead_ppm = 0;
+    settings::Values settings;
+
+    /// What the recorder may cost a thread, as a share of its own time; 0: everything is recorded.
+    double max_overhead() const {
+        return static_cast<double>(settings[settings::Id::max_overhead]) / settings::kMillionths;
+    }
 };
 
 class SharedMemory {

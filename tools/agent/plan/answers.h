@@ -4,7 +4,9 @@
 #include <map>
 #include <string>
 
-#include "tools/agent/plan/planning.h"
+#include "tools/agent/memory/shared_memory.h"
+#include "tools/agent/plan/configuration.h"
+#include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
 

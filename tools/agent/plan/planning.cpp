@@ -1,10 +1,6 @@
 #include "tools/agent/plan/planning.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -24,55 +20,6 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::size_t kMaxFunctions = shm::kFirstRegion;
-
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string{} : std::string{value};
-}
-
-std::string rank() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-        if (std::string value = variable(name); !value.empty()) return value;
-    return "0";
-}
-
-/// A program that a recorded one starts is not what the user has named, unless the starter is there for
-/// nothing else (a shell, env, mpirun).
-void place_in_tree(std::uint32_t pid, Configuration& configuration) {
-    const auto stat = read_stat(pid);
-    configuration.top = !stat || !is_recorded(stat->parent);
-    configuration.first = configuration.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
-}
-
-std::string expand(std::string_view pattern, std::uint32_t pid) {
-    std::string path;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        const char next = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-        char host[256] = "localhost";
-        switch (next) {
-            case 'p':
-                path += std::to_string(pid);
-                ++i;
-                break;
-            case 'h':
-                gethostname(host, sizeof host - 1);
-                path += host;
-                ++i;
-                break;
-            case 'r':
-                path += rank();
-                ++i;
-                break;
-            case '%':
-                path += '%';
-                ++i;
-                break;
-            default:
-                path += pattern[i];
-        }
-    }
-    return path;
-}
 
 FunctionList default_list() {
     FunctionList list;
@@ -186,27 +133,6 @@ std::string key_of_run(const trace::ProcessInfo& process) {
 }
 
 }  // namespace
-
-Configuration read_configuration(std::uint32_t pid) {
-    Configuration configuration;
-    if (const char* functions = std::getenv("RDAM_FUNCTIONS"); functions != nullptr)
-        configuration.functions = functions;
-    const std::string output = variable("RDAM_OUTPUT");
-    configuration.output = expand(output.empty() ? "trace.bin" : output, pid);
-    configuration.output_has_pid = expand(output, 0) != expand(output, 1);
-    configuration.run = variable("RDAM_RUN");
-    configuration.arguments = variable("RDAM_ARGS") != "0";
-    configuration.all_calls = variable("RDAM_ALL_CALLS") == "1";
-    configuration.verbose = variable("RDAM_VERBOSE") == "1";
-    configuration.children = variable("RDAM_CHILDREN") != "0";
-    const std::string switches = variable("RDAM_SWITCHES");
-    configuration.switches = switches == "off"  ? Switches::off
-                             : switches == "on" ? Switches::on
-                                                : Switches::automatic;
-    configuration.agent_cpus = variable("RDAM_AGENT_CPUS");
-    place_in_tree(pid, configuration);
-    return configuration;
-}
 
 Planning::Planning(const SharedMemory& shared, ProcessDescription& process,
                    const Configuration& configuration, trace::TraceInfo& info, std::function<bool()> unwanted)

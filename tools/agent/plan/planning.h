@@ -1,36 +1,18 @@
 // The first half of the agent's work: from the user's list to a plan in shared memory.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
-#include "tools/agent/switches/switch_recorder.h"
+#include "tools/agent/plan/configuration.h"
 #include "wrappers/plan/plan_store.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
-
-/// What the environment asks for (DESIGN §3).
-struct Configuration {
-    std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list
-    std::string output;                    ///< RDAM_OUTPUT, expanded
-    bool output_has_pid = false;           ///< %p is in it
-    std::string run;                       ///< RDAM_RUN: set by `rdam record`
-    bool arguments = true;                 ///< RDAM_ARGS
-    bool all_calls = false;                ///< RDAM_ALL_CALLS: marks on the list do not count
-    bool verbose = false;                  ///< RDAM_VERBOSE
-    bool children = true;                  ///< RDAM_CHILDREN
-    bool top = true;                       ///< its parent is not recorded: that it leaves no trace is news
-    bool first = true;  ///< top, or started by a mere launcher: what becomes of the list is news
-    Switches switches = Switches::automatic;  ///< RDAM_SWITCHES
-    std::string agent_cpus;                   ///< RDAM_AGENT_CPUS, as it is
-};
-
-Configuration read_configuration(std::uint32_t pid);
 
 /// Makes plans: one when the process starts, one for every change of its objects. All references must outlive
 /// it.

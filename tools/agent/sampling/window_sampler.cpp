@@ -24,7 +24,7 @@ WindowSampler::WindowSampler(const SharedMemory& shared, const TickRate& rate, d
       schedule_(share, rate.start_tsc() ^ shared.start().pid),
       opened_(rate.start_tsc()) {
     // The thread has the priority of the one that makes it: now an ordinary one.
-    if (shared.start().max_overhead_ppm != 0) start();
+    if (shared.start().max_overhead() != 0) start();
 }
 
 WindowSampler::~WindowSampler() {

@@ -28,10 +28,11 @@ constexpr int kTakeMilliseconds = 1000;
 
 }  // namespace
 
-SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, Switches wanted, trace::SwitchInfo& info)
+SwitchRecorder::SwitchRecorder(std::uint32_t pid, shm::Clock clock, settings::Switches wanted,
+                               trace::SwitchInfo& info)
     : wanted_(wanted), info_(info), clock_(clock) {
     info_.state = trace::SwitchInfo::State::off;
-    if (wanted == Switches::off) return;
+    if (wanted == settings::Switches::off) return;
     auto rings = SwitchRings::open(pid, clock_.source());
     wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!rings || wake_ < 0) {
@@ -113,7 +114,7 @@ void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
     const double per_second = static_cast<double>(in_window_) * 1e9 / static_cast<double>(elapsed);
     window_ns_ = now_ns;
     in_window_ = 0;
-    if (wanted_ == Switches::on || per_second <= kMaxPerSecond) return;
+    if (wanted_ == settings::Switches::on || per_second <= kMaxPerSecond) return;
     take(true);
     stopped_ = clock_.ticks(clock_.now_ns());
     why_stopped_ = fmt::format("{} context switches a second on one processor",

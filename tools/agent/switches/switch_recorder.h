@@ -21,16 +21,12 @@
 
 namespace rdam::agent {
 
-/// What the user wants (RDAM_SWITCHES). `automatic` stops when switches are so frequent that their records
-/// slow the program down; `on` never does.
-enum class Switches : std::uint8_t { automatic, on, off };
-
 /// A thread of its own empties the kernel's rings when one is half full, and once a second. The methods are
 /// for one other thread.
 class SwitchRecorder {
   public:
     /// Begins to record, or not: `info` (which must outlive this) says which, and why not.
-    SwitchRecorder(std::uint32_t pid, shm::Clock clock, Switches wanted, trace::SwitchInfo& info);
+    SwitchRecorder(std::uint32_t pid, shm::Clock clock, settings::Switches wanted, trace::SwitchInfo& info);
     ~SwitchRecorder();
     SwitchRecorder(const SwitchRecorder&) = delete;
     SwitchRecorder& operator=(const SwitchRecorder&) = delete;
@@ -50,7 +46,7 @@ class SwitchRecorder {
     void watch_rate(std::uint64_t records, std::uint64_t now_ns);
     void stop_thread();
 
-    const Switches wanted_;
+    const settings::Switches wanted_;
     trace::SwitchInfo& info_;
     SwitchClock clock_;
     int wake_ = -1;  ///< an eventfd: the thread is to end

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace rdam::agent {
 
 void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::TraceInfo& info) {
@@ -28,6 +31,23 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
             "the end of the run is not in the trace: system calls that the recorder needs fail in the "
             "program; allow pidfd_open, poll and futex if they are forbidden (seccomp), or enlarge the "
             "buffers with --buffer (RDAM_BUFFER)");
+}
+
+std::string why_dropped(std::uint32_t error) {
+    switch (error) {
+        case 0:
+            return "the buffers were full; make them larger with --buffer (RDAM_BUFFER)";
+        case EPERM:
+        case EACCES:
+        case EINVAL:
+        case ENOSYS:
+            return fmt::format(
+                "the kernel refused memory for more buffers (mprotect or madvise: {}); allow these calls "
+                "where they are forbidden (seccomp)",
+                std::strerror(static_cast<int>(error)));
+        default:
+            return "the machine had no memory for more buffers; free some, or record fewer functions";
+    }
 }
 
 }  // namespace rdam::agent

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "analyzer/trace/event.h"
 #include "libprobe/format/shared.h"
@@ -11,5 +12,9 @@ namespace rdam::agent {
 /// Adds to `info` what was lost and why. `damaged`: in how many places the process's memory made no sense so
 /// far.
 void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::TraceInfo& info);
+
+/// Why events were dropped, and the remedy. `error`: an errno, for which the machine gave no more buffers; 0:
+/// it gave what it was asked.
+std::string why_dropped(std::uint32_t error);
 
 }  // namespace rdam::agent

@@ -103,6 +103,14 @@ int await(pid_t pid) {
 
 }  // namespace
 
+Result<std::string> own_path() {
+    std::error_code error;
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error)
+        return fail("/proc/self/exe cannot be read: {}; mount /proc, which rdam needs", error.message());
+    return own.string();
+}
+
 Result<Program> find_program(std::vector<std::string> arguments) {
     Program program;
     program.path = find_in_path(arguments[0]);

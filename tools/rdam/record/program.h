@@ -15,6 +15,9 @@ struct Program {
     bool starts_others = false;  ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
 };
 
+/// The file of this very program.
+Result<std::string> own_path();
+
 /// Looks `arguments[0]` up in PATH as a shell does, and refuses what cannot be recorded: a file that does not
 /// exist or is no program; static, 32-bit, set-user-ID and Go programs.
 Result<Program> find_program(std::vector<std::string> arguments);

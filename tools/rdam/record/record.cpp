@@ -7,6 +7,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,9 +16,9 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <regex>
 
 #include "analyzer/trace/write/trace_name.h"
+#include "libprobe/format/settings.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/record/program.h"
@@ -36,14 +37,7 @@ struct Options {
     const CLI::Option* functions_given = nullptr;
     std::string output = "trace.bin";
     const CLI::Option* output_given = nullptr;
-    std::string buffer;
-    std::string stack_period;
-    std::string clock;
-    std::string when_full;
-    std::string max_overhead;
-    std::string switches;
-    std::string agent_cpus;
-    std::string counters;
+    std::array<std::string, settings::kCount> values;  ///< by settings::Id; empty: not given
     bool all_calls = false;
     bool no_arguments = false;
     bool no_children = false;
@@ -86,14 +80,13 @@ class TemporaryList {
 /// librdam.so relative to this program: the build tree's, or the installed one's.
 Result<std::string> find_library() {
     std::error_code error;
-    const fs::path own = fs::read_symlink("/proc/self/exe", error);
-    if (error)
-        return fail("/proc/self/exe cannot be read: {}; mount /proc, which rdam needs", error.message());
+    const auto own = own_path();
+    if (!own) return tl::unexpected(own.error());
     for (const char* place : {"../../libprobe/librdam.so", "../" RDAM_LIBDIR "/librdam.so"}) {
-        const fs::path candidate = (own.parent_path() / place).lexically_normal();
+        const fs::path candidate = (fs::path{*own}.parent_path() / place).lexically_normal();
         if (fs::exists(candidate, error)) return candidate.string();
     }
-    return fail("librdam.so is not where it was installed with {}: reinstall rdam", own.string());
+    return fail("librdam.so is not where it was installed with {}: reinstall rdam", *own);
 }
 
 std::string absolute(const std::string& path) {
@@ -177,17 +170,9 @@ Result<Variables> make_variables(const Options& options, const Program& program,
     }
     variables.emplace_back("RDAM_OUTPUT", output);
     variables.emplace_back("RDAM_RUN", run);
-    const auto set = [&](const char* name, const std::string& value) {
-        if (!value.empty()) variables.emplace_back(name, value);
-    };
-    set("RDAM_BUFFER", options.buffer);
-    set("RDAM_STACK_PERIOD", options.stack_period);
-    set("RDAM_CLOCK", options.clock);
-    set("RDAM_WHEN_FULL", options.when_full);
-    set("RDAM_MAX_OVERHEAD", options.max_overhead);
-    set("RDAM_SWITCHES", options.switches);
-    set("RDAM_AGENT_CPUS", options.agent_cpus);
-    set("RDAM_COUNTERS", options.counters);
+    for (const settings::Setting& each : settings::kTable)
+        if (const std::string& value = options.values[static_cast<std::size_t>(each.id)]; !value.empty())
+            variables.emplace_back(each.variable, value);
     if (options.all_calls) variables.emplace_back("RDAM_ALL_CALLS", "1");
     if (options.no_arguments) variables.emplace_back("RDAM_ARGS", "0");
     // Under a program that is recorded alone, what we start is not that one's child but a run of its own.
@@ -300,17 +285,23 @@ Result<int> run(const Options& options) {
     return *status == 0 && !whole ? kExitBadInput : *status;
 }
 
-/// A size that the recorder would not raise.
-bool is_enough(const std::string& size) {
-    constexpr double kLeast = 1 << 20;
-    const std::size_t unit = std::min(size.find_first_not_of("0123456789"), size.size());
-    double bytes = std::stod(size);
-    for (const char each : {'k', 'm', 'g'}) {
-        if (unit == size.size() || (size[unit] | 0x20) == 'b') break;
-        bytes *= 1024;
-        if ((size[unit] | 0x20) == each) break;
+/// What is wrong with the value; empty: nothing.
+std::string objection(const settings::Setting& setting, const std::string& text) {
+    std::uint64_t number = 0;
+    if (!text.empty() && settings::parse(setting, text, number)) return {};
+    if (setting.kind == settings::Kind::share && settings::parse(setting, text + "%", number))
+        return fmt::format("'{0}' may mean {0}% or {0} times: write {0}%, or a share up to 1", text);
+    return fmt::format("'{}' is not {}", text, setting.right);
+}
+
+CLI::Validator values_of(const settings::Setting& setting) {
+    if (setting.kind == settings::Kind::choice) {
+        std::vector<std::string> words;
+        for (std::string_view word; !(word = settings::choice(setting.choices, words.size())).empty();)
+            words.emplace_back(word);
+        return one_of(words);
     }
-    return bytes >= kLeast;
+    return {[&setting](const std::string& text) { return objection(setting, text); }, "VALUE"};
 }
 
 }  // namespace
@@ -326,77 +317,13 @@ Run add_record(CLI::App& app) {
                                            "Write the trace to FILE; %p stands for the pid, %h for the host, "
                                            "%r for the MPI or Slurm rank")
                                 ->option_text("FILE [$RDAM_OUTPUT, else trace.bin]");
-    app.add_option("--buffer", options->buffer, "Maximum memory for events not yet written, e.g. 256M or 4G")
-        ->option_text("SIZE [1/8 of memory or of the cgroup's limit, at least 1M]")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                static const std::regex size("[0-9]{1,12}([kKmMgG](i?[bB])?|[bB])?");
-                if (!std::regex_match(text, size)) return fmt::format("'{}' is not a size like 256M", text);
-                return is_enough(text) ? std::string{}
-                                       : fmt::format("'{}' is too small: the minimum is 1M", text);
-            },
-            "SIZE"));
-    app.add_option("--stack-period", options->stack_period,
-                   "Sample the call stack at the first and every N-th call from each call site; 0: never")
-        ->option_text("N [10000]")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                static const std::regex count("[0-9]{1,9}");
-                return std::regex_match(text, count)
-                           ? std::string{}
-                           : fmt::format("'{}' is not a number of calls like 10000", text);
-            },
-            "N"));
-    app.add_option("--clock", options->clock,
-                   "Clock to use: rdtscp; unfenced or rdtsc (cheaper, but scores of short functions become "
-                   "unreliable); or monotonic (the kernel's clock, a system call each time, for machines "
-                   "whose time-stamp counter is not steady)")
-        ->option_text("CLOCK [rdtscp]")
-        ->check(one_of({"rdtscp", "unfenced", "rdtsc", "monotonic"}));
-    app.add_option("--when-full", options->when_full,
-                   "When the buffers are full, wait for space, or drop events and count them")
-        ->option_text("wait|drop [wait]")
-        ->check(one_of({"wait", "drop"}));
-    app.add_option("--max-overhead", options->max_overhead,
-                   "Sample calls where recording all of them would cost a thread more than this share of its "
-                   "own time, e.g. 10%")
-        ->option_text("SHARE")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                static const std::regex share("[0-9]{1,6}([.][0-9]+)? ?%|[0-9]{1,4}([.][0-9]+)?");
-                const double value = std::regex_match(text, share) ? std::stod(text) : 0;
-                const bool percent = text.ends_with('%');
-                if (!percent && value > 1)
-                    return fmt::format("'{0}' could mean {0}% or {0} times: write {0}%, or a share up to 1",
-                                       text);
-                const double of_one = percent ? value / 100 : value;
-                constexpr double kLeast = 0.0001;
-                constexpr double kMost = 1000;
-                return of_one >= kLeast && of_one <= kMost
-                           ? std::string{}
-                           : fmt::format("'{}' is not a share like 10% (0.01% to 100000%)", text);
-            },
-            "SHARE"));
-    app.add_option("--switches", options->switches,
-                   "Record when threads are off-CPU: auto (until context switches become too frequent), on "
-                   "(at any cost) or off")
-        ->option_text("auto|on|off [auto]")
-        ->check(one_of({"auto", "on", "off"}));
-    app.add_option("--agent-cpus", options->agent_cpus,
-                   "Run rdam-agent, the process that writes the trace, on these processors, e.g. 3 or 0,2-3")
-        ->option_text("CPUS [those the program is not bound to, else all at low priority]")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                static const std::regex list("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
-                return std::regex_match(text, list)
-                           ? std::string{}
-                           : fmt::format("'{}' is not a list of processors like 3 or 0,2-3", text);
-            },
-            "LIST"));
-    app.add_option("--counters", options->counters,
-                   "Count the instructions of each call with a hardware counter, if the machine has one")
-        ->option_text("instructions|off [off]")
-        ->check(one_of({"instructions", "off"}));
+    for (const settings::Setting& each : settings::kTable) {
+        if (each.option.empty()) continue;
+        app.add_option(std::string{each.option}, options->values[static_cast<std::size_t>(each.id)],
+                       std::string{each.help})
+            ->option_text(std::string{each.takes})
+            ->check(values_of(each));
+    }
     app.add_flag("--all-calls", options->all_calls,
                  "Record every call to functions marked ~ in the list instead of sampling them");
     app.add_flag("--no-args", options->no_arguments, "Do not record parameters or return values");

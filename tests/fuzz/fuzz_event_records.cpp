@@ -1,5 +1,5 @@
-// Any bytes as a chunk of the memory that the profiled program shares with its helper: the walk ends, no slot
-// reaches out of the chunk, and what is packed of it can be read again.
+// Any bytes as a chunk of the memory that the profiled program shares with its helper: the walk ends, no
+// record reaches out of the chunk, and what is packed of it can be read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -74,21 +74,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::uint64_t> memory(shm::kChunkSize / sizeof(std::uint64_t));
     const std::span<std::uint8_t> chunk{reinterpret_cast<std::uint8_t*>(memory.data()), shm::kChunkSize};
     if (rest > 0) std::memcpy(chunk.data() + from, data + 1, rest);
-    const agent::SlotRules rules{.enter_words = {0, 1, 6}, .leave_words = {0, 1, 2}};
+    const agent::RecordRules rules{.enter_words = {0, 1, 6}, .leave_words = {0, 1, 2}};
     agent::ChunkParser parser{chunk, rules, (data[0] & 2U) == 0 ? 0 : from + rest, from};
     pack_and_read(memory.data() + from / sizeof(std::uint64_t),
                   memory.data() + (from + rest) / sizeof(std::uint64_t));
-    agent::Slot slot;
+    agent::EventRecord record;
     static volatile std::uint64_t sum = 0;  // so that the words are read
     for (std::size_t steps = 0;; ++steps) {
         require(steps <= chunk.size() && parser.at() <= chunk.size());
-        const agent::ChunkParser::Step step = parser.next(slot);
+        const agent::ChunkParser::Step step = parser.next(record);
         if (step == agent::ChunkParser::Step::end) break;
-        if (step == agent::ChunkParser::Step::hole) {
-            parser.skip_hole();
+        if (step == agent::ChunkParser::Step::unwritten) {
+            parser.skip_unwritten();
             continue;
         }
-        for (const std::uint64_t word : slot.words)
+        for (const std::uint64_t word : record.words)
             sum = sum + word;
     }
     return 0;

@@ -1,4 +1,4 @@
-#include "tools/agent/write/pack_finisher.h"
+#include "tools/agent/translate/pack_finisher.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ void store(std::span<std::uint8_t> bytes, std::size_t at, const T& value) {
     std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// Where a slot may begin, from the start of its chunk, or the last one may end.
+/// Where a record may begin, from the start of its chunk, or the last one may end.
 bool is_place(std::uint32_t offset) {
     return offset % sizeof(std::uint64_t) == 0 && offset >= shm::kChunkHeader && offset <= shm::kChunkSize;
 }
@@ -115,37 +115,37 @@ void PackFinisher::note_end(std::uint32_t thread, std::uint32_t number) {
     if (numbers_[thread] != number) ++damaged_;
 }
 
-std::optional<shm::Record> PackFinisher::next_record(std::span<const std::uint8_t> records) {
-    if (records.size() < sizeof(shm::Record)) return {};
-    const auto record = load<shm::Record>(records, 0);
-    if (record.size < sizeof record || record.size > records.size() || record.size % 8 != 0 ||
-        shm::check_of_record(records.data(), record.size) != record.check)
+std::optional<shm::PackHeader> PackFinisher::next_header(std::span<const std::uint8_t> packed) {
+    if (packed.size() < sizeof(shm::PackHeader)) return {};
+    const auto header = load<shm::PackHeader>(packed, 0);
+    if (header.size < sizeof header || header.size > packed.size() || header.size % 8 != 0 ||
+        shm::check_of_pack(packed.data(), header.size) != header.check)
         return {};
-    return record;
+    return header;
 }
 
-std::size_t PackFinisher::add_records(std::uint32_t thread, std::span<const std::uint8_t> records,
-                                      trace::Packs& packs) {
+std::size_t PackFinisher::add_packed(std::uint32_t thread, std::span<const std::uint8_t> packed,
+                                     trace::Packs& packs) {
     Thread& data = threads_[thread];
-    const std::size_t all = records.size();
-    while (!records.empty()) {
-        const auto record = next_record(records);
-        if (!record) break;
+    const std::size_t all = packed.size();
+    while (!packed.empty()) {
+        const auto header = next_header(packed);
+        if (!header) break;
         // A gap is before the first of a chunk's events.
-        if (packs.events > 0 && record->number > numbers_[thread] + 1) return all - records.size();
-        if (note_number(thread, record->number)) {
+        if (packs.events > 0 && header->number > numbers_[thread] + 1) return all - packed.size();
+        if (note_number(thread, header->number)) {
             packs.gap = packs.gap || std::exchange(data.gap, false);
-            const auto content = records.subspan(sizeof *record, record->size - sizeof *record);
+            const auto content = packed.subspan(sizeof *header, header->size - sizeof *header);
             bool good = false;
-            if (record->kind == shm::RecordKind::stack) good = add_stack(data, content);
-            if (record->kind == shm::RecordKind::pack && is_place(record->end))
+            if (header->kind == shm::PackKind::stack) good = add_stack(data, content);
+            if (header->kind == shm::PackKind::pack && is_place(header->end))
                 good = add_pack(data, content, packs);
             if (!good) break;
-            if (record->kind == shm::RecordKind::pack) data.packed = {record->sequence, record->end};
+            if (header->kind == shm::PackKind::pack) data.packed = {header->sequence, header->end};
         }
-        records = records.subspan(record->size);
+        packed = packed.subspan(header->size);
     }
-    if (records.empty()) return all;
+    if (packed.empty()) return all;
     ++damaged_;
     data.gap = true;
     return all;
@@ -227,14 +227,15 @@ bool PackFinisher::add_stack(Thread& thread, std::span<const std::uint8_t> bytes
     return true;
 }
 
-void PackFinisher::add_slot(std::uint32_t thread, std::span<const std::uint64_t> slot, trace::Packs& packs) {
+void PackFinisher::add_record(std::uint32_t thread, std::span<const std::uint64_t> record,
+                              trace::Packs& packs) {
     pack::PendingStacks& pending = threads_[thread].pending;
-    const std::uint64_t* at = slot.data();
-    const pack::Stop stop = packer_->run(at, at + slot.size(), pending);
-    if (stop == pack::Stop::hole) ++damaged_;
+    const std::uint64_t* at = record.data();
+    const pack::Stop stop = packer_->run(at, at + record.size(), pending);
+    if (stop == pack::Stop::unwritten) ++damaged_;
     if (stop != pack::Stop::full) return;
     flush(thread, packs);
-    if (packer_->run(at, slot.data() + slot.size(), pending) != pack::Stop::end) ++damaged_;
+    if (packer_->run(at, record.data() + record.size(), pending) != pack::Stop::end) ++damaged_;
 }
 
 void PackFinisher::flush(std::uint32_t thread, trace::Packs& packs) {

@@ -1,28 +1,50 @@
-// What the drained events cost the program: the rates of functions, and what is said of those that are too
-// hot.
+#include "tools/agent/sampling/cost_watch.h"
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
-#include "tools/agent/write/drain.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
+namespace {
 
-std::optional<Budget> Drain::make_budget(const SharedMemory& shared, double ticks_per_second) {
+std::optional<Budget> make_budget(const SharedMemory& shared, double ticks_per_second) {
     constexpr double kWindowSeconds = 2e-3;
-    if (shared.start().max_overhead_ppm == 0) return {};
+    if (shared.start().max_overhead() == 0) return {};
     const auto ticks = [](std::uint64_t x16) { return static_cast<double>(x16) / 16; };
     const shm::Measured& measured = shared.measured();
-    return Budget(shared.start().max_overhead_ppm * 1e-6,
+    return Budget(shared.start().max_overhead(),
                   {.recorded = ticks(measured.probe_ticks_x16),
                    .unrecorded = ticks(measured.unrecorded_ticks_x16),
                    .inside = ticks(measured.inside_ticks_x16)},
                   kWindowSeconds * ticks_per_second);
 }
 
+}  // namespace
+
+CostWatch::CostWatch(const SharedMemory& shared, double ticks_per_second, trace::TraceInfo& info,
+                     WindowSampler& windows)
+    : shared_(shared),
+      info_(info),
+      windows_(windows),
+      budget_(make_budget(shared, ticks_per_second)),
+      first_moments_(info) {}
+
 /// Under a budget nothing needs to be said: what is too hot is sampled.
-void Drain::look_at_first_moments() {
-    if (!decoder_.decode(packs_, info_)) return;
+void CostWatch::see(std::uint32_t thread, const trace::Packs& packs) {
+    if (budget_)
+        keep_budget(thread, packs);
+    else if (first_moments_.wants_next())
+        look_at_first_moments(packs);
+}
+
+void CostWatch::thread_ended(std::uint32_t thread) {
+    if (budget_) budget_->ended(thread);
+}
+
+void CostWatch::look_at_first_moments(const trace::Packs& packs) {
+    if (!decoder_.decode(packs, info_)) return;
     first_moments_.see(std::as_const(decoder_).events());
     shm::Control& control = shared_.control();
     if (control.notice_size.load() != 0) return;  // the last one is not printed yet
@@ -34,8 +56,8 @@ void Drain::look_at_first_moments() {
 }
 
 /// Regions have no rate: the program's author has chosen how often they are.
-void Drain::watch_cost(std::uint32_t thread) {
-    if (!decoder_.decode(packs_, info_)) return;
+void CostWatch::keep_budget(std::uint32_t thread, const trace::Packs& packs) {
+    if (!decoder_.decode(packs, info_)) return;
     std::uint64_t last = 0;
     for (const trace::Event& event : std::as_const(decoder_).events()) {
         last = std::max(last, event.tsc);
@@ -53,7 +75,7 @@ void Drain::watch_cost(std::uint32_t thread) {
     if (last != 0 && budget_->seen(thread, last)) set_rates();
 }
 
-void Drain::set_rates() {
+void CostWatch::set_rates() {
     shm::Control& control = shared_.control();
     const std::size_t functions = std::min<std::size_t>(info_.functions.size(), shm::kFirstRegion);
     for (std::uint32_t i = 0; i < functions; ++i) {

@@ -1,4 +1,4 @@
-#include "tools/agent/memory/ring_reader.h"
+#include "tools/agent/queue/ring_reader.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tools/agent/write/first_moments.h"
+#include "tools/agent/sampling/first_moments.h"
 
 #include <fmt/format.h>
 

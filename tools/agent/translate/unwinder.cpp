@@ -1,4 +1,4 @@
-#include "tools/agent/write/unwinder.h"
+#include "tools/agent/translate/unwinder.h"
 
 #include <libunwind.h>
 

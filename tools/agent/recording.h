@@ -1,0 +1,65 @@
+// The second half of the agent's work, put together: chunks that come through the queue are translated,
+// looked at for what they cost, and written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/write/trace_name.h"
+#include "tools/agent/memory/shared_memory.h"
+#include "tools/agent/process/process_facts.h"
+#include "tools/agent/queue/chunk_queue.h"
+#include "tools/agent/queue/thread_table.h"
+#include "tools/agent/sampling/cost_watch.h"
+#include "tools/agent/sampling/window_sampler.h"
+#include "tools/agent/translate/event_translator.h"
+#include "tools/agent/write/trace_file.h"
+
+namespace rdam::agent {
+
+/// Not thread-safe. All references must outlive it.
+class Recording {
+  public:
+    /// `info` has all that is known before the first event, and is completed. `wanted` and `name`: TraceFile.
+    Recording(const SharedMemory& shared, const ProcessDescription& process, trace::TraceInfo& info,
+              const TickRate& rate, WindowSampler& windows, std::string wanted, trace::NameLock& name);
+
+    ChunkQueue& chunks() { return chunks_; }
+    EventTranslator& translator() { return translator_; }
+    TraceFile& file() { return file_; }
+
+    /// Something else in the shared memory made no sense.
+    void note_damage() { ++damaged_; }
+
+    /// Opens the file if the first event is near: the first process with events gets the name.
+    void note_events();
+
+    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is
+    /// said if `tell_none`.
+    std::string finish(bool clean_end, bool tell_none);
+
+  private:
+    class WatchedFile : public PackSink {
+      public:
+        WatchedFile(CostWatch& cost, TraceFile& file) : cost_(cost), file_(file) {}
+        void append(std::uint32_t thread, const trace::Packs& packs) override;
+        void thread_ended(std::uint32_t thread) override;
+
+      private:
+        CostWatch& cost_;
+        TraceFile& file_;
+    };
+
+    const SharedMemory& shared_;
+    trace::TraceInfo& info_;
+    TraceFile file_;
+    CostWatch cost_;
+    WatchedFile sink_;
+    EventTranslator translator_;
+    ThreadTable threads_;
+    ChunkQueue chunks_;
+    std::uint64_t damaged_ = 0;
+};
+
+}  // namespace rdam::agent
