@@ -1,9 +1,9 @@
 // Asking the run's starter for an agent.
 //
 // A process's agent is an orphan by birth, and orphans are handed to the nearest ancestor that takes them in
-// (PR_SET_CHILD_SUBREAPER): a program that did not make it would find it among its children. So the first
-// process of a run leaves a starter behind, before the program runs, and the agents of all later processes
-// are the starter's children (tools/agent/starter.h).
+// (PR_SET_CHILD_SUBREAPER): a program that did not make it would find it among its children. So `rdam record`
+// makes a starter, or the first process of a run without it leaves one behind, before the program runs, and
+// the agents of all other processes are the starter's children (tools/agent/starter.h).
 #pragma once
 
 #include <cstdint>

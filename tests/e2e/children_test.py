@@ -226,9 +226,11 @@ class Followed(Processes):
         return f"env LD_PRELOAD= {RDAM}"
 
     def test_wrong_value(self):
-        done = self.preload("work", PROGRAMS / "counts", RDAM_CHILDREN="yes")
-        self.assertEqual(done.returncode, 3)
-        self.assertIn(b"RDAM_CHILDREN='yes' is not 0 or 1", done.stderr)
+        for name in ("RDAM_CHILDREN", "RDAM_ALL_CALLS"):
+            with self.subTest(name):
+                done = self.preload("work", PROGRAMS / "counts", **{name: "yes"})
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(f"{name}='yes' is not 0 or 1", done.stderr.decode())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Programs in places where not everything is allowed, or not everything is there."""
 
 import contextlib
+import ctypes
 import os
 import pathlib
 import re
@@ -13,6 +14,8 @@ import time
 import unittest
 
 from harness import LIBRDAM, PROGRAMS, RDAM, TIMEOUT, Case, agents_of
+
+PR_SET_CHILD_SUBREAPER = 36
 
 ORPHANS = PROGRAMS / "orphans"
 
@@ -117,6 +120,17 @@ class Subreaper(Case):
                                  capture_output=True, timeout=TIMEOUT, check=False)
         self.assertIn(b"3 own, 0 strangers, 1", program.stdout)
         self.assertEqual(self.calls(), [1] + self.CHILDREN * [1000])
+
+    def test_around_the_command(self):
+        # Who takes in orphans around `rdam record` gets none of its.
+        set_subreaper = ctypes.CDLL(None).prctl
+        set_subreaper(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self.addCleanup(set_subreaper, PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        for command in ((PROGRAMS / "counts", "1", "10"), ("sh", "-c", f"'{PROGRAMS / 'counts'}' 1 10; '{PROGRAMS / 'children'}' fork 3")):
+            for _ in range(5):
+                self.rdam("record", "-f", "work", "--", *command)
+                with self.assertRaises(ChildProcessError):
+                    os.waitpid(-1, os.WNOHANG)
 
     def test_a_starter_that_was_killed(self):
         # Everything is recorded all the same, by agents that the program may see.

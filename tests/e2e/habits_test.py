@@ -293,6 +293,9 @@ class CommandLine(Case):
         done = self.preload("work", PROGRAMS / "counts", "1", "10", RDAM_BUFFER="\x1b[31m\u202e")
         self.assertEqual(done.returncode, 3)
         self.assertIn(b"RDAM_BUFFER='?[31m???' is not a size like 256M", done.stderr)
+        done = self.preload("work", PROGRAMS / "counts", "1", "10", RDAM_OUTPUT="no\x1b[31m\u202e/x.bin")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"/no\\x1b[31m\\u{202e}/x.bin: No such file or directory", done.stderr)
 
     def test_a_window_behind_the_end(self):
         for trace in ("trace.bin", "other.bin"):

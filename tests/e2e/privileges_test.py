@@ -89,6 +89,21 @@ class Drops(Case):
         self.assertEqual(self.counts(f"trace.{child}.bin"), {"work": 600_000})
 
 
+class Namespaces(Case):
+    def test_numbers_of_another_namespace_say_nothing(self):
+        # There /proc/1 is not the program.
+        self.folder.chmod(0o777)
+        inside = ("unshare", "--map-root-user", "--pid", "--fork")
+        user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        if self.run_in_folder(*inside, "true", **user).returncode != 0:
+            self.skipTest("no user namespace can be made here")
+        done = self.run_in_folder(*inside, COUNTS, "1", "10", env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": "work", "RDAM_CACHE": ""}, **user)
+        if b"cannot be preloaded" in done.stderr:
+            self.skipTest("another user cannot read the build directory")
+        self.assertNotIn(b"the recorder keeps rights", done.stderr)
+        self.assertEqual(self.counts(), {"work": 10})
+
+
 class Ends(Case):
     def test_no_agent_ends_by_a_signal(self):
         # Agents are handed to whoever takes in orphans.

@@ -36,6 +36,7 @@
 #include "tools/agent/switches/switch_recorder.h"
 #include "tools/agent/watch.h"
 #include "tools/agent/write/output_file.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam::agent {
 namespace {
@@ -78,6 +79,11 @@ void describe_clock(const SharedMemory& shared, const TickRate& rate, trace::Clo
 
 void put_message(shm::Control& control, const std::string& text) {
     control.message_size = static_cast<std::uint32_t>(text.copy(control.message, sizeof control.message));
+}
+
+/// With a name of the user's in it, perhaps.
+void refuse_for(const SharedMemory& shared, const Error& error) {
+    refuse(shared, "rdam: " + printable(error.message) + "\n");
 }
 
 /// Instructions are counted for those who ask for it: they are told when they are not.
@@ -229,14 +235,14 @@ int run(int fd) {
     TickRate rate(shared->start().clock);
     auto described = shared->describe_process();
     if (!described) {
-        refuse(*shared, "rdam: " + described.error().message + "\n");
+        refuse_for(*shared, described.error());
         return 0;
     }
     ProcessDescription& process = *described;
     const Configuration configuration = read_configuration(process.pid, shared->start().settings);
     const auto processors = read_agent_cpus(configuration.agent_cpus);
     if (!processors) {
-        refuse(*shared, "rdam: " + processors.error().message + "\n");
+        refuse_for(*shared, processors.error());
         return 0;
     }
     trace::TraceInfo info;
@@ -283,7 +289,7 @@ int run(int fd) {
     const trace::NameLock none;
     if (const auto writable = trace::check_place(output, output == configuration.output ? name : none);
         !writable) {
-        refuse(*shared, "rdam: " + writable.error().message + "\n");
+        refuse_for(*shared, writable.error());
         return 0;
     }
     name.tell_planned();

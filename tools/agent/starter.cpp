@@ -33,6 +33,7 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::string_view kTitle = "rdam-starter";
+constexpr std::string_view kOfParent = "parent";
 constexpr int kBacklog = 512;
 constexpr long kMaxSeconds = 5;
 
@@ -160,7 +161,10 @@ int start_agent(int connection, const ucred& peer, const char* agent) {
 /// Those who have asked, and when all of them have ended.
 class Server {
   public:
-    Server(int listening, int first, const char* agent) : agent_(agent) { watch(first, listening); }
+    /// `first` is a process, or with `asks` a connection to it, which it closes at the run's end.
+    Server(int listening, int first, bool asks, const char* agent) : agent_(agent), asks_(asks) {
+        watch(first, listening);
+    }
 
     /// False: there is nobody left to ask.
     bool wait() {
@@ -174,8 +178,9 @@ class Server {
         // Answering adds to the clients.
         for (std::size_t i = 0; i < polled.size(); i += 2)
             if (polled[i + 1].revents != 0) answer_all(polled[i + 1].fd);
-        for (std::size_t i = 0; i < polled.size(); i += 2)
-            if (polled[i].revents != 0) end(clients_[i / 2], i == 0);
+        // The first process last: it asks whether there are others.
+        for (std::size_t i = polled.size(); i >= 2; i -= 2)
+            if (polled[i - 2].revents != 0) end(clients_[i / 2 - 1], i == 2);
         clients_.erase(std::remove_if(clients_.begin() + 1, clients_.end(),
                                       [](const Client& client) { return client.process == kNone; }),
                        clients_.end());
@@ -197,10 +202,11 @@ class Server {
 
     /// The socket of the first process stays: under its name fork children look for us as their parents did.
     void end(Client& client, bool first) {
+        --living_;
+        if (first && asks_ && living_ > 0 && write(client.process, "", 1) < 0) asks_ = false;
         close(client.process);
         if (!first && client.listening != kNone) close(client.listening);
         client.process = kNone;
-        --living_;
     }
 
     void answer_all(int listening) {
@@ -223,6 +229,7 @@ class Server {
     }
 
     const char* agent_;
+    bool asks_;
     std::vector<Client> clients_;  ///< the first stays
     std::size_t living_ = 0;
 };
@@ -258,12 +265,14 @@ int serve_run(const char* const* arguments) {
     if (chdir("/") != 0) return 1;
     // Nobody waits for the agents.
     std::signal(SIGCHLD, SIG_IGN);
-    const int listening = std::atoi(arguments[kListening]);
+    const bool of_parent = arguments[kListening] == kOfParent;
+    const int listening = of_parent ? listen_for(getppid()) : std::atoi(arguments[kListening]);
     const int first = std::atoi(arguments[kFirst]);
+    if (listening < 0 || (of_parent && write(first, "", 1) != 1)) return 1;
     for (const int fd : {listening, first})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, kTitle.data());
-    Server server(listening, first, arguments[kAgent]);
+    Server server(listening, first, of_parent, arguments[kAgent]);
     while (server.wait()) {
     }
     return 0;

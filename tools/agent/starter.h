@@ -1,4 +1,4 @@
-// The process that starts the agents of a run but the first one's.
+// The process that starts the agents of a run; without `rdam record` all but the first one's.
 //
 // An agent outlives the process that it records, so it is an orphan by birth, and the kernel hands orphans to
 // the nearest ancestor that takes them in: a program that becomes such an ancestor would get the agents of
@@ -16,7 +16,10 @@ namespace rdam::agent {
 /// thread.
 void leave_starter(const char* agent, int pid);
 
-/// Whether main() was called by leave_starter().
+/// Whether main() was called by leave_starter(); or by `rdam record` for the run that it begins
+/// (tools/rdam/starter.h), as `rdam-starter AGENT parent SOCKET`. Its parent gets a byte through the socket
+/// when it may be asked, and closes its half at the end; another byte then says that there are processes of
+/// the run left, for which it goes on.
 bool is_starter(int count, const char* const* arguments);
 
 /// What the starter runs. Its exit code.

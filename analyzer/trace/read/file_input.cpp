@@ -21,7 +21,7 @@ std::string text_of(int error) {
 
 /// The lock is let go at once: it tells that the recorder is done, and must not look to the next one like a
 /// recorder.
-void wait_for_recorder(int fd, const std::function<void()>& waiting) {
+void wait_for_lock(int fd, const std::function<void()>& waiting) {
     using namespace std::chrono;
     const auto patience = steady_clock::now() + seconds(1);
     while (flock(fd, LOCK_SH | LOCK_NB) != 0) {
@@ -81,7 +81,7 @@ FileInput& FileInput::operator=(FileInput&& other) noexcept {
     return *this;
 }
 
-Result<FileInput> FileInput::open(const std::string& path, const std::function<void()>& waiting) {
+Result<FileInput> FileInput::open(const std::string& path) {
     FileInput file;
     file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file.fd_ < 0) {
@@ -94,11 +94,16 @@ Result<FileInput> FileInput::open(const std::string& path, const std::function<v
     if (fstat(file.fd_, &status) != 0)
         return fail("cannot read {}: {}; check the file", path, text_of(errno));
     if (!S_ISREG(status.st_mode)) return fail("{} is {}", path, kind_of(status.st_mode));
-    wait_for_recorder(file.fd_, waiting);
-    if (fstat(file.fd_, &status) != 0)
-        return fail("cannot read {}: {}; check the file", path, text_of(errno));
     file.size_ = static_cast<std::uint64_t>(status.st_size);
     return file;
+}
+
+Result<void> FileInput::wait_for_recorder(const std::string& path, const std::function<void()>& waiting) {
+    wait_for_lock(fd_, waiting);
+    struct stat status {};
+    if (fstat(fd_, &status) != 0) return fail("cannot read {}: {}; check the file", path, text_of(errno));
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    return {};
 }
 
 std::size_t FileInput::read(std::uint64_t offset, std::span<std::uint8_t> into) const {

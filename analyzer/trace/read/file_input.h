@@ -21,9 +21,11 @@ class FileInput {
     FileInput(const FileInput&) = delete;
     FileInput& operator=(const FileInput&) = delete;
 
-    /// Opens a regular file without ever blocking on it, then waits until no recorder has it locked
-    /// (`waiting` is called once if that takes more than a second).
-    static Result<FileInput> open(const std::string& path, const std::function<void()>& waiting);
+    /// Opens a regular file without ever blocking on it.
+    static Result<FileInput> open(const std::string& path);
+
+    /// Waits until no recorder has it locked (`waiting` is called once if that takes more than a second).
+    Result<void> wait_for_recorder(const std::string& path, const std::function<void()>& waiting);
 
     /// Reads up to into.size() bytes at `offset`; fewer only at the end of the file or on an error of the
     /// disk. Thread-safe.
@@ -37,7 +39,7 @@ class FileInput {
         return format::load<Record>(bytes);
     }
 
-    std::uint64_t size() const { return size_; }  ///< when it was opened
+    std::uint64_t size() const { return size_; }  ///< when it was opened, or had been waited for
 
   private:
     int fd_ = -1;

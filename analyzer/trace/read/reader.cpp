@@ -277,12 +277,24 @@ TraceReader::TraceReader(TraceReader&&) noexcept = default;
 TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
 
 Result<TraceReader> TraceReader::open(const std::string& path, const std::function<void()>& waiting) {
-    auto file = FileInput::open(path, waiting);
+    auto file = FileInput::open(path);
     if (!file) return tl::unexpected(file.error());
+    if (const auto ended = file->wait_for_recorder(path, waiting); !ended)
+        return tl::unexpected(ended.error());
+    return read(std::move(*file), path);
+}
+
+Result<TraceReader> TraceReader::open_as_it_is(const std::string& path) {
+    auto file = FileInput::open(path);
+    if (!file) return tl::unexpected(file.error());
+    return read(std::move(*file), path);
+}
+
+Result<TraceReader> TraceReader::read(FileInput file, const std::string& path) {
     TraceReader reader;
     reader.state_ = std::make_unique<State>();
     State& state = *reader.state_;
-    state.file = std::move(*file);
+    state.file = std::move(file);
     state.path = path;
     try {
         if (auto good = check_header(state.file, path, state.damage); !good)

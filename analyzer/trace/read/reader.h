@@ -13,6 +13,8 @@
 
 namespace rdam::trace {
 
+class FileInput;
+
 /// What was wrong with the file, for the report's header.
 struct Damage {
     bool bad_header = false;       ///< the file's first bytes are damaged: its chunks say that it is a trace
@@ -28,6 +30,8 @@ class TraceReader {
     /// `waiting` once if that takes more than a second). Errors: no such file, not a trace, a newer format
     /// version, nothing readable in it.
     static Result<TraceReader> open(const std::string& path, const std::function<void()>& waiting = {});
+    /// The same of what is there now: a file that is still being written has no end yet.
+    static Result<TraceReader> open_as_it_is(const std::string& path);
     ~TraceReader();
     TraceReader(TraceReader&&) noexcept;
     TraceReader& operator=(TraceReader&&) noexcept;
@@ -63,6 +67,8 @@ class TraceReader {
 
   private:
     TraceReader();
+    static Result<TraceReader> read(FileInput file, const std::string& path);
+
     struct State;
     std::unique_ptr<State> state_;
 };

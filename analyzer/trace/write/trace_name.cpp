@@ -33,7 +33,9 @@ struct Content {
     std::array<char, 512> failure{};
     std::array<char, 8> events{};
     std::array<char, 8> planned{};
+    std::array<char, 3072> inner{};
 };
+static_assert(sizeof(Content) <= 4096);  // a page of a disk that may have few
 
 template <std::size_t Size>
 std::array<char, Size> as_array(std::string_view text) {
@@ -226,6 +228,15 @@ bool NameLock::tell_failure(std::string_view reason) {
     return write_at(fd_, text.data(), text.size(), offsetof(Content, failure));
 }
 
+void NameLock::tell_inner(std::string_view path) {
+    if (state_ != State::held) return;
+    std::string paths = inner();
+    if (!paths.empty()) paths += '\n';
+    paths += path;
+    if (paths.size() >= sizeof Content::inner) return;
+    write_at(fd_, paths.data(), paths.size(), offsetof(Content, inner));
+}
+
 bool NameLock::has_plan() const {
     return state_ == State::held && read_content(fd_).planned[0] != '\0';
 }
@@ -236,6 +247,10 @@ bool NameLock::has_events() const {
 
 std::string NameLock::failure() const {
     return state_ == State::held ? as_text(read_content(fd_).failure) : std::string{};
+}
+
+std::string NameLock::inner() const {
+    return state_ == State::held ? as_text(read_content(fd_).inner) : std::string{};
 }
 
 }  // namespace rdam::trace

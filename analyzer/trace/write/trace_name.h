@@ -54,9 +54,13 @@ class NameLock {
     void tell_events();
     /// … and why they are not in the trace. The first reason stays. False: nobody can be told.
     bool tell_failure(std::string_view reason);
+    /// … and that a recording inside the run has written the trace `path`. Those for which there is no room
+    /// are left out.
+    void tell_inner(std::string_view path);
     bool has_plan() const;
     bool has_events() const;
     std::string failure() const;
+    std::string inner() const;  ///< what was told, one path a line
 
   private:
     enum class Step { done, again, busy, others };

@@ -110,6 +110,24 @@ TEST_CASE("a reader waits for the recorder") {
     CHECK(events == 1);
 }
 
+TEST_CASE("what is there is read without waiting") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("trace.bin");
+    TraceWriter writer = writer_of(path);
+    TraceInfo info = info_of_one_function();
+    info.process.run = "run";
+    REQUIRE(writer.describe(info));
+    ChunkEncoder encoder;
+    encode(encoder, {enter(1, 0, {1})});
+    REQUIRE(writer.append(0, encoder));
+    const auto reader = TraceReader::open_as_it_is(path);
+    REQUIRE(reader);
+    CHECK(reader->damage().no_index);
+    CHECK(reader->info().process.run == "run");
+    REQUIRE(writer.finish(info));
+    CHECK_FALSE(TraceReader::open_as_it_is(path)->damage().no_index);
+}
+
 TEST_CASE("a reader that finds the file free does not lock it") {
     const TemporaryDirectory directory;
     const std::string path = directory.file("trace.bin");

@@ -56,6 +56,11 @@ TEST_CASE("the processes of a run tell each other what is missing", "[name]") {
     CHECK(tells.tell_failure("the disk is full"));
     CHECK(tells.tell_failure("something else"));
     CHECK(listens.failure() == "the disk is full");
+    CHECK(listens.inner().empty());
+    tells.tell_inner("/a/inner.bin");
+    tells.tell_inner(std::string(5000, 'x'));
+    tells.tell_inner("/b.bin");
+    CHECK(listens.inner() == "/a/inner.bin\n/b.bin");
 }
 
 TEST_CASE("where no lock can be made the name is nobody's", "[name]") {

@@ -23,10 +23,13 @@ std::string rank() {
 }
 
 /// A program that a recorded one starts is not what the user has named, unless the starter is there for
-/// nothing else (a shell, env, mpirun).
+/// nothing else (a shell, env, mpirun), or is a recording of its own (`rdam record` under another one).
 void place_in_tree(std::uint32_t pid, Configuration& configuration) {
     const auto stat = read_stat(pid);
-    configuration.top = !stat || !is_recorded(stat->parent);
+    const bool same_run =
+        stat && is_recorded(stat->parent) &&
+        (configuration.run.empty() || has_variable(stat->parent, "RDAM_RUN=", configuration.run));
+    configuration.top = !same_run;
     configuration.first = configuration.top || Catalogue::builtin().is_launcher(program_name(stat->parent));
 }
 

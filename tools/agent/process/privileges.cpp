@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string>
 #include <utility>
 
 namespace rdam::agent {
@@ -26,6 +27,18 @@ bool has(const Ids& ids, std::uint32_t id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
+/// In a PID namespace that has no /proc of its own the numbers there are other processes'.
+bool proc_is_of_our_namespace() {
+    char text[32];
+    const ssize_t size = readlink("/proc/self", text, sizeof text);
+    return size > 0 && std::to_string(getpid()) == std::string(text, static_cast<std::size_t>(size));
+}
+
+int open_status(std::uint32_t pid) {
+    if (!proc_is_of_our_namespace()) return -1;
+    return open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC);
+}
+
 }  // namespace
 
 std::optional<Credentials> parse_credentials(const std::string& status) {
@@ -44,10 +57,7 @@ std::optional<Credentials> parse_credentials(const std::string& status) {
 }
 
 Privileges::Privileges(std::uint32_t program, std::function<void()> before)
-    : status_(open(("/proc/" + std::to_string(program) + "/status").c_str(), O_RDONLY | O_CLOEXEC)),
-      user_(geteuid()),
-      group_(getegid()),
-      before_(std::move(before)) {}
+    : status_(open_status(program)), user_(geteuid()), group_(getegid()), before_(std::move(before)) {}
 
 Privileges::~Privileges() {
     if (status_ >= 0) close(status_);

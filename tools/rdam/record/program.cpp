@@ -140,7 +140,9 @@ void survive_file_limit() {
 Result<int> run_program(const Program& program,
                         const std::vector<std::pair<std::string, std::string>>& variables) {
     int failure[2];
-    if (pipe2(failure, O_CLOEXEC) != 0) return fail("cannot make a pipe: {}", std::strerror(errno));
+    if (pipe2(failure, O_CLOEXEC) != 0)
+        return fail("cannot make a pipe: {}{}", std::strerror(errno),
+                    errno == EMFILE ? " (raise ulimit -n)" : "");
     const pid_t pid = fork();
     if (pid < 0) return fail("cannot start '{}': {}", program.path, std::strerror(errno));
     if (pid == 0) become(program, variables, failure[1]);

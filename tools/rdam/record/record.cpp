@@ -16,13 +16,16 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/settings.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
+#include "tools/rdam/record/outer_recording.h"
 #include "tools/rdam/record/program.h"
 #include "tools/rdam/record/run_traces.h"
+#include "tools/rdam/record/starter.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/support/printable.h"
 
@@ -46,7 +49,8 @@ struct Options {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// A file that is there as long as the run: the list that came from standard input, for every process of it.
+/// The list that came from standard input, for every process of the run: a file that is there as long as
+/// this process, or, kept, for good.
 class TemporaryList {
   public:
     TemporaryList() = default;
@@ -73,6 +77,8 @@ class TemporaryList {
         return path;
     }
 
+    void keep() { path_.clear(); }
+
   private:
     std::string path_;
 };
@@ -95,7 +101,8 @@ std::string absolute(const std::string& path) {
     return error ? path : full.lexically_normal().string();
 }
 
-/// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has gone.
+/// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has
+/// gone.
 Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
     const auto list = load_function_list(functions);
     if (!list) return tl::unexpected(list.error());
@@ -116,13 +123,14 @@ std::string preloads(const std::string& library, const std::string& sanitizer) {
     return all;
 }
 
-/// Where the trace goes, and the run's hold on that name, from before the program starts until its files have
-/// been listed.
+/// Where the trace goes, and the run's hold on that name, from before the program starts until its files
+/// have been listed.
 struct Output {
     std::string shown;  ///< as the user has written it
     std::string path;   ///< absolute
     trace::NameLock name = {};
-    bool replaces = false;  ///< there is a trace of an earlier run
+    bool is_pattern = false;  ///< each process fills it in for itself, and holds the name that it gets
+    std::set<std::string> earlier = {};  ///< traces that may be replaced
 };
 
 /// The option wins over the variable.
@@ -134,35 +142,33 @@ std::string wanted_output(const Options& options) {
 
 Result<Output> claim_output(const std::string& wanted, const std::string& run) {
     if (wanted.empty()) return fail("-o needs the name of a file");
-    Output output{.shown = wanted, .path = absolute(wanted)};
+    Output output{
+        .shown = wanted, .path = absolute(wanted), .is_pattern = wanted.find('%') != std::string::npos};
     if (!output.path.starts_with('/'))
         return fail(
             "cannot write the trace to {}: the current directory no longer exists; change to another, or "
             "give a full path with -o",
             wanted);
-    // Each process fills in a pattern for itself, and holds the name that it gets.
-    const bool pattern = wanted.find('%') != std::string::npos;
-    if (!pattern) output.name = trace::NameLock(output.path, run);
-    if (output.name.state() == trace::NameLock::State::taken) {
+    output.name = trace::NameLock(output.path, run);
+    if (!output.is_pattern && output.name.state() == trace::NameLock::State::taken) {
         output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
         output.path = absolute(output.shown);
         output.name = trace::NameLock(output.path, run);
         fmt::print(stderr, "rdam: another recording is writing {}: this one goes to {}\n", printable(wanted),
                    printable(output.shown));
     }
-    if (pattern) return output;
-    const auto there = trace::check_place(output.path, output.name);
-    if (!there) return tl::unexpected(there.error());
-    output.replaces = *there == trace::Occupant::trace;
+    if (!output.is_pattern)
+        if (const auto there = trace::check_place(output.path, output.name); !there)
+            return tl::unexpected(there.error());
+    output.earlier = find_earlier(output.shown);
     return output;
 }
 
-Result<Variables> make_variables(const Options& options, const Program& program, const std::string& output,
-                                 const std::string& run, TemporaryList& temporary) {
+Result<Variables> make_variables(const Options& options, const std::string& preloaded,
+                                 const std::string& output, const std::string& run,
+                                 TemporaryList& temporary) {
     Variables variables;
-    const auto library = find_library();
-    if (!library) return tl::unexpected(library.error());
-    variables.emplace_back("LD_PRELOAD", preloads(*library, program.sanitizer));
+    variables.emplace_back("LD_PRELOAD", preloaded);
     if (options.functions_given->count() > 0) {
         const auto list = list_value(options.functions, temporary);
         if (!list) return tl::unexpected(list.error());
@@ -210,32 +216,26 @@ std::string why_none(const Output& output) {
 
 /// Of a program that is started by another, which runs whatever is found in it.
 bool none_was_wrapped(const Output& output, const Program& program) {
-    return program.starts_others && output.name.state() == trace::NameLock::State::held &&
-           !output.name.has_plan();
-}
-
-std::string describe(const LivingProcess& process, const Output& output) {
-    const bool pattern = output.shown.find('%') != std::string::npos;
-    return fmt::format(
-        "rdam: process {}{} is still running and being recorded; its calls will be in {} when it ends\n",
-        process.pid, process.program.empty() ? "" : " (" + printable(process.program) + ")",
-        pattern ? "its trace" : printable(trace::numbered_name(output.shown, process.pid)));
+    return program.starts_others && !output.is_pattern &&
+           output.name.state() == trace::NameLock::State::held && !output.name.has_plan();
 }
 
 /// Says what there is and what is missing. False: not all that was recorded is in the traces.
 bool report(const Output& output, const std::string& run, const Program& program, int status) {
-    const auto living = await_agents(run);
-    auto traces = find_traces(output.shown, run);
-    std::erase_if(traces, [&](const RunTrace& trace) {
-        return trace.unfinished && std::ranges::find(living, trace.pid, &LivingProcess::pid) != living.end();
-    });
-    const auto tell_living = [&] {
-        for (const LivingProcess& process : living)
-            std::fputs(describe(process, output).c_str(), stderr);
-    };
+    auto living = await_agents(run);
+    const auto traces = find_traces(output.shown, run, living);
+    std::vector<std::string> written;
+    for (const RunTrace& trace : traces)
+        written.push_back(trace.path);
+    tell_outer_recording(written);
+    const std::string inner = output.name.inner();
+    std::string elsewhere = describe(living);
+    if (!inner.empty() && !traces.empty()) elsewhere += "rdam: " + describe_inner(inner) + "\n";
+    if (!inner.empty() && traces.empty())
+        elsewhere += "rdam: no trace was written here: " + describe_inner(inner) + "\n";
     std::string missing = why_none(output);
-    if (traces.empty() && !living.empty() && output.name.failure().empty()) {
-        tell_living();
+    if (traces.empty() && !elsewhere.empty() && output.name.failure().empty()) {
+        std::fputs(elsewhere.c_str(), stderr);
         return true;
     }
     if (traces.empty() && missing.empty()) {
@@ -250,7 +250,7 @@ bool report(const Output& output, const std::string& run, const Program& program
     if (traces.empty()) missing = "no trace was written: " + missing;
     bool whole = output.name.failure().empty() && !traces.empty();
     for (const RunTrace& trace : traces) {
-        std::fputs(describe(trace, output.replaces && trace.path == output.shown).c_str(), stderr);
+        std::fputs(describe(trace, output.earlier.contains(trace.path)).c_str(), stderr);
         if (trace.unfinished) {
             whole = false;
             fmt::print(stderr,
@@ -262,7 +262,7 @@ bool report(const Output& output, const std::string& run, const Program& program
         for (const std::string& remark : trace.remarks)
             if (remark != missing) fmt::print(stderr, "rdam: {}\n", printable(remark));
     }
-    tell_living();
+    std::fputs(elsewhere.c_str(), stderr);
     if (traces.empty() || !output.name.failure().empty())
         fmt::print(stderr, "rdam: {}\n", printable(missing));
     return whole;
@@ -276,12 +276,17 @@ Result<int> run(const Options& options) {
     const std::string name = run_name();
     const auto output = claim_output(wanted_output(options), name);
     if (!output) return tl::unexpected(output.error());
+    const auto library = find_library();
+    if (!library) return tl::unexpected(library.error());
     TemporaryList temporary;
-    const auto variables = make_variables(options, *program, output->path, name, temporary);
+    const auto variables =
+        make_variables(options, preloads(*library, program->sanitizer), output->path, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
+    Starter starter(*library);
     auto status = run_program(*program, *variables);
     if (!status) return status;
     const bool whole = report(*output, name, *program, *status);
+    if (starter.end()) temporary.keep();
     return *status == 0 && !whole ? kExitBadInput : *status;
 }
 

@@ -1,16 +1,23 @@
 #include "tools/rdam/record/run_traces.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "analyzer/trace/read/reader.h"
+#include "analyzer/trace/write/trace_name.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/list/read_file.h"
+#include "wrappers/support/printable.h"
 #include "wrappers/support/process_end.h"
 
 namespace rdam {
@@ -35,6 +42,35 @@ int target_of_agent(const fs::path& process, const std::string& run) {
     const std::string environment = '\0' + read_if_there(process / "environ");
     if (environment.find(std::string{'\0'} + "RDAM_RUN=" + run + '\0') == std::string::npos) return 0;
     return std::atoi(arguments.c_str() + second + 1);
+}
+
+bool is_number(const std::string& name) {
+    return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// The last of the pids that a process has, one for each PID namespace that it is in.
+int innermost_pid(const fs::path& process) {
+    constexpr std::string_view kPids = "\nNSpid:";
+    const std::string status = read_if_there(process / "status");
+    const std::size_t begin = status.find(kPids);
+    if (begin == std::string::npos) return 0;
+    const std::size_t end = status.find('\n', begin + 1);
+    return std::atoi(status.c_str() + status.find_last_of(" \t", end) + 1);
+}
+
+/// The pid by which we know a process that has the number `pid` for its agent, which may be in a PID
+/// namespace of its own. 0: there is none.
+int pid_here(int pid, const fs::path& agent) {
+    std::error_code error;
+    const fs::path space = fs::read_symlink(agent / "ns/pid", error);
+    if (error || space == fs::read_symlink("/proc/self/ns/pid", error)) return pid;
+    for (const auto& entry : fs::directory_iterator("/proc", error)) {
+        const std::string name = entry.path().filename().string();
+        if (is_number(name) && fs::read_symlink(entry.path() / "ns/pid", error) == space &&
+            innermost_pid(entry.path()) == pid)
+            return std::atoi(name.c_str());
+    }
+    return 0;
 }
 
 bool is_gone(int pid) {
@@ -76,6 +112,22 @@ std::string as_glob(const std::string& name) {
     return glob;
 }
 
+/// What may be a trace of a run with this output.
+std::vector<std::string> matching_files(const std::string& output) {
+    const fs::path wanted(output);
+    const std::string exact = as_glob(wanted.filename().string());
+    const std::string beside = as_glob(wanted.stem().string()) + ".*" + wanted.extension().string();
+    const fs::path directory = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+    std::vector<std::string> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(directory, error)) {
+        const std::string name = entry.path().filename().string();
+        if (glob_match(exact, name) || glob_match(beside, name))
+            files.push_back(wanted.has_parent_path() ? entry.path().string() : name);
+    }
+    return files;
+}
+
 }  // namespace
 
 std::vector<LivingProcess> await_agents(const std::string& run) {
@@ -83,40 +135,48 @@ std::vector<LivingProcess> await_agents(const std::string& run) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator("/proc", error)) {
         const std::string name = entry.path().filename().string();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (!is_number(name)) continue;
         const int target = target_of_agent(entry.path(), run);
         if (target <= 0) continue;
-        if (is_gone(target)) {
+        const int here = pid_here(target, entry.path());
+        if (is_gone(here)) {
             await(name);
             continue;
         }
-        const fs::path executable = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", error);
-        living.push_back({static_cast<std::uint32_t>(target), executable.filename().string()});
+        const fs::path executable = fs::read_symlink("/proc/" + std::to_string(here) + "/exe", error);
+        living.push_back({.pid = static_cast<std::uint32_t>(here),
+                          .own_pid = static_cast<std::uint32_t>(target),
+                          .program = executable.filename().string(),
+                          .trace = {}});
     }
     std::ranges::sort(living, {}, &LivingProcess::pid);
     return living;
 }
 
-std::vector<RunTrace> find_traces(const std::string& output, const std::string& run) {
-    const fs::path wanted(output);
-    const std::string exact = as_glob(wanted.filename().string());
-    const std::string beside = as_glob(wanted.stem().string()) + ".*" + wanted.extension().string();
-    const fs::path directory = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
+                                  std::vector<LivingProcess>& living) {
     std::vector<RunTrace> traces;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(directory, error)) {
-        const std::string name = entry.path().filename().string();
-        if (!glob_match(exact, name) && !glob_match(beside, name)) continue;
-        const auto reader = trace::TraceReader::open(entry.path().string());
+    for (const std::string& path : matching_files(output)) {
+        auto reader = trace::TraceReader::open_as_it_is(path);
         if (!reader || reader->info().process.run != run) continue;
+        if (reader->damage().no_index) {
+            const auto process =
+                std::ranges::find(living, reader->info().process.pid, &LivingProcess::own_pid);
+            if (process != living.end()) {
+                process->trace = path;
+                continue;
+            }
+            reader = trace::TraceReader::open(path);
+            if (!reader) continue;
+        }
         RunTrace trace;
-        trace.path = wanted.has_parent_path() ? entry.path().string() : name;
-        trace.pid = reader->info().process.pid;
+        trace.path = path;
         trace.program = fs::path(reader->info().process.executable).filename().string();
         trace.threads = reader->info().threads.size();
         trace.functions = reader->info().functions.size();
         trace.events = reader->events();
-        trace.bytes = entry.file_size(error);
+        std::error_code error;
+        trace.bytes = fs::file_size(path, error);
         trace.unfinished = reader->damage().no_index;
         trace.killed = !reader->info().process.clean_end;
         trace.remarks = reader->info().remarks;
@@ -127,6 +187,32 @@ std::vector<RunTrace> find_traces(const std::string& output, const std::string& 
         return a.path.size() != b.path.size() ? a_first : a.path < b.path;
     });
     return traces;
+}
+
+std::set<std::string> find_earlier(const std::string& output) {
+    std::set<std::string> earlier;
+    for (const std::string& path : matching_files(output)) {
+        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0) continue;
+        if (trace::look_at_occupant(fd) == trace::Occupant::trace) earlier.insert(path);
+        close(fd);
+    }
+    return earlier;
+}
+
+std::string describe(const std::vector<LivingProcess>& living) {
+    constexpr std::size_t kMost = 4;
+    std::string text;
+    for (const LivingProcess& process : std::span(living).first(std::min(living.size(), kMost)))
+        text += fmt::format(
+            "rdam: process {}{} is still running{}\n", process.pid,
+            process.program.empty() ? "" : " (" + printable(process.program) + ")",
+            process.trace.empty()
+                ? ": if it calls functions of the list, those calls will be in a trace of its own"
+                : " and being recorded: its calls will be in " + printable(process.trace) + " when it ends");
+    if (living.size() > kMost)
+        text += fmt::format("rdam: … and so are {} other processes of the run\n", living.size() - kMost);
+    return text;
 }
 
 }  // namespace rdam

@@ -1,6 +1,8 @@
 // The traces that one `rdam record` has made.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,7 +11,9 @@ namespace rdam {
 /// A process of the run that goes on, and is recorded, when the program has ended.
 struct LivingProcess {
     std::uint32_t pid = 0;
-    std::string program;  ///< its file name; empty: not known
+    std::uint32_t own_pid = 0;  ///< in its PID namespace: what its trace says
+    std::string program;        ///< its file name; empty: not known
+    std::string trace;          ///< which is being written; empty: none has been begun
 };
 
 /// Waits until the agents of this run whose processes have ended have closed their traces. Returns the
@@ -18,7 +22,6 @@ std::vector<LivingProcess> await_agents(const std::string& run);
 
 struct RunTrace {
     std::string path;
-    std::uint32_t pid = 0;
     std::string program;  ///< its file name
     std::uint64_t threads = 0;
     std::uint64_t functions = 0;
@@ -30,7 +33,15 @@ struct RunTrace {
 };
 
 /// The traces of this run at `output` and, for processes that were forked or executed, beside it
-/// (name.PID.bin). A pattern with %p, %h or %r matches whatever stands there.
-std::vector<RunTrace> find_traces(const std::string& output, const std::string& run);
+/// (name.PID.bin). A pattern with %p, %h or %r matches whatever stands there. Those of `living` are not
+/// among them, but noted there.
+std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
+                                  std::vector<LivingProcess>& living);
+
+/// The paths, as find_traces() has them, of all traces that may be replaced.
+std::set<std::string> find_earlier(const std::string& output);
+
+/// Lines for stderr.
+std::string describe(const std::vector<LivingProcess>& living);
 
 }  // namespace rdam

@@ -1,0 +1,102 @@
+#include "tools/rdam/record/starter.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPatience = 2000;  // milliseconds
+
+std::string find_agent(const std::string& library) {
+    for (const char* place : {"rdam/rdam-agent", "../tools/agent/rdam-agent"}) {
+        std::string path = (fs::path(library).parent_path() / place).lexically_normal().string();
+        if (access(path.c_str(), X_OK) == 0) return path;
+    }
+    return {};
+}
+
+/// What is meant for the program: its recorders have the same of this process.
+void raise_limits() {
+    for (const auto which : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+        rlimit limit{};
+        if (getrlimit(which, &limit) != 0) continue;
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(which, &limit);
+    }
+}
+
+[[noreturn]] void become_starter(const std::string& agent, int socket) {
+    setsid();
+    raise_limits();
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; ++fd)
+        dup2(null, fd);
+    for (const int signal :
+         {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
+        std::signal(signal, SIG_IGN);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    fcntl(socket, F_SETFD, 0);
+    // It is no program to be recorded.
+    std::vector<char*> environment;
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        if (!std::string_view{*variable}.starts_with("LD_")) environment.push_back(*variable);
+    environment.push_back(nullptr);
+    const std::string descriptor = std::to_string(socket);
+    const char* arguments[] = {"rdam-starter", agent.c_str(), "parent", descriptor.c_str(), nullptr};
+    execve(agent.c_str(), const_cast<char**>(arguments), environment.data());
+    _exit(1);
+}
+
+enum class Heard { byte, end, nothing };
+
+Heard listen_to(int socket) {
+    pollfd waited{socket, POLLIN, 0};
+    int ready = 0;
+    do
+        ready = poll(&waited, 1, kPatience);
+    while (ready < 0 && errno == EINTR);
+    char byte = 0;
+    if (ready <= 0) return Heard::nothing;
+    return read(socket, &byte, 1) == 1 ? Heard::byte : Heard::end;
+}
+
+}  // namespace
+
+Starter::Starter(const std::string& library) {
+    // What runs under another recording has that one's.
+    if (std::getenv("RDAM_RUN") != nullptr) return;
+    const std::string agent = find_agent(library);
+    int ends[2];
+    if (agent.empty() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    pid_ = fork();
+    if (pid_ == 0) become_starter(agent, ends[1]);
+    close(ends[1]);
+    socket_ = ends[0];
+    if (pid_ > 0) listen_to(socket_);
+}
+
+bool Starter::end() {
+    if (socket_ < 0) return false;
+    shutdown(socket_, SHUT_WR);
+    const Heard answer = listen_to(socket_);
+    close(std::exchange(socket_, -1));
+    if (pid_ > 0) waitpid(pid_, nullptr, answer == Heard::end ? 0 : WNOHANG);
+    return answer == Heard::byte;
+}
+
+}  // namespace rdam
