@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/causes/cause_report.h"
+#include "analyzer/causes/formats/cause_report.h"
 #include "analyzer/causes/function_lines.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"

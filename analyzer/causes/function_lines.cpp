@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "wrappers/object/symbolizer.h"
+#include "wrappers/dwarf/symbolizer.h"
 #include "wrappers/support/file_name.h"
 
 namespace rdam::causes {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "wrappers/object/demangle.h"
 #include "wrappers/support/file_name.h"
+#include "wrappers/text/demangle.h"
 
 namespace rdam::causes {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analyzer/causes/cause_report.h"
+#include "analyzer/causes/formats/cause_report.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 

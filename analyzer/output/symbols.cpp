@@ -8,7 +8,7 @@
 #include <set>
 
 #include "analyzer/trace/place.h"
-#include "wrappers/object/symbolizer.h"
+#include "wrappers/dwarf/symbolizer.h"
 #include "wrappers/support/file_name.h"
 
 namespace rdam::output {

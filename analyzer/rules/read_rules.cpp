@@ -5,8 +5,8 @@
 #include "analyzer/mining/keys.h"
 #include "analyzer/rules/rules_text.h"
 #include "analyzer/score/settings/baseline_text.h"
-#include "wrappers/list/read_file.h"
 #include "wrappers/support/edit_distance.h"
+#include "wrappers/support/read_file.h"
 
 namespace rdam::rules {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "analyzer/rules/rules_text.h"
-#include "wrappers/list/read_file.h"
+#include "wrappers/support/read_file.h"
 
 namespace rdam::rules {
 namespace {

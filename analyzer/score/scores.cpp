@@ -122,9 +122,20 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
     }
 }
 
+/// Blocked is what the thread waits for whoever has the processors.
+double time_wanting(const OffCpuTimes& off, double life) {
+    return std::max(life - static_cast<double>(off.blocked), 0.0);
+}
+
+double stretch(const OffCpuTimes& off, double life) {
+    const auto waiting = static_cast<double>(off.preempted + off.crowded);
+    const double on = time_wanting(off, life) - waiting - static_cast<double>(off.recorder);
+    return on > 0 ? 1 + waiting / on : 1;
+}
+
 /// Packing a call takes a third of its probe. Where it is not known when the thread was off the processor,
 /// what pauses last beyond is taken for that.
-ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_per_probe,
+ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_cpu_known, double ns_per_probe,
                        double ns_per_tick) {
     constexpr double kMaxOfProbes = 0.5;
     // What microbench/switches finds here; more than half of it is for having a perf event at all.
@@ -140,6 +151,7 @@ ThreadCost thread_cost(const ThreadTimes& thread, bool off_cpu_known, double ns_
     if (off_cpu_known && thread.off_cpu) {
         cost.pauses_ns = nanoseconds(pauses - std::min(pauses, thread.off_cpu->in_pauses));
         cost.agent_ns = nanoseconds(thread.off_cpu->recorder);
+        cost.stretch = stretch(*thread.off_cpu, static_cast<double>(life));
     } else {
         cost.pauses_ns = std::min(cost.pauses_ns, kMaxOfProbes * cost.probes_ns);
     }
@@ -151,31 +163,29 @@ double flow_cost(const trace::TraceInfo& info, const ResolvedSettings& settings)
     return std::max(info.clock.flow_ticks, settings.cost.total);
 }
 
-std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info,
+std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& lives,
                                      std::span<const std::unique_ptr<ThreadTimes>> threads,
                                      const ResolvedSettings& settings, double ns_per_tick) {
     const bool known = info.switches.state == trace::SwitchInfo::State::recorded;
     std::vector<ThreadCost> costs;
-    for (const auto& thread : threads)
-        costs.push_back(thread_cost(*thread, known, flow_cost(info, settings) * ns_per_tick, ns_per_tick));
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        costs.push_back(thread_cost(*threads[t], lives.whole[t], known,
+                                    flow_cost(info, settings) * ns_per_tick, ns_per_tick));
     return costs;
 }
 
-/// How many threads were on processors, or would have been but for the recorder's own process, on average. As
-/// many as there are processors, where context switches do not tell.
+/// How many threads were on processors, or waited for one, on average. As many as there are processors, where
+/// context switches do not tell.
 double at_a_time(const trace::TraceInfo& info, const Lives& lives,
                  std::span<const std::unique_ptr<ThreadTimes>> threads) {
     const double processors = info.process.processors;
     if (info.switches.state != trace::SwitchInfo::State::recorded || lives.run <= 0) return processors;
-    double working = 0;
+    double wanting = 0;
     for (std::size_t t = 0; t < threads.size(); ++t) {
         if (!threads[t]->off_cpu) return processors;
-        const OffCpuTimes& off = *threads[t]->off_cpu;
-        working += static_cast<double>(lives.whole[t]) -
-                   static_cast<double>(off.blocked + off.preempted + off.crowded);
+        wanting += time_wanting(*threads[t]->off_cpu, static_cast<double>(lives.whole[t]));
     }
-    const double found = std::max(working / lives.run, 1.0);
-    return processors > 0 ? std::min(found, processors) : found;
+    return std::max(wanting / lives.run, 1.0);
 }
 
 /// Where all is known of who had the processors, what the agent took has been taken out.
@@ -259,9 +269,9 @@ Report Scores::without_rows() const {
     Report report;
     report.threshold = settings_.threshold;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
-    const RecordingCost cost =
-        recording_cost(thread_costs(facts_.info, threads_, settings_, ns_per_tick_),
-                       lives_.run * ns_per_tick_, at_a_time(facts_.info, lives_, threads_));
+    RecordingCost cost = recording_cost(thread_costs(facts_.info, lives_, threads_, settings_, ns_per_tick_),
+                                        lives_.run * ns_per_tick_, at_a_time(facts_.info, lives_, threads_));
+    cost.idle_machine = facts_.info.switches.state != trace::SwitchInfo::State::recorded;
     describe_run(facts_, settings_, lives_, ns_per_tick_, cost, report);
     return report;
 }

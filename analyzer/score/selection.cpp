@@ -8,8 +8,8 @@
 
 #include "analyzer/mining/keys.h"
 #include "analyzer/trace/clock.h"
-#include "wrappers/list/function_list.h"
-#include "wrappers/list/name_text.h"
+#include "wrappers/text/glob.h"
+#include "wrappers/text/name_text.h"
 
 namespace rdam::score {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "wrappers/support/file_name.h"
+
 namespace rdam::trace {
 
 const ObjectInfo* object_at(const TraceInfo& info, std::uint64_t address) {
@@ -16,8 +18,7 @@ const ObjectInfo* object_at(const TraceInfo& info, std::uint64_t address) {
 Place place_of(const TraceInfo& info, std::uint64_t return_address) {
     const ObjectInfo* object = return_address > 0 ? object_at(info, return_address - 1) : nullptr;
     if (object == nullptr) return {.offset = return_address};
-    return {.module = object->path.substr(object->path.rfind('/') + 1),
-            .offset = return_address - object->base};
+    return {.module = std::string{file_name(object->path)}, .offset = return_address - object->base};
 }
 
 std::string place_text(const Place& place) {

@@ -1,9 +1,9 @@
 // Events as the probe stores them in shared memory, before the agent turns them into the chunks of a trace
 // file. Shared with trampoline.S: what stands outside `#ifndef __ASSEMBLER__` is plain preprocessor text.
 //
-// An event record is a whole number of 8-byte words. Word 0 is the time-stamp counter, word 1 (the *head*) says what
-// the record is and is written last: memory is zero before a record is taken, so a record whose head is zero
-// has been reserved and not (yet) been written.
+// An event record is a whole number of 8-byte words. Word 0 is the time-stamp counter, word 1 (the *head*)
+// says what the record is and is written last: memory is zero before a record is taken, so a record whose
+// head is zero has been reserved and not (yet) been written.
 //
 //   head = cpu << 52 | kind << 48 | words << 40 | rate << 32 | function + 1
 //

@@ -7,7 +7,7 @@ import re
 import unittest
 
 from harness import PROGRAMS, RDAM, Case
-from pythons import MODULE, python_with, skip
+from pythons import MODULE, python_with
 
 PAGE = pathlib.Path(os.environ["SOURCE_ROOT"]) / "docs/columns.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -36,7 +36,7 @@ class Page(Case):
         """Those that need no library but numpy and `wanted`, in order; checks that one of them imports each of these."""
         python = python_with("numpy", *wanted)
         if python is None:
-            skip(self, f"no Python here has numpy and {' and '.join(wanted)}: tools/setup installs them where it reaches PyPI")
+            self.skipTest(f"no Python here has numpy and {' and '.join(wanted)}: tools/setup installs them where it reaches PyPI")
         (self.folder / "orders").symlink_to(PROGRAMS / "orders")
         (self.folder / "bin").mkdir()
         (self.folder / "bin/rdam").symlink_to(RDAM)

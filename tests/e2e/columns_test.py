@@ -11,7 +11,7 @@ import time
 import unittest
 
 from harness import CACHE, PROGRAMS, RDAM, Case
-from pythons import MODULE, python_with, skip
+from pythons import MODULE, python_with
 
 os.environ["RDAM_PROGRAM"] = RDAM
 os.environ["RDAM_CACHE"] = CACHE
@@ -413,7 +413,7 @@ class Parquet(Columns):
         super().setUp()
         self.python = python_with("pyarrow", "numpy")
         if self.python is None:
-            skip(self, "no Python here has pyarrow and numpy: tools/setup installs them where it reaches PyPI")
+            self.skipTest("no Python here has pyarrow and numpy: tools/setup installs them where it reaches PyPI")
 
     def compare(self, *program, functions: str) -> list[int]:
         self.record(*program, functions=functions)

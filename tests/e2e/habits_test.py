@@ -34,7 +34,7 @@ class Lists(Case):
     def test_what_is_no_list_is_said_with_the_way_to_mean_it(self):
         shutil.copy(PROGRAMS / "counts", self.folder / "wrok")
         said = self.preload("wrok", "./wrok", "1", "10").stderr.decode()
-        self.assertRegex(said, r"'wrok': not found: .*; the file wrok is a program, a library or other data and no list "
+        self.assertRegex(said, r"'wrok': not found: .*; the file wrok is a program, a library or other data, not a list "
                                r"\(\./wrok would mean the file\)")
         self.assert_one_line(self.rdam("record", "-f", "./wrok", "--", "./wrok"), 1, "./wrok: is a program, a library or other data")
 
@@ -75,6 +75,8 @@ class Launchers(Case):
                 said = done.stderr.decode()
                 self.assertEqual(said.count("'wrok': not found"), 1, said)
                 self.assertRegex(said, "none of the functions on the list can be wrapped in .*/counts: nothing is recorded")
+                self.assertIn("no trace was written (the run ended with exit code 3)", said)
+                self.assertEqual(done.returncode, 1)
                 done = self.rdam("record", "-f", "work", "--", *launcher, PROGRAMS / "counts", "1", "10")
                 self.assertEqual(self.counts(), {"work": 10}, done.stderr.decode())
                 (self.folder / "trace.bin").unlink()
@@ -105,6 +107,11 @@ class Said(Case):
         self.assertEqual(again.stderr.decode().count("'nix': not found"), 1)
         self.assertEqual(self.rdam("record", "-v", "-f", "nix", "--", *command).stderr.decode().count("'nix': not found"), 4)
 
+    def test_by_programs_that_have_loaded_other_libraries(self):
+        said = self.rdam("record", "-f", "nix", "--", "sh", "-c", f"{PROGRAMS}/counts 1 10; {PROGRAMS}/shapes; exit 0").stderr.decode()
+        lines = [line for line in said.splitlines() if "'nix': not found" in line]
+        self.assertEqual(len({line.partition("; the nearest")[2] for line in lines}), len(lines), said)
+
     def test_of_many_functions(self):
         options = ("-f", "counts:*", "--", PROGRAMS / "counts", "1", "10")
         few = self.rdam("record", *options).stderr.decode()
@@ -124,8 +131,8 @@ class Said(Case):
         (self.folder / "list.txt").write_text("sh:*\nwork\n")
         command = ("bash", "-c", f"cd other; exec {PROGRAMS}/counts 1 10")
         said = self.preload("bash:execute_command,counts:work", *command).stderr.decode()
-        self.assertIn(f"rdam: the trace goes to {self.folder.resolve()}/other/trace.bin: the program has changed to that folder, and "
-                      "RDAM_OUTPUT names no place\n", said)
+        self.assertIn(f"rdam: the trace goes to {self.folder.resolve()}/other/trace.bin: the program changed to that directory, and "
+                      "RDAM_OUTPUT is not an absolute path\n", said)
         said = self.preload("bash:execute_command,counts:work", *command, RDAM_OUTPUT="mine.bin").stderr.decode()
         self.assertNotIn("the trace goes to", said)
 
@@ -208,9 +215,9 @@ class Planted(Case):
         (self.folder / "shared/theirs").mkdir()
         os.chown(self.folder / "shared/theirs", 12345, 12345)
         hot = ("hot", "--no-waits", "report.txt", "--overwrite", "-o", "shared/list.txt")
-        self.assert_one_line(self.rdam(*hot), 1, "shared/list.txt: cannot be written: it is a another user's symbolic link")
+        self.assert_one_line(self.rdam(*hot), 1, "shared/list.txt: cannot be written: it is another user's symbolic link")
         self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
-        for name, words in (("columns", "it is a another user's symbolic link"), ("theirs", "it is another user's")):
+        for name, words in (("columns", "it is another user's symbolic link"), ("theirs", "it belongs to another user")):
             done = self.rdam("export", "old.bin", "--columns", f"shared/{name}")
             self.assert_one_line(done, 1, f"shared/{name}: cannot be written: {words}")
         self.assertEqual(os.listdir(self.folder / "real") + os.listdir(self.folder / "shared/theirs"), [])
@@ -267,6 +274,16 @@ class Names(Case):
         self.assertEqual({c for c in text if 0x7f <= ord(c) < 0xa0 or c == "\u202e"}, set())
         self.assertEqual([f["module"] for f in json.loads(text)["functions"]], [name])
 
+    def test_line_breaks_in_names_that_perf_prints(self):
+        shutil.copy(PROGRAMS / "counts", self.folder / "co\nu\x1b[31m\tnts")
+        if subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-o", "perf.data", "--", "./co\nu\x1b[31m\tnts", "1", "100000000"],
+                          cwd=self.folder, capture_output=True, check=False).returncode != 3:
+            self.skipTest("perf cannot record here")
+        done = self.rdam("hot", "--no-waits", "perf.data")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertRegex(done.stdout.decode(), r"(?m)^~?work  # ")
+        self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
     def test_a_list_is_text(self):
         (self.folder / "report.txt").write_bytes(report("cycles", ["w\udcffrk", "wo\u202erk", "größe"]).encode(errors="surrogateescape"))
         done = self.rdam("hot", "--no-waits", "report.txt")
@@ -288,6 +305,23 @@ class CommandLine(Case):
         self.assertEqual(done.returncode, 3)
         self.assertIn("rdam: RDAM_BUFER: unknown variable, the nearest is RDAM_BUFFER; it has no effect\n", done.stderr.decode())
         self.assertEqual(done.stderr.decode().count("unknown variable"), 1)
+
+    def test_so_is_one_of_an_export_and_a_value_that_none_takes(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "1")
+        done = self.rdam("export", "--columns", "columns", env={"RDAM_PYTHN": "python3"})
+        self.assertEqual(done.stderr.decode(), "rdam: RDAM_PYTHN: there is no such variable, the nearest is RDAM_PYTHON; it has no effect\n"
+                         "rdam: columns: 1 call of 1 sequence\n")
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", env={"RDAM_ALL_CALLS": "yes"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("rdam: RDAM_ALL_CALLS='yes' is not 0 or 1; the program is not run", done.stderr.decode())
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", env={"RDAM_AGENT_CPUS": "yes"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("rdam: RDAM_AGENT_CPUS='yes' is not a list of processors like 3 or 0,2-3: nothing is recorded", done.stderr.decode())
+
+    def test_what_pretends_to_be_python_has_written_nothing(self):
+        self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "1")
+        done = self.rdam("export", "--columns", "x.parquet", env={"RDAM_PYTHON": "/bin/true"})
+        self.assert_one_line(done, 1, "x.parquet: /bin/true has not written it; name a Python 3 in RDAM_PYTHON")
 
     def test_a_variable_is_shown_without_what_a_terminal_obeys(self):
         done = self.preload("work", PROGRAMS / "counts", "1", "10", RDAM_BUFFER="\x1b[31m\u202e")

@@ -72,6 +72,10 @@ class Case(unittest.TestCase):
     def traces(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("trace*.bin"))
 
+    def skipTest(self, reason):
+        print(f"skipped: {reason}", flush=True)  # unittest keeps it to itself
+        super().skipTest(reason)
+
     def need(self, *commands):
         """Skips, with the reason, where a program that the test is about is not installed."""
         for command in commands:

@@ -14,7 +14,6 @@ import unittest
 
 from harness import TIMEOUT
 from microbench_options_test import MICROBENCH, Options
-from pythons import skip
 
 MIB = 1 << 20
 BLOCK = 512
@@ -73,12 +72,12 @@ class Io(Options):
 
     def device(self, mebibytes: int) -> str:
         if shutil.which("losetup") is None or os.geteuid() != 0:
-            skip(self, "a block device needs losetup, and root to call it")
+            self.skipTest("a block device needs losetup, and root to call it")
         with open(self.folder / "content", "wb") as content:
             content.truncate(mebibytes * MIB)
         done = self.run_in_folder("losetup", "--find", "--show", "--read-only", "content")
         if done.returncode != 0:
-            skip(self, f"no loop device here: {done.stderr.decode().strip()}")
+            self.skipTest(f"no loop device here: {done.stderr.decode().strip()}")
         name = done.stdout.decode().strip()
         self.addCleanup(subprocess.run, ["losetup", "--detach", name], check=True)
         return name

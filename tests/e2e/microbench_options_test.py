@@ -6,7 +6,7 @@ import sys
 import unittest
 
 from harness import CACHE, RDAM, Case
-from pythons import MODULE, skip
+from pythons import MODULE
 
 os.environ["RDAM_PROGRAM"] = RDAM
 os.environ["RDAM_CACHE"] = CACHE
@@ -82,7 +82,7 @@ class Places(Options):
     def test_pinned_threads_take_turns_at_the_processors(self):
         allowed = sorted(os.sched_getaffinity(0))
         if len(allowed) < 2:
-            skip(self, "threads cannot be told apart by their processors where there is one only")
+            self.skipTest("threads cannot be told apart by their processors where there is one only")
         processors = allowed[-2:]
         trace = self.traced("spinlock_increment", "spinlock", "--threads", 6, "--iterations", 200, "--private", "--pin",
                             preexec_fn=lambda: os.sched_setaffinity(0, processors))

@@ -7,7 +7,6 @@ import os
 import unittest
 
 from harness import Case
-from pythons import skip
 from votes import before_others, check_apart
 
 MICROBENCH = os.environ["MICROBENCH"]
@@ -57,12 +56,12 @@ class Scores(Case):
         """Two processors that are halves of one core have one cache, and false sharing costs them nothing."""
         tries = [(self.mean_ns(f"{program.common} {program.disturbed}"), self.mean_ns(f"{program.common} {program.control}")) for _ in range(3)]
         if max(shared / padded for shared, padded in tries) < 1.5:
-            skip(self, "the processors are too close for false sharing, ns a call, shared and padded: "
+            self.skipTest("the processors are too close for false sharing, ns a call, shared and padded: "
                  + ", ".join(f"{shared:.0f} and {padded:.0f}" for shared, padded in tries))
 
     def check(self, benchmark: str):
         if len(os.sched_getaffinity(0)) < 2:
-            skip(self, "one processor: threads that compute never meet")
+            self.skipTest("one processor: threads that compute never meet")
         program = PROGRAMS[benchmark]
         if benchmark == "falsesharing":
             self.need_distance(program)

@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import unittest
 
 from harness import RDAM
 
@@ -29,9 +28,3 @@ def python_with(*modules: str) -> str | None:
             if found.returncode == 0:
                 return python
     return None
-
-
-def skip(case: unittest.TestCase, reason: str):
-    """In words that tools/test repeats at its end."""
-    print("skipped:", reason, flush=True)
-    case.skipTest(reason)

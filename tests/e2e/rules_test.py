@@ -176,7 +176,7 @@ class InForce(Rules):
         for text, *words in (("\nkyes = []", "rdam.toml:2: kyes: no such rule; similar: keys"),
                              ("keys = [", "rdam.toml:1: "),
                              ('# x\nkeys = ["deliver"]', "rdam.toml:2: keys: deliver: not a parameter; write function:parameter"),
-                             ('baseline = "fastest"', "rdam.toml:1: baseline is neither"),
+                             ('baseline = "fastest"', "rdam.toml:1: baseline is not thread"),
                              ("threshold = 20", "rdam.toml:1: threshold is not a score from 0 to 1"),
                              ("\x1b[2Jx = 1", "rdam.toml:1: ")):
             self.rules(text)
@@ -210,7 +210,7 @@ class SeveralTraces(Rules):
         done = self.rdam("analyze", *traces)
         self.assertEqual(done.stderr.decode().splitlines(), ["rdam: rules: again/rdam.toml"])
         self.rules("", "trace/rdam.toml")
-        self.assert_one_line(self.rdam("analyze", *traces), 1, "again/rdam.toml and trace/rdam.toml say different things", "--rules")
+        self.assert_one_line(self.rdam("analyze", *traces), 1, "again/rdam.toml and trace/rdam.toml differ", "--rules")
         self.assertEqual(self.rdam("analyze", "--no-rules", *traces).returncode, 0)
 
 

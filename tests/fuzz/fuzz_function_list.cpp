@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "wrappers/list/function_list.h"
+#include "wrappers/text/glob.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "wrappers/object/dwarf_prototype.h"
-#include "wrappers/object/inlined_copies.h"
+#include "wrappers/dwarf/inlined_copies.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/prototype/dwarf_prototype.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,14 +1,15 @@
-// Any bytes as the text of a perf report: no crash, no endless loop, and every line of the list reads back.
+// Any bytes as the text of a perf report, and as the samples of a perf.data: no crash, no endless loop, and
+// every line of the list reads back.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "wrappers/hot/hot_functions.h"
 #include "wrappers/list/function_list.h"
-#include "wrappers/list/hot_functions.h"
-#include "wrappers/list/perf_text.h"
-#include "wrappers/list/sample_places.h"
+#include "wrappers/perf/perf_samples.h"
+#include "wrappers/perf/report_text.h"
 
 namespace {
 
@@ -22,19 +23,24 @@ bool is_sound(const rdam::HotFunctions& hot) {
     return true;
 }
 
+void check(const rdam::PerfReport& report) {
+    rdam::HotOptions options;
+    options.min_percent = 0;
+    if (is_sound(rdam::hot_functions(report, rdam::Catalogue::builtin(), options))) return;
+    std::fprintf(stderr, "a function of the list cannot be read back\n");
+    std::abort();
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     const auto text = rdam::without_colours(bytes);
-    (void)rdam::parse_sample_places(bytes);
-    const auto report = rdam::parse_perf_text(text, "fuzz");
-    if (!report) return 0;
-    rdam::HotOptions options;
-    options.min_percent = 0;
-    const auto hot = rdam::hot_functions(*report, nullptr, rdam::Catalogue::builtin(), options);
-    if (is_sound(hot)) return 0;
-    std::fprintf(stderr, "a function of the list cannot be read back\n");
-    std::abort();
+    rdam::PerfSamples samples;
+    samples.add(bytes.substr(0, size / 2));
+    samples.add(bytes.substr(size / 2));
+    check(samples.report());
+    if (const auto report = rdam::parse_perf_text(text, "fuzz")) check(*report);
+    return 0;
 }

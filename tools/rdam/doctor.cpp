@@ -16,8 +16,8 @@
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/record/program.h"
-#include "wrappers/list/child_process.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/support/child_process.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 

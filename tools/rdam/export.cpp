@@ -12,6 +12,7 @@
 #include <string>
 
 #include "analyzer/columns/folder_check.h"
+#include "analyzer/output/units.h"
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/output_place.h"
@@ -181,8 +182,9 @@ Result<int> run(Options options) {
                                                                 : replace_folder(*reader, options);
     if (!exported) return tl::unexpected{exported.error()};
     say_losses(*reader, options.trace);
-    fmt::print(stderr, "rdam: {}: {} calls of {} sequences\n", printable(options.columns), exported->calls,
-               exported->sequences);
+    fmt::print(stderr, "rdam: {}: {} of {}\n", printable(options.columns),
+               output::counted(exported->calls, "call", "calls"),
+               output::counted(exported->sequences, "sequence", "sequences"));
     return kExitDone;
 }
 

@@ -14,9 +14,10 @@
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/progress_line.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/hot/hot_report.h"
 #include "wrappers/leaf/small_leaves.h"
-#include "wrappers/list/perf_report.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam {
@@ -72,12 +73,20 @@ std::string marked_line(const HotFunctions& hot) {
         marked, one ? " is" : "s are", one ? "its" : "their", one ? "its" : "their");
 }
 
+Result<HotReport> read_hot_report(HotRequest& request) {
+    ProgressLine progress{"adding up perf's samples", 0};
+    request.progress = [&](std::uint64_t samples) { progress.update(samples); };
+    auto report = make_hot_report(request, Catalogue::builtin());
+    request.progress = {};
+    return report;
+}
+
 Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     if (arguments.output != "-" && !arguments.overwrite) {
         if (auto unused = check_unused(arguments.output); !unused) return tl::unexpected(unused.error());
     }
     request.waits = !arguments.no_waits;
-    auto report = make_hot_report(request, Catalogue::builtin());
+    auto report = read_hot_report(request);
     if (!report) return tl::unexpected(report.error());
     mark_small_leaves(*report, Catalogue::builtin());
     for (const auto& line : left_out_lines(*report, request.options))

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/list/child_process.h"
+#include "wrappers/support/child_process.h"
 
 namespace rdam {
 namespace {
@@ -69,6 +69,9 @@ Result<void> write_parquet(const std::string& columns, const std::string& file) 
     const auto ran = run_python(file, {"-m", "rdam.parquet", columns, file});
     if (!ran) return tl::unexpected{ran.error()};
     if (ran->exit_code != 0) return fail("{}: {}", file, last_line(ran->err));
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+        return fail("{}: {} has not written it; name a Python 3 in RDAM_PYTHON", file, python());
     return {};
 }
 

@@ -81,26 +81,21 @@ def plain(options: argparse.Namespace) -> results.Counts:
     return run_tests(ROOT / "build", {"werror": "true"}, options, folders=[])
 
 
-def strict() -> dict[str, str]:
-    """The environment in which sanitizers look closest."""
-    env = dict(os.environ)
-    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
-    env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
-    return env
-
-
 def sanitized(sanitizers: str, options: argparse.Namespace) -> results.Counts:
     """Unit and fuzz tests only: the recorder itself cannot live inside a sanitizer's run time."""
     build = ROOT / ("build-sanitize-" + sanitizers.replace(",", "-"))
+    env = dict(os.environ)
+    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
     # gcc's warnings are wrong more often in instrumented code; they are errors in the plain build.
     settings = {"werror": "false", "optimization": "1", "b_sanitize": sanitizers, "b_lundef": "false"}
-    return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], strict())
+    return run_tests(build, settings, options, ["tests/unit", "tests/fuzz"], env)
 
 
-def fuzzed(options: argparse.Namespace, folders: list[str]) -> results.Counts:
-    """Looks for new inputs for some seconds a target. What is compiled for that has both sanitizers in it."""
-    env = {**strict(), "CC": "clang", "CXX": "clang++"}
-    return run_tests(ROOT / "build-fuzz", {"fuzz": "true", "b_lundef": "false"}, options, folders, env)
+def fuzzed(options: argparse.Namespace) -> results.Counts:
+    """Looks for new inputs for some seconds a target."""
+    env = {**os.environ, "CC": "clang", "CXX": "clang++"}
+    return run_tests(ROOT / "build-fuzz", {"fuzz": "true", "b_lundef": "false"}, options, ["tests/fuzz"], env)
 
 
 def lint(arguments: list[str]) -> results.Counts:
@@ -125,9 +120,9 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-# All targets, and of the other tests that a sanitizer can watch those of the code that reads or moves what strangers made: they
-# share the build, and the whole set takes one of everything, which is `tools/test --sanitize address,undefined`.
-FUZZED_AND_SANITIZED = ["fuzz_", "trace", "relocate", "analysis", "columns"]
+# Of the tests that a sanitizer can watch, those of the code that reads or moves what strangers made: the whole set takes
+# an instrumented build of everything, which is `tools/test --sanitize address,undefined`.
+UNDER_SANITIZERS = ["trace", "relocate", "analysis", "columns"]
 
 
 def main() -> int:
@@ -138,11 +133,13 @@ def main() -> int:
     if options.all or not (options.sanitize or options.fuzz or options.lint):
         total.add(plain(options))
     if options.all:
-        total.add(fuzzed(argparse.Namespace(name=FUZZED_AND_SANITIZED), ["tests/unit", "tests/fuzz"]))
+        total.add(sanitized("address,undefined", argparse.Namespace(name=UNDER_SANITIZERS)))
     elif options.sanitize:
         total.add(sanitized(options.sanitize, options))
+    if options.all:
+        total.add(fuzzed(argparse.Namespace(name=[])))
     elif options.fuzz:
-        total.add(fuzzed(options, ["tests/fuzz"]))
+        total.add(fuzzed(options))
     if options.lint:
         total.add(lint([]))
 

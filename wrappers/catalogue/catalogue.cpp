@@ -12,6 +12,7 @@
 
 #include "wrappers/catalogue/builtin_text.h"
 #include "wrappers/catalogue/signature.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam {
 namespace {
@@ -171,9 +172,7 @@ const CatalogueFunction* Catalogue::find(std::string_view name) const {
 }
 
 bool Catalogue::is_launcher(std::string_view program) const {
-    const auto slash = program.rfind('/');
-    const auto name = slash == std::string_view::npos ? program : program.substr(slash + 1);
-    return std::binary_search(launchers_.begin(), launchers_.end(), name, std::less<>{});
+    return std::binary_search(launchers_.begin(), launchers_.end(), file_name(program), std::less<>{});
 }
 
 }  // namespace rdam

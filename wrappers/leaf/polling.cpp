@@ -23,12 +23,10 @@ bool is_no_state(ZydisRegister reg) {
 class Turn {
   public:
     void add(const Instruction& instruction) {
-        ZydisDecoder decoder;
-        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         ZydisDecodedInstruction decoded{};
         Operands operands{};
-        if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, instruction.bytes.data(), instruction.bytes.size(),
-                                               &decoded, operands.data())))
+        if (ZYAN_FAILED(ZydisDecoderDecodeFull(&relocation::decoder(), instruction.bytes.data(),
+                                               instruction.bytes.size(), &decoded, operands.data())))
             return;
         Load load;
         bool reads = false;

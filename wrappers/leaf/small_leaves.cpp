@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "wrappers/hot/waiting_functions.h"
 #include "wrappers/leaf/code_shape.h"
-#include "wrappers/list/sample_places.h"
-#include "wrappers/list/waiting_functions.h"
-#include "wrappers/object/demangle.h"
+#include "wrappers/lookup/name_query.h"
+#include "wrappers/lookup/object_set.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/plan/name_query.h"
-#include "wrappers/plan/object_set.h"
+#include "wrappers/perf/sample_places.h"
+#include "wrappers/text/demangle.h"
 
 namespace rdam {
 namespace {
@@ -154,7 +154,7 @@ class Marker {
         if (leaf.shape.shortest == 0) return false;
         std::uint64_t all = 0;
         std::uint64_t outside = 0;
-        for (const auto& [offset, samples] : places().of(function.module, function.name)) {
+        for (const auto& [offset, samples] : report_.places.of(function.module, function.name)) {
             all += samples;
             if (offset < leaf.shape.in_loop.size() && !leaf.shape.in_loop[offset]) outside += samples;
         }
@@ -168,17 +168,10 @@ class Marker {
         return told || (all < kEnoughSamples && leaf.bytes <= kMaxUntold);
     }
 
-    /// Read once, and only if somebody asks.
-    const SamplePlaces& places() {
-        if (!places_) places_ = report_.places();
-        return *places_;
-    }
-
     const HotReport& report_;
     const Catalogue& catalogue_;
     const PlanRequest request_;
     ObjectSet objects_;
-    std::optional<SamplePlaces> places_;
 };
 
 }  // namespace

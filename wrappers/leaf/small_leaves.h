@@ -2,7 +2,7 @@
 #pragma once
 
 #include "wrappers/catalogue/catalogue.h"
-#include "wrappers/list/perf_report.h"
+#include "wrappers/hot/hot_report.h"
 
 namespace rdam {
 

@@ -8,8 +8,8 @@
 #include <array>
 #include <unordered_map>
 
-#include "wrappers/list/name_text.h"
-#include "wrappers/list/read_file.h"
+#include "wrappers/support/read_file.h"
+#include "wrappers/text/name_text.h"
 
 namespace rdam {
 namespace {

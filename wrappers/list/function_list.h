@@ -52,7 +52,4 @@ bool is_list_file(const std::string& value);
 /// of nothing but comments, is an error that says so.
 Result<FunctionList> load_function_list(const std::string& value);
 
-/// Whether `pattern` matches `name`: literally, or as a glob of `*`, `?` and `[...]`.
-bool glob_match(std::string_view pattern, std::string_view name);
-
 }  // namespace rdam

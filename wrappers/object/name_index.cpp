@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "wrappers/object/demangle.h"
+#include "wrappers/text/demangle.h"
 
 namespace rdam {
 NameIndex::NameIndex(const std::vector<Symbol>& symbols) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "wrappers/object/piece_filter.h"
 #include "wrappers/object/symbol.h"
+#include "wrappers/text/piece_filter.h"
 
 namespace rdam {
 

@@ -137,9 +137,6 @@ const NameIndex& ObjectFile::names() const {
 const std::string& ObjectFile::path() const {
     return state_->image->name();
 }
-std::string ObjectFile::file_name() const {
-    return std::filesystem::path{path()}.filename().string();
-}
 const std::string& ObjectFile::soname() const {
     return state_->soname;
 }

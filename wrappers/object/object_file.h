@@ -37,7 +37,6 @@ class ObjectFile {
     ObjectFile& operator=(ObjectFile&&) noexcept;
 
     const std::string& path() const;
-    std::string file_name() const;  ///< of path(), without directories
     const std::string& soname() const;
     const std::string& build_id() const;
     bool is_go() const;

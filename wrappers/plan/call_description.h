@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "libprobe/format/plan.h"
-#include "wrappers/object/prototype.h"
 #include "wrappers/plan/planner.h"
+#include "wrappers/prototype/prototype.h"
 
 namespace rdam {
 

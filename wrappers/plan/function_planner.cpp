@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "wrappers/object/demangle.h"
-#include "wrappers/object/dwarf_prototype.h"
-#include "wrappers/object/inlined_copies.h"
+#include "wrappers/dwarf/inlined_copies.h"
 #include "wrappers/plan/call_description.h"
-#include "wrappers/plan/internal_names.h"
+#include "wrappers/prototype/dwarf_prototype.h"
+#include "wrappers/text/demangle.h"
+#include "wrappers/text/internal_names.h"
 
 namespace rdam {
 namespace {
@@ -126,7 +126,10 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
         const bool exported = std::any_of(symbols.begin(), symbols.end(), [&](std::uint32_t index) {
             return file.symbols()[index].exported;
         });
-        if (exported && candidate.object != 0 && known.described == nullptr) known.described = function;
+        // Names with two underscores are those of the C library, of which perf knows the internal ones too.
+        const bool reserved = name.starts_with("__") && !symbols.empty();
+        if ((exported || reserved) && candidate.object != 0 && known.described == nullptr)
+            known.described = function;
     }
     // An internal function that an exported one is made of (__pthread_mutex_unlock_usercnt) names its lock
     // alike.
@@ -142,7 +145,7 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
 }
 
 void FunctionPlanner::set_names(const ObjectFile& file, const Candidate& candidate,
-                                PlannedFunction& function) const {
+                                FunctionPlan& function) const {
     std::vector<std::string> names = names_at(file, candidate.address);
     function.linkage_name = !candidate.name.empty() ? candidate.name
                             : names.empty()         ? fmt::format("function_at_{:#x}", candidate.address)
@@ -152,7 +155,7 @@ void FunctionPlanner::set_names(const ObjectFile& file, const Candidate& candida
     function.aliases = std::move(names);
 }
 
-void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, PlannedFunction& function) {
+void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, FunctionPlan& function) {
     Prototype prototype;
     prototype.doubt = "no debug information, and not in the catalogue";
     std::vector<std::string> keys;
@@ -191,7 +194,7 @@ void FunctionPlanner::set_call(const Candidate& candidate, const Known& known, P
     function.result = std::move(call.result);
 }
 
-Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
+Result<FunctionPlan> FunctionPlanner::plan(const Candidate& candidate) {
     if (!candidate.refusal.empty()) return fail("{}", candidate.refusal);
     const ObjectFile& file = *objects_.file(candidate.object);
     if (auto placed = check_place(file, candidate.address); !placed) return tl::unexpected{placed.error()};
@@ -208,7 +211,7 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
         return fail("reads its return address (at +{}), which would point into the recorder", *at);
     }
 
-    PlannedFunction function;
+    FunctionPlan function;
     function.object = candidate.object;
     function.address = candidate.address;
     function.size = extent->size();
@@ -222,13 +225,13 @@ Result<PlannedFunction> FunctionPlanner::plan(const Candidate& candidate) {
     return function;
 }
 
-std::vector<std::string> FunctionPlanner::count_inlined_copies(std::vector<PlannedFunction>& functions) {
+std::vector<std::string> FunctionPlanner::count_inlined_copies(std::vector<FunctionPlan>& functions) {
     std::vector<std::string> remarks(functions.size());
     std::map<std::size_t, std::vector<SourceFunction>> wanted;  // by object
-    const auto source_of = [](const PlannedFunction& function) {
+    const auto source_of = [](const FunctionPlan& function) {
         return SourceFunction{std::string{split_clone(function.linkage_name).base}, function.source};
     };
-    for (const PlannedFunction& function : functions) {
+    for (const FunctionPlan& function : functions) {
         if (!function.source.empty()) wanted[function.object].push_back(source_of(function));
     }
     for (const auto& [object, sources] : wanted) {

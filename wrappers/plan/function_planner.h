@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "wrappers/plan/entry_points.h"
-#include "wrappers/plan/entry_resolver.h"
-#include "wrappers/plan/object_set.h"
+#include "wrappers/entry/entry_points.h"
+#include "wrappers/entry/return_address.h"
+#include "wrappers/lookup/entry_resolver.h"
+#include "wrappers/lookup/object_set.h"
 #include "wrappers/plan/planner.h"
-#include "wrappers/plan/return_address.h"
 
 namespace rdam {
 
@@ -25,12 +25,12 @@ class FunctionPlanner {
 
     /// The error is the reason for refusing, without the function's name. The candidate must have been
     /// prepared.
-    Result<PlannedFunction> plan(const Candidate& candidate);
+    Result<FunctionPlan> plan(const Candidate& candidate);
 
     /// Counts the inlined copies of all functions, each object's debug information being searched once. The
     /// result says where the copies are ("3 inlined copies will not be seen: in f, g"), in the order of
     /// `functions`; empty: none.
-    std::vector<std::string> count_inlined_copies(std::vector<PlannedFunction>& functions);
+    std::vector<std::string> count_inlined_copies(std::vector<FunctionPlan>& functions);
 
   private:
     /// What the catalogue knows of the function under any of its names; `described` only where its prototype
@@ -42,8 +42,8 @@ class FunctionPlanner {
         std::string refusal;
     };
     Known look_up(const ObjectFile& file, const Candidate& candidate) const;
-    void set_names(const ObjectFile& file, const Candidate& candidate, PlannedFunction& function) const;
-    void set_call(const Candidate& candidate, const Known& known, PlannedFunction& function);
+    void set_names(const ObjectFile& file, const Candidate& candidate, FunctionPlan& function) const;
+    void set_call(const Candidate& candidate, const Known& known, FunctionPlan& function);
 
     const PlanRequest& request_;
     const Catalogue& catalogue_;

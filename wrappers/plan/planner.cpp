@@ -7,11 +7,11 @@
 #include <set>
 #include <utility>
 
-#include "wrappers/object/demangle.h"
-#include "wrappers/plan/entry_resolver.h"
+#include "wrappers/lookup/entry_resolver.h"
+#include "wrappers/lookup/nearest_names.h"
+#include "wrappers/lookup/region_names.h"
 #include "wrappers/plan/function_planner.h"
-#include "wrappers/plan/nearest_names.h"
-#include "wrappers/plan/region_names.h"
+#include "wrappers/text/demangle.h"
 
 namespace rdam {
 namespace {
@@ -178,7 +178,7 @@ class PlanMaker {
             plan_.functions[function].sampled = false;
         tell_overloads_apart();
         std::sort(plan_.functions.begin(), plan_.functions.end(),
-                  [](const PlannedFunction& a, const PlannedFunction& b) {
+                  [](const FunctionPlan& a, const FunctionPlan& b) {
                       return std::pair{a.object, a.address} < std::pair{b.object, b.address};
                   });
     }
@@ -186,9 +186,9 @@ class PlanMaker {
     /// Two functions with one name in a report would be taken for one.
     void tell_overloads_apart() {
         std::map<std::string, int> uses;
-        for (const PlannedFunction& function : plan_.functions)
+        for (const FunctionPlan& function : plan_.functions)
             ++uses[function.name];
-        for (PlannedFunction& function : plan_.functions) {
+        for (FunctionPlan& function : plan_.functions) {
             if (uses[function.name] > 1) function.name = display_name(function.linkage_name, true);
         }
     }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,17 +9,10 @@
 #include "libprobe/format/plan.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/list/function_list.h"
+#include "wrappers/lookup/plan_request.h"
 #include "wrappers/relocate/relocate.h"
-#include "wrappers/support/result.h"
 
 namespace rdam {
-
-struct LoadedObject {
-    std::string path;  ///< absolute; the main executable's real path
-    std::string
-        build_id;  ///< hex as found in the process's memory; empty: none. A file with another one is refused.
-    std::uint64_t base = 0;  ///< load bias: run-time address = base + link-time address
-};
 
 /// How a recorded word becomes a parameter's value.
 struct Parameter {
@@ -32,7 +24,7 @@ struct Parameter {
     std::string type;        ///< as in the source, for display; may be empty
 };
 
-struct PlannedFunction {
+struct FunctionPlan {
     std::string name;  ///< demangled without parameter list where that is unambiguous; what reports show
     std::string linkage_name;   ///< as in the symbol table, without version
     std::string source;         ///< "file.c:12" of the declaration; empty if unknown
@@ -61,7 +53,7 @@ inline constexpr const char* kRegionModule = "region";
 struct Answer {
     ListEntry entry;
     ListVerdict verdict = ListVerdict::not_found;
-    std::string function;  ///< "module:name" when one was found; of a region, which has no PlannedFunction,
+    std::string function;  ///< "module:name" when one was found; of a region, which has no FunctionPlan,
                            ///< kRegionModule:name
     std::string
         reason;  ///< refused: why. not_found: what was looked at. wrapped: remarks ("as pthread_mutex_unlock,
@@ -71,23 +63,9 @@ struct Answer {
 };
 
 struct Plan {
-    std::vector<PlannedFunction> functions;  ///< ordered by object, then address; no entry address twice
+    std::vector<FunctionPlan> functions;  ///< ordered by object, then address; no entry address twice
     std::vector<Answer> answers;
     bool complete = true;  ///< false: planning broke off (memory), and another time there may be more to it
-};
-
-struct PlanRequest {
-    FunctionList list;
-    std::vector<LoadedObject> objects;  ///< the main executable first
-    bool has_executable = true;         ///< false: all of `objects` are libraries
-    bool record_arguments = true;
-    std::vector<std::string> own_objects;  ///< paths never to be touched (librdam.so)
-    /// Runs the IFUNC resolver at run-time address `resolver` inside the process and returns the run-time
-    /// address of the chosen implementation, 0 when that is impossible. Empty: the objects have not been
-    /// relocated yet, so that no resolver can run.
-    std::function<std::uint64_t(std::uint64_t resolver)> resolve_ifunc;
-    /// Asked between entries: true ends planning, with an incomplete plan for no function. May be empty.
-    std::function<bool()> unwanted;
 };
 
 /// Never throws; an object that cannot be read is reported in the answers that needed it.

@@ -121,14 +121,12 @@ class Emitter {
     }
 
     static Result<ZydisEncoderRequest> jump_through_operand(const Instruction& instruction) {
-        ZydisDecoder decoder;
         ZydisDecodedInstruction decoded;
         std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
         ZydisEncoderRequest request;
-        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         const bool converted =
-            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, instruction.bytes.data(), instruction.bytes.size(),
-                                                &decoded, operands.data())) &&
+            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), instruction.bytes.data(),
+                                                instruction.bytes.size(), &decoded, operands.data())) &&
             ZYAN_SUCCESS(ZydisEncoderDecodedInstructionToEncoderRequest(
                 &decoded, operands.data(), decoded.operand_count_visible, &request));
         if (!converted) return cannot_encode(instruction);

@@ -1,7 +1,6 @@
 #include "wrappers/relocate/instruction.h"
 
 namespace rdam::relocation {
-namespace {
 
 const ZydisDecoder& decoder() {
     static const ZydisDecoder kShared = [] {
@@ -11,6 +10,8 @@ const ZydisDecoder& decoder() {
     }();
     return kShared;
 }
+
+namespace {
 
 bool has_relative_operand(const ZydisDecodedInstruction& decoded) {
     return decoded.raw.imm[0].is_relative == ZYAN_TRUE;

@@ -51,6 +51,9 @@ struct Decoded {
     DecodeError error = DecodeError::undecodable;  ///< when there is no instruction
 };
 
+/// Of 64-bit code. Thread-safe.
+const ZydisDecoder& decoder();
+
 /// Decodes the instruction at `offset`; never reads behind `body`. Thread-safe.
 Decoded decode_at(std::span<const std::uint8_t> body, std::uint32_t offset);
 

@@ -8,6 +8,7 @@
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/verdicts.h"
+#include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::output {
@@ -27,7 +28,7 @@ std::string share_text(const causes::CauseShare& cause) {
 
 std::string place_text(const causes::CauseRow& row) {
     if (row.function.empty()) return row.line == 0 ? row.file : fmt::format("{}:{}", row.file, row.line);
-    return score::qualified_name(row.module.substr(row.module.rfind('/') + 1), row.function);
+    return score::qualified_name(std::string{file_name(row.module)}, row.function);
 }
 
 class CausesWriter {

@@ -82,8 +82,7 @@ class ProcessesWriter {
             const score::Report& report = processes_.reports[i];
             table.add({number(i), fmt::format("{}", report.process.pid), printable(what_it_is(report)),
                        printable(processes_.files[i]), human_time(report.duration_ns),
-                       grouped(report.threads.size()), grouped(report.events),
-                       fmt::format("{:.2f} ×", report.cost.slowdown),
+                       grouped(report.threads.size()), grouped(report.events), made_longer(report.cost),
                        processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
         }
         for (const std::string& text : table.lines(1))

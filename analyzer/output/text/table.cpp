@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "wrappers/list/name_text.h"
 #include "wrappers/support/printable.h"
+#include "wrappers/text/name_text.h"
 
 namespace rdam::output {
 

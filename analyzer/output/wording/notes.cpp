@@ -206,13 +206,22 @@ std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
     if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <= 0)
         return "recording cost nothing";
-    std::string text = fmt::format("recording made this run about {:.2f} × as long: probes {}", cost.slowdown,
+    const std::string times = cost.slowdown < score::kMostTold
+                                  ? fmt::format("about {:.2f} × as long", cost.slowdown)
+                                  : fmt::format("{:.0f} × as long or more", score::kMostTold);
+    std::string text = fmt::format("recording made this run {}{}: probes {}", times,
+                                   cost.idle_machine ? " (if no other program had the processors)" : "",
                                    human_time(cost.probes_ns));
     if (cost.pauses_ns > 0) text += fmt::format(", packing {}", human_time(cost.pauses_ns));
     if (cost.switches_ns > 0) text += fmt::format(", context switches {}", human_time(cost.switches_ns));
     if (cost.agent_ns > 0) text += fmt::format(", agent {} on busy processors", human_time(cost.agent_ns));
     if (cost.waits_ns > 0) text += fmt::format(", waits {}", human_time(cost.waits_ns));
     return text;
+}
+
+std::string made_longer(const score::RecordingCost& cost) {
+    return cost.slowdown < score::kMostTold ? fmt::format("{:.2f} ×", cost.slowdown)
+                                            : fmt::format("≥{:.0f} ×", score::kMostTold);
 }
 
 std::string command_text(const std::vector<std::string>& command) {

@@ -31,6 +31,9 @@ std::vector<std::string> notes(const score::Report& report, const Symbols& symbo
 /// pauses if there were any.
 std::string recording_cost(const score::Report& report);
 
+/// "1.07 ×", in a table.
+std::string made_longer(const score::RecordingCost& cost);
+
 /// The command line as one could type it.
 std::string command_text(const std::vector<std::string>& command);
 

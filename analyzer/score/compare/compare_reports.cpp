@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "analyzer/score/report/function_identity.h"
+#include "wrappers/support/file_name.h"
 
 namespace rdam::score {
 namespace {
 
 std::string program_of(const Report& report) {
     const std::string& executable = report.process.executable;
-    return executable.substr(executable.rfind('/') + 1);
+    return std::string{file_name(executable)};
 }
 
 // A new build often has another file name; the module of the program itself is therefore the empty one.

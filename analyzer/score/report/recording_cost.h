@@ -14,8 +14,13 @@ struct RecordingCost {
     double waits_ns = 0;     ///< … because the buffers were full
     double agent_ns = 0;     ///< its own process had their processors
     double switches_ns = 0;  ///< context switches took longer because they were recorded
-    double slowdown = 1;  ///< the run lasted about so many times as long as without the recorder, at least 1
+    double slowdown =
+        1;  ///< the run lasted about so many times as long as without the recorder, 1 to kMostTold
+    bool idle_machine = false;  ///< … if no other program had the processors, which is not known
 };
+
+/// Beyond that a run was mostly recording, and what is left of it is less than the error of its cost.
+inline constexpr double kMostTold = 10;
 
 /// What the recorder cost one thread.
 struct ThreadCost {
@@ -24,12 +29,14 @@ struct ThreadCost {
     double waits_ns = 0;
     double agent_ns = 0;
     double switches_ns = 0;
+    double stretch = 1;  ///< how long it took to get a nanosecond of a processor, which others had as well
 };
 
-/// Of a run of `duration_ns` in which so many threads were on processors at a time, on average (0: not
-/// known). The run is taken to be longer by what its most burdened thread was held up, or, where that is
-/// more, by what all of them were, spread over as many: threads that wait for one another do one after the
-/// other what the recorder adds to each.
+/// Of a run of `duration_ns` in which so many threads were on processors or waited for one at a time, on
+/// average (0: not known). Others would have taken their share of what the recorder did not do, too. The run
+/// is taken to be longer by what its most burdened thread was held up, or, where that is more, by what all of
+/// them were, spread over as many: threads that wait for one another do one after the other what the recorder
+/// adds to each.
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time);
 
 }  // namespace rdam::score

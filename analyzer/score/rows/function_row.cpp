@@ -5,11 +5,11 @@
 #include <span>
 #include <tuple>
 
+#include "analyzer/score/rows/by_design.h"
 #include "analyzer/score/rows/windowed_part.h"
 #include "analyzer/score/statistics/as_double.h"
 #include "analyzer/score/statistics/floor.h"
 #include "analyzer/score/thread/dependence.h"
-#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::score {
 namespace {
@@ -263,14 +263,6 @@ void fill_few_windows(FunctionRow& row) {
     if (row.few_windows) row.rdam_high = row.rdam_flat_high = 1;
 }
 
-/// The catalogue's word on it, where the recorder found that it is about this function.
-std::string waits_by_design(const trace::FunctionInfo& info) {
-    if (!info.waits) return {};
-    const CatalogueFunction* known =
-        Catalogue::builtin().find(info.linkage_name.empty() ? info.name : info.linkage_name);
-    return known != nullptr ? known->by_design : std::string{};
-}
-
 }  // namespace
 
 ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
@@ -302,7 +294,6 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.name = info.name;
     row.module = info.module;
     row.source = info.source;
-    row.by_design = waits_by_design(info);
 
     std::vector<Sums> threads(context.threads.size());
     for (std::size_t t = 0; t < threads.size(); ++t)
@@ -361,6 +352,7 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     });
     add_sequence_rows(context, losses, row);
     add_stack_rows(context, losses, row);
+    row.by_design = waits_by_design(context, row);
     return row;
 }
 

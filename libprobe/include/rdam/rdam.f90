@@ -186,7 +186,7 @@ contains
         if (value >= behind) then
             whole = huge(whole)
         else if (value <= -behind) then
-            whole = -huge(whole) - 1_c_int64_t
+            whole = ibset(0_c_int64_t, 63)
         else if (value > -behind) then
             whole = int(value, c_int64_t)
         else

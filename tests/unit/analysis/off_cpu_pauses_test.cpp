@@ -8,6 +8,7 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/output/text/text.h"
 #include "analyzer/output/wording/notes.h"
+#include "analyzer/score/report/recording_cost.h"
 #include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 #include "tests/unit/analysis/recording_file.h"
@@ -158,6 +159,38 @@ TEST_CASE("the same preempted by others is lost time", "[pauses]") {
     CHECK(row(report, "a").rdam == Approx(100 * 500 / report.threads_ns));
     CHECK(report.agent_ns == 0);
     CHECK(report.threads[0].off_cpu->preempted_ns == 100 * 500);
+    // Of 150 µs on the processor 100 are recording: without it, others would have taken less, too.
+    CHECK(report.cost.slowdown == Approx(1 / (1 - 100.0 / 150)));
+}
+
+TEST_CASE("recording makes a run as much longer as it has of the processors' time that the run gets") {
+    const score::ThreadCost half{.probes_ns = 500};
+    CHECK(score::recording_cost({half}, 1000, 1).slowdown == Approx(2));
+    CHECK(score::recording_cost({half, half}, 1000, 2).slowdown == Approx(2));
+    score::ThreadCost shared{.probes_ns = 100, .stretch = 5};
+    CHECK(score::recording_cost({shared}, 1000, 1).slowdown == Approx(2));
+    CHECK(score::recording_cost({shared, shared}, 1000, 2).slowdown == Approx(2));
+    // Four threads on two processors that are all at work.
+    const score::ThreadCost crowded{.probes_ns = 250, .stretch = 2};
+    CHECK(score::recording_cost({crowded, crowded, crowded, crowded}, 1000, 4).slowdown == Approx(2));
+    // The agent's own time is not stretched: it took just that.
+    shared.agent_ns = 250;
+    CHECK(score::recording_cost({shared}, 1000, 1).slowdown == Approx(4));
+    CHECK(score::recording_cost({{.probes_ns = 1100}}, 1000, 1).slowdown == score::kMostTold);
+    CHECK(score::recording_cost({}, 0, 0).slowdown == 1);
+}
+
+TEST_CASE("what is not known of a run's length is not said of it") {
+    score::Report report;
+    report.cost = {.probes_ns = 1000, .slowdown = 1.07};
+    CHECK(output::recording_cost(report) == "recording made this run about 1.07 × as long: probes 1.00 µs");
+    report.cost.idle_machine = true;
+    CHECK(output::recording_cost(report) ==
+          "recording made this run about 1.07 × as long (if no other program had the processors): probes "
+          "1.00 µs");
+    report.cost.slowdown = score::kMostTold;
+    CHECK(output::recording_cost(report).starts_with("recording made this run 10 × as long or more"));
+    CHECK(output::made_longer(report.cost) == "≥10 ×");
 }
 
 TEST_CASE("a window takes the part of a recorder's pause that lies in it", "[pauses]") {

@@ -117,7 +117,7 @@ TEST_CASE("patterns of long random programs are those of the definitions", "[pat
     for (std::uint64_t seed = 1; seed <= rounds(30U); ++seed)
         run(2'000'000 + seed, {.functions = 4, .threads = 3, .events = 1500, .accidents = seed % 2 == 0},
             found);
-    CHECK(found > rounds(1000U));
+    CHECK(found > rounds(640U));
 }
 
 TEST_CASE("the top level of a thread is a sequence of siblings", "[patterns]") {

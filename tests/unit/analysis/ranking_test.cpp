@@ -66,6 +66,30 @@ TEST_CASE("a program's own function of such a name is none of the catalogue's", 
     CHECK(row(analyze(recording), "pthread_join").by_design.empty());
 }
 
+TEST_CASE("what nearly only a wait by design is made of waits by design", "[ranking]") {
+    // The recorded wait lies from 0x1000 to 0x1100, its caller counts by the address behind the call.
+    for (const auto& [elsewhere, reason] : {std::pair{0, "until another thread tells it"}, {1, ""}}) {
+        Recording recording{2};
+        recording.info.objects.push_back({.path = "libc.so.6", .build_id = {}, .base = 0x7000'0000});
+        const char* names[] = {"__futex_abstimed_wait_common", "pthread_cond_wait"};
+        for (std::uint32_t f = 0; f < 2; ++f) {
+            trace::FunctionInfo& function = recording.info.functions[f];
+            function.name = function.linkage_name = names[f];
+            function.waits = true;
+            function.object = static_cast<std::uint32_t>(recording.info.objects.size() - 1);
+            function.address = 0x1000 + 0x1000 * (1 - f);
+            function.size = 0x100;
+        }
+        ThreadRecording& thread = recording.thread(1000, 11000);
+        for (std::uint64_t i = 0; i < 40; ++i) {
+            const bool away = elsewhere == 1 && i % 4 == 1;
+            thread.enter(1000 + 250 * i, 0, {}, away ? 0x7000'3000 : 0x7000'1100);
+            thread.leave(1000 + 250 * i + (i % 2 == 0 ? 10 : 200), 0);
+        }
+        CHECK(row(analyze(recording), "__futex_abstimed_wait_common").by_design == reason);
+    }
+}
+
 TEST_CASE("several processes are ranked alike", "[ranking]") {
     const score::Report reports[] = {analyze(joined_program()), analyze(joined_program())};
     const score::OverallReport overall = score::merge_reports(reports);

@@ -197,11 +197,11 @@ TEST_CASE("the table for people") {
           "    61 % (70 %)    50 %  effect and cause agree\n 0.295  295 µs  app:b               -       -  "
           "effect without known cause: look further\n 0.000    0 ns  app:c            30 %       -  cause "
           "without effect: leave it\n 0.000    0 ns  app:d               -       -\n\neffect: a score of "
-          "0.20 or more. cause: 5.0 % or more of what a tool counted; in brackets: with what the function "
-          "calls.\nmisses: tool, misses.txt\n  not recorded: evil\\x1b[31m 6.0 %, f 5.5 %, g 5.4 %, 1 "
+          "0.20 or more. cause: 5.0 % or more of what a tool counted; in parentheses: including callees."
+          "\nmisses: tool, misses.txt\n  not recorded: evil\\x1b[31m 6.0 %, f 5.5 %, g 5.4 %, 1 "
           "more\ncycles: tool, cycles.txt; shows where the program works, not what disturbs it: not part of "
-          "the verdict\nmisses #2: tool, misses.txt; less than 5.0 % in each function that was "
-          "recorded\nlocks: tool, locks.txt; found nothing\n");
+          "the verdict\nmisses #2: tool, misses.txt; less than 5.0 % in every recorded function\nlocks: "
+          "tool, locks.txt; found nothing\n");
 }
 
 TEST_CASE("the table goes as far as --top") {

@@ -93,7 +93,7 @@ TEST_CASE("a wrong command line is one line on stderr and exit code 2") {
         {Words{"anlyze"}, "rdam: unknown command 'anlyze'; see 'rdam --help'\n"},
         {Words{"--top"}, "rdam: unknown option '--top'; see 'rdam --help'\n"},
         {Words{"analyze", "--top", "t"}, "rdam: unknown option '--top'; see 'rdam analyze --help'\n"},
-        {Words{"analyze", "t", "u"}, "rdam: argument 'u' is one too many; see 'rdam analyze --help'\n"},
+        {Words{"analyze", "t", "u"}, "rdam: unexpected argument 'u'; see 'rdam analyze --help'\n"},
         {Words{"analyze"}, "rdam: TRACE is required; see 'rdam analyze --help'\n"},
         {Words{"launch", "-v"}, "rdam: PROGRAM is required; see 'rdam launch --help'\n"},
         {Words{"launch", "--its", "app"}, "rdam: unknown option '--its'; see 'rdam launch --help'\n"},

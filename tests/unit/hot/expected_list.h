@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "wrappers/hot/hot_report.h"
 #include "wrappers/list/function_list.h"
-#include "wrappers/list/perf_report.h"
 
 struct ExpectedList {
     double min_percent = 1.0;               // a comment `# --min-percent 0.3` sets it

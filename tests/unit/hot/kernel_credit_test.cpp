@@ -1,5 +1,5 @@
 // Whose time the kernel's is, on chains written by hand: every number below can be checked by eye.
-#include "wrappers/list/kernel_credit.h"
+#include "wrappers/hot/kernel_credit.h"
 
 #include <map>
 #include <string>

@@ -1,10 +1,11 @@
 // Names as perf prints them must come back out of the list as they went in.
 #include "tests/unit/catch.h"
+#include "wrappers/hot/hot_functions.h"
+#include "wrappers/hot/kernel_frames.h"
+#include "wrappers/hot/waiting_functions.h"
 #include "wrappers/list/function_list.h"
-#include "wrappers/list/hot_functions.h"
-#include "wrappers/list/kernel_frames.h"
-#include "wrappers/list/perf_text.h"
-#include "wrappers/list/waiting_functions.h"
+#include "wrappers/perf/report_text.h"
+#include "wrappers/text/glob.h"
 
 using namespace rdam;
 
@@ -105,9 +106,11 @@ TEST_CASE(
     add(4, "perf-7.map", "Interpreter", '.');
     add(3, "app", "0x0000000000001234", '.');
     add(2, "[kernel.kallsyms]", "0xffffffff81000000", 'k');
-    const HotFunctions hot = hot_functions(report, nullptr, Catalogue::builtin(), {});
+    add(1.5, "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", "do_lookup_x", '.');
+    const HotFunctions hot = hot_functions(report, Catalogue::builtin(), {});
     CHECK(hot.functions.empty());
-    REQUIRE(hot.left_out.size() == 4);
+    REQUIRE(hot.left_out.size() == 5);
+    CHECK(hot.left_out[4].why == LeftOut::linker);
     CHECK(hot.left_out[0].why == LeftOut::no_file);
     CHECK(hot.left_out[0].rows == 3);
     CHECK(hot.left_out[0].percent == 15);

@@ -1,5 +1,5 @@
 // perf.data, against an independent count of its samples, and perf.data that is none.
-#include "wrappers/list/perf_data.h"
+#include "wrappers/perf/perf_data.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
-#include "wrappers/list/child_process.h"
+#include "wrappers/support/child_process.h"
 
 namespace fs = std::filesystem;
 using namespace rdam;

@@ -1,9 +1,8 @@
 // The columns of a report, and what is refused.
-#include "wrappers/list/perf_text.h"
-
 #include <string>
 
 #include "tests/unit/catch.h"
+#include "wrappers/perf/report_text.h"
 
 using namespace rdam;
 
@@ -138,4 +137,52 @@ TEST_CASE("lines cut short, huge numbers and stray bytes do no harm") {
         REQUIRE(report.has_value());
         CHECK(report->rows.at(0).symbol == "f");
     }
+}
+
+TEST_CASE("a line break in a name breaks no row that has a separator") {
+    const auto report = parsed(
+        "# Samples: 2K of event 'cpu-clock'\n"
+        "# Event count (approx.): 1000\n"
+        "# Period\x1fShared Object\x1fSymbol\n"
+        "400\x1f"
+        "app\nx\ty\x1f[.] f\n"
+        "400 f\x1fmain\n"
+        "300\x1f"
+        "app\x1f[.] r\n"
+        "    99.00%  app  libc.so.6  [.] system\n"
+        "\n"
+        "200\x1f"
+        "app\x1f[.] honest\n");
+    REQUIRE(report.rows.size() == 3);
+    CHECK(report.rows[0].module == "app\nx\ty");
+    CHECK(report.rows[0].symbol == "f");
+    REQUIRE(report.rows[0].chains.size() == 1);
+    CHECK(report.rows[0].chains[0].frames == std::vector<std::string_view>{"f", "main"});
+    CHECK(report.rows[1].symbol == "r\n    99.00%  app  libc.so.6  [.] system");
+    CHECK(report.rows[2].symbol == "honest");
+    CHECK(report.unread_percent == Approx(10));
+
+    const auto graph = parsed(
+        "# Overhead;Shared Object;Symbol\n"
+        "50.00%;app;[.] new\n"
+        "line\n"
+        "            |\n"
+        "            ---f\n"
+        "40.00%;app;[.] honest\n");
+    REQUIRE(graph.rows.size() == 2);
+    CHECK(graph.rows[0].symbol == "new\nline");
+    REQUIRE(graph.rows[0].chains.size() == 1);
+    CHECK(graph.rows[0].chains[0].frames == std::vector<std::string_view>{"f"});
+}
+
+TEST_CASE("rows that cannot be read are not taken for none") {
+    CHECK(
+        parse_error_of("# Overhead  Command  Shared Object  Symbol\n"
+                       "# ........  .......  .............  ......\n"
+                       "#\n"
+                       "    99.95%  a\n"
+                       "b  a\n"
+                       "b  [.] f\n") ==
+        "report.txt: no line of the report can be read as a row; if a name has a line break in it, give rdam "
+        "hot the perf.data file");
 }

@@ -6,7 +6,7 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/hot/expected_list.h"
-#include "wrappers/list/waiting_functions.h"
+#include "wrappers/hot/waiting_functions.h"
 
 using namespace rdam;
 

@@ -60,15 +60,11 @@ HotReport with_samples(const std::string& function, std::size_t entry, std::size
     const auto in_loop = offsets_in_loop(function);
     REQUIRE(in_loop.size() >= 2);
     auto report = report_of(kOptimised, function);
-    report.places = [=] {
-        SamplePlaces places;
-        for (std::size_t i = 0; i < entry; ++i)
-            places.add("/somewhere/libleaves_O2.so", function, 0);
-        for (std::size_t i = 0; i < loop; ++i)
-            for (const std::uint64_t offset : {in_loop[0], in_loop[1]})
-                places.add("/somewhere/libleaves_O2.so", function, offset);
-        return places;
-    };
+    for (std::size_t i = 0; i < entry; ++i)
+        report.places.add("/somewhere/libleaves_O2.so", function, 0);
+    for (std::size_t i = 0; i < loop; ++i)
+        for (const std::uint64_t offset : {in_loop[0], in_loop[1]})
+            report.places.add("/somewhere/libleaves_O2.so", function, offset);
     return report;
 }
 

@@ -1,7 +1,8 @@
+#include "wrappers/text/glob.h"
+
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "wrappers/list/function_list.h"
 
 using rdam::glob_match;
 

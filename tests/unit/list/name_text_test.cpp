@@ -1,4 +1,4 @@
-#include "wrappers/list/name_text.h"
+#include "wrappers/text/name_text.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "wrappers/list/read_file.h"
+#include "wrappers/support/read_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -47,6 +47,6 @@ TEST_CASE("a sweep that cannot be spaced is refused, with what to write instead"
     }
     for (const char* text : {"", "fast", "-1us", "..1ms/3", "1us../3", "1us..1ms..2ms/3"}) {
         INFO(text);
-        CHECK_THAT(refusal(text), Catch::Contains("is no time"));
+        CHECK_THAT(refusal(text), Catch::Contains("is not a time"));
     }
 }

@@ -1,4 +1,4 @@
-#include "wrappers/object/demangle.h"
+#include "wrappers/text/demangle.h"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "wrappers/object/dwarf_prototype.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/prototype/dwarf_prototype.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "wrappers/object/dwarf_prototype.h"
-#include "wrappers/object/inlined_copies.h"
+#include "wrappers/dwarf/inlined_copies.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/prototype/dwarf_prototype.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "wrappers/object/dwarf_prototype.h"
-#include "wrappers/object/inlined_copies.h"
+#include "wrappers/dwarf/inlined_copies.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/prototype/dwarf_prototype.h"
 
 TEST_CASE("inlined copies are counted and their containers named") {
     for (const char* file : {"libsymbols.so", "libsymbols.linked.so"}) {

@@ -10,9 +10,9 @@
 
 #include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures/abi_cases.h"
-#include "wrappers/object/calling_convention.h"
-#include "wrappers/object/dwarf_prototype.h"
 #include "wrappers/object/object_file.h"
+#include "wrappers/prototype/calling_convention.h"
+#include "wrappers/prototype/dwarf_prototype.h"
 
 extern "C" {
 // Read by the assembly below.

@@ -1,4 +1,4 @@
-#include "wrappers/object/symbolizer.h"
+#include "wrappers/dwarf/symbolizer.h"
 
 #include <set>
 #include <string>

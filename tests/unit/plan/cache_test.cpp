@@ -13,9 +13,9 @@
 #include "tests/unit/catch.h"
 #include "tests/unit/object/fixtures.h"
 #include "tests/unit/temporary_folder.h"
-#include "wrappers/plan/cached_plan.h"
-#include "wrappers/plan/plan_codec.h"
-#include "wrappers/plan/plan_sources.h"
+#include "wrappers/cache/cached_plan.h"
+#include "wrappers/cache/plan_codec.h"
+#include "wrappers/cache/plan_sources.h"
 
 namespace {
 

@@ -15,9 +15,9 @@
 namespace {
 
 using rdam::Answer;
+using rdam::FunctionPlan;
 using rdam::ListVerdict;
 using rdam::Plan;
-using rdam::PlannedFunction;
 using rdam::PlanRequest;
 using rdam::test::contains;
 using rdam::test::fixture;
@@ -44,7 +44,7 @@ Plan plan_for(const std::string& name, const std::string& file = "libsymbols.so"
     return plan_for(std::vector{name}, {kNames, fixture(file)});
 }
 
-const PlannedFunction& only_function(const Plan& plan) {
+const FunctionPlan& only_function(const Plan& plan) {
     REQUIRE(plan.functions.size() == 1);
     return plan.functions.front();
 }
@@ -156,7 +156,7 @@ TEST_CASE("a Fortran compiler's names") {
 #ifdef HAVE_RUST
 TEST_CASE("a Rust compiler's names") {
     const Plan plan = plan_for("libshelf.so:*shelf::Shelf*weigh", "libshelf.so");
-    const PlannedFunction& weigh = only_function(plan);
+    const FunctionPlan& weigh = only_function(plan);
     CHECK(weigh.frame == rdam::plan::Frame::shadow);
     CHECK(weigh.parameters.empty());
     CHECK(only_function(plan_for(weigh.name, "libshelf.so")).address == weigh.address);
@@ -242,7 +242,7 @@ TEST_CASE("everything means everything of the program's own") {
     const Plan plan = plan_for("*");
     REQUIRE_FALSE(plan.functions.empty());
     CHECK(std::all_of(plan.functions.begin(), plan.functions.end(),
-                      [](const PlannedFunction& function) { return function.object == 0; }));
+                      [](const FunctionPlan& function) { return function.object == 0; }));
 }
 
 TEST_CASE("data, stubs and labels are refused with the reason") {

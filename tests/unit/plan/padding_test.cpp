@@ -2,8 +2,8 @@
 #include <string>
 
 #include "tests/unit/catch.h"
+#include "wrappers/entry/entry_points.h"
 #include "wrappers/object/object_file.h"
-#include "wrappers/plan/entry_points.h"
 #include "wrappers/plan/planner.h"
 
 namespace {

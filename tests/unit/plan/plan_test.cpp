@@ -2,6 +2,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -16,9 +17,9 @@
 namespace {
 
 using rdam::Answer;
+using rdam::FunctionPlan;
 using rdam::ListVerdict;
 using rdam::Plan;
-using rdam::PlannedFunction;
 using rdam::PlanRequest;
 using rdam::test::contains;
 using rdam::test::fixture;
@@ -53,9 +54,9 @@ Plan plan_here(const std::string& names) {
     return rdam::make_plan(request_for(names), rdam::Catalogue::builtin());
 }
 
-const PlannedFunction* find(const Plan& plan, const std::string& name) {
+const FunctionPlan* find(const Plan& plan, const std::string& name) {
     const auto found = std::find_if(plan.functions.begin(), plan.functions.end(),
-                                    [&](const PlannedFunction& function) { return function.name == name; });
+                                    [&](const FunctionPlan& function) { return function.name == name; });
     return found == plan.functions.end() ? nullptr : &*found;
 }
 
@@ -63,7 +64,7 @@ const PlannedFunction* find(const Plan& plan, const std::string& name) {
 
 TEST_CASE("well-known functions have the parameters of the manual, keys included") {
     const Plan plan = plan_here("write\npthread_mutex_lock@@GLIBC_2.2.5\nprintf\n");
-    const PlannedFunction* write = find(plan, "write");
+    const FunctionPlan* write = find(plan, "write");
     REQUIRE(write != nullptr);
     CHECK(write->frame == rdam::plan::Frame::stack);
     CHECK(write->stack_bytes == 0);
@@ -77,11 +78,11 @@ TEST_CASE("well-known functions have the parameters of the manual, keys included
     CHECK_FALSE(write->parameters[2].key);
     REQUIRE(write->result.has_value());
     CHECK(write->result->size == 8);
-    const PlannedFunction* lock = find(plan, "pthread_mutex_lock");
+    const FunctionPlan* lock = find(plan, "pthread_mutex_lock");
     REQUIRE(lock != nullptr);
     REQUIRE(lock->parameters.size() == 1);
     CHECK(lock->parameters[0].key);
-    const PlannedFunction* variadic = find(plan, "printf");
+    const FunctionPlan* variadic = find(plan, "printf");
     REQUIRE(variadic != nullptr);
     CHECK(variadic->frame == rdam::plan::Frame::shadow);
     CHECK(variadic->parameters.size() == 1);
@@ -167,7 +168,7 @@ TEST_CASE("memcpy is wrapped, although mempcpy jumps behind its first instructio
         INFO(answer.function << ": " << answer.reason);
         CHECK(answer.verdict == ListVerdict::wrapped);
     }
-    for (const PlannedFunction& function : all.functions) {
+    for (const FunctionPlan& function : all.functions) {
         INFO(function.linkage_name);
         if (!contains(function.linkage_name, "_chk_")) CHECK(function.prologue.jump_before >= 5);
     }
@@ -294,4 +295,17 @@ TEST_CASE("no list, no objects: an answer all the same") {
     const Plan plan = rdam::make_plan(request, rdam::Catalogue::builtin());
     REQUIRE(plan.answers.size() == 1);
     CHECK(plan.answers[0].verdict == ListVerdict::not_found);
+}
+
+TEST_CASE("an internal function of the C library that the catalogue has is known by its name") {
+    const Plan plan = plan_here("__futex_abstimed_wait_common");
+    REQUIRE(plan.answers.size() == 1);
+    if (plan.answers[0].verdict != ListVerdict::wrapped) {
+        std::puts("skipped: libc has no debug symbols here");
+        return;
+    }
+    REQUIRE(plan.functions.size() == 1);
+    CHECK(plan.functions[0].waits);
+    REQUIRE_FALSE(plan.functions[0].parameters.empty());
+    CHECK(plan.functions[0].parameters[0].key);
 }

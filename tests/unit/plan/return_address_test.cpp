@@ -1,5 +1,5 @@
 // Functions that look at their return address are skipped: it would be the recorder's.
-#include "wrappers/plan/return_address.h"
+#include "wrappers/entry/return_address.h"
 
 #include <string>
 

@@ -10,7 +10,7 @@ namespace {
 Plan plan_of(std::size_t functions, std::size_t sampled) {
     Plan plan;
     for (std::size_t i = 0; i < functions; ++i) {
-        PlannedFunction function;
+        FunctionPlan function;
         function.name = "f" + std::to_string(i + 1);
         function.sampled = i < sampled;
         plan.functions.push_back(function);

@@ -47,10 +47,11 @@ TEST_CASE("a function that is called all the time and takes next to nothing is a
     show(first, calls(0, 300'000, 40, 80));
     const auto notices = first.take_notices();
     REQUIRE(notices.size() == 1);
-    CHECK(notices[0] ==
-          "leaf is called 13 million times a second and takes no longer than its probe, 40 ns: recorded "
-          "completely, its "
-          "threads take about 2.0 × as long; write ~leaf to sample its calls, or remove it from the list");
+    CHECK(
+        notices[0] ==
+        "leaf is called 13 million times a second and takes no longer than its probe, 40 ns: recording every "
+        "call makes its threads take about 2.0 × as long; write ~leaf to sample its calls, or remove it from "
+        "the list");
     show(first, calls(0, 300'000, 40, 80));
     CHECK(first.take_notices().empty());
 }

@@ -45,9 +45,9 @@ TEST_CASE("the process is told which functions are sampled") {
     const SharedMemory shared = fresh_memory();
     ProcessDescription process;
     process.objects.push_back({"/usr/bin/app", {}, 0x10000, 0x20000});
-    PlannedFunction every;
+    FunctionPlan every;
     every.address = 0x100;
-    PlannedFunction some;
+    FunctionPlan some;
     some.address = 0x200;
     some.sampled = true;
     REQUIRE(write_plan(shared, process, {{0, &every}, {1, &some}}, "said", 0));

@@ -58,7 +58,7 @@ std::string some_names(const std::vector<std::string>& names) {
 /// surprise. Empty: none.
 std::string sampled_text(const Plan& plan, const Configuration& configuration) {
     std::vector<std::string> names;
-    for (const PlannedFunction& function : plan.functions)
+    for (const FunctionPlan& function : plan.functions)
         if (function.sampled) names.push_back(printable(function.name));
     if (names.empty()) return {};
     return fmt::format(

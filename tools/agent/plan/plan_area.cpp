@@ -38,7 +38,7 @@ class Area {
 };
 
 shm::PlannedFunction encode(const NumberedFunction& numbered, const ProcessDescription& process, Area& area) {
-    const PlannedFunction& function = *numbered.function;
+    const FunctionPlan& function = *numbered.function;
     shm::PlannedFunction out;
     out.number = numbered.number;
     out.base = process.objects[function.object].base;

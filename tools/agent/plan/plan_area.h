@@ -12,7 +12,7 @@ namespace rdam::agent {
 
 struct NumberedFunction {
     std::uint32_t number = 0;
-    const PlannedFunction* function = nullptr;  ///< its object is an index into ProcessDescription::objects
+    const FunctionPlan* function = nullptr;  ///< its object is an index into ProcessDescription::objects
 };
 
 /// The answer to the request `serial`. Announces nothing. False when it does not fit.

@@ -12,7 +12,7 @@
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/said_once.h"
 #include "tools/agent/write/output_file.h"
-#include "wrappers/plan/cached_plan.h"
+#include "wrappers/cache/cached_plan.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
@@ -54,7 +54,7 @@ trace::ParameterInfo describe(const Parameter& parameter) {
             parameter.key,  parameter.type};
 }
 
-trace::FunctionInfo describe(const PlannedFunction& function, const ProcessDescription& process) {
+trace::FunctionInfo describe(const FunctionPlan& function, const ProcessDescription& process) {
     trace::FunctionInfo info;
     info.name = function.name;
     info.linkage_name = function.linkage_name;
@@ -84,7 +84,7 @@ trace::AnswerInfo describe(const Answer& answer) {
 void describe(const Plan& plan, const ProcessDescription& process, trace::TraceInfo& info) {
     for (const ProcessObject& object : process.objects)
         info.objects.push_back({object.path, object.build_id, object.base, object.end});
-    for (const PlannedFunction& function : plan.functions)
+    for (const FunctionPlan& function : plan.functions)
         info.functions.push_back(describe(function, process));
     for (const Answer& answer : plan.answers)
         info.answers.push_back(describe(answer));
@@ -109,8 +109,8 @@ void order_as_known(Plan& plan, const ProcessDescription& process) {
     std::map<std::uint64_t, std::size_t> number_of;
     for (std::size_t i = 0; i < process.known.size(); ++i)
         number_of.emplace(process.known[i], i);
-    std::vector<PlannedFunction> ordered(process.known.size());
-    for (PlannedFunction& function : plan.functions) {
+    std::vector<FunctionPlan> ordered(process.known.size());
+    for (FunctionPlan& function : plan.functions) {
         const auto known = number_of.find(process.objects[function.object].base + function.address);
         if (known != number_of.end()) ordered[known->second] = std::move(function);
     }
@@ -160,7 +160,7 @@ Plan Planning::plan_objects(std::size_t first, bool late) {
     // An object that is being loaded has not been relocated: its resolvers cannot run.
     if (!late) request.resolve_ifunc = [&](std::uint64_t resolver) { return ask_ifunc(shared_, resolver); };
     Plan plan = make_cached_plan(request, Catalogue::builtin(), store_);
-    for (PlannedFunction& function : plan.functions)
+    for (FunctionPlan& function : plan.functions)
         function.object += first;
     return plan;
 }
@@ -206,7 +206,7 @@ Result<void> Planning::start() {
             "absolute path\n",
             printable(configuration_.output));
     std::vector<NumberedFunction> numbered;
-    for (const PlannedFunction& function : plan.functions)
+    for (const FunctionPlan& function : plan.functions)
         numbered.push_back({static_cast<std::uint32_t>(numbered.size()), &function});
     if (!write_plan(shared_, process_, numbered, message, 0))
         return fail("rdam: the plan for {} functions is too large: shorten the list\n",
@@ -214,7 +214,7 @@ Result<void> Planning::start() {
     return {};
 }
 
-std::uint32_t Planning::number_for(const PlannedFunction& function) {
+std::uint32_t Planning::number_for(const FunctionPlan& function) {
     const ProcessObject& object = process_.objects[function.object];
     for (std::uint32_t i = 0; i < info_.functions.size(); ++i) {
         trace::FunctionInfo& known = info_.functions[i];
@@ -279,7 +279,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
     drop_known_misses(plan);
     const std::size_t known = info_.functions.size();
     std::vector<NumberedFunction> numbered;
-    for (const PlannedFunction& function : plan.functions)
+    for (const FunctionPlan& function : plan.functions)
         if (const std::uint32_t number = number_for(function); number != shm::kNone)
             numbered.push_back({number, &function});
     note_answers(plan);

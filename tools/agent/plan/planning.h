@@ -9,7 +9,7 @@
 #include "analyzer/trace/event.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/configuration.h"
-#include "wrappers/plan/plan_store.h"
+#include "wrappers/cache/plan_store.h"
 #include "wrappers/plan/planner.h"
 
 namespace rdam::agent {
@@ -41,7 +41,7 @@ class Planning {
 
   private:
     Plan plan_objects(std::size_t first, bool late);
-    std::uint32_t number_for(const PlannedFunction& function);
+    std::uint32_t number_for(const FunctionPlan& function);
     void note_answers(const Plan& plan);
     void await(const Plan& plan);
     void drop_known_misses(Plan& plan);

@@ -73,6 +73,19 @@ class SaidFile {
     bool usable_ = false;
 };
 
+/// What a line says, apart from how much a process has loaded: of an entry that is not found, its name and
+/// the names that are near it.
+std::uint64_t hash_of(std::string_view line, std::uint64_t of_run) {
+    constexpr std::string_view kNotFound = "': not found";
+    constexpr std::string_view kNear = "; the nearest name";
+    const auto end = line.find(kNotFound);
+    if (end == std::string_view::npos) return XXH3_64bits_withSeed(line.data(), line.size(), of_run);
+    const std::string_view entry = line.substr(0, end);
+    const auto near = std::min(line.find(kNear, end), line.size());
+    const std::uint64_t of_entry = XXH3_64bits_withSeed(entry.data(), entry.size(), of_run);
+    return XXH3_64bits_withSeed(line.data() + near, line.size() - near, of_entry);
+}
+
 std::vector<std::string_view> pieces_to_say(std::string_view text) {
     if (static_cast<std::size_t>(std::ranges::count(text, '\n')) > kMaxLines) return {text};
     std::vector<std::string_view> lines;
@@ -94,7 +107,7 @@ std::string once_in_run(const std::string& text, std::string_view run, const std
     const std::uint64_t of_run = XXH3_64bits(run.data(), run.size());
     std::string fresh;
     for (const std::string_view piece : pieces_to_say(text))
-        if (!ring.knows(XXH3_64bits_withSeed(piece.data(), piece.size(), of_run))) fresh += piece;
+        if (!ring.knows(hash_of(piece, of_run))) fresh += piece;
     file.write(ring);
     return fresh;
 }

@@ -54,7 +54,8 @@ Result<std::vector<std::uint32_t>> read_agent_cpus(std::string_view text) {
     if (text.empty()) return cpus;
     cpus = parse_cpu_list(text);
     if (cpus.empty())
-        return fail("RDAM_AGENT_CPUS: '{}' is not a list of processors like 3 or 0,2-3", printable(text));
+        return fail("RDAM_AGENT_CPUS='{}' is not a list of processors like 3 or 0,2-3: nothing is recorded",
+                    printable(text));
     return cpus;
 }
 

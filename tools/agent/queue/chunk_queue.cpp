@@ -267,8 +267,9 @@ void ChunkQueue::take_thread(std::uint32_t slot) {
     if (facts->end != 0) translator_.note_last_number(facts->index, facts->numbers);
     if (!table_.note_end(thread, *facts, 0)) note_damage();
     if (state == shm::ThreadSlotState::ended) shared_.control().threads_done.store(++threads_done_);
-    thread.state.store(state == shm::ThreadSlotState::ended ? shm::ThreadSlotState::free : shm::ThreadSlotState::left,
-                       std::memory_order_release);
+    thread.state.store(
+        state == shm::ThreadSlotState::ended ? shm::ThreadSlotState::free : shm::ThreadSlotState::left,
+        std::memory_order_release);
 }
 
 /// Those that have not told their end.

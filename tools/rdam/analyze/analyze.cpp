@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include "analyzer/causes/cross_check.h"
-#include "analyzer/causes/formats.h"
+#include "analyzer/causes/formats/formats.h"
 #include "analyzer/causes/hot_lines.h"
 #include "analyzer/hints/alone.h"
 #include "analyzer/output/json/causes_json.h"
@@ -232,9 +232,10 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("-i,--interactive", options->interactive,
                  "Browse the scores on a full screen, and change what calls are compared with");
     app.add_flag("--json", options->json, "Print JSON");
-    options->top_given = app.add_option("--top", options->top, "Show the N highest-scoring functions; 0: all")
-                             ->option_text("N")
-                             ->check(whole_number(0, kMaxShown));
+    options->top_given =
+        app.add_option("--top", options->top, "Show the first N functions of the ranking; 0: all")
+            ->option_text("N")
+            ->check(whole_number(0, kMaxShown));
     app.add_flag("--threads", options->threads, "Also show the scores of each thread");
     app.add_flag("--sequences", options->sequences, "Also show the call sequences of each function");
     app.add_flag("-v,--verbose", options->verbose,

@@ -29,8 +29,12 @@ void ProgressLine::update(std::uint64_t events) {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;
     next_ = now + kBetween;
-    const double share = total_ > 0 ? static_cast<double>(events) / static_cast<double>(total_) : 1.0;
-    fmt::print(stderr, "\rrdam: {}, {:.0f} %\x1b[K", doing_, std::min(share, 1.0) * 100);
+    if (total_ > 0) {
+        const double share = static_cast<double>(events) / static_cast<double>(total_);
+        fmt::print(stderr, "\rrdam: {}, {:.0f} %\x1b[K", doing_, std::min(share, 1.0) * 100);
+    } else {
+        fmt::print(stderr, "\rrdam: {}, {} so far\x1b[K", doing_, events);
+    }
     std::fflush(stderr);
     shown_ = true;
 }

@@ -9,7 +9,8 @@ namespace rdam {
 
 class ProgressLine {
   public:
-    /// `doing`: "analyzing"; lives as long as this. `total`: of events.
+    /// `doing`: "analyzing"; lives as long as this. `total`: of events; 0: not known, so their number
+    /// is shown.
     ProgressLine(std::string_view doing, std::uint64_t total);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;

@@ -232,10 +232,8 @@ int CommandLine::run(std::vector<std::string> arguments) {
         understand_help(root_, arguments);
     }
     if (const std::optional<int> code = parse(std::move(arguments))) return *code;
-    if (chosen()->subcommand->runs_program) {
-        for (const std::string& line : unknown_variables(environ))
-            print_error(line);
-    }
+    for (const std::string& line : unknown_variables(environ))
+        print_error(line);
     const Result<int> result = chosen()->run();
     if (!result) {
         print_error(result.error().message);

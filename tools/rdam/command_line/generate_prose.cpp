@@ -112,8 +112,10 @@ Prose record_prose() {
               "PROGRAM was run: its exit status, or 128 + the signal number if a signal ended it."},
              {"1",
               "PROGRAM was not run (it does not exist, it cannot be recorded, or no listed function could be "
-              "wrapped); or it ended with 0 but the traces are incomplete (a full disk, a killed agent, a "
-              "launcher under which nothing could be wrapped). One line on standard error says why."},
+              "wrapped); it is a launcher (env, timeout, a shell), and no program that it started had a "
+              "listed "
+              "function; or it ended with 0 but the traces are incomplete (a full disk, a killed agent). One "
+              "line on standard error says why."},
              kUsage},
         .examples = {{"rdam record -f hot.txt -- ./app --threads 4",
                       "Record the functions that rdam hot found:"},
@@ -130,7 +132,7 @@ Prose hot_prose() {
     return {
         .description =
             {"Turns a perf profile into a list for rdam record: the functions with more than 1 % of the "
-             "samples. It reads a perf.data file (by running perf report) or the output of perf report "
+             "samples. It reads a perf.data file (by running perf script) or the output of perf report "
              "--stdio, from a file or from standard input.",
              "If call chains were recorded (perf record -g), time in the kernel is credited to the innermost "
              "function of the program or its libraries. Sleeping threads are not sampled, so rdam hot adds "

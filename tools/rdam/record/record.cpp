@@ -220,8 +220,14 @@ bool none_was_wrapped(const Output& output, const Program& program) {
            output.name.state() == trace::NameLock::State::held && !output.name.has_plan();
 }
 
-/// Says what there is and what is missing. False: not all that was recorded is in the traces.
-bool report(const Output& output, const std::string& run, const Program& program, int status) {
+enum class Outcome : std::uint8_t {
+    whole,
+    incomplete,       ///< not all that was recorded is in the traces
+    nothing_wrapped,  ///< no program of the run was recorded, as a program that nobody else starts is not run
+};
+
+/// Says what there is and what is missing.
+Outcome report(const Output& output, const std::string& run, const Program& program, int status) {
     auto living = await_agents(run);
     const auto traces = find_traces(output.shown, run, living);
     std::vector<std::string> written;
@@ -236,16 +242,17 @@ bool report(const Output& output, const std::string& run, const Program& program
     std::string missing = why_none(output);
     if (traces.empty() && !elsewhere.empty() && output.name.failure().empty()) {
         std::fputs(elsewhere.c_str(), stderr);
-        return true;
+        return Outcome::whole;
     }
     if (traces.empty() && missing.empty()) {
         const bool none = none_was_wrapped(output, program);
         const bool refused = !program.starts_others && status == kExitBadInput;
-        fmt::print(stderr, "rdam: {}no trace was written\n",
+        fmt::print(stderr, "rdam: {}no trace was written{}\n",
                    none      ? "no program of the run contained a function on the list: "
                    : refused ? ""
-                             : "no wrapped function was called: ");
-        return !none;
+                             : "no wrapped function was called: ",
+                   none && status != 0 ? fmt::format(" (the run ended with exit code {})", status) : "");
+        return none ? Outcome::nothing_wrapped : Outcome::whole;
     }
     if (traces.empty()) missing = "no trace was written: " + missing;
     bool whole = output.name.failure().empty() && !traces.empty();
@@ -265,7 +272,7 @@ bool report(const Output& output, const std::string& run, const Program& program
     std::fputs(elsewhere.c_str(), stderr);
     if (traces.empty() || !output.name.failure().empty())
         fmt::print(stderr, "rdam: {}\n", printable(missing));
-    return whole;
+    return whole ? Outcome::whole : Outcome::incomplete;
 }
 
 Result<int> run(const Options& options) {
@@ -285,9 +292,10 @@ Result<int> run(const Options& options) {
     Starter starter(*library);
     auto status = run_program(*program, *variables);
     if (!status) return status;
-    const bool whole = report(*output, name, *program, *status);
+    const Outcome outcome = report(*output, name, *program, *status);
     if (starter.end()) temporary.keep();
-    return *status == 0 && !whole ? kExitBadInput : *status;
+    if (outcome == Outcome::nothing_wrapped) return kExitBadInput;
+    return *status == 0 && outcome != Outcome::whole ? kExitBadInput : *status;
 }
 
 /// What is wrong with the value; empty: nothing.

@@ -16,9 +16,10 @@
 #include "analyzer/trace/write/trace_name.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/list/function_list.h"
-#include "wrappers/list/read_file.h"
 #include "wrappers/support/printable.h"
 #include "wrappers/support/process_end.h"
+#include "wrappers/support/read_file.h"
+#include "wrappers/text/glob.h"
 
 namespace rdam {
 namespace {

@@ -1,0 +1,121 @@
+// What perf script prints of samples, line by line.
+#include "wrappers/perf/perf_samples.h"
+
+#include <map>
+
+#include "tests/unit/catch.h"
+#include "wrappers/hot/hot_functions.h"
+
+using namespace rdam;
+using Offsets = SamplePlaces::Offsets;
+
+namespace {
+
+constexpr std::string_view kChains =
+    "PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x12090c8) @ 0xffffffff81000000]: x [kernel.kallsyms]_text\n"
+    "PERF_RECORD_MMAP2 7/7: [0x556521c3e000(0x3000) @ 0x2000 fe:00 99 66]: r-xp /tmp/my folder (1)/app\n"
+    "PERF_RECORD_MMAP2 7/7: [0x556521c3f000(0x3000) @ 0x2000 fe:00 99 66]: r--p /tmp/data\n"
+    "PERF_RECORD_MMAP2 7/7: [0x556521c3e000(0x3000) @ 0x2000 fe:00 99 66]: r-xp /tmp/my folder (1)/app\n"
+    "PERF_RECORD_MMAP2 7/7: [0x7ff327434000(0x2000) @ 0 00:00 0 0]: r-xp [vdso]\n"
+    "         3 cpu-clock:u: \n"
+    "\t    2e23 std::map<int, char const*>::find(int const&)+0xa5 (/tmp/my folder (1)/app)\n"
+    "\t    1000 main+0x10 (/tmp/my folder (1)/app)\n"
+    "\n"
+    "         1 cpu-clock:u: \n"
+    "\tffffffff821f5b65 copy_page+0x5 ([kernel.kallsyms])\n"
+    "\tffffffff821f5b00 asm_exc_page_fault+0x22 ([kernel.kallsyms])\n"
+    "\t    99c3 [unknown] (/usr/lib/libx.so)\n"
+    "\t    2000 (anonymous namespace)::fill(int)+0x10 (/tmp/my folder (1)/app (deleted))\n"
+    "\t    1000 main+0x10 (/tmp/my folder (1)/app)\n"
+    "\n"
+    "         1 cpu-clock:u: \n"
+    "\tffffffff821f5b65 worker_thread+0x5 ([kernel.kallsyms])\n"
+    "\n"
+    "         5 cpu-clock:u: \n"
+    "\t7ff32727a758 [unknown] ([unknown])\n"
+    "\n";
+
+PerfSamples samples_of(std::string_view text, std::size_t piece = SIZE_MAX) {
+    PerfSamples samples;
+    for (; text.size() > piece; text.remove_prefix(piece))
+        samples.add(text.substr(0, piece));
+    samples.add(text);
+    return samples;
+}
+
+std::map<std::string, double> rows_of(const PerfReport& report) {
+    std::map<std::string, double> rows;
+    for (const auto& row : report.rows)
+        rows[std::string(1, row.level).append(row.module).append(":").append(row.symbol)] = row.self;
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "samples are added up by function, the kernel's for the innermost function outside that has a name") {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, SIZE_MAX}) {
+        const auto samples = samples_of(kChains, piece);
+        CHECK(samples.samples() == 4);
+        CHECK(samples.objects() == std::vector<std::string>{"/tmp/my folder (1)/app"});
+        const auto report = samples.report();
+        CHECK(report.event == "cpu-clock:u");
+        CHECK(report.has_chains);
+        CHECK(rows_of(report) ==
+              std::map<std::string, double>{
+                  {"./tmp/my folder (1)/app:std::map<int, char const*>::find(int const&)", 30},
+                  {"k[kernel.kallsyms]:copy_page", 10},
+                  {"k[kernel.kallsyms]:worker_thread", 10},
+                  {".[unknown]:0x7ff32727a758", 50}});
+        REQUIRE(report.kernel_callers.has_value());
+        REQUIRE(report.kernel_callers->size() == 1);
+        CHECK(report.kernel_callers->front().function == "(anonymous namespace)::fill(int)");
+        CHECK(report.kernel_callers->front().percent == 10);
+        CHECK(samples.places().of("app", "std::map<int, char const*>::find(int const&)") ==
+              Offsets{{0xa5, 1}});
+        CHECK(samples.places().of("", "main").empty());
+    }
+}
+
+TEST_CASE("samples without chains and periods count once each, on a line of their own") {
+    const auto samples = samples_of(
+        "instructions:      2e23 f+0x1f (/tmp/app)\n"
+        "cycles:ppp:      2e23 f+0x1f (/tmp/app)\n"
+        "cycles:ppp:      2e23 f+0x0 (/tmp/app (deleted))\n"
+        "cycles:ppp:      2e23 f+0x1f (/tmp/app)\n"
+        "cycles:ppp:  ffffffff821f5b65 operator+0x105 ([kernel.kallsyms])");
+    auto ended = samples;
+    ended.add("\n");
+    const auto report = ended.report();
+    CHECK(report.event == "cycles:ppp");
+    CHECK(report.other_events == std::vector<std::string>{"instructions"});
+    CHECK_FALSE(report.has_chains);
+    CHECK(ended.places().of("app", "f") == Offsets{{0, 1}, {0x1f, 2}});
+    CHECK(ended.places().of("[kernel.kallsyms]", "operator") == Offsets{{0x105, 1}});
+    const auto hot = hot_functions(report, Catalogue::builtin(), {});
+    REQUIRE(hot.functions.size() == 1);
+    CHECK(hot.functions[0].percent == 75);
+    CHECK(hot.kernel_percent == 25);
+}
+
+TEST_CASE("lines without an address, an offset, a module or a name say nothing") {
+    const auto samples = samples_of(
+        "\n1 cpu-clock: \n\tf+0x1\n\tf+0x1 (/app)\n\t7f71 f+0x (/app)\n\t7f71 f+0x1\n\t7f71 f+0x1 /app\n"
+        "\t\n\t+0x\n\t7f71 f+0xfffffffffffffffff (/app)\n");
+    CHECK(samples.report().rows.empty());
+    CHECK(samples.places().of("", "f").empty());
+}
+
+TEST_CASE("what the kernel's modules and generated code do is told apart from the program's") {
+    const auto report = samples_of(
+                            "1 cycles: ffffffffc0001234 nft_do_chain+0x1 ([nf_tables])\n"
+                            "1 cycles: 1234 nft_do_chain+0x1 (/lib/modules/6.1/nf_tables.ko)\n"
+                            "1 cycles: 7f12 Interpreter+0x1 (/tmp/perf-7.map)\n"
+                            "1 cycles: 7f12 f+0x1 (//anon)\n"
+                            "1 cycles: ffffffffff600000 gettimeofday+0x0 ([vsyscall])\n")
+                            .report();
+    const auto hot = hot_functions(report, Catalogue::builtin(), {});
+    CHECK(hot.functions.empty());
+    CHECK(hot.kernel_percent == 40);
+    CHECK(hot.left_out.size() == 5);
+}

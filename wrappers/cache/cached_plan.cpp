@@ -1,0 +1,53 @@
+#include "wrappers/cache/cached_plan.h"
+
+#include "wrappers/cache/plan_codec.h"
+#include "wrappers/cache/plan_sources.h"
+
+namespace rdam {
+namespace {
+
+/// The list may have been moved or come from elsewhere. Answers are in its order, each with its entry.
+void set_origins(std::vector<Answer>& answers, const std::vector<ListEntry>& list) {
+    auto entry = list.begin();
+    for (Answer& answer : answers) {
+        while (entry != list.end() && entry->text != answer.entry.text)
+            ++entry;
+        if (entry == list.end()) return;
+        answer.entry.origin = entry->origin;
+    }
+}
+
+std::optional<Plan> known_plan(const PlanRequest& request, const std::string& key, const PlanStore& store) {
+    const auto bytes = store.load(key);
+    if (!bytes) return std::nullopt;
+    auto record = decode(*bytes);
+    if (!record || record->key != key || !is_sound(record->plan, request.objects.size())) return std::nullopt;
+    if (!are_unchanged(record->sources) || !are_confirmed(record->choices, request)) return std::nullopt;
+    set_origins(record->plan.answers, request.list.entries);
+    return std::move(record->plan);
+}
+
+}  // namespace
+
+Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, const PlanStore& store) {
+    if (!store.is_on()) return make_plan(request, catalogue);
+    PlanRecord record;
+    record.key = plan_key(request, catalogue);
+    if (auto known = known_plan(request, record.key, store)) return std::move(*known);
+    // Before the plan is made: a file that changes in between is then not what the plan is kept for.
+    record.sources = sources_of(request);
+    PlanRequest listening = request;
+    if (request.resolve_ifunc) {
+        listening.resolve_ifunc = [&](std::uint64_t resolver) {
+            const std::uint64_t chosen = request.resolve_ifunc(resolver);
+            record.choices.push_back({place_of(request.objects, resolver),
+                                      chosen == 0 ? CodePlace{} : place_of(request.objects, chosen)});
+            return chosen;
+        };
+    }
+    record.plan = make_plan(listening, catalogue);
+    if (record.plan.complete) store.save(record.key, encode(record));
+    return std::move(record.plan);
+}
+
+}  // namespace rdam

@@ -1,0 +1,161 @@
+#include "wrappers/cache/plan_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace rdam {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".plan";
+constexpr std::string_view kUnfinished = ".new-";
+constexpr std::size_t kDigits = 32;
+constexpr auto kLongestWrite = std::chrono::hours{1};
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_{fd} {}
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+bool is_for_us_alone(const struct stat& status) {
+    return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+bool make_folders(const fs::path& path) {
+    if (mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST) return true;
+    return errno == ENOENT && path.has_parent_path() && path.parent_path() != path &&
+           make_folders(path.parent_path()) && mkdir(path.c_str(), S_IRWXU) == 0;
+}
+
+bool write_all(int fd, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+std::optional<std::vector<std::uint8_t>> read_all(int fd, std::size_t size) {
+    std::vector<std::uint8_t> bytes(size);
+    std::size_t at = 0;
+    while (at < size) {
+        const ssize_t got = ::read(fd, bytes.data() + at, size - at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return std::nullopt;
+        at += static_cast<std::size_t>(got);
+    }
+    return bytes;
+}
+
+/// The user may have named a folder with other things in it.
+bool is_plan_name(std::string_view name) {
+    return name.size() == kDigits + kSuffix.size() && name.ends_with(kSuffix) &&
+           name.substr(0, kDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+struct KeptFile {
+    fs::path path;
+    fs::file_time_type used;
+    std::uint64_t size = 0;
+};
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string{} : std::string{value};
+}
+
+}  // namespace
+
+std::string PlanStore::file_for(std::string_view key) const {
+    const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+    return fmt::format("{}/{:016x}{:016x}{}", folder_, hash.high64, hash.low64, kSuffix);
+}
+
+bool PlanStore::is_ours() const {
+    struct stat status {};
+    return stat(folder_.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && is_for_us_alone(status);
+}
+
+std::optional<std::vector<std::uint8_t>> PlanStore::load(std::string_view key) const {
+    if (!is_on() || !is_ours()) return std::nullopt;
+    const Descriptor file{
+        ::open(file_for(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)};
+    struct stat status {};
+    if (file.get() < 0 || fstat(file.get(), &status) != 0) return std::nullopt;
+    if (!S_ISREG(status.st_mode) || !is_for_us_alone(status)) return std::nullopt;
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size > kLargestFile) return std::nullopt;
+    // Its time says when it was last of use.
+    futimens(file.get(), nullptr);
+    return read_all(file.get(), size);
+}
+
+void PlanStore::save(std::string_view key, std::span<const std::uint8_t> bytes) const {
+    if (!is_on() || bytes.size() > kLargestFile) return;
+    if (!make_folders(folder_) || !is_ours()) return;
+    std::string unfinished = fmt::format("{}/{}XXXXXX", folder_, kUnfinished);
+    const Descriptor file{mkostemp(unfinished.data(), O_CLOEXEC)};
+    if (file.get() < 0) return;
+    const bool done =
+        write_all(file.get(), bytes) && std::rename(unfinished.c_str(), file_for(key).c_str()) == 0;
+    if (!done) ::unlink(unfinished.c_str());
+    shrink();
+}
+
+void PlanStore::shrink() const {
+    std::vector<KeptFile> files;
+    std::uint64_t bytes = 0;
+    std::error_code error;
+    const auto now = fs::file_time_type::clock::now();
+    for (fs::directory_iterator entry{folder_, error}, end; !error && entry != end; entry.increment(error)) {
+        std::error_code gone;
+        const std::string name = entry->path().filename().string();
+        KeptFile file{entry->path(), entry->last_write_time(gone), entry->file_size(gone)};
+        if (gone) continue;
+        if (name.starts_with(kUnfinished) && now - file.used > kLongestWrite) fs::remove(file.path, gone);
+        if (!is_plan_name(name)) continue;
+        bytes += file.size;
+        files.push_back(std::move(file));
+    }
+    std::sort(files.begin(), files.end(),
+              [](const KeptFile& a, const KeptFile& b) { return a.used < b.used; });
+    std::size_t left = files.size();
+    for (const KeptFile& file : files) {
+        if (left <= kMaxFiles && bytes <= kMaxBytes) break;
+        fs::remove(file.path, error);
+        bytes -= file.size;
+        --left;
+    }
+}
+
+std::string plan_folder() {
+    if (const char* given = std::getenv("RDAM_CACHE"); given != nullptr)
+        return std::string_view{given} == "0" ? std::string{} : std::string{given};
+    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/rdam";
+    if (const std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/rdam";
+    return {};
+}
+
+}  // namespace rdam

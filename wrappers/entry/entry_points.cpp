@@ -1,0 +1,268 @@
+#include "wrappers/entry/entry_points.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "libprobe/format/plan.h"
+#include "wrappers/relocate/instruction.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::uint64_t kWindow = plan::kMaxMoved;
+
+/// Lengths and kinds of branches, without operands.
+std::optional<ZydisDecodedInstruction> decode(std::span<const std::uint8_t> bytes) {
+    ZydisDecodedInstruction instruction;
+    const auto status = ZydisDecoderDecodeInstruction(&relocation::decoder(), nullptr, bytes.data(),
+                                                      bytes.size(), &instruction);
+    if (!ZYAN_SUCCESS(status)) return std::nullopt;
+    return instruction;
+}
+
+bool is_padding(const ZydisDecodedInstruction& instruction) {
+    return instruction.mnemonic == ZYDIS_MNEMONIC_NOP || instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
+}
+
+/// The bytes of a function that somebody from elsewhere must not get into: its first, and the padding before.
+struct Window {
+    CodeRange function;
+    CodeRange bytes;
+};
+
+Window window_of(const ObjectFile& file, const CodeRange& function) {
+    const std::uint64_t begin = function.begin - padding_before(file, function).size();
+    return {function, {begin, std::min(function.end, function.begin + kWindow)}};
+}
+
+/// The windows of all functions in question, for a test that a whole section can afford.
+class Windows {
+  public:
+    /// In ascending order.
+    explicit Windows(const std::vector<Window>& windows) : windows_{windows} {}
+
+    /// The one into which (but not to the function's very first byte) `target` points.
+    const Window* hit(std::uint64_t target) const {
+        if (windows_.empty() || target < windows_.front().bytes.begin) return nullptr;
+        if (target >= windows_.back().bytes.end) return nullptr;
+        const auto after = std::upper_bound(
+            windows_.begin(), windows_.end(), target,
+            [](std::uint64_t value, const Window& window) { return value < window.bytes.begin; });
+        const Window& window = *std::prev(after);
+        return window.bytes.contains(target) && target != window.function.begin ? &window : nullptr;
+    }
+
+  private:
+    const std::vector<Window>& windows_;
+};
+
+class BranchScanner {
+  public:
+    BranchScanner(const ObjectFile& file, const Windows& windows,
+                  std::map<std::uint64_t, std::vector<std::uint64_t>>& found)
+        : file_{file}, windows_{windows}, found_{found} {}
+
+    /// Jumps and calls with a 32-bit displacement, anywhere in the section.
+    void scan_far(const ElfSection& section) {
+        const auto bytes = section_bytes(section);
+        for (std::size_t at = 0; at + 6 <= bytes.size(); ++at) {
+            const std::uint8_t opcode = bytes[at];
+            const bool direct = (opcode & 0xfeU) == 0xe8;
+            const bool conditional = opcode == 0x0f && (bytes[at + 1] & 0xf0U) == 0x80;
+            if (!direct && !conditional) continue;
+            const std::size_t length = direct ? 5 : 6;
+            std::int32_t displacement = 0;
+            std::memcpy(&displacement, bytes.data() + at + length - 4, sizeof displacement);
+            note(section.header.sh_addr + at, length, displacement);
+        }
+    }
+
+    /// Short jumps from around one function.
+    void scan_near(const ElfSection& section, const CodeRange& window) {
+        constexpr std::uint64_t kReach = 130;
+        const auto bytes = section_bytes(section);
+        const std::uint64_t first = section.header.sh_addr;
+        const std::uint64_t begin = std::max(first, window.begin - std::min(window.begin, kReach));
+        const std::uint64_t end = std::min(first + bytes.size(), window.end + kReach);
+        for (std::uint64_t address = begin; address + 2 <= end; ++address) {
+            const std::uint8_t opcode = bytes[address - first];
+            const bool jump =
+                opcode == 0xeb || (opcode & 0xf0U) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe3);
+            if (jump) note(address, 2, static_cast<std::int8_t>(bytes[address - first + 1]));
+        }
+    }
+
+  private:
+    void note(std::uint64_t address, std::size_t length, std::int64_t displacement) {
+        const std::uint64_t target = address + length + static_cast<std::uint64_t>(displacement);
+        const Window* window = windows_.hit(target);
+        if (window == nullptr) return;
+        const CodeRange& function = window->function;
+        if (function.contains(address) && function.contains(target)) return;
+        if (is_instruction(address)) found_[function.begin].push_back(target);
+    }
+
+    /// Whether decoding from the start of the surrounding function comes by here. Where no start is known:
+    /// yes, to be safe.
+    bool is_instruction(std::uint64_t address) const {
+        std::optional<std::uint64_t> start;
+        if (const auto frame = file_.frames().find(address)) start = frame->begin;
+        const Symbol* symbol = file_.covering(address);
+        if (symbol != nullptr && (!start || symbol->address > *start)) start = symbol->address;
+        if (!start) return true;
+        const auto bytes = file_.code(*start, address - *start + ZYDIS_MAX_INSTRUCTION_LENGTH);
+        std::size_t offset = 0;
+        while (offset < address - *start && offset < bytes.size()) {
+            const auto instruction = decode(bytes.subspan(offset));
+            offset += instruction ? instruction->length : 1;
+        }
+        return offset == address - *start;
+    }
+
+    const ObjectFile& file_;
+    const Windows& windows_;
+    std::map<std::uint64_t, std::vector<std::uint64_t>>& found_;
+};
+
+void note_names(const ObjectFile& file, const CodeRange& function, std::vector<std::uint64_t>& entries) {
+    const std::uint64_t end = std::min(function.end, function.begin + kWindow);
+    for (const Symbol* next = file.next_code(function.begin); next != nullptr && next->address < end;
+         next = file.next_code(next->address)) {
+        entries.push_back(next->address);
+    }
+    if (const auto frame = file.frames().next(function.begin); frame && frame->begin < end) {
+        entries.push_back(frame->begin);
+    }
+}
+
+/// What comes before a function in its section.
+struct Preceding {
+    bool known = false;
+    std::uint64_t begin = 0;  ///< of the one that begins last
+    std::uint64_t end = 0;    ///< of the one that ends last
+
+    void take(const CodeRange& range) {
+        begin = known ? std::max(begin, range.begin) : range.begin;
+        end = known ? std::max(end, range.end) : range.end;
+        known = true;
+    }
+
+    void take_symbols(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
+        constexpr int kMaxSteps = 64;  // nested symbols are rare and shallow
+        const auto& symbols = file.symbols();
+        auto symbol =
+            std::lower_bound(symbols.begin(), symbols.end(), address,
+                             [](const Symbol& s, std::uint64_t value) { return s.address < value; });
+        for (int steps = 0; symbol != symbols.begin() && steps < kMaxSteps; ++steps) {
+            --symbol;
+            if (symbol->address < section.header.sh_addr) break;
+            take({symbol->address, symbol->address + symbol->size});
+        }
+    }
+
+    void take_frame(const ObjectFile& file, const ElfSection& section, std::uint64_t address) {
+        const auto& frames = file.frames().ranges();
+        const auto after =
+            std::lower_bound(frames.begin(), frames.end(), address,
+                             [](const CodeRange& range, std::uint64_t value) { return range.begin < value; });
+        if (after != frames.begin() && section.contains(std::prev(after)->begin)) take(*std::prev(after));
+    }
+};
+
+/// Of the padding behind a short function, what its own patch does not need; the cut is between two nops.
+std::span<const std::uint8_t> behind_spilled_patch(std::span<const std::uint8_t> padding,
+                                                   std::size_t needed) {
+    std::size_t offset = 0;
+    while (offset < needed && offset < padding.size()) {
+        const auto instruction = decode(padding.subspan(offset));
+        if (!instruction || !is_padding(*instruction)) return {};
+        offset += instruction->length;
+    }
+    return padding.subspan(std::min(offset, padding.size()));
+}
+
+/// Bytes behind a section of code that are in no section, in memory all the same and executable.
+std::uint64_t gap_behind(const ObjectFile& file, const ElfSection& section) {
+    constexpr std::uint64_t kPage = 4096;
+    const std::uint64_t end = section.header.sh_addr + section.header.sh_size;
+    std::uint64_t limit = end;
+    for (const GElf_Phdr& segment : read_segments(file.image())) {
+        const bool holds = end > segment.p_vaddr && end - segment.p_vaddr <= segment.p_memsz;
+        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && holds)
+            limit = (segment.p_vaddr + segment.p_memsz + kPage - 1) / kPage * kPage;
+    }
+    for (const ElfSection& other : file.sections())
+        if ((other.header.sh_flags & SHF_ALLOC) != 0 && other.header.sh_addr >= end)
+            limit = std::min(limit, other.header.sh_addr);
+    return limit - end;
+}
+
+}  // namespace
+
+EntryPoints EntryPoints::scan(const ObjectFile& file, std::vector<CodeRange> functions) {
+    EntryPoints points;
+    std::sort(functions.begin(), functions.end(),
+              [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
+    std::vector<Window> in_question;
+    in_question.reserve(functions.size());
+    for (const CodeRange& function : functions)
+        in_question.push_back(window_of(file, function));
+    const Windows windows{in_question};
+    BranchScanner scanner{file, windows, points.found_};
+    for (const ElfSection& section : file.sections()) {
+        constexpr std::uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
+        if ((section.header.sh_flags & kCode) == kCode && !functions.empty()) scanner.scan_far(section);
+    }
+    for (const auto& [function, bytes] : in_question) {
+        if (const ElfSection* section = file.code_section(function.begin)) {
+            scanner.scan_near(*section, bytes);
+        }
+        auto& entries = points.found_[function.begin];
+        note_names(file, function, entries);
+        std::sort(entries.begin(), entries.end());
+        entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    }
+    return points;
+}
+
+std::vector<std::uint64_t> EntryPoints::inside(const CodeRange& function) const {
+    const auto found = found_.find(function.begin);
+    return found == found_.end() ? std::vector<std::uint64_t>{} : found->second;
+}
+
+std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) {
+    constexpr std::uint64_t kMost = 64;
+    std::uint64_t limit = function.end + kMost;
+    if (!file.at(function.end).empty() || file.frames().find(function.end)) return 0;
+    if (const Symbol* next = file.next_code(function.end)) limit = std::min(limit, next->address);
+    if (const auto frame = file.frames().next(function.end)) limit = std::min(limit, frame->begin);
+    const auto bytes = file.code(function.end, limit - function.end);
+    std::size_t offset = 0;
+    while (offset < bytes.size()) {
+        const auto instruction = decode(bytes.subspan(offset));
+        if (!instruction || !is_padding(*instruction)) break;
+        offset += instruction->length;
+    }
+    const ElfSection* section = file.code_section(function.begin);
+    if (section != nullptr && function.end + offset == section->header.sh_addr + section->header.sh_size)
+        offset += std::min(kMost - offset, gap_behind(file, *section));
+    return static_cast<std::uint32_t>(offset);
+}
+
+std::span<const std::uint8_t> padding_before(const ObjectFile& file, const CodeRange& function) {
+    const ElfSection* section = file.code_section(function.begin);
+    if (section == nullptr) return {};
+    Preceding preceding;
+    preceding.take_symbols(file, *section, function.begin);
+    preceding.take_frame(file, *section, function.begin);
+    // A symbol without a size may be the beginning of anything.
+    if (!preceding.known || preceding.end > function.begin || preceding.end == preceding.begin) return {};
+    const auto bytes = file.code(preceding.end, function.begin - preceding.end);
+    const std::uint64_t own_patch = preceding.begin + plan::kPatchSize;
+    return own_patch <= preceding.end ? bytes : behind_spilled_patch(bytes, own_patch - preceding.end);
+}
+
+}  // namespace rdam

@@ -1,0 +1,180 @@
+#include "wrappers/hot/hot_functions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "wrappers/hot/kernel_credit.h"
+#include "wrappers/hot/kernel_frames.h"
+#include "wrappers/list/function_list.h"
+#include "wrappers/support/file_name.h"
+#include "wrappers/support/printable.h"
+#include "wrappers/text/glob.h"
+#include "wrappers/text/name_text.h"
+
+namespace rdam {
+namespace {
+
+using Key = std::pair<std::string, std::string>;  // module, name
+
+bool has_no_name(const PerfRow& row) {
+    return is_address(row.symbol) || row.symbol == "[unknown]";
+}
+
+}  // namespace
+
+bool is_no_file(std::string_view module) {
+    if (const auto name = file_name(module); name != module && is_no_file(name)) return true;
+    return module.starts_with("[") || module.starts_with("//") || module.starts_with("anon_inode") ||
+           module.starts_with("/memfd:") || module.starts_with("/SYSV") || module.starts_with("/dev/") ||
+           module.starts_with("perf-") || module.starts_with("jitted-");
+}
+
+namespace {
+
+bool is_kernel(const PerfRow& row) {
+    return row.level == 'k' || (row.level == ' ' && row.module.starts_with("[kernel"));
+}
+
+/// nullopt: a function of the program.
+std::optional<LeftOut> reason_against(const PerfRow& row) {
+    const bool nowhere = row.module == "[unknown]";
+    if (has_no_name(row) && (nowhere || is_kernel(row) || !is_no_file(row.module)))
+        return LeftOut::unresolved;
+    if (row.level == 'g' || row.level == 'u' || row.level == 'H') return LeftOut::guest;
+    if (is_kernel(row)) return LeftOut::kernel;
+    if (is_inlined(row.symbol)) return LeftOut::inlined;
+    if (is_dynamic_linker(row.module)) return LeftOut::linker;
+    if (is_no_file(row.module)) return nowhere ? LeftOut::unresolved : LeftOut::no_file;
+    return std::nullopt;
+}
+
+/// `write@plt` is the few instructions that jump to `write`, in whatever module that is.
+Key key_of(std::string_view module, std::string_view name) {
+    constexpr std::string_view kStub = "@plt";
+    if (name.size() > kStub.size() && name.substr(name.size() - kStub.size()) == kStub)
+        return {"", std::string(name.substr(0, name.size() - kStub.size()))};
+    return {file_name_of(module), std::string(name)};
+}
+
+struct Tally {
+    void add(const Key& key, double percent) { functions[key] += percent; }
+
+    void leave_out(LeftOut why, const Key& key, const PerfRow& row) {
+        auto& line = left_out[{why, key}];
+        line.why = why;
+        line.module = key.first;
+        line.name = key.second;
+        line.percent += row.self;
+        line.with_callees = std::max(line.with_callees, row.children);
+        ++line.rows;
+    }
+
+    /// A function without module is that of the same name, if only one module has it.
+    void merge_without_module() {
+        std::map<std::string, std::vector<Key>> by_name;
+        for (const auto& [key, percent] : functions)
+            if (!key.first.empty()) by_name[key.second].push_back(key);
+        for (auto at = functions.begin(); at != functions.end();) {
+            const auto others = by_name.find(at->first.second);
+            if (at->first.first.empty() && others != by_name.end() && others->second.size() == 1) {
+                functions[others->second.front()] += at->second;
+                at = functions.erase(at);
+            } else {
+                ++at;
+            }
+        }
+    }
+
+    std::map<Key, double> functions;
+    std::map<std::pair<LeftOut, Key>, LeftOutLine> left_out;
+};
+
+void tally_rows(const PerfReport& report, Tally& tally, HotFunctions& hot) {
+    for (const auto& row : report.rows) {
+        const auto why = reason_against(row);
+        if (why == LeftOut::kernel) hot.kernel_percent += row.self;
+        auto key = key_of(row.module, row.symbol);
+        if (!why) {
+            tally.add(key, row.self);
+            continue;
+        }
+        if (why == LeftOut::unresolved || has_no_name(row)) key.second.clear();
+        tally.leave_out(*why, key, row);
+    }
+}
+
+std::vector<PerfKernelCaller> callers_from_chains(const PerfReport& report, const Catalogue& catalogue) {
+    const FrameNames names(report, catalogue);
+    std::vector<PerfKernelCaller> callers;
+    for (const auto& credit : kernel_credits(report, names, catalogue))
+        callers.push_back({names.module_of(credit.function), credit.function, credit.percent});
+    return callers;
+}
+
+void tally_kernel(const PerfReport& report, const Catalogue& catalogue, Tally& tally, HotFunctions& hot) {
+    const auto callers =
+        report.kernel_callers ? *report.kernel_callers : callers_from_chains(report, catalogue);
+    for (const auto& caller : callers) {
+        hot.kernel_credited_percent += caller.percent;
+        if (!is_no_file(caller.module)) tally.add(key_of(caller.module, caller.function), caller.percent);
+    }
+}
+
+void keep_hot(Tally& tally, const HotOptions& options, HotFunctions& hot) {
+    for (const auto& [key, percent] : tally.functions) {
+        const auto& [module, name] = key;
+        if (!(percent > options.min_percent)) {
+            ++hot.below_limit;
+            hot.below_limit_percent += percent;
+        } else if (!options.module.empty() && !glob_match(options.module, module)) {
+            hot.left_out.push_back({LeftOut::module, module, name, percent, percent, 1});
+        } else if (list_entry_text(module, name).empty()) {
+            hot.left_out.push_back({LeftOut::unwritable, module, name, percent, percent, 1});
+        } else {
+            hot.functions.push_back({module, name, percent, {}});
+        }
+    }
+    for (auto& [key, line] : tally.left_out) {
+        // Inlined functions and junk callers have no samples of their own, only large Children that people
+        // ask about.
+        const bool callees_count = line.why == LeftOut::inlined || line.why == LeftOut::unresolved;
+        const auto weight = callees_count ? std::max(line.percent, line.with_callees) : line.percent;
+        if (weight > options.min_percent) hot.left_out.push_back(std::move(line));
+    }
+}
+
+}  // namespace
+
+HotFunctions hot_functions(const PerfReport& report, const Catalogue& catalogue, const HotOptions& options) {
+    HotFunctions hot;
+    Tally tally;
+    tally_rows(report, tally, hot);
+    tally_kernel(report, catalogue, tally, hot);
+    tally.merge_without_module();
+    keep_hot(tally, options, hot);
+    const auto falling = [](const auto& a, const auto& b) {
+        return a.percent != b.percent ? a.percent > b.percent
+                                      : std::tie(a.module, a.name) < std::tie(b.module, b.name);
+    };
+    std::sort(hot.functions.begin(), hot.functions.end(), falling);
+    std::sort(hot.left_out.begin(), hot.left_out.end(), falling);
+    return hot;
+}
+
+std::string list_entry_text(const std::string& module, const std::string& name) {
+    const auto reads_back = [&](const std::string& text, const std::string& scope) {
+        const auto list = parse_function_list(text, "");
+        return list && list->entries.size() == 1 && list->entries[0].scope == scope &&
+               list->entries[0].name == name;
+    };
+    // Whoever reads the list must see what is wrapped, and an editor must not change it.
+    if (printable(name) != name) return {};
+    if (!module.empty() && printable(module) == module && reads_back(module + ":" + name, module))
+        return module + ":" + name;
+    return reads_back(name, "") ? name : std::string();
+}
+
+}  // namespace rdam

@@ -1,0 +1,66 @@
+// From the rows and chains of a report to the functions worth wrapping.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/perf/report_text.h"
+
+namespace rdam {
+
+struct HotFunction {
+    std::string module;  ///< file name; empty: the report does not say, or there are several
+    std::string name;
+    double percent = 0;  ///< its own time, and the kernel's below it where chains tell
+    std::string leaf;    ///< why its calls are to be sampled: "small leaf (96 bytes)" or "small and called
+                         ///< often (96 bytes)"; empty: they are not
+};
+
+enum class LeftOut : std::uint8_t {
+    kernel,      ///< kernel symbol
+    unresolved,  ///< address without a name; one entry for each module, as for those in no file
+    inlined,     ///< exists only inside other functions
+    no_file,     ///< in generated code, the vdso, …
+    linker,      ///< the dynamic linker's own
+    guest,       ///< in a virtual machine
+    module,      ///< in a module that was not asked for
+    unwritable,  ///< its name cannot be written in a list
+};
+
+struct LeftOutLine {
+    LeftOut why = LeftOut::kernel;
+    std::string module;
+    std::string name;         ///< for unresolved: empty
+    double percent = 0;       ///< own
+    double with_callees = 0;  ///< the largest Children of its rows; = percent where that is not printed
+    std::size_t rows = 0;
+};
+
+struct HotOptions {
+    double min_percent = 1.0;  ///< kept: what has more
+    std::string module;        ///< glob; only functions of matching modules are kept; empty: of all
+};
+
+struct HotFunctions {
+    std::vector<HotFunction> functions;  ///< sorted by percent, falling
+    std::vector<LeftOutLine> left_out;   ///< above the limit each, sorted likewise
+    std::size_t below_limit = 0;         ///< functions
+    double below_limit_percent = 0;      ///< together
+    double kernel_percent = 0;           ///< all of the kernel's time
+    double kernel_credited_percent = 0;  ///< of it: credited to functions
+};
+
+/// Whether perf names this in place of an object file: a mapping of no file, or code made at run time.
+bool is_no_file(std::string_view module);
+
+HotFunctions hot_functions(const PerfReport& report, const Catalogue& catalogue, const HotOptions& options);
+
+/// The entry of a list: `module:name`, or the name alone. Empty when it cannot be written so that reading it
+/// back gives the same name, or holds what printable() escapes.
+std::string list_entry_text(const std::string& module, const std::string& name);
+
+}  // namespace rdam

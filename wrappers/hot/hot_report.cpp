@@ -1,0 +1,231 @@
+#include "wrappers/hot/hot_report.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "wrappers/hot/waiting_functions.h"
+#include "wrappers/perf/perf_data.h"
+#include "wrappers/perf/report_text.h"
+#include "wrappers/support/read_file.h"
+#include "wrappers/text/name_text.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kMaxInput = 1U << 30U;
+
+/// perf wants a file that it can read back and forth: what came through a pipe is put into one of its own,
+/// which goes away with the last who holds its path.
+Result<std::shared_ptr<const std::string>> temporary_file(const std::string& bytes) {
+    std::error_code error;
+    auto path = (std::filesystem::temp_directory_path(error) / "rdam-perf-XXXXXX").string();
+    const int fd = ::mkstemp(path.data());
+    if (fd < 0) return fail("{}: cannot be created: {}", path, std::strerror(errno));
+    const std::shared_ptr<const std::string> file(new std::string(path), [](const std::string* name) {
+        ::unlink(name->c_str());
+        delete name;
+    });
+    std::size_t written = 0;
+    while (written < bytes.size()) {
+        const auto step = ::write(fd, bytes.data() + written, bytes.size() - written);
+        if (step < 0 && errno == EINTR) continue;
+        if (step <= 0) break;
+        written += static_cast<std::size_t>(step);
+    }
+    const auto reason = errno;
+    ::close(fd);
+    if (written < bytes.size()) return fail("{}: cannot be written: {}", path, std::strerror(reason));
+    return file;
+}
+
+struct Source {
+    std::unique_ptr<const std::string> text;  ///< that the report's views point into; null: a recording
+    PerfReport report;
+    std::vector<std::string> objects;
+    SamplePlaces places;
+};
+
+/// Whether it is a file that can be read again from its beginning, by another program too.
+bool is_regular_file(const std::string& path) {
+    std::error_code error;
+    return path != "-" && std::filesystem::is_regular_file(path, error);
+}
+
+bool begins_like_perf_data(const std::string& path) {
+    std::string first(8, '\0');
+    std::ifstream(path, std::ios::binary).read(first.data(), static_cast<std::streamsize>(first.size()));
+    return is_perf_data(first);
+}
+
+/// perf report -v prints whole paths.
+std::vector<std::string> paths_in(const PerfReport& report) {
+    std::set<std::string> paths;
+    for (const auto& row : report.rows)
+        if (row.level == '.' && row.module.substr(0, 1) == "/" && !is_no_file(row.module))
+            paths.insert(std::string(row.module));
+    return {paths.begin(), paths.end()};
+}
+
+Result<Source> source_of_data(const std::string& path, const HotRequest& request) {
+    auto samples = read_perf_data(path, request.progress);
+    if (!samples) return tl::unexpected(samples.error());
+    return Source{
+        .text = {}, .report = samples->report(), .objects = samples->objects(), .places = samples->places()};
+}
+
+Result<Source> source_of(const HotRequest& request) {
+    // A recording may be larger than what is sensible to hold in memory; only its text form is read here.
+    if (is_regular_file(request.input) && begins_like_perf_data(request.input))
+        return source_of_data(request.input, request);
+    auto bytes = read_whole_file(request.input, kMaxInput);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (is_perf_data(*bytes)) {
+        const auto copy = temporary_file(*bytes);
+        if (!copy) return tl::unexpected(copy.error());
+        bytes->clear();
+        return source_of_data(**copy, request);
+    }
+    Source source;
+    source.text = std::make_unique<const std::string>(without_colours(*bytes));
+    auto report = parse_perf_text(*source.text, display_path(request.input));
+    if (!report) return tl::unexpected(report.error());
+    source.report = std::move(*report);
+    source.objects = paths_in(source.report);
+    return source;
+}
+
+std::vector<std::string> default_waits(const Catalogue& catalogue) {
+    std::vector<std::string> names;
+    for (const auto& function : catalogue.functions())
+        if (function.waits && function.in_default_list) names.push_back(function.name);
+    return names;
+}
+
+void add_waits(const HotRequest& request, const Catalogue& catalogue, HotReport& result) {
+    auto waiting = waiting_functions(request.programs.empty() ? result.objects : request.programs, catalogue);
+    for (const auto& reason : waiting.unreadable)
+        result.notes.push_back(fmt::format("{}: the waiting functions it calls are unknown", reason));
+    if (waiting.objects == 0) {
+        waiting.names = default_waits(catalogue);
+        result.notes.emplace_back(
+            "the files of the program are unknown, so all waiting functions of the catalogue are added; give "
+            "the program with --program, or leave them out with --no-waits");
+    }
+    std::set<std::string> known;
+    for (const auto& function : result.hot.functions)
+        known.insert(well_known_name(function.name, catalogue));
+    std::copy_if(waiting.names.begin(), waiting.names.end(), std::back_inserter(result.waits),
+                 [&](const std::string& name) { return known.count(well_known_name(name, catalogue)) == 0; });
+}
+
+void add_notes(const PerfReport& report, HotReport& result) {
+    if (!report.other_events.empty())
+        result.notes.push_back(
+            fmt::format("only the event {} is read, of {}", report.event, report.other_events.size() + 1));
+    if (constexpr double kWorthSaying = 0.5; report.unread_percent >= kWorthSaying)
+        result.notes.push_back(fmt::format(
+            "{:.1f} % of the time is in lines of perf report that cannot be read: a name has a line "
+            "break in it",
+            report.unread_percent));
+    const double open = result.hot.kernel_percent - result.hot.kernel_credited_percent;
+    constexpr double kWorthSaying = 0.5;
+    if (open < kWorthSaying) return;
+    const auto* why =
+        report.has_chains
+            ? "no user-space caller was recorded or printed for it (perf report -g graph,0 prints all)"
+        : report.has_children
+            ? "the report has no call chains (-g none); those of waiting functions are known"
+            : "the report has no call chains; record with perf record -g";
+    result.notes.push_back(
+        fmt::format("{:.1f} % of the time is in the kernel and credited to no function: {}", open, why));
+}
+
+std::string percent_text(double percent) {
+    constexpr double kOneDecimal = 0.1;
+    return percent >= kOneDecimal ? fmt::format("{:.1f} %", percent) : fmt::format("{:.2f} %", percent);
+}
+
+std::string reason_text(const LeftOutLine& line, bool credited) {
+    switch (line.why) {
+        case LeftOut::kernel:
+            return credited ? "kernel symbol; its time counts for the functions that called it"
+                            : "kernel symbol";
+        case LeftOut::unresolved:
+            return "addresses without a name; install debug symbols if they are code of the program";
+        case LeftOut::inlined:
+            return "inlined: exists only inside other functions, which can be wrapped";
+        case LeftOut::no_file:
+            return "in no file: generated code or the kernel's vdso";
+        case LeftOut::linker:
+            return "belongs to the dynamic linker, which the recorder itself depends on";
+        case LeftOut::guest:
+            return "runs in a virtual machine";
+        case LeftOut::module:
+            return "not in a requested module";
+        case LeftOut::unwritable:
+            return "its name cannot be written in a list";
+    }
+    return {};
+}
+
+std::string left_out_line(const LeftOutLine& line, bool credited) {
+    auto what = line.name.empty()
+                    ? fmt::format("{} of {}", line.rows, line.module.empty() ? "unknown module" : line.module)
+                    : (line.module.empty() ? line.name : line.module + ":" + line.name);
+    auto share = percent_text(line.percent);
+    if (line.with_callees > line.percent && line.rows == 1)
+        share += fmt::format(", {} with callees", percent_text(line.with_callees));
+    return fmt::format("left out: {} ({}): {}", what, share, reason_text(line, credited));
+}
+
+}  // namespace
+
+Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue) {
+    auto source = source_of(request);
+    if (!source) return tl::unexpected(source.error());
+    HotReport result;
+    result.hot = hot_functions(source->report, catalogue, request.options);
+    result.objects = std::move(source->objects);
+    result.places = std::move(source->places);
+    if (request.waits) add_waits(request, catalogue, result);
+    result.objects.insert(result.objects.end(), request.programs.begin(), request.programs.end());
+    add_notes(source->report, result);
+    return result;
+}
+
+std::string hot_list_text(const HotReport& report) {
+    std::string text;
+    for (const auto& function : report.hot.functions)
+        text += fmt::format("{}{}  # {}{}{}\n", function.leaf.empty() ? "" : "~",
+                            list_entry_text(function.module, function.name), percent_text(function.percent),
+                            function.leaf.empty() ? "" : ", ", function.leaf);
+    for (const auto& name : report.waits)
+        text += fmt::format("{}  # wait\n", name);
+    return text;
+}
+
+std::vector<std::string> left_out_lines(const HotReport& report, const HotOptions& options) {
+    std::vector<std::string> lines;
+    const bool credited = report.hot.kernel_credited_percent > 0;
+    for (const auto& line : report.hot.left_out)
+        lines.push_back(left_out_line(line, credited));
+    const bool one = report.hot.below_limit == 1;
+    if (report.hot.below_limit > 0)
+        lines.push_back(fmt::format("left out: {} function{} of at most {} %{}, {}{}", report.hot.below_limit,
+                                    one ? "" : "s", options.min_percent, one ? "" : " each",
+                                    percent_text(report.hot.below_limit_percent), one ? "" : " together"));
+    lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+    return lines;
+}
+
+}  // namespace rdam

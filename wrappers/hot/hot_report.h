@@ -1,0 +1,43 @@
+// `rdam hot`: from a perf profile to a list of functions.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/hot/hot_functions.h"
+#include "wrappers/perf/sample_places.h"
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+struct HotRequest {
+    std::string input = "perf.data";  ///< perf.data or text of `perf report --stdio`; `-`: standard input
+    HotOptions options;
+    bool waits = true;  ///< add the waiting functions that the program can call
+    std::function<void(std::uint64_t samples)> progress;  ///< of a perf.data; may be empty
+    std::vector<std::string> programs;  ///< ELF files to look up those in; empty: those the input names
+};
+
+struct HotReport {
+    HotFunctions hot;
+    std::vector<std::string> waits;  ///< those not among `hot`, sorted
+    std::vector<std::string> notes;  ///< one line each: what a user should know of how this came about
+    std::vector<std::string>
+        objects;          ///< paths of the files whose code was sampled, as far as they are known
+    SamplePlaces places;  ///< where in the functions the samples lie; nothing where the input was a text
+};
+
+/// Reads a perf.data by running `perf`. Any other input must be the text of a report.
+Result<HotReport> make_hot_report(const HotRequest& request, const Catalogue& catalogue);
+
+/// The list, ready for parse_function_list: `module:name  # 36.2 %`, or `~module:name  # 12.3 %, small leaf
+/// (96 bytes)`, then the waiting functions, `name  # wait`.
+std::string hot_list_text(const HotReport& report);
+
+/// One line for everything that is not in the list, with the reason; then the notes. Names in it are as perf
+/// printed them: make them safe before they reach a terminal.
+std::vector<std::string> left_out_lines(const HotReport& report, const HotOptions& options);
+
+}  // namespace rdam

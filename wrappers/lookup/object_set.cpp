@@ -1,0 +1,128 @@
+#include "wrappers/lookup/object_set.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "wrappers/support/file_name.h"
+#include "wrappers/text/name_text.h"
+
+namespace rdam {
+namespace {
+
+bool is_same_file(const std::string& a, const std::string& b) {
+    if (a == b) return true;
+    std::error_code error;
+    return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+bool is_vdso(std::string_view path) {
+    return path.empty() || path.front() == '[' || file_name(path).starts_with("linux-vdso");
+}
+
+}  // namespace
+
+ObjectSet::ObjectSet(const PlanRequest& request) : request_{request}, entries_(request.objects.size()) {}
+
+const LoadedObject& ObjectSet::loaded(std::size_t index) const {
+    return request_.objects[index];
+}
+
+std::string ObjectSet::module_name(std::size_t index) const {
+    std::string name{file_name(loaded(index).path)};
+    return name.empty() ? "[vdso]" : name;
+}
+
+std::string ObjectSet::exclusion_by_path(std::size_t index) const {
+    const std::string& path = loaded(index).path;
+    if (is_vdso(path)) return "is part of the kernel's vdso, which cannot be patched";
+    if (is_dynamic_linker(path)) return "belongs to the dynamic linker, which the recorder itself depends on";
+    for (const std::string& own : request_.own_objects) {
+        if (is_same_file(path, own)) return "belongs to the recorder itself";
+    }
+    return {};
+}
+
+std::string ObjectSet::exclusion_by_content(std::size_t index) const {
+    const ObjectFile& file = *entries_[index].file;
+    const LoadedObject& object = loaded(index);
+    if (!object.build_id.empty() && object.build_id != file.build_id()) {
+        return fmt::format(
+            "{} is not the file that was loaded (build-id {}, loaded {}): start the program again",
+            object.path, file.build_id().empty() ? "none" : file.build_id(), object.build_id);
+    }
+    if (file.is_go()) return "is Go code, whose stacks move: it cannot be wrapped";
+    return {};
+}
+
+void ObjectSet::open(std::size_t index) {
+    Entry& entry = entries_[index];
+    if (entry.opened) return;
+    entry.opened = true;
+    entry.excluded = exclusion_by_path(index);
+    if (is_vdso(loaded(index).path)) return;
+    auto file = ObjectFile::open(loaded(index).path);
+    if (!file) {
+        if (entry.excluded.empty()) entry.excluded = file.error().message;
+        return;
+    }
+    entry.file = std::move(*file);
+    if (entry.excluded.empty()) entry.excluded = exclusion_by_content(index);
+}
+
+const ObjectFile* ObjectSet::file(std::size_t index) {
+    open(index);
+    return entries_[index].file ? &*entries_[index].file : nullptr;
+}
+
+DwarfFile* ObjectSet::dwarf(std::size_t index) {
+    Entry& entry = entries_[index];
+    if (!entry.dwarf_opened && file(index) != nullptr) entry.dwarf = DwarfFile::open(*entry.file);
+    entry.dwarf_opened = true;
+    return entry.dwarf ? &*entry.dwarf : nullptr;
+}
+
+bool ObjectSet::may_describe(std::size_t index, std::string_view name) {
+    Entry& entry = entries_[index];
+    if (file(index) == nullptr) return false;
+    if (entry.dwarf_opened) return true;
+    if (!entry.strings) entry.strings.emplace(*entry.file);
+    return entry.strings->may_name(name);
+}
+
+const std::string& ObjectSet::why_excluded(std::size_t index) {
+    open(index);
+    return entries_[index].excluded;
+}
+
+const std::string& ObjectSet::real_name(std::size_t index) {
+    std::string& name = entries_[index].real_name;
+    if (name.empty()) {
+        std::error_code error;
+        const auto real = std::filesystem::canonical(loaded(index).path, error);
+        name = error ? module_name(index) : real.filename().string();
+    }
+    return name;
+}
+
+bool ObjectSet::is_named(std::size_t index, std::string_view scope) {
+    const std::string& path = loaded(index).path;
+    if (path == scope || module_name(index) == scope) return true;
+    if (real_name(index) == scope) return true;
+    // A link's name (libfoo.so) is not that of the file it leads to (libfoo.so.1.2): the soname decides.
+    const ObjectFile* object = scope.find(".so") == std::string_view::npos ? nullptr : file(index);
+    return object != nullptr && object->soname() == scope;
+}
+
+std::optional<ObjectSet::Place> ObjectSet::locate(std::uint64_t run_time_address) {
+    for (std::size_t index = 0; index < size(); ++index) {
+        const std::uint64_t base = loaded(index).base;
+        if (run_time_address < base) continue;
+        const ObjectFile* object = file(index);
+        if (object != nullptr && object->code_section(run_time_address - base) != nullptr) {
+            return Place{index, run_time_address - base};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace rdam

@@ -1,0 +1,34 @@
+// What is asked of a plan: the list, and the objects of a process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "wrappers/list/function_list.h"
+
+namespace rdam {
+
+struct LoadedObject {
+    std::string path;  ///< absolute; the main executable's real path
+    std::string
+        build_id;  ///< hex as found in the process's memory; empty: none. A file with another one is refused.
+    std::uint64_t base = 0;  ///< load bias: run-time address = base + link-time address
+};
+
+struct PlanRequest {
+    FunctionList list;
+    std::vector<LoadedObject> objects;  ///< the main executable first
+    bool has_executable = true;         ///< false: all of `objects` are libraries
+    bool record_arguments = true;
+    std::vector<std::string> own_objects;  ///< paths never to be touched (librdam.so)
+    /// Runs the IFUNC resolver at run-time address `resolver` inside the process and returns the run-time
+    /// address of the chosen implementation, 0 when that is impossible. Empty: the objects have not been
+    /// relocated yet, so that no resolver can run.
+    std::function<std::uint64_t(std::uint64_t resolver)> resolve_ifunc;
+    /// Asked between entries: true ends planning, with an incomplete plan for no function. May be empty.
+    std::function<bool()> unwanted;
+};
+
+}  // namespace rdam

@@ -1,0 +1,206 @@
+#include "wrappers/perf/perf_samples.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "wrappers/text/name_text.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::string_view kUnknown = "[unknown]";
+
+/// Longer than any name that a compiler makes.
+constexpr std::size_t kMaxLine = 1U << 20U;
+
+struct Frame {
+    std::string_view address;  // without 0x
+    std::string_view symbol;   // empty: unknown
+    std::uint64_t offset = 0;
+    std::string_view module;
+    bool kernel = false;
+};
+
+/// Kernel modules are bracketed like the kernel itself, and so is what is no file of the program's.
+bool is_kernel_code(std::string_view address, std::string_view module) {
+    std::uint64_t value = 0;
+    std::from_chars(address.data(), address.data() + address.size(), value, 16);
+    constexpr std::uint64_t kUpperHalf = 0xffff800000000000;
+    constexpr std::uint64_t kVsyscall = 0xffffffffff600000;
+    if (value >= kUpperHalf) return value < kVsyscall || value >= kVsyscall + 0x1000;
+    return module.starts_with("[kernel") || module.starts_with("[guest.kernel") || module.ends_with(".ko") ||
+           module.find(".ko.") != std::string_view::npos;
+}
+
+/// "99c3 f(int)+0x53 (/usr/lib/libf.so)", "7ff32727a758 [unknown] ([unknown])"
+std::optional<Frame> frame_in(std::string_view text) {
+    text = trim_blanks(text);
+    Frame frame;
+    const auto blank = text.find(' ');
+    if (blank == std::string_view::npos || text.back() != ')') return std::nullopt;
+    frame.address = text.substr(0, blank);
+    if (frame.address.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
+    text = trim_blanks(text.substr(blank));
+    if (text.starts_with(kUnknown) && text.substr(kUnknown.size()).starts_with(" (")) {
+        frame.module = text.substr(kUnknown.size() + 2);
+    } else {
+        constexpr std::string_view kOffset = "+0x";
+        const auto offset = text.rfind(kOffset);
+        if (offset == std::string_view::npos) return std::nullopt;
+        frame.symbol = text.substr(0, offset);
+        const char* const end = text.data() + text.size();
+        const auto digits = std::from_chars(text.data() + offset + kOffset.size(), end, frame.offset, 16);
+        const std::string_view rest(digits.ptr, static_cast<std::size_t>(end - digits.ptr));
+        if (digits.ec != std::errc{} || !rest.starts_with(" (")) return std::nullopt;
+        frame.module = rest.substr(2);
+    }
+    frame.module.remove_suffix(1);
+    frame.kernel = is_kernel_code(frame.address, frame.module);
+    return frame;
+}
+
+/// Level, module and name in one: none of them holds the separator.
+constexpr char kBetween = '\n';
+
+std::string name_key(const Frame& frame) {
+    std::string key;
+    key.reserve(frame.module.size() + frame.symbol.size() + 24);
+    key.append(1, frame.kernel ? 'k' : '.').append(frame.module).append(1, kBetween);
+    if (frame.symbol.empty())
+        key.append("0x").append(frame.address);
+    else
+        key.append(frame.symbol);
+    return key;
+}
+
+}  // namespace
+
+void PerfSamples::add(std::string_view text) {
+    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+        if (unfinished_.empty()) {
+            if (!too_long_) add_line(text.substr(0, end));
+        } else {
+            unfinished_.append(text.substr(0, end));
+            add_line(unfinished_);
+            unfinished_.clear();
+        }
+        too_long_ = false;
+        text.remove_prefix(end + 1);
+    }
+    if (too_long_) return;
+    unfinished_.append(text);
+    too_long_ = unfinished_.size() > kMaxLine;
+    if (too_long_) unfinished_.clear();
+}
+
+void PerfSamples::add_line(std::string_view line) {
+    if (line.starts_with('\t')) {
+        has_chains_ = true;
+        if (wanted_ != Wanted::nothing) add_frame(line);
+    } else if (line.starts_with("PERF_RECORD_")) {
+        add_mapping(line);
+    } else if (!trim_blanks(line).empty()) {
+        begin_sample(line);
+    }
+}
+
+/// "   1001001 cpu-clock: ", without call chains followed by the one frame
+void PerfSamples::begin_sample(std::string_view line) {
+    line = trim_blanks(line);
+    wanted_ = Wanted::nothing;
+    period_ = 1;
+    const auto digits = line.find_first_not_of("0123456789");
+    if (digits != std::string_view::npos && digits > 0 && line[digits] == ' ') {
+        std::uint64_t period = 0;
+        std::from_chars(line.data(), line.data() + digits, period);
+        period_ = static_cast<double>(period);
+        line = trim_blanks(line.substr(digits));
+    }
+    const auto end = std::min(line.find(": "), line.size());
+    auto name = line.substr(0, end);
+    if (name.ends_with(':')) name.remove_suffix(1);
+    auto found = std::ranges::find(events_, name, &Event::name);
+    if (found == events_.end()) {
+        constexpr std::size_t kMaxEvents = 1000;
+        if (events_.size() >= kMaxEvents) return;
+        events_.push_back({.name = std::string(name), .period = 0, .rows = {}, .callers = {}, .places = {}});
+        found = events_.end() - 1;
+    }
+    event_ = static_cast<std::size_t>(found - events_.begin());
+    wanted_ = Wanted::place;
+    ++samples_;
+    if (end < line.size() && end + 2 < line.size()) add_frame(line.substr(end + 2));
+}
+
+void PerfSamples::add_frame(std::string_view line) {
+    const auto frame = frame_in(line);
+    if (!frame) return;
+    Event& event = events_[event_];
+    if (wanted_ == Wanted::place) {
+        event.period += period_;
+        event.rows[name_key(*frame)] += period_;
+        if (!frame->symbol.empty()) event.places.add(frame->module, frame->symbol, frame->offset);
+        wanted_ = frame->kernel ? Wanted::caller : Wanted::nothing;
+    } else if (!frame->kernel && !frame->symbol.empty()) {
+        event.callers[name_key(*frame)] += period_;
+        wanted_ = Wanted::nothing;
+    }
+}
+
+/// "PERF_RECORD_MMAP2 7/7: [0x7ff327437000(0x26000) @ 0x1000 fe:00 325835 0]: r-xp /usr/lib/libf.so"
+void PerfSamples::add_mapping(std::string_view line) {
+    const auto end = line.find("]: ");
+    if (end == std::string_view::npos) return;
+    line = line.substr(end + 3);
+    const auto blank = line.find(' ');
+    if (blank == std::string_view::npos || line.substr(0, blank).find('x') == std::string_view::npos) return;
+    const auto path = trim_blanks(line.substr(blank));
+    if (!path.starts_with('/') || path.starts_with("//") || known_objects_.contains(path)) return;
+    known_objects_.emplace(path);
+    objects_.emplace_back(path);
+}
+
+const PerfSamples::Event* PerfSamples::chosen() const {
+    auto found = std::ranges::find_if(events_, [](const Event& each) { return counts_time(each.name); });
+    if (found == events_.end()) found = events_.begin();
+    return found == events_.end() ? nullptr : &*found;
+}
+
+PerfReport PerfSamples::report() const {
+    PerfReport report;
+    const Event* const event = chosen();
+    if (event == nullptr) return report;
+    report.event = event->name;
+    for (const Event& other : events_)
+        if (&other != event) report.other_events.push_back(other.name);
+    report.has_modules = true;
+    report.has_chains = has_chains_;
+    const auto name_of = [&](const std::string& key) {
+        PerfRow row;
+        const std::string_view kept = report.restored.emplace_back(key);
+        const auto between = kept.find(kBetween);
+        row.level = kept.front();
+        row.module = kept.substr(1, between - 1);
+        row.symbol = kept.substr(between + 1);
+        return row;
+    };
+    const double percent = event->period > 0 ? 100 / event->period : 0;
+    for (const auto& [key, period] : event->rows) {
+        report.rows.push_back(name_of(key));
+        report.rows.back().self = report.rows.back().children = percent * period;
+    }
+    auto& callers = report.kernel_callers.emplace();
+    for (const auto& [key, period] : event->callers) {
+        const PerfRow row = name_of(key);
+        callers.push_back({.module = row.module, .function = row.symbol, .percent = percent * period});
+    }
+    return report;
+}
+
+SamplePlaces PerfSamples::places() const {
+    const Event* const event = chosen();
+    return event != nullptr ? event->places : SamplePlaces{};
+}
+
+}  // namespace rdam

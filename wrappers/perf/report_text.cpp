@@ -1,0 +1,411 @@
+#include "wrappers/perf/report_text.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "wrappers/perf/report_chains.h"
+#include "wrappers/perf/report_columns.h"
+#include "wrappers/text/name_text.h"
+#include "wrappers/text/text_lines.h"
+
+namespace rdam {
+namespace {
+
+/// One event's part of the text.
+struct Section {
+    std::string event;
+    double event_count = 0;
+    std::optional<PerfColumns> columns;
+    std::vector<std::string_view> lines;  // rows and chains
+};
+
+/// "# Samples: 2K of event 'cpu-clock'"
+std::optional<std::string> event_of(std::string_view line) {
+    if (line.substr(0, 2) != "# ") return std::nullopt;
+    const auto at = line.find(" of event");
+    if (at == std::string_view::npos) return std::nullopt;
+    const auto open = line.find('\'', at);
+    const auto close = line.rfind('\'');
+    if (open == std::string_view::npos || close <= open) return std::string();
+    return std::string(line.substr(open + 1, close - open - 1));
+}
+
+double event_count_of(std::string_view line) {
+    constexpr std::string_view kCount = "# Event count (approx.):";
+    if (line.substr(0, kCount.size()) != kCount) return 0;
+    const auto number = parse_perf_number(line.substr(kCount.size()));
+    return number ? number->value : 0;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    TextLines rest{text};
+    for (std::string_view line; rest.next(line);)
+        lines.push_back(line);
+    return lines;
+}
+
+void read_comment(std::vector<Section>& sections, std::string_view line, std::string_view next) {
+    if (auto event = event_of(line)) {
+        sections.emplace_back();
+        sections.back().event = std::move(*event);
+    } else if (const auto count = event_count_of(line); count > 0) {
+        if (!sections.empty()) sections.back().event_count = count;
+    } else if (PerfColumns::looks_like_titles(line)) {
+        if (sections.empty() || sections.back().columns) sections.emplace_back();
+        sections.back().columns = PerfColumns::from_header(line, next);
+    }
+}
+
+std::vector<Section> split_sections(std::string_view text) {
+    std::vector<Section> sections;
+    const auto lines = lines_of(text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto next = i + 1 < lines.size() ? lines[i + 1] : std::string_view{};
+        if (lines[i].substr(0, 1) == "#")
+            read_comment(sections, lines[i], next);
+        else if (!sections.empty() && sections.back().columns)
+            sections.back().lines.push_back(lines[i]);
+    }
+    return sections;
+}
+
+/// Where the numbers and names of a row stand.
+struct RowShape {
+    std::size_t self = 0;
+    std::optional<std::size_t> children;
+    std::optional<std::size_t> module;
+    std::optional<std::size_t> source;
+    std::size_t symbol = 0;
+};
+
+Result<RowShape> shape_of(const PerfColumns& columns, std::string_view origin) {
+    RowShape shape;
+    std::optional<std::size_t> self;
+    for (const auto* title : {"Self", "Overhead", "Period", "Samples", "Children"})
+        if (!self) self = columns.index_of(title);
+    const auto symbol = columns.index_of("Symbol");
+    if (!self)
+        return fail("{}: has no Overhead column; let perf report print one (-F overhead,dso,sym)", origin);
+    if (!symbol)
+        return fail(
+            "{}: has no Symbol column, so it names no function; let perf report sort by it (--sort dso,sym)",
+            origin);
+    shape.self = *self;
+    shape.symbol = *symbol;
+    shape.children = columns.index_of("Children");
+    shape.module = columns.index_of("Shared Object");
+    shape.source = columns.index_of("Source:Line");
+    return shape;
+}
+
+/// "[k] f"; with -v "0xffffffff81000000 k [k] f". Returns the name and sets the level.
+std::string_view symbol_of(std::string_view cell, char& level) {
+    constexpr std::string_view kLevels = "k.guH";
+    for (auto at = cell.find('['); at != std::string_view::npos; at = cell.find('[', at + 1)) {
+        if (cell.size() < at + 4 || cell[at + 2] != ']' || cell[at + 3] != ' ') continue;
+        if (kLevels.find(cell[at + 1]) == std::string_view::npos) continue;
+        level = cell[at + 1];
+        return trim_blanks(cell.substr(at + 4));
+    }
+    level = ' ';
+    return cell;
+}
+
+/// Of several events grouped in one cell ("50.00%  20.00%") one each. Empty: something else stands there too,
+/// as in a folded chain ("13.22% f").
+std::vector<PerfNumber> numbers_of(std::string_view cell) {
+    std::vector<PerfNumber> numbers;
+    do {
+        const auto end = std::min(cell.find(' '), cell.size());
+        const auto number = parse_perf_number(cell.substr(0, end));
+        if (!number) return {};
+        numbers.push_back(*number);
+        cell = trim_blanks(cell.substr(end));
+    } while (!cell.empty());
+    return numbers;
+}
+
+/// perf cuts what it prints of a source line off at this width, perhaps amid the number.
+constexpr std::size_t kSourceWidth = 30;
+
+std::string_view source_of(std::string_view cell) {
+    const auto place = place_in(cell);
+    return place && cell.size() != kSourceWidth && place->file != "??" ? cell : std::string_view{};
+}
+
+struct RawRow {
+    PerfRow row;
+    bool percent = true;
+    ChainTree tree;
+};
+
+std::optional<RawRow> parse_row(std::string_view line, const PerfColumns& columns, const RowShape& shape) {
+    const auto cells = columns.cells(line);
+    if (cells.empty()) return std::nullopt;
+    const auto self = numbers_of(cells[shape.self]);
+    if (self.empty()) return std::nullopt;
+    RawRow raw;
+    raw.row.self = self.front().value;
+    raw.percent = self.front().percent;
+    raw.row.symbol = symbol_of(cells[shape.symbol], raw.row.level);
+    // A chain's line may happen to have a number where the column is, but no mark of a level.
+    if (raw.row.symbol.empty() || (shape.self != 0 && raw.row.level == ' ')) return std::nullopt;
+    raw.row.children = raw.row.self;
+    std::vector<PerfNumber> children = self;
+    if (shape.children) {
+        children = numbers_of(cells[*shape.children]);
+        if (children.empty()) return std::nullopt;
+        raw.row.children = children.front().value;
+    }
+    for (std::size_t i = 1; i < std::min(self.size(), children.size()); ++i)
+        raw.row.others.push_back({self[i].value, children[i].value});
+    if (shape.module) raw.row.module = cells[*shape.module];
+    if (shape.source) raw.row.source = source_of(cells[*shape.source]);
+    return raw;
+}
+
+/// Whether the line behind a row can only be the rest of its name.
+bool goes_on(std::string_view line, char separator) {
+    if (trim_blanks(line).empty()) return false;
+    if (separator == kPerfDataSeparator) return !is_folded_chain(line);
+    return std::string_view(" \t|-0123456789").find(line[0]) == std::string_view::npos;
+}
+
+/// perf prints the line breaks in names as they are. Behind a separator it can be told what belongs to a row.
+std::vector<std::string_view> join_broken_rows(const Section& section, const RowShape& shape) {
+    constexpr int kMostPieces = 64;
+    const char separator = section.columns->separator();
+    if (separator == '\0') return section.lines;
+    std::vector<std::string_view> lines;
+    int pieces = 0;  // of the row before; 0: there is none, or what is behind it has begun
+    for (const auto line : section.lines) {
+        const auto end = line.find(separator);
+        const bool begins =
+            end != std::string_view::npos && !numbers_of(trim_blanks(line.substr(0, end))).empty();
+        if (begins || parse_row(line, *section.columns, shape)) {
+            pieces = 1;
+        } else if (pieces > 0 && pieces < kMostPieces && goes_on(line, separator)) {
+            const auto* const first = lines.back().data();
+            lines.back() = {first, static_cast<std::size_t>(line.data() + line.size() - first)};
+            ++pieces;
+            continue;
+        } else {
+            pieces = 0;
+        }
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+std::vector<RawRow> parse_rows(const Section& section, const RowShape& shape) {
+    std::vector<RawRow> rows;
+    std::vector<std::string_view> chain_lines;
+    const auto finish = [&] {
+        if (!rows.empty()) rows.back().tree = parse_chain_tree(chain_lines, section.columns->separator());
+        chain_lines.clear();
+    };
+    for (const auto line : join_broken_rows(section, shape)) {
+        if (auto row = parse_row(line, *section.columns, shape)) {
+            finish();
+            rows.push_back(std::move(*row));
+        } else {
+            chain_lines.push_back(line);
+        }
+    }
+    finish();
+    return rows;
+}
+
+/// Periods and counts of samples become percentages of what the header says is the whole, or of their sum.
+void make_percentages(std::vector<RawRow>& rows, const Section& section, bool periods) {
+    if (rows.empty() || rows.front().percent) return;
+    // With a separator perf may leave the sign out: "15.34" in a column of overheads is a percentage all the
+    // same.
+    if (!periods) return;
+    double sum = 0;
+    for (const auto& raw : rows)
+        sum += raw.row.self;
+    const double whole = std::max(sum, section.event_count);
+    for (auto& raw : rows) {
+        raw.row.others.clear();  // their wholes are not known
+        raw.row.self = whole > 0 ? 100 * raw.row.self / whole : 0;
+        raw.row.children = raw.row.self;
+    }
+}
+
+/// With -g address a frame is followed by where in it the call is: "f file.c:12", "f +118".
+std::size_t end_of_name(std::string_view frame) {
+    const auto blank = frame.rfind(' ');
+    if (blank == std::string_view::npos || blank == 0) return frame.size();
+    const auto place = frame.substr(blank + 1);
+    const auto mark = place[0] == '+' ? 0 : place.rfind(':');
+    if (mark == std::string_view::npos || mark + 1 == place.size()) return frame.size();
+    const bool number = place.find_first_not_of("0123456789", mark + 1) == std::string_view::npos;
+    return number ? blank : frame.size();
+}
+
+void drop_source_lines(std::vector<PerfChain>& chains, std::list<std::string>& restored) {
+    constexpr std::string_view kInlined = " (inlined)";
+    for (auto& chain : chains) {
+        for (auto& frame : chain.frames) {
+            const bool inlined =
+                frame.size() > kInlined.size() && frame.substr(frame.size() - kInlined.size()) == kInlined;
+            const auto name = inlined ? frame.substr(0, frame.size() - kInlined.size()) : frame;
+            const auto end = end_of_name(name);
+            if (end == name.size()) continue;
+            frame = inlined ? std::string_view(restored.emplace_back(std::string(name.substr(0, end)) +
+                                                                     std::string(kInlined)))
+                            : name.substr(0, end);
+        }
+    }
+}
+
+const Section* choose_section(const std::vector<Section>& sections) {
+    const auto usable = [](const Section& s) { return s.columns.has_value(); };
+    auto found = std::find_if(sections.begin(), sections.end(), [&](const Section& s) {
+        return usable(s) && counts_time(s.event) && !s.lines.empty();
+    });
+    if (found == sections.end()) found = std::find_if(sections.begin(), sections.end(), usable);
+    return found == sections.end() ? nullptr : &*found;
+}
+
+/// A sample count has an event count of another unit for its whole.
+Section without_count(Section section) {
+    section.event_count = 0;
+    return section;
+}
+
+bool begins_with_percentage(std::string_view line) {
+    const auto begin = line.find_first_not_of(' ');
+    const auto end = line.find_first_not_of("0123456789.", begin);
+    return begin != std::string_view::npos && end != std::string_view::npos && end > begin &&
+           line[end] == '%';
+}
+
+tl::unexpected<Error> not_a_report(std::string_view text, std::string_view origin) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+        return fail("{}: is empty; give rdam hot the output of perf report --stdio, or a perf.data file",
+                    origin);
+    const auto lines = lines_of(text);
+    const auto titles = std::find_if(lines.begin(), lines.end(), PerfColumns::looks_like_titles);
+    if (titles != lines.end() && PerfColumns::is_hierarchy(*titles))
+        return fail("{}: is a report in --hierarchy form; print it without that option", origin);
+    if (titles != lines.end())
+        return fail("{}: the columns of the report run into each other; print it without -t or with -t ';'",
+                    origin);
+    if (std::any_of(lines.begin(), lines.end(), begins_with_percentage))
+        return fail("{}: is a report without its column titles; print it without -q", origin);
+    return fail("{}: is neither output of perf report --stdio nor a perf.data file", origin);
+}
+
+tl::unexpected<Error> no_rows(std::string_view origin, bool any_lines) {
+    if (any_lines)
+        return fail(
+            "{}: no line of the report can be read as a row; if a name has a line break in it, give rdam hot "
+            "the "
+            "perf.data file",
+            origin);
+    return fail("{}: the report has no rows; was anything sampled?", origin);
+}
+
+bool has_lines(const Section& section) {
+    return std::ranges::any_of(section.lines, [](auto line) { return !trim_blanks(line).empty(); });
+}
+
+/// What the rows leave of the periods that the header counts, which are printed completely.
+double unread_share(const std::vector<RawRow>& rows, const Section& section) {
+    double sum = 0;
+    for (const auto& raw : rows)
+        sum += raw.row.self;
+    return section.event_count > sum ? 100 * (1 - sum / section.event_count) : 0;
+}
+
+/// Without rows where there are none.
+Result<PerfReport> report_of(const Section& section, std::string_view origin) {
+    const auto shape = shape_of(*section.columns, origin);
+    if (!shape) return tl::unexpected(shape.error());
+
+    PerfReport report;
+    report.event = section.event;
+    report.has_modules = shape->module.has_value();
+    report.has_children = shape->children.has_value() && *shape->children != shape->self;
+    auto rows = parse_rows(section, *shape);
+    const bool periods = section.columns->index_of("Period") == shape->self;
+    const bool samples = section.columns->index_of("Samples") == shape->self;
+    if (section.columns->separator() == kPerfDataSeparator && periods)
+        report.unread_percent = unread_share(rows, section);
+    make_percentages(rows, samples ? without_count(section) : section, periods || samples);
+
+    ChainScale scale;
+    for (const auto& raw : rows)
+        scale.learn(raw.tree, raw.row.children);
+    for (auto& raw : rows) {
+        raw.row.chains = chains_of_tree(raw.tree, raw.row.children, scale);
+        drop_source_lines(raw.row.chains, report.restored);
+        report.has_chains = report.has_chains || !raw.row.chains.empty();
+        if (auto symbol = restored_symbol(raw.row.symbol, section.columns->separator());
+            symbol != raw.row.symbol)
+            raw.row.symbol = report.restored.emplace_back(std::move(symbol));
+        report.rows.push_back(std::move(raw.row));
+    }
+    return report;
+}
+
+}  // namespace
+
+bool counts_time(std::string_view event) {
+    constexpr std::array<std::string_view, 3> kClocks = {"cpu-clock", "task-clock", "cycles"};
+    return std::ranges::any_of(kClocks,
+                               [&](std::string_view clock) { return event.find(clock) != event.npos; });
+}
+
+std::string without_colours(std::string_view text) {
+    std::string plain;
+    plain.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
+            const auto end = text.find_first_not_of("0123456789;", i + 2);
+            if (end != std::string_view::npos && text[end] == 'm') {
+                i = end;
+                continue;
+            }
+        }
+        plain.push_back(text[i]);
+    }
+    return plain;
+}
+
+Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin) {
+    if (text.find('\0') != std::string_view::npos) return not_a_report("binary", origin);
+    const auto sections = split_sections(text);
+    const auto* section = choose_section(sections);
+    if (section == nullptr) return not_a_report(text, origin);
+    auto report = report_of(*section, origin);
+    if (!report) return report;
+    for (const auto& other : sections)
+        if (&other != section && other.columns) report->other_events.push_back(other.event);
+    if (report->rows.empty()) return no_rows(origin, has_lines(*section));
+    return report;
+}
+
+Result<std::vector<PerfReport>> parse_perf_events(std::string_view text, std::string_view origin) {
+    if (text.find('\0') != std::string_view::npos) return not_a_report("binary", origin);
+    std::vector<PerfReport> reports;
+    bool any_rows = false;
+    bool any_lines = false;
+    for (const auto& section : split_sections(text)) {
+        if (!section.columns) continue;
+        any_lines = any_lines || has_lines(section);
+        auto report = report_of(section, origin);
+        if (!report) return tl::unexpected(report.error());
+        any_rows = any_rows || !report->rows.empty();
+        reports.push_back(std::move(*report));
+    }
+    if (reports.empty()) return not_a_report(text, origin);
+    if (!any_rows) return no_rows(origin, any_lines);
+    return reports;
+}
+
+}  // namespace rdam

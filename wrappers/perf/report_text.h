@@ -1,0 +1,87 @@
+// Output of `perf report --stdio`, as rows. Every form except --hierarchy is read: columns in any
+// order, fixed widths or a separator (-t), with and without call chains.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// A call chain of a row in the order in which it was printed, and its share of all samples. Where perf cut a
+/// chain off (below its percent limit) the part that was printed stands here with what the cut-off parts
+/// amount to.
+struct PerfChain {
+    std::vector<std::string_view> frames;
+    double percent = 0;
+};
+
+/// As PerfRow::self and children.
+struct PerfShare {
+    double self = 0;
+    double children = 0;
+};
+
+struct PerfRow {
+    double self = 0;      ///< percent of all samples
+    double children = 0;  ///< percent, callees included; = self without a Children column
+    std::string_view
+        module;  ///< as printed: file name, path (-v), "[kernel.kallsyms]", "[unknown]"; may be empty
+    std::string_view symbol;  ///< without the level mark
+    char level = ' ';         ///< k kernel, . user, g u H guest and hypervisor; blank: not printed
+    std::string_view
+        source;  ///< `file.c:12` with --sort …,srcline; empty if perf does not know, or cut it off
+    std::vector<PerfShare> others;  ///< of the further events of a group that shares the table
+    std::vector<PerfChain> chains;
+};
+
+/// The innermost function outside the kernel of some samples in it.
+struct PerfKernelCaller {
+    std::string_view module;
+    std::string_view function;
+    double percent = 0;  ///< of all samples
+};
+
+/// The string_views point into the text that was parsed, or into `restored`.
+struct PerfReport {
+    PerfReport() = default;
+    PerfReport(PerfReport&&) = default;
+    PerfReport& operator=(PerfReport&&) = default;
+    PerfReport(const PerfReport&) = delete;  // its rows would point into the other's strings
+    PerfReport& operator=(const PerfReport&) = delete;
+    ~PerfReport() = default;
+
+    std::string event;  ///< the event that the rows count; empty when the text does not say
+    std::vector<std::string> other_events;  ///< further sections of the text, not read
+    bool has_children = false;
+    bool has_modules = false;
+    bool has_chains = false;
+    std::vector<PerfRow> rows;
+    double unread_percent = 0;  ///< of the events counted: in lines that cannot be read, where that is known
+    /// Known where each sample was read (perf.data); otherwise the chains tell.
+    std::optional<std::vector<PerfKernelCaller>> kernel_callers;
+    std::list<std::string> restored;  ///< names that do not stand in the text as they are
+};
+
+/// `text` without colours and with nothing else changed.
+std::string without_colours(std::string_view text);
+
+/// Whether samples of this event stand for time.
+bool counts_time(std::string_view event);
+
+/// A symbol as it was before perf replaced each `separator` (of -t) in it by a dot: `a<b. c>` with a comma.
+/// Where a dot may be either, it becomes the glob `?`.
+std::string restored_symbol(std::string_view symbol, char separator);
+
+/// Of several events the one that counts time is read (cpu-clock, task-clock, cycles), else the first.
+/// What is no such report, or lacks the columns needed, is an error naming `origin`.
+Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin);
+
+/// A report for each event, in the order of the text; at least one of them has rows. Errors as above.
+Result<std::vector<PerfReport>> parse_perf_events(std::string_view text, std::string_view origin);
+
+}  // namespace rdam

@@ -1,0 +1,232 @@
+#include "wrappers/prototype/dwarf_prototype.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <array>
+
+#include "wrappers/prototype/type_layout.h"
+#include "wrappers/prototype/type_text.h"
+#include "wrappers/prototype/type_walk.h"
+#include "wrappers/text/demangle.h"
+
+namespace rdam {
+namespace {
+
+constexpr int kLongestOriginChain = 8;
+constexpr std::size_t kMaxParameters = 256;
+
+/// The concrete function, its abstract origin and its declaration, as far as they exist.
+struct OriginChain {
+    std::vector<Dwarf_Die> dies;
+    bool broken = false;  ///< there is more, in a file that could not be read (dwz's shared one)
+};
+
+OriginChain origin_chain(Dwarf_Die function) {
+    OriginChain chain{{function}};
+    for (int steps = 0; steps < kLongestOriginChain; ++steps) {
+        Dwarf_Attribute attribute;
+        Dwarf_Attribute* reference = dwarf_attr(&chain.dies.back(), DW_AT_abstract_origin, &attribute);
+        if (reference == nullptr) reference = dwarf_attr(&chain.dies.back(), DW_AT_specification, &attribute);
+        if (reference == nullptr) return chain;
+        Dwarf_Die target;
+        if (dwarf_formref_die(reference, &target) == nullptr) break;
+        chain.dies.push_back(target);
+    }
+    chain.broken = true;
+    return chain;
+}
+
+struct ParameterList {
+    std::vector<Dwarf_Die> parameters;
+    bool variadic = false;
+};
+
+void collect_parameters(Dwarf_Die parent, ParameterList& list) {
+    Dwarf_Die child;
+    if (dwarf_child(&parent, &child) != 0) return;
+    do {
+        const int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_formal_parameter && list.parameters.size() < kMaxParameters) {
+            list.parameters.push_back(child);
+        }
+        if (tag == DW_TAG_unspecified_parameters) list.variadic = true;
+        if (tag == DW_TAG_GNU_formal_parameter_pack) collect_parameters(child, list);
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+std::string_view text_attribute(Dwarf_Die die, unsigned name) {
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) return {};
+    const char* text = dwarf_formstring(&attribute);
+    return text == nullptr ? std::string_view{} : std::string_view{text};
+}
+
+bool has_flag(Dwarf_Die die, unsigned name) {
+    Dwarf_Attribute attribute;
+    bool value = false;
+    return dwarf_attr_integrate(&die, name, &attribute) != nullptr &&
+           dwarf_formflag(&attribute, &value) == 0 && value;
+}
+
+/// The compilation unit of the source; with link-time optimisation another one than that of the code.
+struct Compilation {
+    bool is_c = false;
+    bool is_cplusplus = false;
+    bool is_llvm = false;
+};
+
+Compilation compilation_of(const OriginChain& chain) {
+    Compilation result;
+    Dwarf_Die source = chain.dies.back();
+    Dwarf_Die unit;
+    if (dwarf_diecu(&source, &unit, nullptr, nullptr) != nullptr) {
+        switch (dwarf_srclang(&unit)) {
+            case DW_LANG_C89:
+            case DW_LANG_C:
+            case DW_LANG_C99:
+            case DW_LANG_C11:
+                result.is_c = true;
+                break;
+            case DW_LANG_C_plus_plus:
+            case DW_LANG_C_plus_plus_03:
+            case DW_LANG_C_plus_plus_11:
+            case DW_LANG_C_plus_plus_14:
+                result.is_cplusplus = true;
+                break;
+            default:
+                break;
+        }
+    }
+    Dwarf_Die code = chain.dies.front();
+    if (dwarf_diecu(&code, &unit, nullptr, nullptr) != nullptr) {
+        const std::string_view producer = text_attribute(unit, DW_AT_producer);
+        result.is_llvm = !producer.starts_with("GNU ");
+    }
+    return result;
+}
+
+/// Suffixes that leave the parameters as they are; every other one is a copy made for some callers.
+bool keeps_signature(std::string_view suffix) {
+    constexpr std::array<std::string_view, 4> kHarmless{".lto_priv", ".localalias", ".default", ".llvm"};
+    if (suffix.empty()) return true;
+    return std::any_of(kHarmless.begin(), kHarmless.end(), [&](std::string_view harmless) {
+        return suffix.starts_with(harmless) &&
+               suffix.find_first_not_of("0123456789.", harmless.size()) == std::string_view::npos;
+    });
+}
+
+/// What makes the parameters as written differ from those in the code, apart from their types.
+std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
+                        const ParameterList& declared, const Compilation& compilation,
+                        std::string_view linkage_name) {
+    const Dwarf_Die& function = chain.dies.front();
+    if (chain.broken) return "described in another file, which cannot be read";
+    if (!keeps_signature(split_clone(linkage_name).suffix)) {
+        return "a copy the compiler made for some callers, whose parameters may differ";
+    }
+    if (!compilation.is_c && !compilation.is_cplusplus) return "neither C nor C++";
+    // LLVM drops and splits parameters of functions that it sees all callers of, and tells nobody.
+    if (compilation.is_llvm && !has_flag(function, DW_AT_external)) {
+        return "a local function of a compiler that changes their parameters";
+    }
+    const auto convention = unsigned_attribute(function, DW_AT_calling_convention).value_or(DW_CC_normal);
+    if (convention != DW_CC_normal && convention != DW_CC_program) return "another calling convention";
+    const bool prototyped = has_flag(function, DW_AT_prototyped);
+    if (compilation.is_c && !prototyped && (declared.variadic || !declared.parameters.empty())) {
+        return "a definition without prototype";
+    }
+    if (!concrete.parameters.empty() && concrete.parameters.size() < declared.parameters.size()) {
+        const bool constructor = std::any_of(declared.parameters.begin(), declared.parameters.end(),
+                                             [](const Dwarf_Die& parameter) {
+                                                 const auto name = text_attribute(parameter, DW_AT_name);
+                                                 return name == "__in_chrg" || name == "__vtt_parm";
+                                             });
+        if (!constructor) return "fewer parameters in the code than in the source";
+    }
+    return {};
+}
+
+void add_parameter(Dwarf_Die die, Prototype& prototype, std::vector<std::size_t>& wide_integers) {
+    PrototypeParameter parameter;
+    parameter.name = text_attribute(die, DW_AT_name);
+    if (parameter.name == "__in_chrg") prototype.doubt = "a constructor with virtual bases";
+    Dwarf_Die type;
+    if (!type_of(die, type)) {
+        prototype.doubt = fmt::format("parameter {} of unknown type", parameter.name);
+        return;
+    }
+    TypeLayout layout = layout_of(type);
+    if (!layout.doubt.empty() && prototype.doubt.empty()) prototype.doubt = layout.doubt;
+    parameter.type = type_text(type);
+    parameter.passed = layout.passed;
+    parameter.scalar = layout.scalar;
+    if (layout.is_wide_integer) wide_integers.push_back(prototype.parameters.size());
+    prototype.parameters.push_back(std::move(parameter));
+}
+
+void set_result(Dwarf_Die function, Prototype& prototype) {
+    Dwarf_Die type;
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(&function, DW_AT_type, &attribute) == nullptr) return;
+    if (dwarf_formref_die(&attribute, &type) == nullptr) {
+        prototype.doubt = "a result of unknown type";
+        return;
+    }
+    prototype.result.type = type_text(type);
+    if (prototype.result.type == "void") return;
+    TypeLayout layout = layout_of(type);
+    if (!layout.doubt.empty() && prototype.doubt.empty()) prototype.doubt = layout.doubt;
+    prototype.result.where = layout.returned;
+    prototype.result.scalar = layout.scalar;
+}
+
+/// clang once passed a 16-byte integer that is short of registers half in one and half on the stack.
+void doubt_split_integers(const std::vector<std::size_t>& wide_integers, Prototype& prototype) {
+    ArgumentAllocator allocator;
+    PassedAs pointer;
+    pointer.integer_registers = 1;
+    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) allocator.place(pointer);
+    for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {
+        const ArgumentPlace place = allocator.place(prototype.parameters[index].passed);
+        const bool wide = std::find(wide_integers.begin(), wide_integers.end(), index) != wide_integers.end();
+        if (wide && place.kind == ArgumentPlace::Kind::stack)
+            prototype.doubt = "a 16-byte integer on the stack";
+    }
+}
+
+}  // namespace
+
+std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint64_t address,
+                                                     std::string_view linkage_name) {
+    const DwarfFunction* function = dwarf.function_starting_at(address, linkage_name);
+    if (function == nullptr) return std::nullopt;
+    const auto chain = origin_chain(function->die);
+    ParameterList concrete;
+    collect_parameters(chain.dies.front(), concrete);
+    ParameterList declared = concrete;
+    for (std::size_t index = 1; index < chain.dies.size(); ++index) {
+        ParameterList list;
+        collect_parameters(chain.dies[index], list);
+        if (list.parameters.size() > declared.parameters.size()) declared.parameters = list.parameters;
+        declared.variadic = declared.variadic || list.variadic;
+    }
+    const Compilation compilation = compilation_of(chain);
+
+    FunctionDescription description;
+    description.declared_at = declaration_of(function->die);
+    Prototype& prototype = description.prototype;
+    prototype.variadic = declared.variadic;
+    prototype.doubt = doubt_about(chain, concrete, declared, compilation, linkage_name);
+    const auto& parameters = concrete.parameters.empty() ? declared.parameters : concrete.parameters;
+    std::vector<std::size_t> wide_integers;
+    for (const Dwarf_Die& parameter : parameters) {
+        add_parameter(parameter, prototype, wide_integers);
+    }
+    if (parameters.size() >= kMaxParameters) prototype.doubt = "more parameters than can be followed";
+    set_result(function->die, prototype);
+    if (compilation.is_llvm) doubt_split_integers(wide_integers, prototype);
+    return description;
+}
+
+}  // namespace rdam

@@ -1,0 +1,25 @@
+// What the debug information says about a function's parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "wrappers/dwarf/dwarf_file.h"
+#include "wrappers/prototype/prototype.h"
+
+namespace rdam {
+
+struct FunctionDescription {
+    Prototype prototype;
+    std::string declared_at;  ///< "file.c:12"; empty: unknown
+};
+
+/// Describes the function whose code begins at a link-time address. `linkage_name` is its symbol: it tells
+/// functions that were folded into one, and clones (`.constprop`, `.isra`, …), whose parameters are not those
+/// of the source: they come with a doubt. Nothing: no such function in the debug information.
+std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint64_t address,
+                                                     std::string_view linkage_name);
+
+}  // namespace rdam

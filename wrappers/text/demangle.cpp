@@ -1,0 +1,125 @@
+#include "wrappers/text/demangle.h"
+
+// libiberty would declare a basename() of its own beside that of <string.h>.
+#define HAVE_DECL_BASENAME 1
+#include <libiberty/demangle.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kLongestName = std::size_t{64} << 10;
+
+std::string call(char* (*demangler)(const char*, int), const std::string& name, int options) {
+    const std::unique_ptr<char, decltype(&std::free)> text{demangler(name.c_str(), options), &std::free};
+    return text == nullptr ? std::string{} : std::string{text.get()};
+}
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+/// Where the legacy mangling of Rust ("_ZN…17h0123456789abcdefE") ends; 0: it is none.
+std::size_t end_of_rust_hash(std::string_view name) {
+    constexpr std::string_view kMark = "17h";
+    constexpr std::size_t kDigits = 16;
+    if (!name.starts_with("_ZN")) return 0;
+    for (std::size_t at = name.find(kMark); at != std::string_view::npos; at = name.find(kMark, at + 1)) {
+        const std::string_view rest = name.substr(at + kMark.size());
+        if (rest.size() <= kDigits || rest[kDigits] != 'E') continue;
+        if (rest.find_first_not_of("0123456789abcdef") == kDigits) return at + kMark.size() + kDigits + 1;
+    }
+    return 0;
+}
+
+/// A name can begin with the prefix of a mangling and be plain C all the same; the demanglers tell.
+DemangledName demangle_base(const std::string& name) {
+    DemangledName result;
+    if (name.starts_with("_R") || (name.starts_with("_ZN") && name.ends_with('E'))) {
+        result.hashed = call(rust_demangle, name, DMGL_VERBOSE);
+        if (!result.hashed.empty()) {
+            result.brief = call(rust_demangle, name, DMGL_NO_OPTS);
+            result.full = result.brief;
+            result.signature = result.brief;
+            return result;
+        }
+    }
+    result.full = call(cplus_demangle_v3, name, DMGL_PARAMS | DMGL_ANSI);
+    if (result.full.empty()) return result;
+    result.signature = call(cplus_demangle_v3, name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP);
+    result.brief = call(cplus_demangle_v3, name, DMGL_ANSI);
+    return result;
+}
+
+}  // namespace
+
+bool looks_mangled(std::string_view linkage_name) {
+    return linkage_name.starts_with("_Z") || linkage_name.starts_with("_R") ||
+           linkage_name.starts_with("__Z");
+}
+
+DemangledName demangle(std::string_view linkage_name) {
+    if (!looks_mangled(linkage_name) || linkage_name.size() > kLongestName) return {};
+    const CloneParts parts = split_clone(linkage_name);
+    DemangledName result = demangle_base(std::string{parts.base});
+    if (parts.suffix.empty() || result.brief.empty()) return result;
+    const std::string mark = " [clone " + std::string{parts.suffix} + "]";
+    for (std::string* text : {&result.full, &result.signature, &result.brief, &result.hashed}) {
+        if (!text->empty()) *text += mark;
+    }
+    return result;
+}
+
+std::string display_name(std::string_view linkage_name, bool signature) {
+    DemangledName name = demangle(linkage_name);
+    if (name.brief.empty()) return std::string{linkage_name};
+    return signature ? name.signature : name.brief;
+}
+
+std::string_view last_component(std::string_view brief_name) {
+    std::size_t begin = 0;
+    int depth = 0;
+    for (std::size_t index = 0; index < brief_name.size(); ++index) {
+        const char c = brief_name[index];
+        if (index == begin && depth == 0 && brief_name.substr(index).starts_with("operator")) break;
+        if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+        if (c == '>' || c == ')' || c == '}' || c == ']') --depth;
+        if (depth == 0 && c == ':' && index + 1 < brief_name.size() && brief_name[index + 1] == ':') {
+            begin = index + 2;
+            ++index;
+        }
+    }
+    return brief_name.substr(begin);
+}
+
+CloneParts split_clone(std::string_view linkage_name) {
+    // A leading dot belongs to the name, and so do all before the hash that ends a Rust name.
+    const std::size_t dot = linkage_name.find('.', std::max<std::size_t>(end_of_rust_hash(linkage_name), 1));
+    if (dot == std::string_view::npos) return {linkage_name, {}};
+    return {linkage_name.substr(0, dot), linkage_name.substr(dot)};
+}
+
+std::string normalized_name(std::string_view name) {
+    std::string result;
+    result.reserve(name.size());
+    for (std::size_t index = 0; index < name.size(); ++index) {
+        if (name.substr(index).starts_with("[abi:")) {
+            index = std::min(name.find(']', index), name.size() - 1);
+            continue;
+        }
+        if (name[index] != ' ') {
+            result += name[index];
+            continue;
+        }
+        const bool separates =
+            !result.empty() && is_word(result.back()) && index + 1 < name.size() && is_word(name[index + 1]);
+        if (separates) result += ' ';
+    }
+    return result;
+}
+
+}  // namespace rdam
