@@ -183,7 +183,7 @@ class Agent(Case):
         done = self.preload("constant_work", BUSY, "1", "7", RDAM_AGENT_CPUS="3-1")
         self.assertEqual((done.returncode, done.stdout), (0, b"7\n"))
         self.assertEqual(done.stderr, b"rdam: RDAM_AGENT_CPUS='3-1' is not a list of processors like 3 or 0,2-3; "
-                                      b"the program runs on without being recorded\n")
+                                      b"the program continues without being recorded\n")
         self.assertEqual(self.traces(), [])
 
     def test_processors_that_are_not_there(self):

@@ -263,7 +263,7 @@ class Places(Columns):
 
         def little_room():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
-        self.refused("--columns", "c", words=("rdam: c/", "File too large; make room"), preexec_fn=little_room)
+        self.refused("--columns", "c", words=("rdam: c/", "File too large; free some space"), preexec_fn=little_room)
         (self.folder / "own").mkdir()
         self.refused("--columns", "own", words=("rdam: own/",), preexec_fn=little_room)
         self.assertEqual(list((self.folder / "own").iterdir()), [])

@@ -223,7 +223,8 @@ class Regions(Case):
     def test_fortran_values_are_those_that_were_given(self):
         self.need("gfortran")
         for kind in ([], ["-fdefault-integer-8"]):
-            self.compile("kinds.f90", FORTRAN_VALUES, "gfortran", "-Wall", "-Wextra", "-Wno-conversion", *kind, "-o", "kinds", INCLUDE / "rdam/rdam.f90", "kinds.f90")
+            self.compile("kinds.f90", FORTRAN_VALUES, "gfortran", "-Wall", "-Wextra", "-Wno-conversion", *kind, "-o", "kinds",
+                         INCLUDE / "rdam/rdam.f90", "kinds.f90")
             done = self.rdam("record", "-f", "region:logical", "--", "./kinds")
             self.assertEqual(done.returncode, 0, done.stderr.decode())
             for name, values in FORTRAN_EXPECTED.items():

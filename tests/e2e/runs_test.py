@@ -89,7 +89,7 @@ class Outliving(Case):
         pid, _ = ALIVE.search(self.record(1, "calls")).groups()
         self.addCleanup((self.folder / "go").touch)
         done = self.rdam("record", "-f", "work", "-o", "x.bin", "--", COUNTS, "1", "10")
-        self.assertIn("another recording has x.bin: this one goes to x-", done.stderr.decode())
+        self.assertIn("another recording is writing x.bin: this one goes to x-", done.stderr.decode())
         self.assertTrue(agents_of(int(pid)), "it has ended: rdam record waited for it")
         self.end([int(pid)])
         self.assertEqual(self.counts("x.bin"), {"work": 5})
@@ -149,7 +149,7 @@ class Earlier(Case):
             with self.subTest(output):
                 for round_number in range(2):
                     said = self.rdam("record", "-f", "work", "-o", output, "--", COUNTS, "1", "10").stderr.decode()
-                    self.assertEqual(said.count("in place of an earlier run's trace"), round_number, said)
+                    self.assertEqual(said.count("replacing the trace of an earlier run"), round_number, said)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Processes(Several):
         done = self.rdam("analyze", "--json", "--patterns", "whole.bin", "sample.bin")
         self.assertEqual(done.returncode, 0)
         lines = done.stderr.decode().splitlines()
-        self.assertEqual([line.startswith("rdam: sample.bin: only a sample ") for line in lines], [True], lines)
+        self.assertEqual([line.startswith("rdam: sample.bin: holds only a sample ") for line in lines], [True], lines)
         whole, sample = json.loads(done.stdout)["processes"]
         self.assertEqual((whole["file"], sample["file"]), ("whole.bin", "sample.bin"))
         self.assertGreater(len(whole["patterns"]), 0)

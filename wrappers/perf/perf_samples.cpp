@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "wrappers/text/name_text.h"
 
@@ -61,7 +62,7 @@ std::optional<Frame> frame_in(std::string_view text) {
 }
 
 /// Level, module and name in one: none of them holds the separator.
-constexpr char kBetween = '\n';
+constexpr char kBetween = '\0';
 
 std::string name_key(const Frame& frame) {
     std::string key;
@@ -94,14 +95,35 @@ void PerfSamples::add(std::string_view text) {
     if (too_long_) unfinished_.clear();
 }
 
+/// perf prints line breaks in names as they are. A frame ends with the parenthesis of its module; what
+/// follows a mapping and is no sample belongs to its path.
 void PerfSamples::add_line(std::string_view line) {
-    if (line.starts_with('\t')) {
+    constexpr unsigned kMaxPieces = 64;
+    const bool new_object = std::exchange(new_object_, false);
+    if (!broken_.empty()) {
+        broken_.append(1, '\n').append(line);
+        if (!line.ends_with(')') && ++pieces_ < kMaxPieces) return;
+        const std::string frame = std::exchange(broken_, {});
+        if (wanted_ != Wanted::nothing) add_frame(frame);
+    } else if (line.starts_with('\t')) {
         has_chains_ = true;
-        if (wanted_ != Wanted::nothing) add_frame(line);
+        take_frame(line);
     } else if (line.starts_with("PERF_RECORD_")) {
         add_mapping(line);
-    } else if (!trim_blanks(line).empty()) {
+    } else if (line.find(": ") != std::string_view::npos || line.ends_with(':')) {
         begin_sample(line);
+    } else if (new_object) {
+        objects_.back().append(1, '\n').append(line);
+        new_object_ = true;
+    }
+}
+
+void PerfSamples::take_frame(std::string_view text) {
+    if (!trim_blanks(text).ends_with(')')) {
+        broken_ = text;
+        pieces_ = 1;
+    } else if (wanted_ != Wanted::nothing) {
+        add_frame(text);
     }
 }
 
@@ -130,7 +152,7 @@ void PerfSamples::begin_sample(std::string_view line) {
     event_ = static_cast<std::size_t>(found - events_.begin());
     wanted_ = Wanted::place;
     ++samples_;
-    if (end < line.size() && end + 2 < line.size()) add_frame(line.substr(end + 2));
+    if (end < line.size() && end + 2 < line.size()) take_frame(line.substr(end + 2));
 }
 
 void PerfSamples::add_frame(std::string_view line) {
@@ -159,6 +181,7 @@ void PerfSamples::add_mapping(std::string_view line) {
     if (!path.starts_with('/') || path.starts_with("//") || known_objects_.contains(path)) return;
     known_objects_.emplace(path);
     objects_.emplace_back(path);
+    new_object_ = true;
 }
 
 const PerfSamples::Event* PerfSamples::chosen() const {

@@ -42,12 +42,16 @@ class PerfSamples {
     };
     void add_line(std::string_view line);
     void begin_sample(std::string_view line);
+    void take_frame(std::string_view text);
     void add_frame(std::string_view line);
     void add_mapping(std::string_view line);
     const Event* chosen() const;
 
-    std::string unfinished_;  // the beginning of a line
-    bool too_long_ = false;   // … which says nothing
+    std::string unfinished_;   // the beginning of a line
+    bool too_long_ = false;    // … which says nothing
+    std::string broken_;       // the lines of a frame with a line break in a name
+    unsigned pieces_ = 0;      // … of which there are so many
+    bool new_object_ = false;  // the line before has added to objects_
     std::vector<Event> events_;
     std::size_t event_ = 0;  // of the current sample
     double period_ = 0;

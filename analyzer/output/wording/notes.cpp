@@ -209,9 +209,9 @@ std::string recording_cost(const score::Report& report) {
     const std::string times = cost.slowdown < score::kMostTold
                                   ? fmt::format("about {:.2f} × as long", cost.slowdown)
                                   : fmt::format("{:.0f} × as long or more", score::kMostTold);
-    std::string text = fmt::format("recording made this run {}{}: probes {}", times,
-                                   cost.idle_machine ? " (if no other program had the processors)" : "",
-                                   human_time(cost.probes_ns));
+    std::string text =
+        fmt::format("recording made this run {}{}: probes {}", times,
+                    cost.idle_machine ? " (assuming no other load)" : "", human_time(cost.probes_ns));
     if (cost.pauses_ns > 0) text += fmt::format(", packing {}", human_time(cost.pauses_ns));
     if (cost.switches_ns > 0) text += fmt::format(", context switches {}", human_time(cost.switches_ns));
     if (cost.agent_ns > 0) text += fmt::format(", agent {} on busy processors", human_time(cost.agent_ns));

@@ -186,7 +186,7 @@ TEST_CASE("what is not known of a run's length is not said of it") {
     CHECK(output::recording_cost(report) == "recording made this run about 1.07 × as long: probes 1.00 µs");
     report.cost.idle_machine = true;
     CHECK(output::recording_cost(report) ==
-          "recording made this run about 1.07 × as long (if no other program had the processors): probes "
+          "recording made this run about 1.07 × as long (assuming no other load): probes "
           "1.00 µs");
     report.cost.slowdown = score::kMostTold;
     CHECK(output::recording_cost(report).starts_with("recording made this run 10 × as long or more"));

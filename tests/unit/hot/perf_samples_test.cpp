@@ -119,3 +119,22 @@ TEST_CASE("what the kernel's modules and generated code do is told apart from th
     CHECK(hot.kernel_percent == 40);
     CHECK(hot.left_out.size() == 5);
 }
+
+TEST_CASE("a line break in a name breaks neither its frame nor the next sample") {
+    const auto samples = samples_of(
+        "PERF_RECORD_MMAP2 7/7: [0x1000(0x3000) @ 0x2000 fe:00 99 66]: r-xp /tmp/co\nu\tnts\n"
+        "         1 cpu-clock:u: \n"
+        "\t    2e23 work+0xa5 (/tmp/co\n"
+        "u\tnts)\n"
+        "\t    1000 ma\n"
+        "in+0x10 (/tmp/co\n"
+        "u\tnts)\n"
+        "\n"
+        "         3 cpu-clock:u: \n"
+        "\t    2e23 honest+0xa5 (/tmp/app)\n"
+        "\n");
+    CHECK(samples.samples() == 2);
+    CHECK(samples.objects() == std::vector<std::string>{"/tmp/co\nu\tnts"});
+    CHECK(rows_of(samples.report()) ==
+          std::map<std::string, double>{{"./tmp/co\nu\tnts:work", 25}, {"./tmp/app:honest", 75}});
+}
