@@ -42,6 +42,8 @@ struct FunctionCounts {
     std::uint64_t estimated = 0;  ///< Σ of their weights
     std::uint64_t abandoned = 0;  ///< never seen to end
     std::uint64_t bad_clock = 0;  ///< ended at an impossible time
+    std::uint64_t open_since =
+        0;  ///< ticks: when the outermost call began that was still open at the end; 0: none
 };
 
 /// What could not be matched, and what was seen at all. Of one thread.

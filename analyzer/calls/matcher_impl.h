@@ -84,6 +84,10 @@ void BasicMatcher<Sink>::gap() {
 
 template <class Sink>
 void BasicMatcher<Sink>::finish() {
+    for (const Frame& frame : stack_) {
+        std::uint64_t& since = per_function_[frame.function].open_since;
+        if (!frame.ignored && since == 0) since = frame.enter;
+    }
     counts_.abandoned_at_end += abandon_down_to(0);
 }
 

@@ -290,6 +290,7 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
              {"source", row.source},
              {"outermost", row.outermost},
              {"unscored", row.unscored},
+             {"open_ns", nanoseconds(row.open_ns)},
              {"maybe_recorder", row.maybe_recorder},
              {"scored_sequences", row.scored_sequences},
              {"single_sequences", row.single_sequences},

@@ -97,11 +97,14 @@ class TextWriter {
             return row.few_occurrences && score_mark(row) == kBoundMark;
         });
         if (bounded) line("≥: " + lower_bound_advice());
+        const bool open =
+            std::ranges::any_of(rows_, [](const score::FunctionRow& row) { return row.open_ns > 0; });
+        if (open) line((bounded ? "≥, for open calls: " : "≥: ") + open_calls_advice());
         if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kAloneMark; }))
             line("!: " + minimum_alone_advice());
         const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
         if (sampled) {
-            line((bounded ? "≥, for samples: " : "≥: ") + sampled_advice());
+            line((bounded || open ? "≥, for samples: " : "≥: ") + sampled_advice());
             line("~: an estimate; --verbose shows its standard error.");
         }
         if (std::ranges::any_of(

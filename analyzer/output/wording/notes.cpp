@@ -269,6 +269,12 @@ std::string lower_bound_advice() {
         score::kFewShare * 100, score::kFewOccurrences);
 }
 
+std::string open_calls_advice() {
+    return "A call was still running when its thread ended. How much of that was lost is unknown; the "
+           "interval includes "
+           "all of it.";
+}
+
 std::string inner_loop_advice(const score::FunctionRow& row) {
     // Nobody adds a line to a system library.
     if (row.module.find(".so") != std::string::npos) return {};

@@ -44,6 +44,8 @@ std::string score_mark(const score::FunctionRow& row);
 std::string interval_advice();
 /// What to do about a score that is a lower bound.
 std::string lower_bound_advice();
+/// … because a call was still running when its thread ended.
+std::string open_calls_advice();
 /// The same, and of a program's own function inner_loop_advice().
 std::string lower_bound_advice(const score::FunctionRow& row);
 /// The lines that make an inner loop a probe of its own, and where to put them; empty of a library's

@@ -224,7 +224,9 @@ struct FunctionRow {
     double lost_ns = 0;            ///< Σ over threads and sequences
     std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
-    bool lower_bound = false;      ///< that, or the minimum is that of a sample, or calls are missing
+    double open_ns =
+        0;  ///< of calls that were still open when their threads ended, and longer than the fastest
+    bool lower_bound = false;  ///< that, or the minimum is that of a sample, or calls are missing
     bool minimum_alone =
         false;  ///< a few calls are far faster than all the others (analyzer/score/statistics/loss.h)
     bool maybe_recorder = false;  ///< something was lost, and no more than Report::agent_bound_ns: it may

@@ -182,13 +182,26 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
     return entry;
 }
 
+/// Of the call that was still open when the thread ended: it has lost what it took beyond the fastest, or
+/// part of that.
+double open_ticks(const RowContext& context, std::size_t thread, std::uint32_t function, const Least& flat) {
+    const std::uint64_t since = context.threads[thread]->per_function[function].open_since;
+    const std::uint64_t end = context.spans[thread].end;
+    if (since == 0 || since >= end) return 0;
+    const double open = std::min(as_double(end - since), as_double(context.lives[thread]));
+    return std::max(0.0, open - flat.fastest(0));
+}
+
 void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const ThreadLoss& loss,
                  const Least& flat, FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     const double life = as_double(context.lives[thread]);
     const Entered entered = count_entered(context, thread, row.function, sums.estimate);
     if (counts.calls == 0 && entered.calls <= 0) return;
-    const ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
+    ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
+    const double open = open_ticks(context, thread, row.function, flat);
+    entry.rdam_high = std::min(1.0, entry.rdam_high + share(open, life));
+    row.open_ns += open * context.ns_per_tick;
     row.few_windows = row.few_windows || entry.few_windows;
     if (!context.short_lived[thread] && !entry.few_windows) {
         row.has_score = true;
@@ -200,6 +213,7 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
             row.minimum_alone = sums.loss.minimum_stands_alone();
             row.rdam_error = life > 0 ? std::sqrt(sums.sampling_variance) / life : 0;
         }
+        if (open > 0) row.rdam_high = std::max(row.rdam_high, entry.rdam_high);
         fill_flat(context.settings.baseline, sums, flat, life, row);
     }
     row.occurrences = Distribution::saturating_sum(row.occurrences, entry.occurrences);
@@ -340,13 +354,13 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.lost_ns = lost.lost() * context.ns_per_tick;
     row.rdam_all = share(lost.lost(), context.all_lives);
     row.rdam_all_low = share(lost.low(), context.all_lives);
-    row.rdam_all_high = share(lost.high() + unknown, context.all_lives);
+    row.rdam_all_high = share(lost.high() + unknown + row.open_ns / context.ns_per_tick, context.all_lives);
     row.rdam_self = share(self.lost(), context.all_lives);
     row.rdam_self_low = share(self.low(), context.all_lives);
     row.rdam_self_high = share(self.high() + unknown, context.all_lives);
     fill_sampling(context, threads, losses, row);
     row.few_occurrences = few_time > kFewShare * time;
-    row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns;
+    row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns || row.open_ns > 0;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });
