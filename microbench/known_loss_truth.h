@@ -1,5 +1,5 @@
-// The scores that a program knows of itself: from its own time-stamps, by the definitions of docs/design.md
-// §5. Times are ticks of the time-stamp counter; JSON has nanoseconds.
+// The scores that a program computes for itself, from its own timestamps, by the definitions of
+// docs/analyzer.md. Times are ticks of the time-stamp counter; JSON has nanoseconds.
 #pragma once
 
 #include <cstdint>

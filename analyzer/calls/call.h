@@ -11,7 +11,7 @@ namespace rdam::calls {
 /// What the probes cost, in ticks of the trace's clock (trace::ClockInfo).
 struct ProbeCost {
     double total = 0;  ///< of one wrapped call
-    double inner = 0;  ///< the part of it between the two time-stamps
+    double inner = 0;  ///< the part of it between the two timestamps
 };
 
 /// Times are in ticks. A net duration is `leave − enter` without the pauses in between, without `inner` of
@@ -19,12 +19,12 @@ struct ProbeCost {
 struct Call {
     std::uint32_t function = 0;
     bool outermost = true;       ///< no other call of the same function was open around it
-    bool timed = true;           ///< false: its end lies before its begin, or absurdly far behind it
+    bool timed = true;           ///< false: its end is before its begin, or absurdly long after it
     bool self_timed = true;      ///< false: not timed, or a child's duration is unknown
     std::uint64_t duration = 0;  ///< net; meaningful if timed
     std::uint64_t weight = 1;    ///< of so many calls: 1 / the probability that it was recorded
     std::uint64_t self = 0;   ///< duration − Σ net durations of the children, never below 0; if self_timed
-    std::uint64_t begin = 0;  ///< its first time-stamp, as it is in the trace
+    std::uint64_t begin = 0;  ///< its first timestamp, as it is in the trace
     std::uint64_t nested = 0;            ///< wrapped calls inside, at any depth
     const trace::Event* last = nullptr;  ///< the event that ended it; of its own frame, if `own_leave`
     bool own_leave = false;              ///< with the return value, if it was recorded and the call returned

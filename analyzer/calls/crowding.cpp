@@ -7,8 +7,7 @@
 namespace rdam::calls {
 namespace {
 
-/// A context switch takes a microsecond or two; what somebody else does in so short a time is nothing to
-/// speak of.
+/// A context switch takes a microsecond or two; what another program does in so short a time does not matter.
 constexpr double kChangeNs = 5000;
 
 }  // namespace
@@ -28,7 +27,7 @@ void ProgramProcessors::seal() {
         std::ranges::sort(spans, {}, &Span::begin);
         std::size_t last = 0;
         for (const Span& span : spans) {
-            // A thread that comes back after a moment was away for somebody else.
+            // A thread that returns after a moment was preempted by another program.
             const std::uint64_t gap = span.thread != spans[last].thread ? change_ : 0;
             if (span.begin > spans[last].end + gap)
                 spans[++last] = span;

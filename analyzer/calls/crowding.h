@@ -13,9 +13,9 @@
 
 namespace rdam::calls {
 
-/// When which processor was with the program, whichever of its threads had it. After seal(), const methods
-/// may be called by several threads. 24 bytes for each change of hands between the program and somebody else,
-/// and while it is made for each context switch.
+/// When the program had each processor, with any of its threads. After seal(), const methods may be called by
+/// several threads. Takes 24 bytes for each change between the program and others, and during construction
+/// for each context switch.
 class ProgramProcessors {
   public:
     /// A change from one thread to another takes so many ticks: a gap that is not longer is none.

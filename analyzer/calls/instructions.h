@@ -7,7 +7,7 @@
 
 namespace rdam::calls {
 
-/// Of the probes (trace::CounterInfo).
+/// The instructions that probes execute (trace::CounterInfo).
 struct ProbeInstructions {
     double total = 0;  ///< of one wrapped call
     double inner = 0;  ///< the part of them between the two readings of the counter
@@ -18,7 +18,7 @@ struct ProbeInstructions {
 std::uint64_t net_instructions(const ProbeInstructions& probe, std::uint64_t before, std::uint64_t after,
                                std::uint64_t nested);
 
-/// Of a trace; what is impossible counts as 0.
+/// From a trace's description; impossible values count as 0.
 ProbeInstructions probe_instructions(const trace::CounterInfo& counters);
 
 }  // namespace rdam::calls

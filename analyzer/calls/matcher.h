@@ -4,7 +4,7 @@
 // when a frame around it is left (or the thread ends, or events are missing). Such a call is counted and has
 // no times. What that means for the others:
 //  - calls that ended inside it are as good as any other;
-//  - the call that contains it has a duration, for its own two time-stamps are good, but no self time, for
+//  - the call that contains it has a duration, for its own two timestamps are good, but no self time, for
 //  nobody
 //    knows when the abandoned child ended;
 //  - calls around that one are not touched, in neither;
@@ -13,7 +13,7 @@
 //    later call of the same function is not outermost, which can only make a score lower.
 //
 // Tail calls. tail_enter closes the function that was tail-entered in the same frame before, at its own
-// time-stamp, and opens its function as a child of the one that opened the frame; the frame's leave closes
+// timestamp, and opens its function as a child of the one that opened the frame; the frame's leave closes
 // both.
 //
 // Sampled call trees (a budget for overhead). A call has the weight of its tree. A tree may begin while calls
@@ -46,7 +46,7 @@ struct FunctionCounts {
         0;  ///< ticks: when the outermost call began that was still open at the end; 0: none
 };
 
-/// What could not be matched, and what was seen at all. Of one thread.
+/// What could not be matched, and what was seen at all, in one thread.
 struct MatchCounts {
     std::uint64_t calls = 0;
     std::uint64_t abandoned_by_jump = 0;   ///< an enclosing frame was left
@@ -58,12 +58,12 @@ struct MatchCounts {
     std::uint64_t bad_clock = 0;           ///< calls that ended at an impossible time
     std::uint64_t bad_pauses = 0;          ///< ended before they began: ignored
     std::uint64_t pauses = 0;              ///< pause events
-    std::uint64_t paused = 0;              ///< their ticks; of them:
+    std::uint64_t paused = 0;              ///< their ticks, including:
     std::uint64_t waited = 0;              ///< the buffers were full
     std::uint64_t by_recorder = 0;         ///< the recorder's own threads had the processor
     std::uint64_t crowded = 0;  ///< other threads of the program had it; the rest is the recorder's
-    /// Lowest and highest time-stamp of an enter or leave; UINT64_MAX and 0: there was none. Not those of
-    /// calls that ended at an impossible time: one wild time-stamp would be a life of years.
+    /// Lowest and highest timestamp of an enter or leave; UINT64_MAX and 0: there was none. Without calls
+    /// that ended at an impossible time: one wild timestamp would make a life of years.
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
 
@@ -79,12 +79,12 @@ class BasicMatcher {
     /// probes is still taken out. `sink` must outlive the matcher.
     BasicMatcher(std::size_t functions, ProbeCost cost, std::vector<bool> ignored, Sink& sink);
 
-    /// Calls of functions whose entry is true (it may be shorter) are reported, and to the calls around them
-    /// they are as if they had never been wrapped: those of functions that are sampled in windows come and
-    /// go.
+    /// Calls of functions whose entry is true (it may be shorter) are reported, but the calls around them are
+    /// treated as if these functions had never been wrapped, because only some calls of functions that are
+    /// sampled in windows are recorded.
     void set_transparent(std::vector<bool> transparent);
 
-    /// Time-stamps above are impossible (latest_possible()). Default: none is.
+    /// Timestamps above are impossible (latest_possible()). Default: none is.
     void set_latest(std::uint64_t tsc) { latest_ = tsc; }
 
     void consume(std::span<const trace::Event> events);
@@ -93,8 +93,8 @@ class BasicMatcher {
     /// The thread's events end here: all open calls are abandoned.
     void finish();
 
-    /// While `closed` is told: the end of that call, on a clock that stands still while the recorder is at
-    /// work. There it began its duration before.
+    /// During `closed`: the end of that call, on a clock that stops while the recorder works. On this clock,
+    /// the call began one duration earlier.
     std::uint64_t net_end() const;
 
     const MatchCounts& counts() const { return counts_; }
@@ -116,7 +116,7 @@ class BasicMatcher {
     };
     struct PerOpen {
         std::uint32_t calls = 0;   ///< open calls of the function
-        std::uint32_t frames = 0;  ///< those of them that opened a frame
+        std::uint32_t frames = 0;  ///< the number that opened a frame
     };
     struct Interval {
         std::uint64_t begin = 0, end = 0;
@@ -152,7 +152,7 @@ class BasicMatcher {
     std::uint8_t tree_rate_ = 0;  ///< of what was not reported to the sink yet
 };
 
-/// No time-stamp of the run can be later: a second behind the end of the last thread, for what destructors
+/// No timestamp of the run can be later: a second behind the end of the last thread, for what destructors
 /// and signal handlers do there. UINT64_MAX if a thread's end is not known.
 std::uint64_t latest_possible(const trace::TraceInfo& info);
 

@@ -10,12 +10,12 @@
 namespace rdam::calls {
 namespace detail {
 
-// Twelve years at 3 GHz: no call lasts that long, a time-stamp is wrong.
+// Twelve years at 3 GHz: no call lasts that long, a timestamp is wrong.
 inline constexpr std::uint64_t kLongest = std::uint64_t{1} << 60;
 
-// A pause can lie before calls that were entered, in slot order, ahead of it: signal handlers take their
-// slots between the taking of a slot and the reading of its clock. More than these few nested ones make no
-// sense, and a limit keeps a made-up trace from costing quadratic time.
+// A pause may be earlier in time than calls whose event records precede it: signal handlers reserve their
+// records between the reservation of another record and the reading of its clock. More nested handlers than
+// this make no sense, and the limit keeps a made-up trace from costing quadratic time.
 inline constexpr std::size_t kReordered = 16;
 
 inline std::uint64_t subtract(std::uint64_t from, std::uint64_t amount) {
@@ -26,7 +26,7 @@ inline std::uint64_t weight(std::uint8_t rate) {
     return std::uint64_t{1} << rate;
 }
 
-/// Of a time that is not negative.
+/// Rounds a time that is not negative.
 inline std::uint64_t rounded(double ticks) {
     constexpr double kHalf = 0.5;
     return static_cast<std::uint64_t>(ticks + kHalf);
@@ -189,8 +189,8 @@ void BasicMatcher<Sink>::pause(const trace::Event& event) {
     pauses_[0] = {begin, end};
 }
 
-// Slots are nearly in the order of time: a probe that has read the clock may be held, more than once, before
-// it gets its slot. Pauses that touch have become one.
+// Event records are nearly in the order of time: a probe that has read the clock may be held, more than once,
+// before it reserves its record. Adjacent pauses have been merged.
 template <class Sink>
 std::uint64_t BasicMatcher<Sink>::paused_until(std::uint64_t tsc) const {
     std::uint64_t paused = counts_.paused;
@@ -266,7 +266,7 @@ void BasicMatcher<Sink>::add_to_parent(const Frame& frame, Frame& parent, std::u
     const bool unseen = frame.ignored || frame.transparent;
     parent.self_known = parent.self_known && (unseen ? frame.self_known : timed);
     if (shared == 0 && timed)
-        return;  // a signal handler that ran before its slot's neighbour had read the clock
+        return;  // a signal handler that ran before the neighbouring event had read the clock
     parent.nested += frame.nested + 1;
     parent.children += unseen ? frame.children : std::min(duration, shared);
 }

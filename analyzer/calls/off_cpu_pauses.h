@@ -11,23 +11,23 @@
 
 namespace rdam::calls {
 
-/// Of one thread. What comes out is for the matcher, or a window in front of it, in place of the events.
+/// Works on one thread. The matcher, or a window in front of it, gets the output instead of the events.
 class OffCpuPauses {
   public:
-    /// `intervals` as Absences::thread() gives them, which must outlive this; those that are somebody else's
-    /// doing, or the thread's own, are passed over. An event with a time-stamp above `latest`
-    /// (latest_possible()) tells no time.
+    /// `intervals` as returned by Absences::thread(); they must outlive this object. Intervals caused by
+    /// other programs, or by the thread itself, are skipped. An event with a timestamp above `latest`
+    /// (latest_possible()) has no valid time.
     OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64_t latest);
 
     /// `events`, and in front of each the pauses that began before it. Valid until the next call, and as long
     /// as `events`.
     std::span<const trace::Event> among(std::span<const trace::Event> events);
 
-    /// Those behind the last event. Valid as long as this.
+    /// The pauses after the last event. Valid as long as this object.
     std::span<const trace::Event> rest();
 
-    /// Of the pauses among `events`, in which the recorder held the thread to work, not to wait: how many
-    /// ticks the thread was on no processor. Adds up over calls, which must be in the order of time.
+    /// Counts the ticks for which the thread was off-CPU during the pauses among `events` in which the
+    /// recorder held it to work, not to wait. Adds up over calls, which must be in the order of time.
     void note_pauses(std::span<const trace::Event> events);
     std::uint64_t off_cpu_in_pauses() const { return off_cpu_in_pauses_; }
 

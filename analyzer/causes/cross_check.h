@@ -53,9 +53,9 @@ struct CrossCheck {
     std::vector<NotRecorded> not_recorded;   ///< with kCause or more; by report, highest share first
 };
 
-/// An effect agrees with a cause in the function or in what it calls, for its score is about both; a cause
-/// without effect must be the function's own. Reports about work (CauseReport::disturbs) have no say. The
-/// result points into `report`.
+/// An effect agrees with a cause in the function or in what it calls, because its score is about both; a
+/// cause without effect must be the function's own. Reports about work (CauseReport::disturbs) do not count.
+/// The result points into `report`.
 CrossCheck cross_check(std::vector<CauseReport> reports, const score::Report& report,
                        const trace::TraceInfo& info, FunctionLines& lines);
 

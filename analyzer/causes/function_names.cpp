@@ -29,7 +29,7 @@ bool is_operator_call(std::string_view before_bracket) {
 std::string_view without_parameters(std::string_view name) {
     const auto close = name.rfind(')');
     if (close == std::string_view::npos) return name;
-    // Behind the parameters there are at most qualifiers; "(anonymous namespace)::f" goes on with a name.
+    // At most qualifiers follow the parameters; in "(anonymous namespace)::f", a name follows.
     if (name.find_first_of(":<", close) != std::string_view::npos) return name;
     std::size_t depth = 0;
     for (auto at = close + 1; at-- > 0;) {

@@ -30,7 +30,7 @@ class FunctionNames {
     Index brief_;  // without parameters
 };
 
-/// "ns::f<int>" of "ns::f<int>(int) const"; what has no parameters stays as it is.
+/// "ns::f<int>" for "ns::f<int>(int) const"; a name without parameters stays as it is.
 std::string_view without_parameters(std::string_view name);
 
 }  // namespace rdam::causes

@@ -1,4 +1,4 @@
-// Where a function spends its time, if a tool tells source lines.
+// Where a function spends its time, if a tool reports source lines.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace rdam::causes {
 
-/// Sets FunctionRow::hot_line of functions of which the first report that counts work (not
-/// CauseReport::disturbs) and tells lines has some.
+/// Sets FunctionRow::hot_line of functions with lines in the first report that counts work (not
+/// CauseReport::disturbs) and has lines.
 void add_hot_lines(const std::vector<CauseReport>& reports, const trace::TraceInfo& info,
                    score::Report& report);
 

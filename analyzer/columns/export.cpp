@@ -14,7 +14,7 @@
 namespace rdam::columns {
 namespace {
 
-/// The run begins with its first thread. A thread whose start was lost does not tell.
+/// The run begins with its first thread. A thread whose start was lost does not count.
 TimeScale time_scale(const trace::TraceInfo& info) {
     std::uint64_t first = UINT64_MAX;
     for (const trace::ThreadInfo& thread : info.threads) {

@@ -14,8 +14,8 @@ namespace rdam::columns {
 struct ExportOptions {
     /// Which calls are the same sequence, and which functions are left out. `jobs` is not looked at.
     score::Settings settings;
-    std::string trace;  ///< its path, for those who read the columns later
-    std::string rules;  ///< likewise of the rules file that `settings` come from; empty: there is none
+    std::string trace;  ///< its path, for later readers of the columns
+    std::string rules;  ///< the path of the rules file that `settings` come from; empty: none
     /// Called now and then with the number of events read so far. False: stop, with an error.
     std::function<bool(std::uint64_t events)> progress;
 };

@@ -29,7 +29,7 @@ class Folder {
     const std::optional<Error>& error() const { return error_; }
     void failed(const std::string& file, int error_number);
     void stop();  ///< as if something could not be written
-    /// Whether one more file may keep its descriptor: those of a process are few.
+    /// Whether one more file may keep its descriptor: a process has few of them.
     bool keep_descriptor();
     /// Takes away everything that was written.
     void discard() const;

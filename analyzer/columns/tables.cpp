@@ -37,7 +37,7 @@ ElementType type_of(const trace::ParameterInfo& parameter) {
     return kUnsigned[by_size];
 }
 
-/// What the column holds of a word: its low bytes; of what is true or false, which of the two.
+/// The part of a word that the column contains: its low bytes or, for a bool, whether it is true.
 std::uint64_t element_of(const trace::ParameterInfo& parameter, std::span<const std::uint64_t> words) {
     const std::uint64_t word = parameter.word < words.size() ? words[parameter.word] : 0;
     if (static_cast<ValueKind>(parameter.kind) != ValueKind::boolean) return word;

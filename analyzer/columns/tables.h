@@ -14,7 +14,7 @@
 
 namespace rdam::columns {
 
-/// How a call ended. The numbers are those of the column.
+/// How a call ended. The column contains these numbers.
 enum class End : std::uint8_t {
     returned,
     unwound,  ///< by an exception, a cancellation or the thread's end
@@ -68,7 +68,7 @@ class CallTable {
 /// Parameters and return values of the calls of one function.
 class ValueTable {
   public:
-    /// A value's column and, but for the table's own, the parameter or result that it holds.
+    /// A value's column and, except for the table's own columns, the parameter or result that it contains.
     struct Value {
         std::string name;
         std::unique_ptr<NpyFile> file;

@@ -98,8 +98,8 @@ void ThreadWriter::opened(const trace::Event& enter, std::uint64_t weight) {
     open_.push_back(open);
 }
 
-// The leave of a frame tells the result of the function that opened it. One that was entered by a tail call
-// returned in its stead: with the same result, if both have one of the same type.
+// The leave of a frame has the result of the function that opened it. A function entered by a tail call
+// returned in its place, with the same result if both have one of the same type.
 bool ThreadWriter::gave_result_of(std::uint32_t function) const {
     if (event_->kind != trace::EventKind::leave || event_->unwound) return false;
     if (event_->function == function) return true;

@@ -49,7 +49,7 @@ class ThreadWriter : private calls::CallSink {
 
     void consume(std::span<const trace::Event> events);
     void gap() { matcher_.gap(); }
-    /// Ends what is open and writes the thread's sequences.
+    /// Ends the open calls and writes the thread's sequences.
     void finish();
 
   private:

@@ -18,7 +18,7 @@ Functions functions_called(const trace::TraceInfo& info, std::string_view name) 
     return found ? std::move(*found) : Functions{};
 }
 
-/// Those that cannot be told from it by name.
+/// The functions that cannot be distinguished from it by name.
 Functions with_namesakes(const trace::TraceInfo& info, std::uint32_t function) {
     return functions_called(info, rule_name(info, function));
 }

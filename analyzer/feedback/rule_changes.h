@@ -9,8 +9,8 @@
 
 namespace rdam::feedback {
 
-/// As short as tells it from the other functions of the trace: `name`, else `module:name`. Functions that
-/// have that in common too are changed together.
+/// The shortest name that distinguishes it from the other functions of the trace: `name`, otherwise
+/// `module:name`. Functions that share that too are changed together.
 std::string rule_name(const trace::TraceInfo& info, std::uint32_t function);
 
 /// The parameter (or mining::kCallerKey) is a key from now on, or is none. Rules that say so of several are
@@ -18,12 +18,12 @@ std::string rule_name(const trace::TraceInfo& info, std::uint32_t function);
 void set_key(const trace::TraceInfo& info, std::uint32_t function, std::uint16_t parameter, bool is_key,
              score::NamedRules& rules);
 
-/// Likewise.
+/// The same for ignoring a function.
 void set_ignored(const trace::TraceInfo& info, std::uint32_t function, bool ignored,
                  score::NamedRules& rules);
 
-/// Settings::given put into Settings::rules: the result means the same in this trace as both together. Names
-/// must be those of the trace.
+/// Settings::rules with Settings::given added: in this trace, the result means the same as both together.
+/// Names must be names of the trace.
 score::NamedRules combined_rules(const trace::TraceInfo& info, const score::Settings& settings);
 
 }  // namespace rdam::feedback

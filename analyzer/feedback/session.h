@@ -1,9 +1,9 @@
 // An analysis that the user changes step by step while watching the scores: the model of the interactive
 // screen, independent of it.
 //
-// What is kept in memory are the times of all calls by everything that might tell them apart (each parameter
-// and the caller), as far as that are not too many values: most changes then need no second look at the trace
-// and give exactly the report that an analysis with these settings gives. The others read the trace again.
+// It keeps the times of all calls in memory, by everything that might distinguish them (each parameter and
+// the caller), unless that has too many values. Most changes then do not need the trace again, and give
+// exactly the report of an analysis with these settings. The others read the trace again.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace rdam::feedback {
 
-/// What tells the calls of a function apart, or could.
+/// What distinguishes the calls of a function, or could.
 struct KeyChoice {
     std::string name;             ///< of the parameter, or `caller`
     std::uint16_t parameter = 0;  ///< index into FunctionInfo::parameters; mining::kCallerKey
@@ -51,8 +51,8 @@ enum class Effect {
     reread,    ///< from the trace
 };
 
-/// Called while the trace is read, now and then, with the number of events so far; null: nobody asks. What it
-/// throws ends the reading and passes through the Session, in which then nothing has changed.
+/// Called now and then while the trace is read, with the number of events so far; null: not needed. An
+/// exception from it ends the reading and passes through the Session, which is then unchanged.
 using Progress = std::function<void(std::uint64_t events)>;
 
 /// Not thread-safe.

@@ -49,7 +49,7 @@ bool comparable(const score::FunctionRow& one, const score::FunctionRow& many) {
            relative_loss(many) > 0;
 }
 
-/// Recordings of equal programs differ; between these it is said how much of it there is.
+/// Recordings of the same program differ; between these limits the hint says how much of the loss remains.
 constexpr double kAsMuch = 0.67, kHardly = 0.33;
 
 score::Hint compare(const score::FunctionRow& one, const score::FunctionRow& many) {
@@ -89,7 +89,7 @@ void add_alone_hints(const score::Report& alone, score::Report& report) {
         if (row.rdam < report.threshold) continue;
         const score::FunctionRow* one = find(alone, identities, row);
         if (one == nullptr || !comparable(*one, row)) continue;
-        // It asks for what is now known.
+        // The hint asks for a recording that is now there.
         std::erase_if(row.hints, [](const score::Hint& hint) { return hint.kind == "no_parameter"; });
         row.hints.insert(row.hints.begin(), compare(*one, row));
     }

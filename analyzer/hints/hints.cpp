@@ -27,7 +27,7 @@ struct Run {
     Activities activities;
 };
 
-/// Of the same about the whole loss and about what was lost on the processor, what is about more stays.
+/// If the same hint is about the whole loss and about the loss on the processor, keeps the one about more.
 void add(Hints& hints, Hints&& more) {
     for (score::Hint& hint : more) {
         const auto same = std::ranges::find_if(hints, [&](const score::Hint& other) {
@@ -48,8 +48,8 @@ Hints find_all(const Suspicion& suspicion) {
     return hints;
 }
 
-/// What is said of the loss on the processor is about less of the whole. (The score that a key would leave is
-/// of the whole already.)
+/// Hints about the loss on the processor explain less of the whole loss. (The score that a key would leave
+/// refers to the whole already.)
 Hints scaled(Hints hints, double share) {
     for (score::Hint& hint : hints) {
         hint.share *= share;
@@ -59,7 +59,7 @@ Hints scaled(Hints hints, double share) {
     return hints;
 }
 
-/// What a call returns may be why it was slow, or tell that it was.
+/// The return value of a call may be the reason why it was slow, or a consequence.
 bool is_about_result(const score::Hint& hint) {
     return hint.parameter == kReturnValue;
 }
@@ -68,12 +68,13 @@ bool is_off_processor(const score::Hint& hint) {
     return hint.kind == "blocked" || hint.kind == "preempted";
 }
 
-/// What a call may have waited for, and return that it did. Who is preempted does not know it.
+/// Whether the hint says that the call waited, which its return value may reflect. A preempted thread does
+/// not know that it was preempted.
 bool is_about_others(const score::Hint& hint) {
     return hint.kind == "concurrent" || hint.kind == "blocked" || hint.kind == "busy_wait";
 }
 
-/// What a parameter says of one part of the loss the trend of the other says as well.
+/// What a parameter explains in one part of the loss, the trend of the other part explains as well.
 void drop_trend_beside_parameter(Hints& hints) {
     const bool told = std::ranges::any_of(hints, [](const score::Hint& hint) {
         return hint.kind == kParameter || hint.kind == kParameterOrTime;

@@ -30,7 +30,7 @@ class GroupIndex {
         if (!part.slots.empty()) __builtin_prefetch(&part.slots[hash & part.mask()]);
     }
 
-    /// What differs in the highest `bits` (0 to 16) of its hash has memory of its own from now on.
+    /// From now on, groups that differ in the highest `bits` (0 to 16) of their hash have separate memory.
     void split(unsigned bits) {
         const std::vector<Part> old = std::exchange(parts_, std::vector<Part>(std::size_t{1} << bits));
         bits_ = bits;

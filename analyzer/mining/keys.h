@@ -13,7 +13,7 @@
 
 namespace rdam::mining {
 
-/// What stands in `word` and `parameter` of a key that is no parameter but the place of the call.
+/// The value of `word` and `parameter` of a key that is not a parameter but the place of the call.
 inline constexpr std::uint16_t kCallerKey = UINT16_MAX;
 
 /// Tells calls of one function apart by the value of a parameter, `words[word] & mask` of the enter event, or
@@ -48,10 +48,10 @@ struct ParameterPlace {
 /// All that `text` names, `function:parameter` as in KeyChanges. Errors: as make_keys().
 Result<std::vector<ParameterPlace>> find_parameters(const trace::TraceInfo& info, std::string_view text);
 
-/// What somebody wants changed about the keys that a trace has by itself (ParameterInfo::key).
+/// Requested changes to the keys that a trace has by default (ParameterInfo::key).
 struct KeyChanges {
     std::span<const std::string> add = {};     ///< `function:parameter`; the parameter `*` means all
-    std::span<const std::string> remove = {};  ///< likewise, after those
+    std::span<const std::string> remove = {};  ///< the same, applied after `add`
     std::span<const std::string> split_by_context = {};  ///< functions whose caller is a key
 };
 

@@ -21,7 +21,7 @@ class LoopRests {
         any_ = std::ranges::find(tells_, true) != tells_.end();
     }
 
-    /// How many calls this one stands for in the sequence of the call around it.
+    /// How many calls this one represents in the sequence of the call around it.
     std::uint32_t repeats(const trace::Event& enter) const {
         if (!any_ || !tells_[enter.function] || enter.words.empty()) return 1;
         return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(enter.words.front(), 1, UINT32_MAX));

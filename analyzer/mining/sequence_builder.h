@@ -31,7 +31,7 @@ class SequenceBuilder {
     /// A call begins; `keys` are the values of its key parameters.
     void open(std::uint32_t function, std::span<const std::uint64_t> keys);
 
-    /// The innermost open call stands for so many, one behind the other.
+    /// The innermost open call represents so many consecutive calls.
     void set_repeats(std::uint32_t repeats) { open_.back().repeats = repeats; }
 
     /// The innermost open call has ended: its group, and it becomes the last child of the call around it.
@@ -44,7 +44,7 @@ class SequenceBuilder {
         ShapeId shape = 0;
         std::span<const std::uint64_t> keys;  ///< of its group; valid until the next call of a function
     };
-    /// The same, and what its group is, for who asks the store for it later.
+    /// The same, with its group, for a caller that asks the store for it later.
     Closed close_shape();
 
     /// The children of the innermost open call so far, counted even where loops are folded. Valid until the
@@ -52,12 +52,12 @@ class SequenceBuilder {
     std::span<const Run> children() const { return std::span{runs_}.subspan(open_.back().first_run); }
 
     /// The `count` innermost open calls never ended. Each becomes a child of the call around them all, marked
-    /// as abandoned, and is followed there by the children it had: what ran inside it and what ran after the
-    /// jump out of it cannot be told apart.
+    /// as abandoned, and its children follow it there: calls inside it and calls after the jump out of it
+    /// cannot be distinguished.
     void abandon(std::size_t count);
 
-    /// Of the `count` innermost open calls, outermost first: what they become then. Transparent ones become
-    /// nothing and are left out.
+    /// The shapes that the `count` innermost open calls get when they are abandoned, outermost first.
+    /// Transparent calls get none and are left out.
     std::vector<ShapeId> abandoned_shapes(std::size_t count);
 
     /// Calls whose children were too many to be compared.
@@ -85,7 +85,7 @@ class SequenceBuilder {
     std::size_t most_runs_;
     std::vector<Open> open_;
     std::vector<Run> runs_;            // of all open calls, one after the other; with their true counts
-    std::vector<std::uint64_t> keys_;  // likewise
+    std::vector<std::uint64_t> keys_;  // of all open calls, too
     std::vector<bool> transparent_;    // by function
     std::vector<Run> abandoned_runs_;  // scratch
     std::uint64_t too_long_ = 0;

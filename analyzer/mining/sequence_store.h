@@ -1,4 +1,4 @@
-// Every distinct sequence once, under a small number (hash-consing). docs/design.md §5, point 2.
+// Every distinct sequence once, under a small number (hash-consing). docs/analyzer.md, point 2.
 //
 // A *shape* is what a call looks like to the call around it: its function and the shapes of its children,
 // equal neighbours counted (`g ×3`). With deep keys, the values of its key parameters as well. A *group* is a
@@ -83,7 +83,7 @@ class SequenceStore {
     GroupId group(ShapeId shape, std::span<const std::uint64_t> keys) {
         return group(shape, keys, group_hash(shape, keys));
     }
-    /// The same in two steps, for who has something else to do while memory is fetched.
+    /// The same in two steps, for callers that have other work while memory is fetched.
     static std::uint64_t group_hash(ShapeId shape, std::span<const std::uint64_t> keys) {
         std::uint64_t hash = hash_mix(kHashSeed, shape);
         for (const std::uint64_t key : keys)

@@ -27,8 +27,7 @@ const trace::ObjectInfo* TraceSymbols::object_at(std::uint64_t address) const {
 }
 
 std::vector<StackFrame> TraceSymbols::frames(std::uint64_t return_address) {
-    // The call stands before the address it returns to, which may already belong to the next line or
-    // function.
+    // The call comes before the address it returns to, which may already belong to the next line or function.
     const std::uint64_t address = return_address > 0 ? return_address - 1 : 0;
     StackFrame frame;
     const trace::ObjectInfo* object = object_at(address);
@@ -52,7 +51,7 @@ std::vector<StackFrame> TraceSymbols::frames(std::uint64_t return_address) {
 
 namespace {
 
-/// Opens each object once, when the first address in it is asked for.
+/// Opens each object once, when its first address is requested.
 class FileSymbols : public Symbols {
   public:
     explicit FileSymbols(const trace::TraceInfo& info) : info_(info), trace_(info) {}

@@ -16,7 +16,7 @@ struct StackFrame {
     std::string file = {};      ///< empty: unknown
     std::uint32_t line = 0;
     bool inlined = false;      ///< into the frame that follows it
-    std::string module = {};   ///< file name of the object; empty: the address lies in none
+    std::string module = {};   ///< file name of the object; empty: the address is in no object
     std::uint64_t offset = 0;  ///< link-time address in the module, or the address itself
 };
 
@@ -31,11 +31,11 @@ class Symbols {
     /// The frames of the call that returns to `return_address`, innermost first; at least one.
     virtual std::vector<StackFrame> frames(std::uint64_t return_address) = 0;
 
-    /// The same frames will be asked for, perhaps.
+    /// The same frames may be requested later.
     virtual void prepare(std::uint64_t return_address) { frames(return_address); }
 
-    /// What stood in the way of the frames asked for so far, one sentence for each object. Not made safe for
-    /// a terminal.
+    /// Why requested frames could not be resolved, one sentence for each object. Not made safe for a
+    /// terminal.
     virtual std::vector<std::string> remarks() const { return {}; }
 };
 

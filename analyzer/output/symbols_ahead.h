@@ -9,8 +9,8 @@
 
 namespace rdam::output {
 
-/// From construction to destruction a thread looks up the frames of the first call stacks of the trace;
-/// nobody else may use `symbols` meanwhile.
+/// From construction to destruction a thread looks up the frames of the first call stacks of the trace; no
+/// other thread may use `symbols` meanwhile.
 class SymbolsAhead {
   public:
     SymbolsAhead(Symbols& symbols, const trace::TraceInfo& info);

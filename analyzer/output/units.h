@@ -22,13 +22,13 @@ std::string percent(double share);
 /// `0.743`.
 std::string score_text(double score);
 
-/// In front of a score that rests on a minimum that stands alone.
+/// Precedes a score whose minimum is an outlier.
 inline constexpr const char* kAloneMark = "!";
 /// In front of a lower bound.
 inline constexpr const char* kBoundMark = "≥";
 /// In front of a score that constant work would have as well.
 inline constexpr const char* kFloorMark = "°";
-/// What stands in front of a score that has a reservation: `?` (it may be the recorder's doing), kAloneMark,
+/// The mark in front of a score with a reservation: `?` (the recorder may have caused the loss), kAloneMark,
 /// kBoundMark, kFloorMark; the first of these that is true. "" for none.
 std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone, bool at_floor = false);
 

@@ -215,7 +215,7 @@ class Rewriter {
         return {};
     }
 
-    /// Whoever wrote 0.20 keeps it.
+    /// A value written as 0.20 stays as it is.
     static bool is_already(const toml::node& node, const std::string& wanted) {
         const auto parsed = toml::parse("a = " + wanted);
         const auto other = parsed["a"];

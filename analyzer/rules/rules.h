@@ -1,11 +1,10 @@
-// A rules file, rdam.toml: what somebody has found out about a program's functions, for the next analysis of
-// it.
+// A rules file, rdam.toml: what a user has found out about a program's functions, for the next analysis.
 //
 //     # The time of compress() is that of its input.
 //     keys = ["compress:length"]
 //     threshold = 0.1
 //
-// What may stand in it: docs/feedback.md.
+// Its content: docs/feedback.md.
 #pragma once
 
 #include <optional>
@@ -34,9 +33,9 @@ struct Rules {
 Result<Rules> parse_rules(std::string_view text, std::string_view origin);
 Result<Rules> read_rules(const std::string& path);
 
-/// `text`, changed where it says something else than `wanted`, and nowhere else: comments, order and layout
-/// stay. A rule that goes takes its line with it and the comment behind it; one that comes stands last in its
-/// list. The order of `wanted` does not matter. Error: `text` has one, or a name that is not UTF-8.
+/// `text`, changed only where it differs from `wanted`: comments, order and layout stay. A removed rule takes
+/// its line and the comment after it with it; a new rule comes last in its list. The order of `wanted` does
+/// not matter. Error: `text` has one, or a name that is not UTF-8.
 Result<std::string> rewrite_rules(std::string_view text, const Rules& wanted, std::string_view origin);
 
 /// Rewrites the file, or makes it. Nobody sees a half-written one.

@@ -28,11 +28,11 @@ Result<toml::table> parse_table(std::string_view text, std::string_view origin);
 /// `text` as a string of TOML, quotes included. Error: it is no UTF-8.
 Result<std::string> quoted(const std::string& text);
 
-/// Where lines begin, to find what the library tells the place of.
+/// Where lines begin, to find the places that the library reports.
 class Lines {
   public:
     explicit Lines(std::string_view text);
-    /// Of a place as the library counts: in lines, and in characters of UTF-8.
+    /// The byte offset of a place that the library gives in lines and UTF-8 characters.
     std::size_t offset(const toml::source_position& place) const;
 
   private:

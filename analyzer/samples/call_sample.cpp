@@ -41,8 +41,8 @@ void CallSample::note_repeats(std::size_t call, std::span<const Repeats> repeats
 }
 
 void CallSample::finish() {
-    // Every call is there if none was turned away; else the lowest priority that was kept stands in for the
-    // highest one that was not: that call is given up.
+    // Every call is in the sample if none was rejected. Otherwise the lowest kept priority replaces the
+    // highest rejected one, and that call is given up.
     if (count_ > places_.size() && places_.size() > 1) {
         const double limit = places_.front().priority;
         const std::uint32_t lowest = places_.front().call;

@@ -24,7 +24,7 @@ struct SampledCall {
     std::uint64_t duration = 0;     ///< net (calls::Call)
     std::uint64_t caller = 0;       ///< return address
     std::uint64_t result = 0;       ///< meaningful if `returned`
-    double weight = 1;              ///< it stands for so many calls
+    double weight = 1;              ///< the number of calls it represents
     std::uint64_t inside_keys = 0;  ///< a hash of the keys of the calls directly inside it, those of folded
                                     ///< loops once; 0: they have none
     std::uint64_t blocked = 0;      ///< of end - begin, off the processor by its own doing
@@ -37,20 +37,20 @@ struct SampledCall {
     std::uint64_t instructions = 0;  ///< without those of the probes (calls/instructions.h); 0: not known
 };
 
-/// How often a function was called again, directly inside a call, right after an equal call of it: what is
-/// not part of the call's sequence where loops are folded.
+/// How often a function was called again, directly inside a call, right after an equal call of it. If loops
+/// are folded, this is not part of the call's sequence.
 struct Repeats {
     std::uint32_t function = 0;
     std::uint32_t count = 0;
 };
-/// Of no more functions it is kept for a sample's calls.
+/// The maximum number of functions for which repetitions are kept with the calls of a sample.
 inline constexpr std::size_t kMaxRepeated = 8;
 
 /// Not thread-safe.
 class CallSample {
   public:
-    /// Of a function whose enter events have `words` words. Keeps at most `most` calls; 0: none. Samples with
-    /// different seeds are independent.
+    /// For a function whose enter events have `words` words. Keeps at most `most` calls; 0: none. Samples
+    /// with different seeds are independent.
     CallSample(std::size_t most, std::size_t words, std::uint64_t seed)
         : most_(most), words_per_call_(words), random_((seed + 1) * 0x9e3779b97f4a7c15 | 1) {}
 
@@ -67,7 +67,7 @@ class CallSample {
     std::uint32_t take(SampledCall call, std::span<const std::uint64_t> words,
                        std::span<const Repeats> repeats = {});
 
-    /// Of the call that was taken there last.
+    /// Sets the group of the call last stored at `place`.
     void set_group(std::uint32_t place, std::uint32_t group) { taken_[place].group = group; }
 
     /// For each call that is kept: number(group) instead of its group.

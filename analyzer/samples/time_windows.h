@@ -1,9 +1,8 @@
-// All calls of all threads in windows of time that are the same for every thread: what ran while something
-// else ran.
+// All calls of all threads in windows of time that are the same for every thread. They show what ran at the
+// same time.
 //
-// Time is cut into windows; which of them are kept depends on a hash of their number alone. A thread that has
-// too many calls keeps half of its windows, and those that two threads both keep are those of the one that
-// keeps fewer.
+// Time is cut into windows; a hash of their number alone decides which of them are kept. A thread with too
+// many calls keeps half of its windows. Two threads have in common the windows of the one that keeps fewer.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +32,7 @@ struct WindowCall {
     bool outermost = true;
 };
 
-/// Of one thread. Not thread-safe.
+/// For one thread. Not thread-safe.
 class WindowSample {
   public:
     /// Keeps at most `most` calls; 0: none.
@@ -49,8 +48,8 @@ class WindowSample {
             call.group = number(call.group);
     }
 
-    /// The same calls with other groups, numbers[group]. UINT32_MAX: the call is left out. No more can be
-    /// offered to it.
+    /// The same calls with other groups, numbers[group]. UINT32_MAX: the call is left out. No further calls
+    /// can be offered to the result.
     WindowSample renumbered(std::span<const std::uint32_t> numbers) const;
 
     const Windows& windows() const { return windows_; }

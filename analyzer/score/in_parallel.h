@@ -11,7 +11,7 @@
 
 namespace rdam::score {
 
-/// How many threads are meant: 0 stands for one on each processor.
+/// The number of threads to use; 0 means one per processor.
 inline unsigned threads_for(unsigned jobs) {
     return jobs > 0 ? jobs : std::thread::hardware_concurrency();
 }

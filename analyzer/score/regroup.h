@@ -1,9 +1,9 @@
-// Another choice of keys, of folding and of functions, without reading the trace again: groups that were kept
-// by everything that might be a key are put together to those that are wanted.
+// Another choice of keys, of folding and of functions, without reading the trace again: groups kept by
+// everything that might be a key are merged into the requested ones.
 //
-// What comes of it is what an analysis with the wanted settings gives, number for number, but for the order
-// in which doubles are added up; and for the windows of time that are kept for hints, where a function that
-// is ignored now took room then.
+// The result is that of an analysis with the requested settings, number for number, with two exceptions: the
+// order in which doubles are added up, and the windows of time kept for hints, in which functions that are
+// ignored now took up room.
 #pragma once
 
 #include "analyzer/score/selection.h"
@@ -14,8 +14,7 @@
 namespace rdam::score {
 
 /// `settings` with all parameters and the caller of each function as candidates, and what other baselines
-/// need. Where groups cannot be put together (deep keys, a sample of the calls) nothing is changed but the
-/// latter.
+/// need. If groups cannot be merged (deep keys, a sample of the calls), only the latter is changed.
 ResolvedSettings with_candidates(const trace::TraceInfo& info, ResolvedSettings settings);
 
 /// The calls are in the same groups.

@@ -21,7 +21,7 @@
 namespace rdam::score {
 namespace {
 
-/// Hands out the selected threads of the trace, longest first, to those who analyze.
+/// Distributes the selected threads of the trace to the workers, longest first.
 class Crew {
   public:
     Crew(const trace::TraceReader& reader, const calls::Absences& off_cpu, const ResolvedSettings& settings,
@@ -67,7 +67,7 @@ class Crew {
         for (std::size_t i = next_++; i < order_.size() && !stopped_; i = next_++) {
             const std::uint32_t thread = order_[i];
             try {
-                // Those that have nothing left to do can decode for the others.
+                // Workers that have nothing left to do can decode for the others.
                 const bool ahead = order_.size() - i < jobs_;
                 if (auto read = analyze_thread(thread, ahead); !read) errors_[thread] = read.error();
             } catch (const std::exception& error) {
@@ -158,8 +158,8 @@ std::size_t most_calls_sampled(const trace::TraceInfo& info) {
     return std::clamp(std::min(kInAll / functions, kOfFunction) / threads, kLeast, kMost);
 }
 
-/// Of each of so many threads that are analyzed at a time: more does not make it faster, and all together
-/// stay bounded.
+/// The size of the batch of each thread if so many are analyzed at a time: larger batches are not faster, and
+/// their sum stays bounded.
 std::size_t batch_bytes(unsigned jobs, std::size_t threads) {
     constexpr std::size_t kInAll = std::size_t{256} << 20;
     constexpr std::size_t kMost = std::size_t{48} << 20;
@@ -215,7 +215,7 @@ ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings set
     constexpr std::size_t kMost = std::size_t{1} << 16;
     constexpr std::size_t kLeast = 64;
     settings.most_sampled = most_calls_sampled(info);
-    // One thread has nobody beside it.
+    // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
         settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kLeast, kMost);
     std::uint64_t begin = UINT64_MAX, end = 0;

@@ -19,8 +19,8 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
 /// The same, and calls are kept for hints.
 ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings settings);
 
-/// Called now and then, by the calling thread, with the number of events read so far; null: nobody asks.
-/// What it throws ends the reading at once and goes on to whoever asked for it.
+/// Called now and then, by the calling thread, with the number of events read so far; null: not needed. An
+/// exception from it ends the reading at once and passes on to the caller.
 using ReadProgress = std::function<void(std::uint64_t events)>;
 
 /// Reads the selected threads of the trace, several at a time. The result does not depend on how many.
@@ -36,7 +36,7 @@ struct ScoreOptions {
     ReadProgress progress;
 };
 
-/// All of that. Errors: those of resolve(), read_trace() and calls::Absences::of().
+/// All of these steps. Errors: those of resolve(), read_trace() and calls::Absences::of().
 Result<Report> score_trace(const trace::TraceReader& reader, const Settings& settings,
                            const ScoreOptions& options);
 

@@ -122,7 +122,7 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
     }
 }
 
-/// Blocked is what the thread waits for whoever has the processors.
+/// Blocked time does not depend on which threads have the processors.
 double time_wanting(const OffCpuTimes& off, double life) {
     return std::max(life - static_cast<double>(off.blocked), 0.0);
 }
@@ -133,8 +133,8 @@ double stretch(const OffCpuTimes& off, double life) {
     return on > 0 ? 1 + waiting / on : 1;
 }
 
-/// Packing a call takes a third of its probe. Where it is not known when the thread was off the processor,
-/// what pauses last beyond is taken for that.
+/// Packing a call takes a third of its probe. If off-CPU times are not known, any longer part of pauses
+/// counts as off-CPU.
 ThreadCost thread_cost(const ThreadTimes& thread, std::uint64_t life, bool off_cpu_known, double ns_per_probe,
                        double ns_per_tick) {
     constexpr double kMaxOfProbes = 0.5;
@@ -174,8 +174,8 @@ std::vector<ThreadCost> thread_costs(const trace::TraceInfo& info, const Lives& 
     return costs;
 }
 
-/// How many threads were on processors, or waited for one, on average. As many as there are processors, where
-/// context switches do not tell.
+/// How many threads on average were on processors, or waited for one. The number of processors if context
+/// switches do not show it.
 double at_a_time(const trace::TraceInfo& info, const Lives& lives,
                  std::span<const std::unique_ptr<ThreadTimes>> threads) {
     const double processors = info.process.processors;
@@ -188,7 +188,7 @@ double at_a_time(const trace::TraceInfo& info, const Lives& lives,
     return std::max(wanting / lives.run, 1.0);
 }
 
-/// Where all is known of who had the processors, what the agent took has been taken out.
+/// If it is known which threads had the processors, the time that the agent took has been excluded.
 void describe_agent(const trace::TraceInfo& info, Report& report) {
     constexpr double kSecond = 1e9;
     report.agent = info.agent;
@@ -300,7 +300,7 @@ Report Scores::report(std::size_t most_patterns, bool samples, unsigned jobs) co
             report.never_called.push_back(qualified_name(function.module, function.name));
         }
     }
-    // Several functions may have one name: a name of which calls are shown is not one without calls.
+    // Several functions may have the same name: a name with calls in the report is not one without calls.
     std::erase_if(report.never_called, [&](const std::string& name) {
         return std::ranges::any_of(report.functions, [&](const FunctionRow& row) {
             return qualified_name(row.module, row.name) == name;

@@ -16,7 +16,7 @@
 
 namespace rdam::score {
 
-/// What a report is made from, besides the events.
+/// What a report is made from, in addition to the events.
 struct TraceFacts {
     const trace::TraceInfo& info;
     trace::Damage damage;
@@ -47,12 +47,12 @@ class Scores {
     Scores(Scores&&) = delete;
     Scores& operator=(Scores&&) = delete;
 
-    /// Of all functions. Rows with a score from the threshold on have a sample, if `samples` and if samples
-    /// were kept. `jobs` threads make them.
+    /// For all functions. Rows that score at least the threshold have a sample, if `samples` is true and
+    /// samples were kept. `jobs` threads compute the rows.
     Report report(std::size_t most_patterns, bool samples = true, unsigned jobs = 1) const;
     /// With the row of this function alone, and its sample whatever its score.
     Report report_on(std::uint32_t function) const;
-    /// Of its scored outermost calls, in ticks.
+    /// The durations of the function's scored outermost calls, in ticks.
     Distribution durations(std::uint32_t function) const;
 
   private:
@@ -70,7 +70,7 @@ class Scores {
     RowContext context_;
 };
 
-/// Scores, asked for the one report.
+/// Computes scores for a single report.
 Report make_report(const TraceFacts& facts, const ResolvedSettings& settings,
                    std::span<const std::unique_ptr<ThreadTimes>> threads, std::size_t most_sequences,
                    std::size_t most_patterns = 0, unsigned jobs = 1);

@@ -86,7 +86,7 @@ std::uint64_t first_begin(const trace::TraceInfo& info) {
     return begin == UINT64_MAX ? info.clock.start_tsc : begin;
 }
 
-/// t + ticks, within what a time-stamp can be.
+/// t + ticks, within what a timestamp can be.
 std::uint64_t moved(std::uint64_t t, double ticks) {
     constexpr double kMost = 1.8e19;
     if (ticks < 0) return t - std::min(t, static_cast<std::uint64_t>(std::min(-ticks, kMost)));

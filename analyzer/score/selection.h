@@ -35,7 +35,7 @@ struct SelectedThreads {
     std::vector<std::unique_ptr<EventWindow>> windows;  ///< null without a window
 };
 
-/// A trace, or the part of it that was asked for, ready to be scored.
+/// A trace, or the requested part of it, ready to be scored.
 struct AnalyzedTrace {
     /// With the threads that were analyzed. Their lives T are the part within the window; those that have
     /// none there are left out.
@@ -44,7 +44,7 @@ struct AnalyzedTrace {
     std::optional<std::uint64_t> run_begin = {};  ///< as TraceFacts
     ThreadList threads;                           ///< one for each of info.threads
     std::vector<std::uint32_t> numbers;  ///< … their indices in the whole trace; empty: all of them
-    LeftOut left_out;                    ///< but for the functions, which a report shows or not
+    LeftOut left_out;                    ///< except for functions, which each report selects
     std::uint64_t cut_at_end = 0;        ///< abandoned at the end for no other reason than the window
     std::vector<bool> shown;             ///< by function; empty: all
 
@@ -54,8 +54,8 @@ struct AnalyzedTrace {
 AnalyzedTrace analyzed_trace(const TraceFacts& facts, const Selection& asked,
                              const ResolvedSelection& selection, SelectedThreads threads);
 
-/// Puts into a report about it what was left out and which threads are left, and takes out the functions that
-/// are not to be shown.
+/// Adds to a report what was left out and which threads remain, and removes the functions that are not to be
+/// shown.
 void leave_out(const AnalyzedTrace& trace, Report& report);
 
 }  // namespace rdam::score

@@ -24,13 +24,14 @@ enum class PauseReason : std::uint8_t {
     new_chunk,
     buffer_full,
     other,
-    // Made from OffCpu, never in a file: who had the thread's processor.
+    // Made from OffCpu, never in a file: which other thread had the thread's processor.
     recorder,  ///< the recorder's own threads
     program,   ///< other threads of the program
 };
 
-/// One event of one thread. Slots are in the order in which they were taken: nesting follows that order, not
-/// the time-stamps (a signal handler may run between the taking of a slot and the reading of the clock).
+/// One event of one thread. Events are in the order in which their records were reserved. Nesting follows
+/// that order, not the timestamps (a signal handler may run between the reservation of a record and the
+/// reading of the clock).
 struct Event {
     std::uint64_t tsc = 0;           ///< ticks of the trace's clock
     std::uint64_t until = 0;         ///< pause only: its end
@@ -52,15 +53,15 @@ struct Event {
 inline constexpr std::uint16_t kNoCpu = 0xffff;
 inline constexpr std::uint8_t kMaxSampling = 31;
 
-/// A time in which a thread was on no processor, in ticks of the trace's clock: it waited for something
-/// (blocked), or for a processor, which the kernel had given to somebody else (`preempted`).
+/// A time in which a thread was off-CPU, in ticks of the trace's clock: it waited for something (blocked), or
+/// for a processor that the kernel had given to another thread (`preempted`).
 struct OffCpu {
     std::uint64_t out = 0;
     std::uint64_t in = 0;
     std::uint16_t cpu = kNoCpu;  ///< the processor on which it went on; kNoCpu: it was not seen to
     bool preempted = false;
-    // preempted: who had the processor. A time of which that is so in part comes as several, each beginning
-    // where the one before ends.
+    // If preempted: which thread had the processor. A time to which this applies only in part is split into
+    // consecutive ones.
     bool by_recorder = false;  ///< one of the recorder's own threads
     bool by_program = false;   ///< another thread of the program; known by calls::Absences only
 };
@@ -108,7 +109,7 @@ struct ObjectInfo {
     std::string path;
     std::string build_id;    ///< hex
     std::uint64_t base = 0;  ///< run-time address = base + link-time address
-    std::uint64_t end = 0;   ///< run-time address behind its last byte
+    std::uint64_t end = 0;   ///< run-time address after its last byte
 };
 
 struct StackInfo {
@@ -133,7 +134,7 @@ struct ThreadInfo {
     std::uint64_t start = 0;            ///< ticks
     std::uint64_t end = 0;              ///< ticks; 0: not seen (killed): the last event counts
     std::uint64_t dropped = 0;          ///< events lost because the buffer was full or the disk was
-    std::uint64_t holes = 0;            ///< slots reserved and never written (killed inside the probe)
+    std::uint64_t holes = 0;            ///< unwritten event records (the thread was killed inside the probe)
     std::vector<CallCount> calls = {};  ///< of FunctionInfo::counted functions, rising; what is not here was
                                         ///< not called
     std::uint64_t calls_until = 0;      ///< ticks: `calls` goes up to then; 0: they are not known
@@ -149,7 +150,7 @@ struct AnswerInfo {
 
 struct ClockInfo {
     std::string
-        source;  ///< "rdtscp", "unfenced", "rdtsc", "rdpid" or "monotonic" (docs/design.md, "The clock")
+        source;  ///< "rdtscp", "unfenced", "rdtsc", "rdpid" or "monotonic" (docs/recorder.md, "The clock")
     double ticks_per_second = 0;
     std::uint64_t start_tsc = 0;  ///< ticks and UNIX time of one same moment
     std::uint64_t start_unix_ns = 0;
@@ -157,7 +158,7 @@ struct ClockInfo {
         0;  ///< measured at start: one wrapped call of an empty function, without the function
     double flow_ticks = 0;  ///< the same of a call of about 20 ns, one after the other: with the overlap of
                             ///< neighbours that is lost; 0: not known
-    double probe_inner_ticks = 0;  ///< the part of it between the two time-stamps
+    double probe_inner_ticks = 0;  ///< the part of it between the two timestamps
     double floor_ticks = 0;        ///< two clock readings alone
     std::uint64_t step_ticks = 0;  ///< by which the clock moves at a time; 0: not known
     double error_ticks = 0;  ///< by which calls of equal work seem to last longer than the fastest of them,
@@ -254,7 +255,7 @@ struct TraceInfo {
     std::vector<StackInfo> stacks;
     std::vector<Window> windows;  ///< of the process: in the order of time, none empty, none overlapping
     std::vector<AnswerInfo> answers;
-    std::vector<std::string> remarks;  ///< what the recorder wants said: losses, refusals
+    std::vector<std::string> remarks;  ///< messages of the recorder: losses, refusals
     std::uint64_t dropped = 0;         ///< events lost over all threads, those of unknown threads included
 };
 

@@ -24,7 +24,7 @@ using Magic = std::array<std::uint8_t, 8>;
 
 /// Not text, and spoiled by whatever translates line ends or strips the eighth bit.
 inline constexpr Magic kFileMagic = {0x89, 'R', 'D', 'A', 'M', '\r', '\n', 0x1a};
-/// The digit is the version of the chunks' header: chunks can be told even when the file header is lost.
+/// The digit is the version of the chunks' header: chunks can be recognized even if the file header is lost.
 inline constexpr Magic kChunkMagic = {0xf5, 'r', 'd', 'a', 'm', 'C', 'k', '1'};
 inline constexpr Magic kFooterMagic = {0xf5, 'r', 'd', 'a', 'm', 'E', 'n', '1'};
 
@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kMaxStoredSize = kMaxRawSize;
 inline constexpr std::uint32_t kMaxEvents = 1U << 17U;
 /// Bytes in the columns of words of an event chunk, each at most a word. Writers end a chunk before.
 inline constexpr std::size_t kMaxWords = std::size_t{9} << 20U;
-/// Of an event.
+/// The maximum number of words of an event.
 inline constexpr std::uint16_t kMaxEventWords = 255;
 
 enum class ChunkType : std::uint8_t {
@@ -59,7 +59,7 @@ inline constexpr std::uint16_t kGapBefore = 1;
 /// Flag of a packed event chunk: an unwound leave in it is that of whichever call is the innermost open one.
 inline constexpr std::uint16_t kInnermost = 2;
 
-/// The thread index of chunks that belong to no thread. Those of type off_cpu have a tid in its place.
+/// The thread index of chunks that belong to no thread. Chunks of type off_cpu have a tid instead.
 inline constexpr std::uint32_t kNoThread = 0xffffffff;
 
 struct FileHeader {
@@ -116,7 +116,7 @@ inline std::uint64_t hash(const void* data, std::size_t size) {
     return XXH64(data, size, 0);
 }
 
-/// Every record ends in the hash of what stands before it.
+/// Every record ends with the hash of the bytes before it.
 template <class Record>
 std::uint64_t record_checksum(const Record& record) {
     return hash(&record, sizeof(Record) - sizeof(record.checksum));

@@ -32,7 +32,7 @@ constexpr std::size_t kMaxVariables = 4096;
 constexpr std::uint64_t kShareOfLimit = 4;
 static_assert(settings::kMinBuffer == kMinChunks * std::uint64_t{shm::kChunkSize});
 
-/// What `ulimit -v` leaves to the process, most of which is the program's.
+/// The address space that `ulimit -v` leaves to the process; most of it belongs to the program.
 std::uint64_t address_space() {
     rlimit limit{};
     sys::call(SYS_prlimit64, 0, RLIMIT_AS, 0, sys::word(&limit));
@@ -167,8 +167,8 @@ bool inherits_orphans() {
     return subreaper != 0 || sys::getpid() == 1;
 }
 
-/// In the child that stays: nothing of the program's may be held open here. What the agent leaves behind
-/// comes to it, not to the program.
+/// In the child that stays: it may hold nothing of the program open. The agent's orphans go to this child,
+/// not to the program.
 void wait_for_good() {
     const std::uint64_t all = ~std::uint64_t{0};
     sys::call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
@@ -178,10 +178,11 @@ void wait_for_good() {
     }
 }
 
-/// A grandchild that nobody in the program waits for: its parent is gone when it starts, and made no SIGCHLD.
+/// Starts a grandchild that nothing in the program waits for: its parent is gone by then, and sent no
+/// SIGCHLD.
 ///
-/// Of a process that takes in orphans the agent would become a child after all. There its parent stays, and
-/// waits for it: a child whose end sends no signal is seen by a wait with __WALL or __WCLONE only. (The agent
+/// In a process that adopts orphans the agent would become a child after all. There, the agent's parent stays
+/// and waits for it: only a wait with __WALL or __WCLONE sees a child whose end sends no signal. (The agent
 /// itself cannot be one: an exec gives it the usual signal.)
 bool spawn(const char* path, int fd, const char* const* environment, bool first) {
     const bool stays = inherits_orphans();
@@ -273,8 +274,8 @@ void begin_standing(std::uint32_t chunks) {
     globals.late_asked = 0;
 }
 
-/// Says how far the agent is, to those who wait longer than two seconds, and every two seconds. A clock would
-/// be one more system call, which the program may have forbidden.
+/// Reports the agent's progress every two seconds if the wait is longer than that. A clock would be one more
+/// system call, which the program may have forbidden.
 class Progress {
   public:
     explicit Progress(const shm::Control& control)

@@ -1,4 +1,4 @@
-// How much memory the process may use, as far as the kernel enforces it by killing.
+// How much memory the process may use before the kernel kills it.
 #pragma once
 
 #include <cstdint>

@@ -85,8 +85,8 @@ shm::RequestedObject* place_for(const Arena& other, const shm::RequestedObject& 
     return &added;
 }
 
-/// As the kernel was told to start it: what is known where /proc is missing. The auxiliary vector stands
-/// behind the environment.
+/// The path with which the kernel started the program, known even without /proc. The auxiliary vector follows
+/// the environment.
 const char* started_as() {
     char** entry = globals.settings.environment;
     while (*entry != nullptr)

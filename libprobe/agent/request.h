@@ -34,13 +34,13 @@ void publish_request(const Arena& area, shm::Request request, std::uint32_t seri
 /// The path that librdam.so was loaded from.
 const char* own_path();
 
-/// One object as the agent is told of it, its texts in `to`.
+/// The description of one object for the agent, with its texts in `to`.
 shm::RequestedObject describe_object(Arena& to, const dl_phdr_info& info);
 
 /// The list of loaded objects, for fork children. Not thread-safe: callers hold the dynamic linker's lock.
 bool is_loaded(std::uint64_t base);
 void note_loaded(const Arena& other, const shm::RequestedObject& object);
-/// Calls `gone` for every object loaded after the start of which `still_there` says no.
+/// Calls `gone` for every object loaded after the start for which `still_there` is false.
 void note_unloaded(bool (*still_there)(std::uint64_t base), void (*gone)(const shm::RequestedObject&));
 
 }  // namespace rdam::probe

@@ -18,7 +18,7 @@ constexpr long kMaxSeconds = 10;
 
 using starter::Name;
 
-/// Of no process yet. One system call.
+/// The name without a process. One system call.
 Name name_in_namespace() {
     char link[64];
     const long size = sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
@@ -69,7 +69,7 @@ class Socket {
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
 
-    /// To the starter of that name and of the same user: the shared memory is nobody else's business.
+    /// Connects to the starter of that name and of the same user: no other user may get the shared memory.
     bool connect(const Name& name) const {
         if (sys::failed(fd_) || name.size() == 0) return false;
         sockaddr_un address{};
@@ -187,7 +187,7 @@ Asked ask_starter(int fd, const char* const* environment, std::uint32_t& agent_p
     starter::Request request;
     request.pid = sys::getpid();
     request.environment = static_cast<std::uint32_t>(block.size());
-    // Who refuses may close the connection before it has read everything.
+    // A starter that refuses may close the connection before it has read everything.
     const bool sent = socket.send_request(request, fd) && socket.send(block.data(), block.size());
     const long got = socket.receive(agent_pid);
     if (got == sizeof agent_pid && agent_pid != 0) return Asked::started;

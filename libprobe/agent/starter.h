@@ -14,7 +14,7 @@ enum class Asked : std::uint8_t {
     started,
     absent,   ///< there is no starter of this user: the run begins here, or it has ended
     refused,  ///< it cannot start the agent in this process's place (root, namespaces, user, control group)
-    silent    ///< it does not answer: whether there will be an agent nobody knows
+    silent    ///< it does not answer: it is not known whether there will be an agent
 };
 
 /// Hands over the shared memory `fd` and the agent's environment, which ends with a null. On `started`

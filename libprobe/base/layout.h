@@ -20,7 +20,7 @@
 #define RDAM_ENTRY_STORE_VECTORS 48
 #define RDAM_ENTRY_PAIR_KEY 56
 
-// Of a function's Rate, from its FunctionEntry: behind all that is read-only (settled.S)
+// The offset of a function's Rate from its FunctionEntry: behind everything read-only (settled.S)
 #define RDAM_PAGE 4096
 #define RDAM_ENTRY_RATE ((RDAM_MAX_FUNCTIONS << RDAM_ENTRY_SHIFT) + RDAM_PAGE)
 
@@ -73,7 +73,7 @@
 #define RDAM_FRAME_COUNT RDAM_FRAME_RATE  // on the way back, where instructions are counted
 // NOLINTEND(bugprone-macro-parentheses)
 #define RDAM_FRAME_SIZE 64
-// With two return addresses, of which one is the caller's, and rbp a stack frame takes 128 bytes.
+// With two return addresses (one of them the caller's) and rbp, a stack frame takes 128 bytes.
 #define RDAM_FRAME_PADDING 48
 
 #define RDAM_STUB_SIZE 16

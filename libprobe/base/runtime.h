@@ -46,7 +46,7 @@ class Line {
     std::size_t size_ = 6;
 };
 
-/// What becomes of a program that cannot be recorded, as the end of a line that says why.
+/// What happens to a program that cannot be recorded, as the end of a line that says why.
 std::string_view unrecorded_fate();
 
 /// The value of an environment variable as it was when the program started, or empty and `found` false.

@@ -12,7 +12,7 @@
 
 namespace rdam::probe {
 
-/// Who waits for the agent looks as often whether it lives.
+/// A thread that waits for the agent checks this often whether it is alive.
 inline constexpr long kWaitMilliseconds = 100;
 
 /// The event buffers have no fewer.
@@ -65,7 +65,7 @@ struct ShadowFrame {
     FunctionEntry* entry;
     void* resume;
     std::uint64_t
-        place;  ///< where on the stack the return address of the call stands; 0: free, or not filled yet
+        place;  ///< where on the stack the return address of the call is; 0: free, or not filled yet
     std::uint64_t order;  ///< higher than that of any frame taken before it
 };
 
@@ -83,7 +83,8 @@ struct Stack {
     std::uint64_t high = 0;
 };
 
-/// What a thread has told the agent of itself, and goes on with: what stands in shared memory it never reads.
+/// What a thread has published about itself, and continues with: it never reads its values back from the
+/// shared memory.
 struct Bookkeeping {
     std::uint32_t index = 0;            ///< of the thread
     std::uint32_t chunk = shm::kNone;   ///< the one that its records go to
@@ -116,7 +117,7 @@ struct ThreadState {
     ShadowFrame shadow[kShadowFrames] = {};
     shm::ThreadSlot* slot = nullptr;
     std::uint32_t end_rounds = 0;  ///< of thread-specific-data destructors
-    bool ended = false;            ///< its end has been told
+    bool ended = false;            ///< its end has been reported
     bool shadow_ready = false;
     ShadowFrame* shadow_blocks[kMaxShadowBlocks] = {};
     std::uint32_t shadow_block_count = 0;
@@ -134,7 +135,7 @@ struct ThreadState {
     std::uint64_t vfork_signals = 0;
     std::uint64_t vfork_tree = 0;
     std::uint32_t vfork_regions = 0;
-    bool lent = false;  ///< another task runs on this memory for good: neither is recorded
+    bool lent = false;  ///< another task runs on this memory permanently: neither is recorded
     shm::PublishedCalls* published = nullptr;  ///< the thread's own; nullptr: it has published nothing yet
     /// By counter: calls of gated functions, recorded or not. The gates' code counts them up (gates.h).
     alignas(64) std::uint64_t gate_calls[shm::kCallCounters] = {};
@@ -175,7 +176,7 @@ struct Settings {
 };
 inline constexpr std::string_view kOutputVariable = "RDAM_OUTPUT=";
 
-/// How the recorder and its agent stand: what the recorder goes by, while the shared memory only tells the
+/// The state of the recorder and its agent. The recorder relies on this; the shared memory only informs the
 /// agent.
 struct Standing {
     std::uint32_t chunks = 0;
@@ -208,7 +209,7 @@ struct Globals {
     shm::Measured measured = {};
     std::uint32_t late_asked = 0;              ///< the last late request
     std::atomic<std::uint32_t> rates_seen{0};  ///< Control::rates_changed when the rates were last taken over
-    std::atomic<std::uint32_t> unsure{0};  ///< how often in a row nobody could tell whether the agent lives
+    std::atomic<std::uint32_t> unsure{0};  ///< how often in a row it was not known whether the agent is alive
     /// The copies of the gates, each within reach of the moved code of some functions: kGatesSize bytes.
     std::uint64_t gates[kMaxGateCopies] = {};
     std::uint32_t gate_copies = 0;
@@ -219,7 +220,7 @@ struct Globals {
     bool counting = false;  ///< the trampolines are those that read the thread's counter
     std::uint64_t addresses[shm::kMaxFunctions] =
         {};  ///< of the functions' entries, 0: no longer there; a fork child must get the same plan
-    // Of libc, past their wrappers if they have one: pthread_setspecific, pthread_attr_getstack,
+    // libc's functions themselves, not their wrappers: pthread_setspecific, pthread_attr_getstack,
     // pthread_attr_setstacksize, pthread_attr_getstacksize, pthread_attr_init.
     int (*set_specific)(std::uint32_t, const void*) = nullptr;
     int (*get_stack)(const void*, void**, std::size_t*) = nullptr;

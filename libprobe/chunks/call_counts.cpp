@@ -42,7 +42,7 @@ void publish(shm::ThreadSlot& slot, shm::PublishedCalls& place, const volatile s
     slot.counted_until.store(now, std::memory_order_release);
 }
 
-/// Of a thread that nobody has seen end its storage may be another one's by now.
+/// If nobody has seen the thread end, its storage may belong to another thread by now.
 bool lives(const shm::ThreadSlot& slot, const shm::ThreadSlot::Begin& begin) {
     return slot.state.load() == shm::ThreadSlotState::live &&
            shm::check_of(&begin, sizeof begin, 0) == slot.begin_check && !begin.reopened() &&
@@ -77,7 +77,7 @@ std::uint32_t displacement_of(std::uint32_t counter) {
 void tell_call_counters() {
     shm::Control& control = *globals.control;
     const std::uint32_t given = globals.call_counters.load(std::memory_order_relaxed);
-    // Those that are not given stand for nothing.
+    // Counters that are not assigned mean nothing.
     for (std::uint32_t i = 0; i < shm::kCallCounters; ++i)
         control.counted[i] = globals.counted[i];
     control.counted_check.store(shm::check_of(globals.counted, sizeof globals.counted, 0));

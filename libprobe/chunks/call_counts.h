@@ -28,7 +28,7 @@ void publish_calls(ThreadState& thread, shm::ThreadSlot& slot);
 /// `slot` is the thread's from now on, and shows nothing of the one before.
 void begin_publishing(ThreadState& thread, shm::ThreadSlot& slot);
 
-/// Likewise of all other threads that live, when the program ends before they do.
+/// The same for all other live threads, if the program ends before they do.
 void publish_others();
 /// The calls are again as they were when they were last published.
 void take_back_calls(ThreadState& thread);

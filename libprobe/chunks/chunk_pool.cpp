@@ -22,7 +22,7 @@ constexpr std::uint32_t kMaxUnsure = 50;
 /// work.
 constexpr std::uint32_t kWorthWaking = 8;
 
-/// Whoever tells last tells what is true.
+/// Whichever thread publishes last publishes the true value.
 void tell_tail() {
     std::uint32_t tail = standing.ring_tail.load();
     for (std::uint32_t told = ~tail; told != tail; tail = standing.ring_tail.load())
@@ -39,8 +39,8 @@ void push(std::uint32_t entry) {
         wake_agent();
 }
 
-/// A chunk nobody has used yet. Its pages are put in place here, by the thread that will write to them; that
-/// the memory may not be there is an error here and would be a SIGBUS later.
+/// Takes a chunk that has not been used yet. Its pages are populated here, by the thread that will write to
+/// them: a lack of memory is an error here, and would be a SIGBUS later.
 std::uint32_t take_fresh() {
     std::uint32_t fresh = standing.fresh_chunks.load();
     do {
@@ -64,8 +64,8 @@ std::uint32_t take_fresh() {
     return fresh;
 }
 
-/// What the place of a chunk is that the agent has given back; kNotThere: it has not. Of one whose thread was
-/// gone it says so: nobody could tell us.
+/// The place of a chunk that the agent has given back; kNotThere: it has not. If the thread of the chunk was
+/// gone, the agent says so: nobody else could.
 ChunkPlace place_if_free(std::uint32_t chunk) {
     if (chunk >= standing.chunks) return kNotThere;
     const std::uint8_t place = standing.places[chunk].load();
@@ -75,8 +75,8 @@ ChunkPlace place_if_free(std::uint32_t chunk) {
     return place == kTaken && state == shm::ChunkState::left ? kTaken : kNotThere;
 }
 
-/// What stands in the list is believed only as far as it leads to free chunks; otherwise the program has
-/// written into it, and what is in the list is lost.
+/// The list is trusted only as long as it leads to free chunks. Otherwise the program has written into it,
+/// and its chunks are lost.
 std::uint32_t take_free() {
     shm::Control& control = *globals.control;
     const std::uint32_t chunk = shm::pop_free(
@@ -204,7 +204,8 @@ bool agent_alive() {
             return ready == 0;
         }
     }
-    // No descriptor is left, or a call is forbidden: a signal that is none may tell, but not of a zombie.
+    // No descriptor is left, or a system call is forbidden: signal 0 may show whether the agent runs, but
+    // does not detect a zombie.
     if (sys::call(SYS_kill, standing.agent_pid.load(), 0) == -ESRCH) return false;
     if (globals.unsure.fetch_add(1) < kMaxUnsure) return true;
     globals.control->gave_up.store(shm::kGaveUp);

@@ -24,10 +24,10 @@ void hand_over_thread(const shm::ThreadSlot& slot);
 
 void wake_agent();
 
-/// Wakes the agent, wherever it sleeps: somebody is going to wait for it.
+/// Wakes the agent, wherever it sleeps: a thread is about to wait for it.
 void call_agent();
 
-/// Whether the agent still runs (a dead one that nobody has waited for does not).
+/// Whether the agent still runs (a zombie does not).
 bool agent_alive();
 
 }  // namespace rdam::probe

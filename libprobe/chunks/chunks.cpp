@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kParked = RDAM_CHUNK_LIMIT + 1;  ///< a cursor that belongs to no chunk
 
-/// Where the next record of the chunk would have begun; 0: the cursor has left the chunk for good.
+/// Where the next record of the chunk would have begun; 0: the cursor has left the chunk permanently.
 std::uint32_t used_of(const ThreadState& thread, const shm::ChunkHeader& head) {
     const std::uint64_t used = thread.cursor - reinterpret_cast<std::uint64_t>(&head);
     return used <= shm::kChunkSize ? static_cast<std::uint32_t>(used) : 0;
@@ -211,8 +211,8 @@ void announce_events() {
     if (globals.control->has_events.load(std::memory_order_relaxed) != 0) return;
     shm::Control& control = *globals.control;
     if (control.has_events.exchange(1) == 0) wake_agent();
-    // From here on whoever looks for the trace finds it, and waits for it to be closed: also when the program
-    // is killed in a moment.
+    // From here on a reader finds the trace, and waits until it is closed, even if the program is killed in a
+    // moment.
     while (control.file_futex.load() == 0) {
         if (sys::futex_wait(&control.file_futex, 0, kWaitMilliseconds) < 0 && !agent_alive()) return;
         control.has_events.store(1);

@@ -14,7 +14,7 @@ namespace rdam::probe {
 /// thread that has ended may begin again: a signal handler or a destructor behind the last one still runs.
 bool begin_thread(ThreadState& thread, std::uint64_t start);
 
-/// Tells the agent anew who the thread is and since when.
+/// Tells the agent again which thread this is, and when it began.
 void tell_begin(ThreadState& thread);
 
 /// Hands over what the thread has recorded.

@@ -11,8 +11,8 @@
 namespace rdam::probe {
 namespace {
 
-/// A packer, clear when nobody has it, is needed for some microseconds: there are as many as threads have
-/// ever packed at a time, up to this.
+/// A packer, clear while it is free, is needed for some microseconds. There are as many as threads have ever
+/// packed at the same time, up to this.
 constexpr std::uint32_t kPackers = 64;
 
 struct Place {

@@ -1,5 +1,5 @@
 // A thread packs its own events when its chunk of records is full (libprobe/pack/packer.h): they are in its
-// cache, and nobody else's time is needed.
+// cache, and no other thread has to spend time.
 //
 // All functions here are called with signals blocked and only by the thread that `thread` belongs to, which
 // has a slot.
@@ -16,8 +16,8 @@ namespace rdam::probe {
 bool pack_records(ThreadState& thread, std::uint32_t used, std::uint64_t& waited);
 
 /// Room for a pack with at least `least` bytes behind its header, in the thread's packed chunk; null: there
-/// is none. `room`: how many there are. It is there for the agent once publish_pack() has been called, with
-/// what is behind the header written: `record` but for its number and check.
+/// is none. `room`: the number of bytes. The agent sees the pack once publish_pack() has been called; by then
+/// everything behind the header must be written, and `record` except for its number and check.
 shm::PackHeader* reserve_pack(ThreadState& thread, std::uint32_t least, std::uint32_t& room,
                               std::uint64_t& waited);
 void publish_pack(ThreadState& thread, shm::PackHeader* place, shm::PackHeader header);

@@ -1,4 +1,4 @@
-// The clock of the time-stamps.
+// The clock of the timestamps.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ bool find_clock(std::string_view name, shm::Clock& clock);
 
 /// Reads the clock that the trampolines use.
 std::uint64_t read_clock();
-/// With the processor as events carry it: 0xfff where the clock does not tell.
+/// Also gives the processor in the form of events: 0xfff if the clock does not provide it.
 std::uint64_t read_clock(std::uint64_t& processor);
 /// Behind a reading that begins a call: with Clock::rdtscp, nothing after it begins before the reading has
 /// ended.
 void fence_clock();
 
-/// Whether the time-stamp counter advances steadily, and alike on all processors, as far as the kernel knows:
-/// it watches the counter, and keeps time by something else when it finds it wanting.
+/// Whether the time-stamp counter is stable and synchronized between processors, according to the kernel: it
+/// monitors the counter, and switches to another clock source if it is not.
 bool counter_is_steady();
 
 }  // namespace rdam::probe

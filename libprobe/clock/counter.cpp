@@ -16,7 +16,7 @@ bool is_filtered() {
     return sys::call(SYS_prctl, PR_GET_SECCOMP) != 0;
 }
 
-/// Of Intel's processors with cores of two kinds each kind has a counter of its own.
+/// On Intel's processors with two kinds of cores, each kind has a counter of its own.
 bool has_unlike_processors() {
     static constexpr char kSecondKind[] = "/sys/bus/event_source/devices/cpu_atom";
     return sys::call(SYS_access, sys::word(kSecondKind), 0 /* F_OK */) == 0;

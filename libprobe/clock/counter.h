@@ -11,7 +11,7 @@
 #include "libprobe/format/shared.h"
 
 extern "C" {
-/// Of the calling thread so far; 0: not known. counter.S.
+/// The count of the calling thread so far; 0: not known. In counter.S.
 std::uint64_t rdam_read_counter();
 }
 

@@ -1,6 +1,6 @@
-// Gates: a call of a gated function is recorded while the byte of its number is not 0
-// (docs/design.md, "Sampling in windows"). The bytes are in the memory that is shared with the agent; the
-// code that reads them needs a copy of their pages within reach of a 32-bit displacement.
+// Gates: a call of a gated function is recorded while the byte of its number is not 0 (docs/recorder.md,
+// "Sampling in windows"). The bytes are in the memory that is shared with the agent; the code that reads them
+// needs a copy of their pages within reach of a 32-bit displacement.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ void write_gate(std::uint64_t at, std::uint64_t gate, std::uint64_t recorded);
 /// Writes to `at` what counts a call: `displacement` is the counter's from the thread pointer.
 void write_count(std::uint64_t at, std::uint32_t displacement);
 
-/// In a fork child. What it has inherited are its parent's: the first recovers from them being closed for
-/// good, so that the child's next wrapped call is seen; the second makes the copies those of its own agent
-/// (globals.control). Both keep the addresses.
+/// For a fork child, which has inherited its parent's gates. The first function opens them, because nobody
+/// else would, so that the child's next wrapped call is seen. The second replaces the copies by those of the
+/// child's own agent (globals.control). Both keep the addresses.
 void forget_parents_gates();
 bool adopt_gates();
 

@@ -173,7 +173,7 @@ std::uint32_t gate_size(const shm::PlannedFunction& function) {
     return kGateCode + (call_counter_of(function.number) != kNoCallCounter ? kCountCode : 0);
 }
 
-/// Those that the user has marked first: under a budget every function is gated.
+/// Functions that the user has marked come first: under a budget every function is gated.
 void give_call_counters(const shm::PlannedFunction* functions, std::uint32_t count) {
     for (const bool marked : {true, false})
         for (std::uint32_t i = 0; i < count; ++i)

@@ -31,7 +31,7 @@ std::size_t block_frames(std::uint32_t block) {
 /// What is known when all shadow frames are in use.
 struct Exhaustion {
     std::uint64_t place =
-        0;  ///< where the return address of the call that begins now stands; 0: it has none of its own
+        0;  ///< where the return address of the call that begins now is; 0: it has none of its own
     std::uint64_t below = 0;  ///< no call that is being set up has its place below this
     Stack stack;              ///< the thread's, if it runs on it; else empty
 };
@@ -41,10 +41,10 @@ bool on_signal_stack() {
     return sys::call(SYS_sigaltstack, 0, sys::word(&stack)) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/// Whether the call of a shadow frame is over although nobody has given the frame back: left by longjmp. What
-/// had its return address where another call has it now has ended, and so has what is further down the same
-/// stack. Elsewhere the word there tells: it leads back to the trampoline during the call, and to the caller
-/// before it, when a signal has come in between.
+/// Whether the call of a shadow frame is over although the frame was not given back: it was left by longjmp.
+/// A call has ended if another call now has its return address at the same place, and if it is further down
+/// the same stack. Otherwise the word at that place decides: it leads back to the trampoline during the call,
+/// and to the caller before the call, if a signal has come in between.
 bool is_over(const ShadowFrame& frame, const Exhaustion& now, bool look) {
     if (frame.place == 0) return false;  // taken by what a signal has interrupted
     if (frame.place == now.place) return true;
@@ -56,7 +56,7 @@ bool is_over(const ShadowFrame& frame, const Exhaustion& now, bool look) {
     return !in_trampolines(word) && (word != frame.return_address || frame.place < now.below);
 }
 
-/// Of calls that had their return address at the same place only the last can still be there.
+/// Of several calls with their return address at the same place, only the last can still be in progress.
 bool is_superseded(const ShadowFrame& frame, const ShadowFrame* frames, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         if (frame.place != 0 && frames[i].place == frame.place && frames[i].order > frame.order) return true;

@@ -19,8 +19,8 @@ void watch_stack(ThreadState& thread, const Stack& stack);
 /// The stack of `size` bytes that `address` is near the top of; empty for a size of 0.
 Stack stack_of(std::uint64_t address, std::uint64_t size);
 
-/// Of the process's first thread: `environment` is what the program was started with. Empty when it has no
-/// limit.
+/// The stack of the process's first thread. `environment` is the one that the program was started with. Empty
+/// if the stack has no limit.
 Stack first_stack(char** environment);
 
 /// The thread's frame at an address; null: it has none there.

@@ -82,7 +82,7 @@ Pair* kept_pair(const ThreadState& thread, std::uint64_t key) {
     return pair->key == key ? pair : nullptr;
 }
 
-/// Counts one call of a pair in the large table, of which no call stack is due; false: it is no such one.
+/// Counts one call of a pair in the large table for which no call stack is due; false: there is no such pair.
 /// Signals may come in between: a count may be lost.
 bool count_kept(const ThreadState& thread, const FunctionEntry& entry, std::uint64_t return_address) {
     const std::uint64_t key = return_address ^ entry.pair_key;
@@ -102,7 +102,7 @@ bool count_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_t r
     if (place.key == key || place.key == 0) {
         place = mine;
     } else if (kept_pair(thread, key) == nullptr) {
-        // Who was here first stays, until the other is known to be called often.
+        // The pair that was here first stays until the other is known to be frequent.
         if (!keep(thread, {key, period != 0 ? period : kOften})) place = mine;
     } else {
         if (period == 0) place.countdown = kOften;
@@ -119,8 +119,8 @@ void put_back_pair(ThreadState& thread, const FunctionEntry& entry, std::uint64_
     if (pair.key == key) pair.countdown = 1;
 }
 
-/// How much of the stack there is to copy: libc puts thread-local storage, and with it `thread`, right above
-/// the stacks that it makes.
+/// How much of the stack can be copied: libc puts thread-local storage, and with it `thread`, right above the
+/// stacks that it makes.
 std::uint32_t stack_above(const ThreadState& thread, std::uint64_t rsp) {
     const std::uint64_t distance = reinterpret_cast<std::uint64_t>(&thread) - rsp;
     return distance < shm::kMaxStackCopy ? static_cast<std::uint32_t>(distance) : shm::kMaxStackCopy;

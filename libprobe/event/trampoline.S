@@ -351,7 +351,7 @@ rdam_enter_\name:
         .popsection
 .endm
 
-// Those of a clock, in the order of rdam_variants (patch.cpp).
+// The trampolines of a clock, in the order of rdam_variants (patch.cpp).
 .macro TRAMPOLINES clock
         PAIR_OF_FRAMES \clock, \clock
         PAIR_OF_FRAMES \clock\()_budget, \clock, budget

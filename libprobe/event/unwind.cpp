@@ -10,7 +10,7 @@
 
 namespace {
 
-// Of the ABI's unwind.h, which is the compiler's and not libc's.
+// From the ABI's unwind.h, which belongs to the compiler and not to libc.
 constexpr int kCleanupPhase = 2;
 constexpr int kContinueUnwind = 8;
 constexpr int kRegisterRbp = 6;

@@ -32,10 +32,10 @@
 #define RDAM_HEAD_RATE_SHIFT 32
 #define RDAM_HEAD_COUNTED_SHIFT 39
 
-// Where time-stamps come from, in the order of shm::Clock: rdtscp with a fence, so that the function does not
-// begin before the counter is read; rdtscp alone; rdtsc, which waits for nothing and does not tell the
-// processor; rdtsc, and the processor by rdpid; CLOCK_MONOTONIC in nanoseconds, by a system call, where the
-// counter is not to be trusted.
+// Where timestamps come from, in the order of shm::Clock: rdtscp with a fence, so that the function does not
+// begin before the counter is read; rdtscp alone; rdtsc, which waits for nothing and does not give the
+// processor; rdtsc, and the processor by rdpid; CLOCK_MONOTONIC in nanoseconds, by a system call, if the
+// counter cannot be trusted.
 #define RDAM_CLOCKS(X) X(rdtscp) X(unfenced) X(rdtsc) X(rdpid) X(monotonic)
 
 // A function's rate: 0 to RDAM_MOST_RATE.

@@ -15,9 +15,9 @@ inline constexpr std::uint32_t kVersion = 1;
 /// Bytes that the recorder overwrites at a function's entry: `jmp rel32`.
 inline constexpr std::uint32_t kPatchSize = 5;
 
-/// The most bytes of a prologue that a plan moves. 4 + the longest instruction (15) would do, but for small
-/// loops back to the entry, which are moved as a whole (pthread_spin_lock, pthread_rwlock_tryrdlock). Only
-/// the first kPatchSize of them are ever overwritten.
+/// The most bytes of a prologue that a plan moves. 4 + the longest instruction (15) would be enough, except
+/// for small loops back to the entry, which are moved as a whole (pthread_spin_lock,
+/// pthread_rwlock_tryrdlock). Only the first kPatchSize of them are ever overwritten.
 inline constexpr std::uint32_t kMaxMoved = 64;
 
 /// Integer-class registers in the order of the calling convention: rdi rsi rdx rcx r8 r9.

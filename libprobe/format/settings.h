@@ -30,7 +30,7 @@ enum class Id : std::uint8_t {
 inline constexpr std::size_t kCount = 15;
 
 enum class Kind : std::uint8_t {
-    text,        ///< read by whoever needs it
+    text,        ///< read where it is needed
     flag,        ///< 0 or 1
     choice,      ///< a word of `choices`: its number, from 0
     size,        ///< bytes, with or without a unit of 1024, 1024² or 1024³: 256M
@@ -43,13 +43,13 @@ struct Setting {
     Id id;
     std::string_view variable;
     Kind kind = Kind::text;
-    std::string_view right;   ///< what a value is, behind "is not"; empty: any is one
+    std::string_view right;   ///< what a value is, after "is not"; empty: any text is valid
     std::uint64_t least = 0;  ///< of a number
     std::uint64_t most = 0;
     std::string_view choices = {};  ///< "wait|drop"
     std::string_view unset = {};    ///< the value of a variable that is not set, or empty; empty: 0
     std::string_view option = {};   ///< of rdam record, where it has one that takes a value
-    std::string_view takes = {};    ///< what --help says behind the option
+    std::string_view takes = {};    ///< shown after the option in --help
     std::string_view help = {};
 };
 
@@ -57,7 +57,7 @@ inline constexpr std::uint64_t kMaxCount = 999'999'999;
 /// The event buffers: what they take at least, and more than any machine has.
 inline constexpr std::uint64_t kMinBuffer = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMaxBuffer = std::uint64_t{1} << 50;
-/// Of one: 0.01 % to 100000 %.
+/// Shares, in millionths: 0.01 % to 100000 %.
 inline constexpr std::uint64_t kMillionths = 1'000'000;
 inline constexpr std::uint64_t kMinShare = kMillionths / 10'000;
 inline constexpr std::uint64_t kMaxShare = kMillionths * 1000;
@@ -146,7 +146,7 @@ constexpr const Setting& setting(Id id) {
     return kTable[static_cast<std::size_t>(id)];
 }
 
-/// What each setting is; 0 for a text, which whoever needs it reads from the environment.
+/// The value of each setting; 0 for a text, which is read from the environment where it is needed.
 struct Values {
     std::uint64_t numbers[kCount] = {};
 
@@ -213,7 +213,7 @@ constexpr bool parse_share(std::string_view text, std::uint64_t& millionths) {
             value += static_cast<std::uint64_t>(text[0] - '0') * unit;
     }
     millionths = percent ? value / 100 : value;
-    // Of a number without a sign beyond 1 nobody knows what it means.
+    // The meaning of a number above 1 without a percent sign is unclear.
     return any && text.empty() && (percent || value <= kMillionths);
 }
 

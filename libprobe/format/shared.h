@@ -1,4 +1,4 @@
-// The memory that a profiled process and its agent share: a memfd, mapped by both, known to nobody else.
+// The memory that a profiled process and its agent share: a memfd, mapped by both, unknown to others.
 //
 //   Control | gates | request | plan | calls | chunk … chunk
 //
@@ -6,9 +6,10 @@
 // not. Every field is written by one side only unless it says otherwise. Atomics are lock-free and
 // address-free, so they work between processes; 32-bit words named *_futex are slept on.
 //
-// The program can write to all of it, and may be broken. So each side keeps what it needs to go on in memory
-// of its own, and only tells it here; what decides what stands in the trace is told with a check (told.h),
-// and what somebody waits for is told again and again. States are numbers of which several bits differ.
+// The program can write to all of it, and may be broken. So each side keeps what it needs to continue in
+// memory of its own, and only publishes it here. Whatever determines the trace is published with a check
+// (told.h), and whatever a thread waits for is published repeatedly. States are numbers that differ in
+// several bits.
 #pragma once
 
 #include <atomic>
@@ -48,7 +49,7 @@ inline constexpr std::uint32_t kMaxChunks = kRingSize - kMaxThreads;
 inline constexpr std::uint32_t kManyEnded = 256;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
-/// Where time-stamps come from (docs/design.md, "The clock").
+/// Where timestamps come from (docs/recorder.md, "The clock").
 enum class Clock : std::uint32_t {
 #define RDAM_CLOCK(name) name,
     RDAM_CLOCKS(RDAM_CLOCK)
@@ -70,7 +71,7 @@ enum class Counters : std::uint32_t {
     unmappable,  ///< mmap: Control::counters_error
     unreadable,  ///< the kernel does not let programs read counters
     occupied,    ///< the counter is there and does not run: others have it
-    unlike,      ///< processors of several kinds, each of which counts its own
+    unlike,      ///< several kinds of processors, each with its own counter
 };
 
 /// What the agent is doing, in this order.
@@ -80,12 +81,12 @@ enum class AgentState : std::uint32_t {
                              ///< ifunc_answered_futex = ifunc_asked
     planned = 0x22222222,    ///< the plan area holds the plan
     refused = 0x44444444,    ///< nothing is to be recorded; the plan area holds the reason as text
-    finished = 0x78787878,   ///< the trace is closed; the message area holds what is to be said
+    finished = 0x78787878,   ///< the trace is closed; the message area has the messages
 };
 
 enum class ProcessState : std::uint32_t { starting = 0, running = 0x33333333, ending = 0x5a5a5a5a };
 
-/// Of a place in the table of threads.
+/// The state of a slot in the table of threads.
 enum class ThreadSlotState : std::uint32_t {
     free = 0,
     claimed = 0x11111111,
@@ -102,7 +103,7 @@ struct alignas(128) ThreadSlot {
         std::uint32_t tid;
         std::uint64_t start;
         /// The address of the thread's own counters, for the process alone. 0: the slot is `reopened`, for
-        /// events behind the thread's last destructor, and nobody will tell its end.
+        /// events after the thread's last destructor, and nobody will report its end.
         std::uint64_t counting;
         char name[16];
 
@@ -177,8 +178,8 @@ static_assert(sizeof(ChunkHeader) <= kChunkHeader);
 
 enum class PackKind : std::uint32_t { pack = 1, stack };
 
-/// Of a packed chunk. Behind it: a pack (pack.h); a StackCopy with its bytes, which stands before the pack
-/// with the record that names it.
+/// The header of each part of a packed chunk. It is followed by a pack (pack.h), or by a StackCopy with its
+/// bytes, which precedes the pack with the record that refers to it.
 struct PackHeader {
     std::uint32_t size = 0;  ///< with this header, a multiple of 8
     PackKind kind = PackKind::pack;
@@ -281,7 +282,7 @@ struct Control {
     Told fresh_chunks;                      ///< how many have ever been used
     std::atomic<std::uint32_t> given_back;  ///< counts up with every chunk that becomes free
     std::atomic<std::uint32_t> threads_started;
-    std::atomic<std::uint32_t> threads_ended;  ///< how often a thread has told its end
+    std::atomic<std::uint32_t> threads_ended;  ///< how many ends of threads have been reported
     std::atomic<std::uint32_t> threads_done;   ///< how many of these ends the agent has heard of
     std::atomic<std::uint32_t> urgent_futex;  ///< counts up when somebody begins to wait for the agent, which
                                               ///< is out of the program's way till then

@@ -14,7 +14,7 @@ class Name {
     static constexpr std::size_t kMaxSize = 60;
 
     constexpr Name() = default;
-    /// Of no process yet. `space` is what /proc/self/ns/pid leads to: pid:[4026531836].
+    /// A name without a process. `space` is the target of /proc/self/ns/pid: pid:[4026531836].
     constexpr explicit Name(std::string_view space) {
         add("rdam-");
         for (const char c : space)

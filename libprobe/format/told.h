@@ -1,6 +1,6 @@
-// What one side of the shared memory tells the other in a way that shows whether anybody has written over it
-// since: the program that is profiled can write to that memory, and may be broken. Not meant against somebody
-// who wants to deceive. Also used inside the profiled program: no libc.
+// Values that one side of the shared memory publishes for the other so that overwriting is detected: the
+// profiled program can write to that memory, and may be broken. No protection against deliberate
+// manipulation. Also used inside the profiled program: no libc.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ inline std::uint64_t check_of(const void* data, std::size_t size, std::uint64_t 
     return all;
 }
 
-/// A number below 2^32, told twice in one word. Memory of zeros tells 0.
+/// A number below 2^32, stored twice in one word. Zeroed memory means 0.
 class Told {
   public:
     void tell(std::uint32_t value, std::memory_order order = std::memory_order_release) {
@@ -50,8 +50,8 @@ class Told {
 
     struct Heard {
         std::uint32_t value = 0;
-        bool whole = false;       ///< nobody else has written over it
-        std::uint32_t other = 0;  ///< where it is not whole, what was told is most likely one of the two
+        bool whole = false;       ///< it was not overwritten
+        std::uint32_t other = 0;  ///< if not whole: the value is most likely one of the two
     };
     Heard hear() const {
         const std::uint64_t word = word_.load(std::memory_order_acquire);
@@ -66,7 +66,7 @@ class Told {
     std::atomic<std::uint64_t> word_;
 };
 
-/// A count that many threads add to, told twice. Memory of zeros tells 0.
+/// A count that many threads add to, stored twice. Zeroed memory means 0.
 class ToldCount {
   public:
     void add(std::uint64_t more) {
@@ -81,7 +81,7 @@ class ToldCount {
         std::uint64_t value = 0;
         bool whole = false;
     };
-    /// While somebody is at it the two differ for a moment, hence the tries.
+    /// While the value is being written, the two differ for a moment, hence the tries.
     Heard hear() const {
         constexpr int kTries = 100;
         for (int i = 0; i < kTries; ++i)

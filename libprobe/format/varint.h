@@ -1,4 +1,4 @@
-// LEB128 numbers, written and read without a branch on their length: time-stamp differences jitter around the
+// LEB128 numbers, written and read without a branch on their length: timestamp differences jitter around the
 // limits of one and two bytes, and a mispredicted branch costs more than all the rest of an event. Also used
 // inside the profiled program: no libc.
 #pragma once

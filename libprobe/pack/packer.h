@@ -14,7 +14,7 @@
 
 namespace rdam::pack {
 
-/// Room for the largest pack; whoever hands one over needs as much.
+/// Room for the largest pack; a caller that hands over a buffer needs as much.
 inline constexpr std::uint32_t kMaxBytes = 56 * 1024;
 
 /// Pending call stacks of a thread: taken before the record of the enter event to which they belong.
@@ -56,7 +56,7 @@ class Packer {
     Stop run(const std::uint64_t*& at, const std::uint64_t* end, PendingStacks& stacks);
 
     std::uint32_t events() const { return events_; }
-    /// Of the pack as it stands.
+    /// The size of the pack so far.
     std::uint32_t size() const;
     /// Writes the pack to `to`, which has size() bytes and is 8-byte aligned.
     void write(void* to) const;
@@ -75,7 +75,7 @@ class Packer {
         std::uint64_t head;         ///< of its records, without what differs between events
         std::uint64_t caller;       ///< of its records' third word, as far as `caller_mask` goes
         std::uint64_t caller_mask;  ///< all bits for enters, else 0
-        Known* follower;            ///< the op that came behind it the last time
+        Known* follower;            ///< the op that followed it the last time
         std::uint64_t* previous;    ///< its last words
         std::uint32_t function;
         std::uint32_t events;

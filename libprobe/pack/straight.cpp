@@ -103,7 +103,7 @@ template <unsigned kEnter, unsigned kLeave>
     return static_cast<std::uint32_t>(done / 2);
 }
 
-/// Those numbers of words that most functions have; 0, which is no loss, for others.
+/// Handles the most common numbers of words; returns 0 for others, which loses nothing.
 std::uint32_t Packer::run_usual_calls(Straight& now, const Known& enter, const Known& leave,
                                       const std::uint64_t* end) {
     if (enter.words > 3 || leave.words > 1) return 0;

@@ -5,8 +5,8 @@
 
 namespace rdam::probe {
 
-/// Has libc's places that make processes (clone, clone3, vfork, syscall) tell of such children, by a jump
-/// over the system call instruction. Where libc does not look as expected it is said. Called once, when the
+/// Makes the places where libc creates processes (clone, clone3, vfork, syscall) report such children, by a
+/// jump over the system call instruction. Reports it if libc does not look as expected. Called once, when the
 /// plan has been applied.
 void watch_children();
 

@@ -59,7 +59,7 @@ struct RecordWords {
     std::size_t both = enter + rdam_functions[shm::kEmptyFunction].leave_size / sizeof(std::uint64_t);
 };
 
-/// The sum of what is between the two time-stamps of each call since `from`. A sum, because the counter may
+/// The sum of what is between the two timestamps of each call since `from`. A sum, because the counter may
 /// move in steps that are as long as the time it is to measure.
 std::uint64_t inner_ticks(const std::uint64_t* from, const std::uint64_t* end) {
     std::uint64_t sum = 0;
@@ -75,7 +75,7 @@ void take_back(ThreadState& thread, std::uint64_t origin) {
     thread.cursor = origin;
 }
 
-/// Work for a wrapped function: that many multiplications, each of which waits for the one before.
+/// Work for a wrapped function: so many multiplications, each depending on the one before.
 std::uint32_t work_turns;
 
 __attribute__((noinline)) void constant_work() {
@@ -121,8 +121,8 @@ struct Durations {
     std::uint64_t sum = 0;
     std::uint64_t count = 0;
 
-    /// Those of a batch. The first calls of one find the caches otherwise than the rest; and what lasts far
-    /// longer than the others was disturbed by the machine.
+    /// Adds the calls of a batch. The first calls of a batch find different caches from the rest, and a call
+    /// that lasts far longer than the others was disturbed by the machine.
     void add(const std::uint64_t* from, const std::uint64_t* end) {
         constexpr std::uint32_t kFirst = 2;
         constexpr std::uint64_t kDisturbed = 500;
@@ -233,7 +233,8 @@ void measure_unrecorded(ThreadState& thread, void (*wrapped)(), std::uint64_t pl
     thread.tree = 0;
 }
 
-/// What a wrapped call executes besides the function. The last batch is in the chunk, behind `origin`.
+/// Measures what a wrapped call executes in addition to the function. The last batch is in the chunk, after
+/// `origin`.
 void measure_instructions(const ThreadState& thread, std::uint64_t origin, void (*wrapped)()) {
     shm::Measured& measured = globals.measured;
     const std::uint64_t with = instructions_of_batch(wrapped);

@@ -315,7 +315,7 @@ bool start_in_fork_child() {
 }
 
 bool await_start() {
-    // Not for good: the starting thread calls into libc, which may need a lock that this one holds.
+    // Not forever: the starting thread calls into libc, which may need a lock that this one holds.
     constexpr int kMaxWaits = 100;
     constexpr long kMilliseconds = 100;
     for (int i = 0; i < kMaxWaits; ++i) {

@@ -82,8 +82,8 @@ void find_libc() {
     find(real_create, "pthread_create");
 }
 
-/// libc puts the thread-local storage into the thread's stack, of which a program may have asked for no more
-/// than it needs itself. One that brings its own memory must have the room.
+/// libc puts the thread-local storage into the thread's stack, and a program may have requested only as much
+/// stack as it needs itself. A program that provides the memory must include the room.
 const pthread_attr_t* with_room(const pthread_attr_t* given, pthread_attr_t& larger) {
     static constexpr std::size_t kRoom = (sizeof(ThreadState) + kStackOfProbes + 4095) & ~std::size_t{4095};
     void* place = nullptr;

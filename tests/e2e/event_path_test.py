@@ -138,7 +138,7 @@ class Code(unittest.TestCase):
         for operation, operands in path:
             self.assertNotRegex(operands, "[xyz]mm", f"{operation} {operands}")
             self.assertNotEqual(operation, "jmp")
-        # Two slots, each taken by one instruction that needs no lock: it is the thread's own word.
+        # Two event records, each reserved by one instruction that needs no lock: it is the thread's own word.
         self.assertEqual([operands.rpartition(",")[2].startswith("%fs:") for operation, operands in path if operation == "xadd"], [True] * 2, text)
         self.assertLessEqual(len(path), most, text)
 

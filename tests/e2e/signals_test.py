@@ -71,7 +71,7 @@ class Stepped(Case):
         self.step(2, 100, 3)
 
     def test_a_handler_that_fills_a_chunk(self):
-        """What it interrupts has a slot in a chunk that is handed over before the slot is written."""
+        """The interrupted probe has an event record in a chunk that is handed over before the record is written."""
         self.step(4, 0, 7000, 4)
 
     def test_at_the_end_of_a_chunk(self):

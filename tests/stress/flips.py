@@ -27,7 +27,7 @@ import tempfile
 import time
 
 CALLS = 60_000
-# What may not have left a thread before the first flip: a chunk of packs (some 6 bytes a call here) and one of slots.
+# What may not have left a thread before the first flip: a chunk of packs (some 6 bytes a call here) and one of records.
 NOT_HANDED_OVER = 15_000
 MOST_FLIPS = 200
 TIMEOUT = 120

@@ -12,7 +12,7 @@ class AgentUsage {
 
     /// Cheap enough for every look at the program's work.
     void note();
-    /// From now on nobody is disturbed any more.
+    /// From now on the agent disturbs nobody.
     void program_ended();
 
   private:

@@ -1,4 +1,4 @@
-// How far the agent is after the program's end, for those who wait for it.
+// The agent's progress after the program's end, for those who wait for it.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace rdam::agent {
 
-/// The agent's name, as `ps` and /proc/PID/comm tell it, has the percentage in it: `rdam-agent 40%`. The
-/// shared memory is known to nobody else than the program, which may be gone.
+/// The agent's name in `ps` and /proc/PID/comm contains the percentage: `rdam-agent 40%`. Only the program,
+/// which may be gone, knows the shared memory.
 class EndProgress {
   public:
     /// All that is in the ring now is to be written.

@@ -1,6 +1,6 @@
 // rdam-agent FD PID [first]: the process beside the profiled one. Plans what is wrapped and writes the trace
-// (docs/design.md §4). The first of its run leaves a starter behind (starter.h). Started by librdam.so; not
-// meant for people.
+// (docs/recorder.md, "The agent"). The first of its run leaves a starter behind (starter.h). Started by
+// librdam.so; not meant for people.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ void refuse_for(const SharedMemory& shared, const Error& error) {
     refuse(shared, "rdam: " + printable(error.message) + "\n");
 }
 
-/// Instructions are counted for those who ask for it: they are told when they are not.
+/// Instructions are counted only on request, so it is reported if they are not.
 std::string no_counters(const trace::CounterInfo& counters) {
     if (counters.state != trace::CounterInfo::State::unavailable) return {};
     return "rdam: instructions were not counted: " + counters.reason + "\n";
@@ -284,8 +284,8 @@ int run(int fd) {
         refuse(*shared, plan.error().message);
         return 0;
     }
-    // Behind the plan: a process with nothing to record has nothing to write. What keeps others from the name
-    // of the run, as a lock of another user's, keeps nobody from one of its own.
+    // After the plan: a process with nothing to record has nothing to write. An obstacle to the name of the
+    // run, such as another user's lock, is no obstacle to a name of the process's own.
     const trace::NameLock none;
     if (const auto writable = trace::check_place(output, output == configuration.output ? name : none);
         !writable) {

@@ -1,5 +1,5 @@
-// The second half of the agent's work, put together: chunks that come through the queue are translated,
-// looked at for what they cost, and written.
+// The second half of the agent's work: chunks that come through the queue are translated, checked for their
+// cost, and written.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class Recording {
     /// Opens the file if the first event is near: the first process with events gets the name.
     void note_events();
 
-    /// Closes the trace; returns what is to be said on stderr, lines of "rdam: …\n". That there is none is
-    /// said if `tell_none`.
+    /// Closes the trace; returns the messages for stderr, lines of "rdam: …\n". If `tell_none`, one says that
+    /// there is no trace.
     std::string finish(bool clean_end, bool tell_none);
 
   private:

@@ -5,8 +5,8 @@
 
 namespace rdam::agent {
 
-/// Takes as many as the program's objects, what tells of the process, and the trace need at a time; gives
-/// them back at its end.
+/// Reserves as many descriptors as the program's objects, the sources about the process, and the trace need
+/// at a time; releases them on destruction.
 class SpareDescriptors {
   public:
     SpareDescriptors();

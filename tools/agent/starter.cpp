@@ -158,7 +158,7 @@ int start_agent(int connection, const ucred& peer, const char* agent) {
     return 1;
 }
 
-/// Those who have asked, and when all of them have ended.
+/// The processes that have asked for an agent. Knows when all of them have ended.
 class Server {
   public:
     /// `first` is a process, or with `asks` a connection to it, which it closes at the run's end.
@@ -166,7 +166,7 @@ class Server {
         watch(first, listening);
     }
 
-    /// False: there is nobody left to ask.
+    /// False: no process is left that could ask.
     bool wait() {
         // poll() passes over negative descriptors.
         std::vector<pollfd> polled;

@@ -12,8 +12,9 @@ namespace rdam::agent {
 
 enum class End : std::uint32_t { none, exited, replaced };
 
-/// Watches the process: it may die without a word, or become another program. Its thread waits for the
-/// process for good and may outlive this object, but touches the shared memory only as long as it exists.
+/// Watches the process, which may die at any time or become another program. The thread waits for the process
+/// without a limit and may outlive this object, but touches the shared memory only as long as the object
+/// exists.
 class Watch {
   public:
     /// Begins at once. `shared` must outlive this.
@@ -24,7 +25,7 @@ class Watch {
     Watch(Watch&&) = delete;
     Watch& operator=(Watch&&) = delete;
 
-    /// False: no thread could be made, and nobody watches.
+    /// False: no thread could be created, so the process is not watched.
     bool works() const { return works_; }
 
     /// Thread-safe.

@@ -113,7 +113,7 @@ Result<void> check_place(const Options& options) {
     const bool is_folder = std::filesystem::is_directory(options.columns, error);
     if (is_file_wanted(options) && is_folder)
         return fail("{}: is a directory: give a file, or a directory name without .parquet", options.columns);
-    // That a folder cannot stand where a file is is said by who makes it.
+    // If a file is where the directory should be, creating it reports the error.
     if (!is_folder && !is_file_wanted(options)) return {};
     // A reader may wait at a pipe that would be gone.
     if (is_file_wanted(options) && std::filesystem::exists(options.columns, error) && !is_folder &&
@@ -124,8 +124,8 @@ Result<void> check_place(const Options& options) {
     return columns::check_only_columns(options.columns);
 }
 
-/// `fresh` becomes `place`, and what was there ends up as `old`, in a folder of ours. After an error `place`
-/// is what it was.
+/// `fresh` becomes `place`, and the previous content becomes `old`, in a directory of our own. After an error
+/// `place` is unchanged.
 Result<void> exchange(const std::string& fresh, const std::string& place, const std::string& old) {
     std::error_code error;
     std::filesystem::rename(place, old, error);

@@ -7,8 +7,7 @@
 
 namespace rdam {
 
-/// Whether pyarrow is there; an error says for which Python it must be installed. `file`: what it is wanted
-/// for.
+/// Whether pyarrow is installed; an error says for which Python it must be. `file`: the file that needs it.
 Result<void> check_parquet(const std::string& file);
 
 /// The folder of an export (analyzer/columns) as `file`, which is replaced once the new one is whole.

@@ -91,37 +91,37 @@ SWEEPS = (
         name="lock", title="POSIX mutex", operation="lock_increment", figure="5.1", thesis_rho=0.97,
         delays_ns=log_spaced(10_000, 100_000, 17), threads=2, iterations=4_000, quick_iterations=1_500,
         options=("--together", "--pin", "--work", "25us"),
-        why="The lock is held for as many increments as take 25 µs: two threads do not meet at a lock that is held for one, and what "
-            "they then wait for is its cache line. Below 10 µs of delay, which is left out, the thread that has just unlocked locks again "
-            "before the other has been woken: the threads take long turns, most calls do not wait, and few wait for long. From twice as long as "
-            "it is held on they seldom meet.",
+        why="The lock is held for as many increments as take 25 µs: two threads do not meet at a lock that is held for one increment, and "
+            "would only wait for its cache line. Delays below 10 µs are left out, because the thread that has just unlocked locks again "
+            "before the other has woken up: the threads take long turns, most calls do not wait, and a few wait for long. If the delay is at "
+            "least twice as long as the lock is held, they seldom meet.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="spinlock", title="spin lock", operation="spinlock_increment", figure="5.2", thesis_rho=0.95,
         delays_ns=log_spaced(150, 8_000, 16), threads=2, iterations=30_000, quick_iterations=10_000,
         options=("--together", "--pin", "--work", "1us"),
-        why="The lock is held for increments of a microsecond, for the same reason as the mutex. Below 150 ns of delay "
-            "the thread that has just unlocked has the cache line still, and locks again; that is left out. From twice as long as the lock "
-            "is held on they seldom meet. The counter lies beside the lock: who waits slows down who works.",
+        why="The lock is held for increments that take a microsecond, for the same reason as the mutex. Delays below 150 ns are left out, "
+            "because the thread that has just unlocked still has the cache line, and locks again. If the delay is at least twice as long as "
+            "the lock is held, they seldom meet. The counter is next to the lock: the waiting thread slows down the working one.",
         controls=(Control("private locks", 2, ("--private",)), Control("one thread", 1)),
     ),
     Sweep(
         name="falsesharing", title="false sharing", operation="shared_increment", figure="5.3", thesis_rho=0.95,
         delays_ns=log_spaced(300, 100_000, 12), threads=2, iterations=100_000, quick_iterations=40_000,
         options=("--together", "--pin", "--work", "1us", "--pause", "1us"),
-        why="A call makes increments of a microsecond, since one takes less than a step of the clock. Both threads compute for 1 µs between "
-            "two calls, the second one for the delay besides: a thread that does nothing else has no share of its life to lose to what it does "
-            "not share; so a shorter delay than 300 ns changes little. At 100 µs the delayed thread writes during a hundredth of its life. All "
-            "ends with the first thread: calls that nobody disturbed because the other thread had ended would lower the mean.",
+        why="A call makes increments for a microsecond, since one takes less than a step of the clock. Both threads compute for 1 µs between "
+            "two calls, the second one also for the delay: a thread that did nothing else would share its whole life, so delays shorter than "
+            "300 ns change little. At 100 µs the delayed thread writes during a hundredth of its life. All threads end with the first one: "
+            "undisturbed calls after the other thread's end would lower the mean.",
         controls=(Control("counters padded", 2, ("--padded",)), Control("one thread", 1, delayed=False)),
     ),
     Sweep(
         name="io", title="reading with O_DIRECT", operation="read_block", figure="5.4", thesis_rho=0.99,
         delays_ns=log_spaced(100_000, 10_000_000, 11), threads=32, iterations=200, quick_iterations=160,
-        why="32 threads, since a few keep no disk busy. They sleep between zero and twice the delay: threads that start together and sleep "
-            "equally long meet at the disk however long they sleep. A delay below 100 µs, which is left out, makes the "
-            "queue longer and nothing else.",
+        why="There are 32 threads, since a few do not keep a disk busy. They sleep between zero and twice the delay: threads that start "
+            "together and sleep equally long would meet at the disk however long they sleep. Delays below 100 µs are left out, because they "
+            "only make the queue longer.",
         controls=(Control("one thread", 1),),
     ),
 )

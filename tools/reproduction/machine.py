@@ -100,16 +100,16 @@ def now() -> str:
 def uncontrolled(machine: dict, sessions: list[dict], cache_line_ns: list[float]) -> list[str]:
     """In sentences: what else may be in the figures. `sessions` have load_start and, if they came to their end, load_end;
     `cache_line_ns` is of each round."""
-    told = [f"{machine['processors']} processors: more threads than that take turns, and whatever else runs takes a turn too."]
+    told = [f"{machine['processors']} processors: if there are more threads, they take turns, and so does anything else that runs."]
     if machine["virtual"] is not None:
-        told.append(f"A virtual machine ({machine['virtual']}): whether the host runs its processors on one core or on "
-                    "two, and what else it gives them and the disk to, is not seen from inside.")
+        told.append(f"A virtual machine ({machine['virtual']}): it cannot see whether the host runs its processors on one core or on "
+                    "two, or what else uses them and the disk.")
     governors = ", ".join(machine["governors"])
-    told.append(f"Frequency governor: {governors}." if governors else "The frequency of the processors is not told and cannot be set.")
+    told.append(f"Frequency governor: {governors}." if governors else "The frequency of the processors is not reported and cannot be set.")
     if cache_line_ns:
         each = ", ".join(f"{one:.0f}" for one in cache_line_ns)
-        told.append(f"An increment under a lock that the other processor had last, in turns, without the recorder, round by round: {each} ns. Where "
-                    "that changes, the two processors have come closer together or further apart; where it is short, false sharing costs little.")
+        told.append(f"An increment under a lock that the other processor had last, in turns, without the recorder, round by round: {each} ns. If "
+                    "this changes, the two processors are closer together or further apart; if it is short, false sharing costs little.")
     for number, session in enumerate(sessions, 1):
         end = f"{session['load_end']:.2f} at its end" if "load_end" in session else "not known at its end: it was interrupted"
         which = f"Load (one minute) of part {number} of {len(sessions)}" if len(sessions) > 1 else "Load (one minute)"

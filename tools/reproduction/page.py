@@ -9,7 +9,7 @@ from .programs import Programs
 from .summary import CostResult, FindingResult, LinkResult, Results, SweepResult, number
 from .trouble import Trouble
 
-FEW_ROUNDS = "With `--quick` the rounds and calls are so few that a ρ may miss the thesis's by chance: a run without it tells."
+FEW_ROUNDS = "With `--quick` there are so few rounds and calls that a ρ may miss the thesis's by chance; a run without it decides."
 BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
 NOTHING_YET = "Nobody has written anything here about this machine yet."
 
@@ -69,7 +69,7 @@ def _controls(results: list[SweepResult]) -> str:
 def _sweep(result: SweepResult, folder: str) -> list[str]:
     sweep = result.sweep
     rounds = text.counted(len(result.points[0].rounds), "round")
-    lost = [f"{result.lost_calls} calls are in no score: dropped, or not seen to end."] if result.lost_calls else []
+    lost = [f"{result.lost_calls} calls are not part of any score: dropped, or not seen to end."] if result.lost_calls else []
     return [f"### {sweep.title[0].upper()}{sweep.title[1:]} (`{sweep.name}`, figure {sweep.figure})",
             f"{text.workload(sweep, result.points[0].settings)}, medians of {rounds}. {sweep.why}".strip(),
             f"![{figures.caption_of(result)}]({folder}/{sweep.name}.svg)", table(text.POINT_HEAD, text.point_rows(result)), *lost]
@@ -100,57 +100,56 @@ def _run(about: About) -> str:
 
 def _sweeps(results: list[SweepResult], folder: str, quick: bool) -> list[str]:
     return ["## Score against completion time (table 5.1)",
-            "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's, "
-            "between the mean completion time and the score. The thesis's claim is that ρ is high while the minimum, against which "
-            "the score counts, stays where it is.",
+            "The delay between two operations is swept over fixed, log-spaced points; every one of them is below. ρ is Pearson's "
+            "correlation between the mean completion time and the score. The thesis claims that ρ is high while the minimum, the "
+            "baseline of the score, stays constant.",
             *([FEW_ROUNDS] if quick else []), _overview(results), text.controls_in_short(results),
-            "Controls: the same programs with nothing to disturb each other by, at the least delay, where a thread spends most of its life in "
-            "the operation, and at the middle one, where `--check` wants them below 0.05. One that has no delay (any) is measured once.",
+            "Controls are the same programs without interference: at the shortest delay, where a thread spends most of its life in the "
+            "operation, and at the middle one, where `--check` requires a score below 0.05. A control without a delay (any) is measured once.",
             _controls(results),
             *(part for result in results for part in _sweep(result, folder))]
 
 
 def _findings(results: list[FindingResult]) -> list[str]:
     return ["## Findings on real programs (§5.2.5)",
-            "Programs that do what the thesis found in applications, beside the same without it. Where the score is less than twice the "
-            "control's, the disturbance cannot be told from what the machine does by itself. The last two lose nothing: their work "
-            "depends on a parameter. What rdam says first about the loss, and the score that is left when calls are compared only with "
-            "those of the same value:",
+            "Programs that reproduce what the thesis found in applications, each with a control that lacks it. If the score is less than "
+            "twice the control's, the interference cannot be distinguished from the machine's own noise. The last two lose nothing: their "
+            "work depends on a parameter. The table shows rdam's first hint about the loss, and the score that remains if calls are "
+            "compared only with those of the same value:",
             table(text.FINDING_HEAD, text.finding_rows(results))]
 
 
 def _links(results: list[LinkResult], folder: str) -> list[str]:
     drawing = [f"![Scores of clients and server]({folder}/network.svg)"] if any(not result.obstacle for result in results) else []
     return ["## Networks (table 5.4)",
-            "Two clients and their server, over TCP: between two network namespaces, the link's rate limited by `tc`, and over loopback. One client "
-            "alone is the control. In the thesis the client's score falls as the network gets faster, and the server's stays low: `--check` wants "
-            "that, and the clients' score at least twice that of one alone where the rate is limited.",
+            "Two clients and their server communicate over TCP: between two network namespaces, with the link's rate limited by `tc`, and over "
+            "loopback. The control is one client alone. In the thesis the client's score falls as the network gets faster, and the server's stays "
+            "low. `--check` requires this and, if the rate is limited, a score of two clients at least twice that of one.",
             table(text.LINK_HEAD, text.link_rows(results)), *text.link_notes(results), *drawing]
 
 
 def _costs(results: list[CostResult]) -> list[str]:
     return ["## Cost of recording (table 5.3)",
-            "Seconds from the common start of the threads to the end of the last, without and with `rdam record`, in neighbouring "
-            "runs that take turns in coming first. Both make the same calls: no thread ends "
-            "with the first one. The ratio is the median of the pairs', its interval is from order statistics (at "
-            "least 95 %; none for fewer than six pairs). What starting costs is not in it (`docs/costs.md`, *The start*). These programs do "
-            "nothing but call the recorded function, far more often than any that one would record; the thesis's programs are whole "
-            "applications: below 10 % for 22 of 27, below 31 % for all.",
+            "Seconds from the common start of the threads to the end of the last one, without and with `rdam record`, in consecutive "
+            "runs in alternating order. Both make the same calls: no thread ends with the first one. The ratio is the median of the "
+            "pairs' ratios; its interval is from order statistics (at least 95 %; none for fewer than six pairs). The cost of starting is "
+            "not included (`docs/costs.md`, *The start*). These programs only call the recorded function, far more often than programs that "
+            "people would record. The thesis's programs are whole applications: below 10 % for 22 of 27, below 31 % for all.",
             table(text.COST_HEAD, text.cost_rows(results))]
 
 
 def _runs(runs: list[several.Column]) -> list[str]:
     return ["## Several runs",
-            "Earlier runs with the same settings, of which each is a column, and this one, of which all else on this page is. "
-            f"Where there is {several.NOT_THERE}, a run did not measure that with these settings.",
+            "Each column is a run with the same settings: the earlier ones, and this one, which the rest of this page is about. "
+            f"{several.NOT_THERE}: a run did not measure that with these settings.",
             table(*several.table(runs))]
 
 
 def compose(results: Results, drawn: bool, about: About, kept: str, folder: str) -> str:
     """The page as Markdown. `folder`: where the drawings are, as seen from the page."""
     parts = ["# The thesis's evaluation, measured here",
-             "Written by `tools/reproduce` (which see: `--help`); only *What differs, and why* is by hand. The metric and the reference are those of "
-             "M. S. Mosli Bouksiaa, *Performance variation considered helpful*, PhD thesis, Université Paris-Saclay, 2018, chapter 5.",
+             "Written by `tools/reproduce` (see its `--help`); only *What differs, and why* is written by hand. The metric and the reference are "
+             "from M. S. Mosli Bouksiaa, *Performance variation considered helpful*, PhD thesis, Université Paris-Saclay, 2018, chapter 5.",
              _run(about),
              "What could not be controlled:", "\n".join(f"- {sentence}" for sentence in about.uncontrolled)]
     if drawn:

@@ -105,7 +105,7 @@ def sweep_text(result: SweepResult) -> str:
     lines += [f"  control, {one.control.name}, {control_delay(one)}: score {one.scored.median('rdam'):.3f} instead of "
               f"{one.disturbed.median('rdam'):.3f}, below {HIGHEST_CONTROL}: {control_verdict(one)}" for one in result.controls]
     if result.lost_calls:
-        lines.append(f"  {result.lost_calls} calls are in no score: dropped, or not seen to end")
+        lines.append(f"  {result.lost_calls} calls are not part of any score: dropped, or not seen to end")
     return "\n".join(lines)
 
 

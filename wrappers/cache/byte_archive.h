@@ -60,8 +60,8 @@ class ByteWriter {
     std::vector<std::uint8_t> bytes_;
 };
 
-/// Reads any bytes: once something is missing or cannot be, good() is false, and what was read is worth
-/// nothing. Enumerations are held against `last_of`, their last enumerator.
+/// Reads any bytes: once something is missing or impossible, good() is false, and the values read are
+/// meaningless. Enumerations are checked against `last_of`, their last enumerator.
 class ByteReader {
   public:
     explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_{bytes} {}

@@ -6,9 +6,9 @@
 
 namespace rdam {
 
-/// make_plan(), or what it returned before for the same request: same list, objects and options, the same
-/// files (separate debug files, those that are not there included), and the same answers of IFUNC resolvers,
-/// which the process is asked for anew.
+/// make_plan(), or its earlier result for the same request: the same list, objects and options, the same
+/// files (including separate debug files, even missing ones), and the same choices of IFUNC resolvers, for
+/// which the process is asked anew.
 Plan make_cached_plan(const PlanRequest& request, const Catalogue& catalogue, const PlanStore& store);
 
 }  // namespace rdam

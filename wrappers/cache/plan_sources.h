@@ -10,7 +10,7 @@
 
 namespace rdam {
 
-/// What tells one state of a file from another without reading it.
+/// Distinguishes one state of a file from another without reading it.
 struct FileIdentity {
     bool exists = false;
     std::uint64_t device = 0;
@@ -31,7 +31,7 @@ struct PlanSource {
     FileIdentity identity;
 };
 
-/// Of the objects, of all places where their debug information is looked for, and of the planner itself.
+/// The objects, all places that are searched for their debug information, and the planner itself.
 std::vector<PlanSource> sources_of(const PlanRequest& request);
 
 bool are_unchanged(const std::vector<PlanSource>& sources);

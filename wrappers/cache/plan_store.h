@@ -10,9 +10,9 @@
 
 namespace rdam {
 
-/// One file for each key. Nothing here is an error: what cannot be read is not there, and what cannot be
-/// written is not kept. A plan decides which code is patched, so folder and files must belong to us, and
-/// nobody else may be able to write to them.
+/// One file for each key. Nothing here is an error: a plan that cannot be read does not exist, and one that
+/// cannot be written is not kept. A plan decides which code is patched, so the directory and the files must
+/// belong to the user, and no other user may be able to write to them.
 class PlanStore {
   public:
     static constexpr std::size_t kMaxFiles = 200;

@@ -50,7 +50,7 @@ class Catalogue {
     /// By linkage name without version. A name that only a glob of the refused ones matches gets the entry of
     /// that glob (its `name` is the glob). nullptr when the function is not known.
     const CatalogueFunction* find(std::string_view name) const;
-    /// Those with a name of their own, sorted by it; the globs of refused names are not among them.
+    /// The functions with a name of their own, sorted by name; without the globs of refused names.
     const std::vector<CatalogueFunction>& functions() const { return functions_; }
 
     /// Whether a program (file name or path) merely starts the real one: a shell, `env`, `taskset`, `mpirun`,

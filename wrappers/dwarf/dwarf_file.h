@@ -62,7 +62,7 @@ class DwarfFile {
         std::vector<Inlined> functions;  ///< by name_hash; of one name in the order of the file
         bool complete = true;            ///< false: too much to be read to its end
     };
-    /// Read when first asked for.
+    /// Read on first use.
     const InlinedFunctions& inlined_functions();
 
   private:

@@ -199,7 +199,7 @@ std::map<SourceFunction, InlinedCopies> find_inlined_copies(DwarfFile& dwarf,
 }
 
 DebugStrings::DebugStrings(const ObjectFile& object) {
-    // Reading a longer table takes as long as reading what it belongs to.
+    // Reading a longer table takes as long as reading the debug information itself.
     constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
     const ElfImage* image = object.debug_image();
     if (image == nullptr) return;

@@ -21,8 +21,8 @@ struct InlinedCopies {
 
 inline constexpr std::size_t kMaxContainers = 8;
 
-/// A function as its source has it: the same one in all units that include its header, another one where a
-/// static function of the same name stands elsewhere.
+/// A function in the source: the same one in all units that include its header, but a different one for each
+/// static function of the same name elsewhere.
 struct SourceFunction {
     std::string name;         ///< linkage name, without clone suffix
     std::string declared_at;  ///< "file.c:12"; empty: anywhere

@@ -49,8 +49,8 @@ class Symbolizer {
     /// An unknown address yields empty names. The reference is valid as long as the symbolizer.
     const SourceLocation& locate(std::uint64_t address);
 
-    /// The lines that the code from `begin` on, before `end`, was compiled from, those of functions inlined
-    /// there included; each once, in order. Empty without debug information.
+    /// The source lines of the code from `begin` to before `end`, including those of inlined functions; each
+    /// once, in order. Empty without debug information.
     std::vector<SourceLine> lines_between(std::uint64_t begin, std::uint64_t end);
 
   private:

@@ -27,7 +27,7 @@ bool is_padding(const ZydisDecodedInstruction& instruction) {
     return instruction.mnemonic == ZYDIS_MNEMONIC_NOP || instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
 }
 
-/// The bytes of a function that somebody from elsewhere must not get into: its first, and the padding before.
+/// The bytes of a function that must not be entered from elsewhere: its first ones, and the padding before.
 struct Window {
     CodeRange function;
     CodeRange bytes;
@@ -172,7 +172,8 @@ struct Preceding {
     }
 };
 
-/// Of the padding behind a short function, what its own patch does not need; the cut is between two nops.
+/// The part of the padding behind a short function that the function's own patch does not need; cut between
+/// two nops.
 std::span<const std::uint8_t> behind_spilled_patch(std::span<const std::uint8_t> padding,
                                                    std::size_t needed) {
     std::size_t offset = 0;

@@ -170,7 +170,7 @@ std::string list_entry_text(const std::string& module, const std::string& name) 
         return list && list->entries.size() == 1 && list->entries[0].scope == scope &&
                list->entries[0].name == name;
     };
-    // Whoever reads the list must see what is wrapped, and an editor must not change it.
+    // A reader of the list must see what is wrapped, and an editor must not change it.
     if (printable(name) != name) return {};
     if (!module.empty() && printable(module) == module && reads_back(module + ":" + name, module))
         return module + ":" + name;

@@ -47,7 +47,7 @@ struct HotOptions {
 
 struct HotFunctions {
     std::vector<HotFunction> functions;  ///< sorted by percent, falling
-    std::vector<LeftOutLine> left_out;   ///< above the limit each, sorted likewise
+    std::vector<LeftOutLine> left_out;   ///< each above the limit, in the same order
     std::size_t below_limit = 0;         ///< functions
     double below_limit_percent = 0;      ///< together
     double kernel_percent = 0;           ///< all of the kernel's time

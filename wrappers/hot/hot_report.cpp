@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t kMaxInput = 1U << 30U;
 
-/// perf wants a file that it can read back and forth: what came through a pipe is put into one of its own,
-/// which goes away with the last who holds its path.
+/// perf needs a seekable file: input from a pipe is copied to a temporary one, which is deleted with the last
+/// owner of its path.
 Result<std::shared_ptr<const std::string>> temporary_file(const std::string& bytes) {
     std::error_code error;
     auto path = (std::filesystem::temp_directory_path(error) / "rdam-perf-XXXXXX").string();

@@ -14,8 +14,7 @@ enum class Order : std::uint8_t { innermost_first, outermost_first };
 int vote(const PerfRow& row, const std::vector<std::string_view>& frames, bool has_children,
          const FrameNames& names) {
     if (frames.size() < 2) return 0;
-    // Kernel code may itself be interrupted: what lies outside of all entries tells which end is the inner
-    // one.
+    // Kernel code may itself be interrupted: the frames outside all entries show which end is the inner one.
     const auto entry = [](std::string_view frame) { return is_kernel_entry(frame); };
     const auto first_entry = std::find_if(frames.begin(), frames.end(), entry);
     if (first_entry != frames.end()) {

@@ -35,8 +35,8 @@ class FrameNames {
     bool only_kernel(std::string_view symbol) const;
     bool is_user(std::string_view symbol) const;
 
-    /// How many frames of a chain, innermost first, whose innermost is the kernel's, are the kernel's. 0: it
-    /// cannot be told (the chain was cut off inside the kernel, or nothing in it is known).
+    /// How many frames of a chain (innermost first, the innermost in the kernel) belong to the kernel. 0: not
+    /// known (the chain was cut off inside the kernel, or nothing in it is known).
     std::size_t kernel_frames(const std::vector<std::string_view>& innermost_first) const;
 
     /// The name under which a frame can be wrapped: itself, or for an inlined one that is a real function

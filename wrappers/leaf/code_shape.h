@@ -7,17 +7,17 @@
 
 namespace rdam {
 
-/// Of the instructions that can be reached from the first one. Where something was missed, `jumps_anywhere`
+/// Describes the instructions that can be reached from the first one. If some were missed, `jumps_anywhere`
 /// is true.
 struct CodeShape {
-    bool followed = true;         ///< false: it runs into what is no instruction, or on behind its end
+    bool followed = true;         ///< false: it runs into something that is no instruction, or past its end
     bool calls = false;           ///< other functions
     bool jumps_anywhere = false;  ///< through a register or a table
     bool enters_kernel = false;   ///< by a system call or an interrupt
     /// Locked instructions, exchanges with memory, full fences, pauses, transactions: what locks are made of.
     bool synchronizes = false;
-    bool synchronizes_in_loop = false;  ///< and perhaps until somebody else lets it go on
-    bool polls = false;                 ///< a loop that only somebody else's writes can end
+    bool synchronizes_in_loop = false;  ///< and perhaps until another thread lets it continue
+    bool polls = false;                 ///< a loop that only another thread's writes can end
     std::vector<std::uint64_t> exits;   ///< where it jumps to outside of it, offsets from its first byte,
                                         ///< modulo 2^64
     std::uint32_t shortest = 0;         ///< instructions on the shortest way to a return; 0: there is none

@@ -49,7 +49,7 @@ class Turn {
     }
 
     bool only_looks() const {
-        std::set<ZydisRegister> settled;  // the same in every turn, as long as nobody else writes
+        std::set<ZydisRegister> settled;  // the same in every iteration, as long as no other thread writes
         const auto is_settled = [&](ZydisRegister reg) {
             return written_.count(reg) == 0 || settled.count(reg) != 0;
         };

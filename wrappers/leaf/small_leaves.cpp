@@ -20,16 +20,16 @@ constexpr std::uint64_t kMaxStraight = 512;
 constexpr std::uint64_t kMaxLooping = 4096;
 constexpr std::uint64_t kMaxUntold = 128;
 
-/// What is outside of all loops runs once a call, at some 0.1 ns an instruction (docs/design.md): its share
-/// of the samples tells how long a whole call takes.
+/// Code outside all loops runs once per call, at some 0.1 ns per instruction (docs/design.md): its share of
+/// the samples shows how long a whole call takes.
 constexpr double kNanosecondsAStep = 0.1;
 constexpr double kMaxNanoseconds = 40;  ///< about what recording a call takes
 constexpr std::uint64_t kMinOutside = 2;
 constexpr std::uint64_t kEnoughSamples = 100;
 
-/// What calls others, or writes what others write, is worth recording completely, unless that costs too much.
-/// Code that runs once a call takes some 0.06 ns a byte, or 0.25 ns an instruction, where nothing has to be
-/// waited for; what it waits for makes its calls fewer.
+/// Functions that call others, or write what other threads write, should be recorded completely, unless that
+/// costs too much. Code that runs once per call takes some 0.06 ns per byte, or 0.25 ns per instruction, if
+/// it does not wait; waiting makes its calls rarer.
 constexpr double kNanosecondsAByte = 0.06;
 constexpr double kNanosecondsAnInstruction = 0.25;
 constexpr std::uint64_t kMinOutsideOfCostly = 10;

@@ -66,8 +66,8 @@ Result<ListEntry> parse_entry(std::string_view text, std::string origin) {
     return entry;
 }
 
-/// A name that stands there twice is one wish; one of the user's own is not a mere wait. Whether a mark or
-/// its absence counts is for the planner: a glob and a name may mean the same function as well.
+/// A name that occurs twice is one entry; a name of the user's own is not a mere wait. The planner decides
+/// whether a mark or its absence counts, because a glob and a name may also match the same function.
 class ListMaker {
   public:
     void add(ListEntry entry) {

@@ -28,7 +28,7 @@ struct ListEntry {
 /// In front of an entry: its calls are to be sampled.
 inline constexpr char kSampledMark = '~';
 
-/// What the comment of a line says that `rdam hot` added from the catalogue.
+/// The comment on lines that `rdam hot` added from the catalogue.
 inline constexpr std::string_view kWaitMark = "wait";
 
 struct FunctionList {

@@ -240,7 +240,7 @@ Resolution EntryResolver::resolve(const ListEntry& entry) {
         for (std::size_t index = 0; index < objects_.size(); ++index)
             where.push_back(index);
     }
-    // A glob means the program's own functions: nobody wants those of libc wrapped unasked.
+    // A glob means the program's own functions: those of libc should not be wrapped unasked.
     const bool own_globs = entry.scope.empty() && query.is_glob();
     const std::size_t own_objects = request_.has_executable ? 1 : 0;
     if (own_globs && query.matches_everything() && !where.empty()) where.resize(own_objects);

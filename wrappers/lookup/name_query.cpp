@@ -44,7 +44,7 @@ std::uint64_t literal_letters(std::string_view glob) {
     return letters_of(literal);
 }
 
-/// The longest part of a glob without `[` that stands for itself.
+/// The longest literal part of a glob without `[`.
 std::string longest_literal(std::string_view glob) {
     std::string_view longest;
     while (!glob.empty()) {
@@ -85,8 +85,8 @@ NameQuery::NameQuery(std::string_view name) {
     name_ = name;
     normalized_ = normalized_name(name_);
     is_glob_ = name_.find_first_of("*?[") != std::string::npos;
-    // Bracket expressions of a glob are not identifiers; what stands before the parameters is enough to
-    // filter by.
+    // Bracket expressions of a glob are not identifiers; the text before the parameters is enough to filter
+    // by.
     const bool has_brackets = is_glob_ && name_.find('[') != std::string::npos;
     if (is_glob_ && !has_brackets) {
         piece_ = longest_literal(name_);
@@ -130,7 +130,7 @@ std::vector<SymbolMatch> NameQuery::by_fortran_name(const ObjectFile& object) co
                            MatchKind::fortran_name);
 }
 
-/// Those of the whole name, or, of a mangled one, of what it says.
+/// Clones of the whole name or, for mangled names, of its demangled form.
 std::vector<SymbolMatch> NameQuery::by_clone(const ObjectFile& object) const {
     std::vector<SymbolMatch> matches;
     const NameIndex& index = object.names();
@@ -162,7 +162,7 @@ bool NameQuery::is_demangled_as(std::string_view mangled, bool as_glob) const {
     return false;
 }
 
-/// Of a glob: there may be thousands of them, which cannot all have every name demangled.
+/// For globs: there may be thousands of them, and demangling every name for each would take too long.
 std::vector<SymbolMatch> NameQuery::by_demangled_form(const ObjectFile& object, bool as_glob) const {
     std::vector<SymbolMatch> matches;
     const NameIndex& names = object.names();

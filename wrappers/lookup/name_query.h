@@ -52,7 +52,7 @@ class NameQuery {
     std::string version_;
     std::string normalized_;
     std::string token_;  // every mangled name that can match contains it
-    std::string piece_;  // … and every name that can match a glob as it stands in the file contains this
+    std::string piece_;  // … and every name that can match a glob, in the form found in the file, does, too
     std::uint64_t letters_ = 0;  // … and these letters
     bool is_glob_ = false;
 };

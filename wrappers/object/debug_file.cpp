@@ -38,7 +38,7 @@ std::optional<DebugLink> read_debug_link(const ElfImage& object) {
     return link;
 }
 
-/// Of the file that dwz moved what several debug files have in common to.
+/// The link to the file to which dwz moved the common parts of several debug files.
 struct SharedLink {
     std::string name;  ///< absolute, or relative to the debug file's folder
     std::string build_id;

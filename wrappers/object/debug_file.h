@@ -18,8 +18,8 @@ inline constexpr const char* kDebugRoot = "/usr/lib/debug";
 /// .gnu_debuglink.
 std::optional<ElfImage> find_debug_file(const ElfImage& object, const std::string& debug_root);
 
-/// All places where debug information of the object at `path` is looked for, whether or not there is a file:
-/// those of find_debug_file(), and of the file that several debug files share (dwz), where there is one.
+/// All places that are searched for debug information of the object at `path`, whether or not there is a
+/// file: those of find_debug_file(), and of the file that several debug files share (dwz), if any.
 std::vector<std::string> debug_places(const std::string& path, const std::string& debug_root = kDebugRoot);
 
 /// The symbol table embedded in .gnu_debugdata (xz). None: there is none, or it is damaged or absurdly large.

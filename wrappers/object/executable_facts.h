@@ -21,8 +21,8 @@ struct ExecutableFacts {
     std::string sanitizer;  ///< the runtime of AddressSanitizer it needs ("libasan.so.8"), which wants to be
                             ///< the first of all libraries; empty: none
     bool set_user_id = false;       ///< it would run with another user's rights: LD_PRELOAD is ignored
-    bool set_group_id = false;      ///< another group's, likewise
-    bool has_capabilities = false;  ///< file capabilities that the user does not have, likewise
+    bool set_group_id = false;      ///< the same with another group's rights
+    bool has_capabilities = false;  ///< the same with file capabilities that the user does not have
     bool is_shared_object = false;  ///< ET_DYN without PT_INTERP: a library, or a static-pie program
 };
 

@@ -22,7 +22,7 @@ constexpr std::uint64_t letters_of(std::string_view text) {
     return letters;
 }
 
-/// Immutable once built; the views point to where those of the symbols do.
+/// Immutable once built; its views refer to the same memory as those of the symbols.
 class NameIndex {
   public:
     NameIndex() = default;
@@ -51,7 +51,7 @@ class NameIndex {
     const std::vector<std::uint32_t>& mangled() const { return mangled_; }
     /// False: no mangled name contains `token`.
     bool may_contain(std::string_view token) const;
-    /// False: no name of code, as it stands in the symbol table, contains `piece`.
+    /// False: no name of code in the symbol table contains `piece`.
     bool may_be_named(std::string_view piece) const { return all_pieces_.may_contain(piece); }
 
   private:

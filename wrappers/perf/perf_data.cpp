@@ -9,7 +9,7 @@
 namespace rdam {
 namespace {
 
-/// What perf complains about, as one line: its lines "Error:" and "# …" tell nothing.
+/// perf's complaint as one line: its lines "Error:" and "# …" say nothing.
 std::string complaint(const ChildOutput& output) {
     std::string all = output.err;
     std::replace(all.begin(), all.end(), '\n', ' ');
@@ -21,7 +21,7 @@ std::string complaint(const ChildOutput& output) {
                         : std::string(text.substr(0, kEnough));
 }
 
-/// perf refuses to print what was not recorded, as the period where each sample stands for the same number.
+/// perf refuses to print what was not recorded, such as the period if each sample represents the same number.
 bool lacks_period(const ChildOutput& output) {
     return output.exit_code != 0 && output.err.find("PERIOD") != std::string::npos;
 }

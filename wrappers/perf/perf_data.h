@@ -15,8 +15,8 @@ namespace rdam {
 bool is_perf_data(std::string_view first_bytes);
 
 /// Runs `perf` (looked up in PATH) on the file and adds its samples up as they come; `progress` (may be
-/// empty) is told now and then how many there were. No perf, or one that cannot read the file, is an error
-/// that says what perf said.
+/// empty) is called now and then with their number. If there is no perf, or it cannot read the file, the
+/// error contains perf's message.
 Result<PerfSamples> read_perf_data(const std::string& path,
                                    const std::function<void(std::uint64_t samples)>& progress);
 

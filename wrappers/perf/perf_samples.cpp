@@ -23,7 +23,7 @@ struct Frame {
     bool kernel = false;
 };
 
-/// Kernel modules are bracketed like the kernel itself, and so is what is no file of the program's.
+/// Kernel modules are bracketed like the kernel itself, and so are mappings that are no files of the program.
 bool is_kernel_code(std::string_view address, std::string_view module) {
     std::uint64_t value = 0;
     std::from_chars(address.data(), address.data() + address.size(), value, 16);

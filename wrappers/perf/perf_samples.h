@@ -22,8 +22,8 @@ class PerfSamples {
 
     std::uint64_t samples() const { return samples_; }
 
-    /// Of several events the one that counts time, else the first. Rows have paths for modules;
-    /// PerfReport::kernel_callers is set. Without rows where nothing was sampled.
+    /// Of several events, uses the one that counts time, otherwise the first. Rows have paths for modules;
+    /// PerfReport::kernel_callers is set. Without rows if nothing was sampled.
     PerfReport report() const;
 
     /// Where in the functions the samples of that event lie.

@@ -91,8 +91,8 @@ bool begins_with(const std::vector<std::string_view>& frames, const std::vector<
     return frames.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), frames.begin());
 }
 
-/// The share that -g flat prints for a chain includes that of all chains which go on from it, so each chain
-/// becomes the child of the longest one that it goes on from.
+/// The share that -g flat prints for a chain includes that of all chains that continue it, so each chain
+/// becomes the child of the longest one that it continues.
 ChainTree nest(ChainTree chains) {
     std::sort(chains.begin(), chains.end(), [](const auto& a, const auto& b) { return a.frames < b.frames; });
     std::vector<std::size_t> open;  // each begins with the one before it
@@ -128,7 +128,7 @@ ChainTree parse_flat(const std::vector<std::string_view>& lines) {
     for (const auto line : lines) {
         const auto text = trim_blanks(line);
         if (text.empty()) continue;
-        // A junk caller at address 0 is printed as "0": only the place tells it from a number.
+        // A junk caller at address 0 is printed as "0": only its position distinguishes it from a number.
         const bool may_head = chains.empty() || indentation(line) <= number_indentation;
         const auto number = may_head ? parse_perf_number(text) : std::nullopt;
         if (number) {

@@ -28,7 +28,7 @@ ChainTree parse_chain_tree(const std::vector<std::string_view>& lines, char sepa
 /// Whether -g folded prints chains like this line.
 bool is_folded_chain(std::string_view line);
 
-/// What the numbers of a report's trees mean; only all trees together tell.
+/// What the numbers of a report's trees mean; only all trees together show it.
 struct ChainScale {
     bool fractal = false;  ///< percentages are relative to the node above (-g fractal)
     double percent_per_unit =

@@ -9,7 +9,7 @@
 namespace rdam {
 namespace {
 
-// One of these stands first in any usual report; they also show what separates the titles.
+// One of these comes first in any usual report; they also show what separates the titles.
 constexpr std::array<std::string_view, 7> kNumberTitles = {"Overhead", "Children", "Self",        "Samples",
                                                            "Period",   "sys",      "Overhead sys"};
 

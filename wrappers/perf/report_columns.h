@@ -23,9 +23,9 @@ std::optional<PerfNumber> parse_perf_number(std::string_view cell);
 
 class PerfColumns {
   public:
-    /// `titles` is the line with the column titles, `dots` the line below it (`# ....  .....`), which is
-    /// there unless a separator is used. nullopt: `titles` is no such line, or the separator cannot be told
-    /// (a blank).
+    /// `titles` is the line with the column titles, `dots` the line below it (`# .... .....`), which is there
+    /// unless a separator is used. nullopt: `titles` is no such line, or the separator is ambiguous (a
+    /// blank).
     static std::optional<PerfColumns> from_header(std::string_view titles, std::string_view dots);
 
     /// Whether `titles` could be the title line of a report.

@@ -113,8 +113,8 @@ std::string_view symbol_of(std::string_view cell, char& level) {
     return cell;
 }
 
-/// Of several events grouped in one cell ("50.00%  20.00%") one each. Empty: something else stands there too,
-/// as in a folded chain ("13.22% f").
+/// The numbers of several events grouped in one cell ("50.00% 20.00%"). Empty: the cell contains something
+/// else, as in a folded chain ("13.22% f").
 std::vector<PerfNumber> numbers_of(std::string_view cell) {
     std::vector<PerfNumber> numbers;
     do {
@@ -127,7 +127,7 @@ std::vector<PerfNumber> numbers_of(std::string_view cell) {
     return numbers;
 }
 
-/// perf cuts what it prints of a source line off at this width, perhaps amid the number.
+/// perf cuts off source lines at this width, perhaps within the number.
 constexpr std::size_t kSourceWidth = 30;
 
 std::string_view source_of(std::string_view cell) {
@@ -173,7 +173,7 @@ bool goes_on(std::string_view line, char separator) {
     return std::string_view(" \t|-0123456789").find(line[0]) == std::string_view::npos;
 }
 
-/// perf prints the line breaks in names as they are. Behind a separator it can be told what belongs to a row.
+/// perf prints line breaks in names literally. With a separator, the parts of a row can be identified.
 std::vector<std::string_view> join_broken_rows(const Section& section, const RowShape& shape) {
     constexpr int kMostPieces = 64;
     const char separator = section.columns->separator();

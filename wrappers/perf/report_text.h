@@ -12,9 +12,8 @@
 
 namespace rdam {
 
-/// A call chain of a row in the order in which it was printed, and its share of all samples. Where perf cut a
-/// chain off (below its percent limit) the part that was printed stands here with what the cut-off parts
-/// amount to.
+/// A call chain of a row in the order in which it was printed, and its share of all samples. If perf cut a
+/// chain off (below its percent limit), this is the printed part, with the sum of the parts cut off.
 struct PerfChain {
     std::vector<std::string_view> frames;
     double percent = 0;
@@ -62,9 +61,9 @@ struct PerfReport {
     bool has_chains = false;
     std::vector<PerfRow> rows;
     double unread_percent = 0;  ///< of the events counted: in lines that cannot be read, where that is known
-    /// Known where each sample was read (perf.data); otherwise the chains tell.
+    /// Known if each sample was read (perf.data); otherwise derived from the chains.
     std::optional<std::vector<PerfKernelCaller>> kernel_callers;
-    std::list<std::string> restored;  ///< names that do not stand in the text as they are
+    std::list<std::string> restored;  ///< names that are not literally in the text
 };
 
 /// `text` without colours and with nothing else changed.
@@ -77,8 +76,8 @@ bool counts_time(std::string_view event);
 /// Where a dot may be either, it becomes the glob `?`.
 std::string restored_symbol(std::string_view symbol, char separator);
 
-/// Of several events the one that counts time is read (cpu-clock, task-clock, cycles), else the first.
-/// What is no such report, or lacks the columns needed, is an error naming `origin`.
+/// Of several events, reads the one that counts time (cpu-clock, task-clock, cycles), otherwise the first.
+/// Text that is no such report, or lacks the required columns, is an error that names `origin`.
 Result<PerfReport> parse_perf_text(std::string_view text, std::string_view origin);
 
 /// A report for each event, in the order of the text; at least one of them has rows. Errors as above.

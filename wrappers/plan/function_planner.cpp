@@ -43,7 +43,7 @@ bool only_labels_at(const ObjectFile& file, std::uint64_t address) {
     });
 }
 
-/// The function in whose middle the address lies; nullptr: it is nobody's middle.
+/// The function that contains the address other than at its start; nullptr: none.
 const Symbol* surrounding(const ObjectFile& file, std::uint64_t address) {
     if (address == 0) return nullptr;
     const Symbol* before = file.covering(address - 1);
@@ -126,7 +126,7 @@ FunctionPlanner::Known FunctionPlanner::look_up(const ObjectFile& file, const Ca
         const bool exported = std::any_of(symbols.begin(), symbols.end(), [&](std::uint32_t index) {
             return file.symbols()[index].exported;
         });
-        // Names with two underscores are those of the C library, of which perf knows the internal ones too.
+        // Names with two underscores belong to the C library; perf also knows its internal ones.
         const bool reserved = name.starts_with("__") && !symbols.empty();
         if ((exported || reserved) && candidate.object != 0 && known.described == nullptr)
             known.described = function;

@@ -106,8 +106,7 @@ class PlanMaker {
         plan_.answers.push_back(std::move(answer));
     }
 
-    /// Who writes a name down means that function; a glob, or what the catalogue has added, merely happens
-    /// to.
+    /// A written name means that function; a glob, or an entry added by the catalogue, merely matches it.
     void note_mark(const ListEntry& entry, const Candidate& candidate, std::size_t function) {
         if (entry.sampled) plan_.functions[function].sampled = true;
         if (!entry.sampled && !entry.added_wait && !candidate.by_glob) named_.insert(function);
@@ -150,7 +149,7 @@ class PlanMaker {
     }
 
     std::vector<std::string> nearest(const ListEntry& entry) {
-        // All names are compared for each; nobody reads as many answers.
+        // All names are compared for each of them, and nobody reads so many answers.
         constexpr std::size_t kMaxAsked = 200;
         if (entry.added_wait || NameQuery{entry.name}.is_glob() || ++asked_nearest_ > kMaxAsked) return {};
         std::vector<std::size_t> everywhere(objects_.size());
@@ -212,7 +211,7 @@ Plan make_plan(const PlanRequest& request, const Catalogue& catalogue) {
     try {
         return PlanMaker{request, catalogue}.make();
     } catch (const std::exception& error) {
-        // Out of memory, in the main: nothing is wrapped, and every entry is told why.
+        // Usually out of memory: nothing is wrapped, and every entry gets the reason.
         Plan plan;
         plan.complete = false;
         for (const ListEntry& entry : request.list.entries) {

@@ -126,7 +126,8 @@ std::string doubt_about(const OriginChain& chain, const ParameterList& concrete,
         return "a copy the compiler made for some callers, whose parameters may differ";
     }
     if (!compilation.is_c && !compilation.is_cplusplus) return "neither C nor C++";
-    // LLVM drops and splits parameters of functions that it sees all callers of, and tells nobody.
+    // LLVM drops and splits parameters of functions if it sees all of their callers, and does not record
+    // that.
     if (compilation.is_llvm && !has_flag(function, DW_AT_external)) {
         return "a local function of a compiler that changes their parameters";
     }

@@ -16,9 +16,9 @@ struct FunctionDescription {
     std::string declared_at;  ///< "file.c:12"; empty: unknown
 };
 
-/// Describes the function whose code begins at a link-time address. `linkage_name` is its symbol: it tells
-/// functions that were folded into one, and clones (`.constprop`, `.isra`, …), whose parameters are not those
-/// of the source: they come with a doubt. Nothing: no such function in the debug information.
+/// Describes the function whose code begins at a link-time address. `linkage_name` is its symbol. It
+/// distinguishes functions that were folded into one, and clones (`.constprop`, `.isra`, …), whose parameters
+/// differ from the source and are marked as uncertain. Nothing: no such function in the debug information.
 std::optional<FunctionDescription> describe_function(DwarfFile& dwarf, std::uint64_t address,
                                                      std::string_view linkage_name);
 

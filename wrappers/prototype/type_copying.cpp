@@ -100,7 +100,7 @@ void note_function(Dwarf_Die function, Dwarf_Die owner, const Source& source, Sp
     if (has(function, DW_AT_deleted)) {
         members.deleted = members.deleted || role == Role::copies;
     } else if (role == Role::may_copy || !source.tells_defaulted) {
-        // A second parameter may have a default value: DWARF does not tell.
+        // A second parameter may have a default value, which DWARF does not record.
         members.uncertain = true;
     } else if (defaulted != DW_DEFAULTED_in_class) {
         members.provided = true;

@@ -17,7 +17,7 @@ std::string pointee_text(Dwarf_Die type, int depth) {
     return type_of(type, target) ? text_of(target, depth + 1) : "void";
 }
 
-/// C writes `char* const`, but `const char` for what is no pointer.
+/// C writes `char* const`, but `const char` for types that are not pointers.
 std::string qualified(std::string_view qualifier, const std::string& text) {
     if (!text.empty() && (text.back() == '*' || text.back() == '&'))
         return text + " " + std::string{qualifier};

@@ -131,7 +131,7 @@ class Classifier {
         if (size == 2 || size == 4 || size == 8) {
             return leaf(offset, size, EightbyteClass::sse, EightbyteClass::none);
         }
-        // Two formats have 16 bytes, and the encoding does not tell them apart.
+        // Two formats have 16 bytes, and the encoding does not distinguish them.
         if (size == 16 && (name == "long double" || name == "_Float64x")) {
             return leaf(offset, 16, EightbyteClass::x87, EightbyteClass::x87_up);
         }

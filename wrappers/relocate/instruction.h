@@ -51,7 +51,7 @@ struct Decoded {
     DecodeError error = DecodeError::undecodable;  ///< when there is no instruction
 };
 
-/// Of 64-bit code. Thread-safe.
+/// For 64-bit code. Thread-safe.
 const ZydisDecoder& decoder();
 
 /// Decodes the instruction at `offset`; never reads behind `body`. Thread-safe.

@@ -119,16 +119,16 @@ struct Task {
     std::span<const std::uint64_t> other_entries;
     std::uint32_t patch_size = plan::kPatchSize;
 
-    /// The region's bytes behind the patch stay as they are, but who gets into a loop there would run the
+    /// The region's bytes after the patch stay unchanged, but code that enters a loop there would run the
     /// original of a jump whose copy stays inside. A short patch is for functions that are entered right
-    /// behind it.
+    /// after it.
     std::uint32_t closed_part(const Region& region, bool is_loop) const {
         return is_loop || patch_size == plan::kPatchSize ? region.back().end() : patch_size;
     }
 };
 
-/// The shortest run of first instructions that covers the patch and that nobody gets into. A small loop back
-/// to the first instruction is moved as a whole; if that does not work out, the reason is that of the
+/// The shortest run of first instructions that covers the patch and that is not entered from elsewhere. A
+/// small loop back to the first instruction is moved as a whole; if that fails, the reason is that of the
 /// shortest run.
 Result<Region> choose_region(const Task& task) {
     const auto references = relocation::references_to_head(task.body, plan::kMaxMoved);

@@ -15,7 +15,7 @@ namespace rdam {
 /// call.
 inline constexpr std::size_t kMaxMovedCode = 320;
 
-/// Bytes of the short jump at the entry of a function whose 5-byte jump stands in the padding before it.
+/// Bytes of the short jump at the entry of a function whose 5-byte jump is in the padding before it.
 inline constexpr std::uint32_t kShortPatchSize = 2;
 
 /// The moved prologue of one function: executing `code` (after its fix-ups) from the first byte on does what
@@ -37,20 +37,19 @@ struct MovedPrologue {
     std::uint8_t jump_before = 0;
 };
 
-/// `body` holds the bytes of the whole function as they stand in the file, `address` is the object-relative
-/// address of body[0] (link-time virtual address). `padding` says how many bytes behind the end of the
-/// function are known to belong to nobody (nop or int3 up to the next symbol, or behind the section): a
-/// function shorter than the patch may spill into them. `other_entries` are addresses inside the body that
-/// are reached from elsewhere (symbols, landing pads, hot/cold parts jumping back), which must not fall into
-/// the moved bytes after the first, or inside `padding_before`; those elsewhere are passed over.
+/// `body` holds the bytes of the whole function as in the file, `address` is the object-relative address of
+/// body[0] (link-time virtual address). `padding` says how many bytes after the end of the function are known
+/// to be unused (nop or int3 up to the next symbol, or after the section): a function shorter than the patch
+/// may spill into them. `other_entries` are addresses inside the body that are reached from elsewhere
+/// (symbols, landing pads, hot/cold parts jumping back), which must not fall into the moved bytes after the
+/// first, or inside `padding_before`; other addresses are ignored.
 ///
-/// `padding_before` holds the bytes right before the function that belong to nobody, from where an
-/// instruction begins (the end of what precedes) up to the entry; empty where that is not known. They serve
-/// where the jump at the entry is refused: its place is then there, if all of them are nops or int3, at the
-/// beginning of one of these, since the function before may run through them into this one (__memmove_chk
-/// does). Only kShortPatchSize bytes are overwritten at the entry then, so that a function may be as short as
-/// that, or be entered from elsewhere right behind them (mempcpy jumps behind the first instruction of
-/// memmove).
+/// `padding_before` holds the unused bytes right before the function, from where an instruction begins (the
+/// end of what precedes) up to the entry; empty where that is not known. They serve where the jump at the
+/// entry is refused: its place is then there, if all of them are nops or int3, at the beginning of one of
+/// these, since the function before may run through them into this one (__memmove_chk does). Only
+/// kShortPatchSize bytes are overwritten at the entry then, so that a function may be as short as that, or be
+/// entered from elsewhere right behind them (mempcpy jumps behind the first instruction of memmove).
 ///
 /// Only the patch's bytes are to be overwritten at the entry: the moved bytes behind them must stay as they
 /// are. A loop that goes back to the first instruction and is short enough is moved as a whole, so that

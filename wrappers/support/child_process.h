@@ -22,8 +22,8 @@ struct ChildOutput {
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment, std::size_t limit);
 
-/// The same for output of any size: each piece of it goes to `take` as it comes, and none is in the result,
-/// in which there is only the beginning of what stderr had.
+/// The same for output of any size: each piece goes to `take` as it comes. The result contains none of it,
+/// only the beginning of stderr.
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment,
                               const std::function<void(std::string_view)>& take);

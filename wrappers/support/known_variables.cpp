@@ -23,7 +23,7 @@ constexpr auto kDocumented = [] {
     return names;
 }();
 
-/// What parts of rdam set for one another.
+/// Variables that parts of rdam set for one another.
 constexpr std::array<std::string_view, 3> kOwn{"RDAM_RUN", "RDAM_STRICT", "RDAM_PROGRAM"};
 
 std::string_view nearest(std::string_view name) {

@@ -8,7 +8,7 @@
 
 namespace rdam {
 
-/// `text` as one line that can neither move the cursor nor change colours nor reorder what stands around it.
+/// `text` as one line that can neither move the cursor nor change colours nor reorder the text around it.
 /// Control characters become `\n`, `\t`, `\x1b`; bytes that are no valid UTF-8 `\xff`; invisible and
 /// direction-changing characters (Unicode bidirectional controls, zero-width and tag characters, line and
 /// paragraph separators, C1 controls) `\u{202e}`. All else, accents and all scripts included, stays as it is.

@@ -6,8 +6,9 @@
 
 namespace rdam {
 
-/// Whether the process of this descriptor (pidfd_open) ends within the time. Nothing, when the time is over:
-/// it cannot be told so, for there is no descriptor (negative), or poll fails, as where seccomp forbids it.
+/// Whether the process of this descriptor (pidfd_open) ends within the time. Nothing, after the time is over:
+/// not known, because there is no descriptor (negative), or because poll fails, for example if seccomp
+/// forbids it.
 std::optional<bool> ends_within(int process, std::chrono::milliseconds time);
 
 }  // namespace rdam

@@ -14,9 +14,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A pipe is waited for so long until somebody opens it for writing …
+/// How long to wait until a pipe is opened for writing …
 constexpr milliseconds kUntilOpened{2000};
-/// … and so long for whoever has opened it.
+/// … and how long for data after that.
 constexpr milliseconds kUntilWritten{60000};
 
 bool has_something_within(int fd, milliseconds patience) {

@@ -9,8 +9,8 @@
 namespace rdam {
 
 /// The bytes of a file, or of standard input for `-`. A directory, an unreadable file or more than `limit`
-/// bytes is an error that names `path`. A pipe is waited for, but not for ever: 2 s until somebody opens it
-/// for writing, a minute while nothing is written.
+/// bytes is an error that names `path`. Waits for a pipe, but not forever: 2 s until it is opened for
+/// writing, a minute while nothing is written.
 Result<std::string> read_whole_file(const std::string& path, std::size_t limit);
 
 /// How `path` is called in messages.

@@ -10,7 +10,7 @@
 namespace rdam {
 
 /// One line for a person: the thing, what is wrong with it, and the remedy. No newline, no "error:" in front;
-/// whoever prints it (one place: tools/rdam/main.cpp) adds the program's name and makes it safe for a
+/// the code that prints it (one place: tools/rdam/main.cpp) adds the program's name and makes it safe for a
 /// terminal.
 struct Error {
     std::string message;

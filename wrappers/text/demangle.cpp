@@ -36,7 +36,7 @@ std::size_t end_of_rust_hash(std::string_view name) {
     return 0;
 }
 
-/// A name can begin with the prefix of a mangling and be plain C all the same; the demanglers tell.
+/// A name can begin with the prefix of a mangling and still be plain C; the demanglers decide.
 DemangledName demangle_base(const std::string& name) {
     DemangledName result;
     if (name.starts_with("_R") || (name.starts_with("_ZN") && name.ends_with('E'))) {

@@ -26,8 +26,8 @@ bool looks_mangled(std::string_view linkage_name);
 /// `signature`.
 std::string display_name(std::string_view linkage_name, bool signature = false);
 
-/// What stands behind the last `::` of a demangled name without parameter list, those within template
-/// arguments and parentheses apart: "A<b::c>::f<d::e>" → "f<d::e>".
+/// The part after the last `::` of a demangled name without parameter list, ignoring those within template
+/// arguments and parentheses: "A<b::c>::f<d::e>" → "f<d::e>".
 std::string_view last_component(std::string_view brief_name);
 
 /// The linkage name before the first compiler suffix, and that suffix: "f.constprop.0" → {"f",

@@ -8,9 +8,8 @@
 
 namespace rdam {
 
-/// The exported functions of which `name` is a variant for one kind of processor:
-/// "__memmove_avx_unaligned_erms" →
-/// {"memmove", "memcpy"}; empty where the name has no such suffix.
+/// The exported functions that have `name` as a variant for one kind of processor:
+/// "__memmove_avx_unaligned_erms" → {"memmove", "memcpy"}; empty if the name has no such suffix.
 std::vector<std::string> variant_bases(std::string_view name);
 
 /// Exported names that may stand for one of glibc's internal names, best first:

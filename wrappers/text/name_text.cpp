@@ -27,7 +27,7 @@ std::size_t skip_operator(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Walks over text and knows whether a character stands outside all brackets.
+/// Walks over text and knows whether a character is outside all brackets.
 class BracketScan {
   public:
     explicit BracketScan(std::string_view text) : text_(text) {}
@@ -66,7 +66,7 @@ class BracketScan {
     std::size_t depth_ = 0;
 };
 
-/// What stands in template arguments, the brackets apart; of nested ones the outermost.
+/// The contents of the outermost template arguments, without the brackets.
 std::vector<std::string_view> template_arguments(std::string_view name) {
     std::vector<std::string_view> found;
     std::size_t depth = 0;

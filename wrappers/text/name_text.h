@@ -20,11 +20,11 @@ std::size_t find_scope_colon(std::string_view text);
 /// of a file that has been deleted.
 std::string file_name_of(std::string_view path);
 
-/// Whether a module is the dynamic linker, of which nothing is wrapped.
+/// Whether a module is the dynamic linker, where nothing is wrapped.
 bool is_dynamic_linker(std::string_view path);
 
-/// `name` in at most `columns` (5 at least): of the longest template arguments only `<…>` is left as far as
-/// that is needed, then its middle goes. Printable text, UTF-8.
+/// `name` in at most `columns` (5 at least): if necessary, the longest template arguments are replaced by
+/// `<…>`, then the middle of the name is cut. Printable text, UTF-8.
 std::string shortened_name(std::string_view name, std::size_t columns);
 
 /// Without leading and trailing blanks, tabs and carriage returns.

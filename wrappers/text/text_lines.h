@@ -34,7 +34,7 @@ class TextLines {
     std::size_t number_ = 0;
 };
 
-/// Non-blank stretches; at most `most`, the last of which then has the rest of the line.
+/// Non-blank stretches, at most `most`; the last one then has the rest of the line.
 inline std::vector<std::string_view> words_of(std::string_view line, std::size_t most = SIZE_MAX) {
     constexpr std::string_view kBlanks = " \t";
     std::vector<std::string_view> words;

@@ -21,7 +21,7 @@ bool event_counts_work(std::string_view event) {
     return std::ranges::find(kWork, event) != kWork.end();
 }
 
-/// `(12) name` defines a name, `(12)` stands for it.
+/// `(12) name` defines a name, `(12)` refers to it.
 class NameTable {
   public:
     /// nullopt: a number that was never defined.

@@ -40,7 +40,7 @@ struct CauseReport {
     bool adds_up = true;
     double total = 0;  ///< in `unit`
     std::vector<CauseRow> rows;
-    std::vector<LineShare> lines = {};  ///< where the tool tells lines besides functions
+    std::vector<LineShare> lines = {};  ///< if the tool reports lines in addition to functions
 };
 
 }  // namespace rdam::causes

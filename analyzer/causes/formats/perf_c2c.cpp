@@ -40,8 +40,8 @@ std::optional<double> share_in(std::string_view word) {
     return *percent / 100;
 }
 
-/// The columns behind the level mark are as wide as their widest cell, and so are not where the titles are:
-/// they are told apart by two blanks.
+/// The columns after the level mark are as wide as their widest cell, and so do not line up with the titles:
+/// two blanks separate them.
 std::vector<std::string_view> cells_of(std::string_view text) {
     std::vector<std::string_view> cells;
     for (auto at = text.find_first_not_of(' '); at != std::string_view::npos;

@@ -13,7 +13,7 @@
 namespace rdam::causes {
 namespace {
 
-/// Of `anon group { cache-misses, cycles }` and `cache-misses` the events, of which there is one at least.
+/// The events in `anon group { cache-misses, cycles }` or `cache-misses`; never empty.
 std::vector<std::string> events_of(std::string event) {
     const auto open = event.find('{');
     if (open == std::string::npos) return {event.empty() ? "samples" : std::move(event)};
@@ -48,8 +48,8 @@ void add_line(const PerfRow& row, double self, std::vector<LineShare>& lines) {
     lines.push_back(line);
 }
 
-/// Whether an event (`cycles:ppp`, `cpu_core/instructions/`) tells where the program works and not what
-/// disturbs it.
+/// Whether an event (`cycles:ppp`, `cpu_core/instructions/`) shows where the program works, not what disturbs
+/// it.
 bool counts_work(std::string_view event) {
     constexpr std::array<std::string_view, 8> kWork = {"cpu-clock",  "task-clock",   "cycles",   "cpu-cycles",
                                                        "ref-cycles", "instructions", "branches", "samples"};

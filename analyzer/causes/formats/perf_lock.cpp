@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 6> kNumbers = {"acquired",   "contended",
 /// More than any row or name has; without a bound a hostile one would take long.
 constexpr std::size_t kMaxWords = 64;
 
-/// What stands where in a row: numbers, single words, and one name with blanks in it.
+/// The layout of a row: numbers, single words, and one name that may contain blanks.
 struct Titles {
     std::size_t numbers = 0;
     std::size_t words = 0;            ///< "type", "address", "pid" between the numbers and the name
@@ -100,7 +100,7 @@ struct Row {
 };
 
 std::optional<Row> row_in(const std::vector<std::string_view>& words, const Titles& titles) {
-    // A lock's name may have blanks in it: the numbers are what is at the end.
+    // A lock's name may contain blanks: the numbers are at the end.
     std::size_t first = 0;
     if (titles.name_first)
         while (first < words.size()) {
@@ -156,7 +156,8 @@ class LockReader {
         const auto words = words_of(line, kMaxWords);
         if (words.empty()) return true;
         if (words[0].starts_with("0x")) {
-            // Of -v: the call stack of the row above, innermost first; an address without a symbol is alone.
+            // With -v: the call stack of the row above, innermost first. An address without a symbol is the
+            // only word.
             if (words.size() > 1) add_caller(function_of(join(words, 1, words.size())));
             return true;
         }

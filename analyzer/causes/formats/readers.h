@@ -1,4 +1,4 @@
-// The tools whose texts are read, a file for each: whether a text is theirs, and what it says.
+// The tools whose output is read, one file for each: whether a text is the tool's, and its content.
 #pragma once
 
 #include <string_view>

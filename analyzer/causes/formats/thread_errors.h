@@ -31,8 +31,8 @@ class ThreadErrors {
         holds_.add(stacks, milliseconds);
     }
 
-    /// Conflicts, without rows if there are none; locks only if one was held for long: DRD looks for that
-    /// when told to.
+    /// Conflicts, without rows if there are none; locks only if one was held for long: DRD checks this only
+    /// on request.
     std::vector<CauseReport> reports() const;
 
   private:
@@ -48,7 +48,7 @@ class ThreadErrors {
     Kind holds_;
 };
 
-/// `pthread_mutex_lock@*`, `pthread_create@@GLIBC_2.34` without what stands behind the name.
+/// `pthread_mutex_lock@*`, `pthread_create@@GLIBC_2.34` without the version after the name.
 std::string_view without_version(std::string_view function);
 
 /// "Lock on mutex 0x1fff000460 was held during 11 ms (threshold: 10 ms)." → 11; negative: it says no such

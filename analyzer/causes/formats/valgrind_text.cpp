@@ -14,7 +14,7 @@ constexpr std::string_view kHelgrind = "Helgrind, a thread error detector";
 /// Deeper stacks than valgrind ever prints (--num-callers is at most 500) belong to no error.
 constexpr std::size_t kDeepest = 500;
 
-/// What stands behind `==PID== `; nullopt: the line is the program's own.
+/// The text after `==PID== `; nullopt: the line is the program's own.
 std::optional<std::string_view> message_in(std::string_view line) {
     if (!line.starts_with("==")) return std::nullopt;
     const auto end = line.find("==", 2);

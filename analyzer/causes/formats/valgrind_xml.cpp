@@ -25,7 +25,7 @@ ErrorStack stack_of(const pugi::xml_node& node) {
     return stack;
 }
 
-/// Those of the accesses; DRD's segments and Helgrind's thread announcements are deeper or elsewhere.
+/// The stacks of the accesses. DRD's segments and Helgrind's thread announcements are deeper or elsewhere.
 std::vector<ErrorStack> stacks_of(const pugi::xml_node& error) {
     std::vector<ErrorStack> stacks;
     for (const pugi::xml_node& stack : error.children("stack"))

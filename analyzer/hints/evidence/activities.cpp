@@ -38,12 +38,12 @@ class Crowd {
         }
     }
 
-    /// Hands over who was alone when. Once.
+    /// Returns which thread was alone at which time. May be called once.
     Steps any() {
         std::ranges::sort(changes_, {}, &Change::time);
         Intervals any;
         std::size_t count = 0;
-        std::uint64_t numbers = 0;  // Σ of those inside: the number of the one who is alone
+        std::uint64_t numbers = 0;  // Σ over threads inside: the number of a thread that is alone
         std::uint64_t since = 0;
         for (const Change& change : changes_) {
             if (count > 0 && change.time > since) {

@@ -15,7 +15,7 @@ namespace rdam::hints {
 /// not kept have no length, so that nothing has to be cut.
 class KeptTime {
   public:
-    /// Of a run from `run.begin` to `run.end`; nothing if it is of impossible length.
+    /// For a run from `run.begin` to `run.end`; nothing if its length is impossible.
     static std::optional<KeptTime> of(const samples::Windows& windows, const Interval& run);
 
     std::uint64_t operator()(std::uint64_t tsc) const;
@@ -33,7 +33,7 @@ class KeptTime {
 /// All times are kept ones. Immutable, hence thread-safe.
 class Activities {
   public:
-    /// Of a thread in a function.
+    /// One stay of a thread in a function.
     struct Inside {
         std::uint32_t function = 0;
         Intervals times;

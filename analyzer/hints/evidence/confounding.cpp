@@ -25,7 +25,7 @@ std::vector<Placed> in_order_of_value(std::span<Moment> calls) {
     return placed;
 }
 
-/// Of the calls of one stratum.
+/// For the calls of one stratum.
 double of_stratum(std::span<Moment> moments) {
     const std::vector<Placed> calls = in_order_of_value(moments);
     const std::size_t in_class = std::max(calls.size() / kMaxConfoundingClasses, kMinInClass);
@@ -33,7 +33,7 @@ double of_stratum(std::span<Moment> moments) {
     const auto n = static_cast<double>(calls.size());
     if (ends.size() < 2) return 0;
     double within = 0;  // of the squares, if the calls of a class were anywhere: n · (n² − 1) / 12 for all
-    double least = 0;   // … if those of each class came one behind the other
+    double least = 0;   // … if the calls of each class were consecutive
     std::size_t begin = 0;
     for (const std::size_t end : ends) {
         const auto size = static_cast<double>(end - begin);

@@ -14,8 +14,8 @@ struct Moment {
     double weight = 1;        ///< how much the call matters
 };
 
-/// How well the variable tells when a call was made, 0…1: 1 if its values, or about equal ones, are each
-/// there at one time only, as those of a counter; about 0 if each is there at all times.
+/// How well the variable predicts the time of a call, 0…1: 1 if each value, or about equal values, occur at
+/// one time only, like those of a counter; about 0 if each occurs at all times.
 ///
 /// A correlation ratio (K. Pearson, On the general theory of skew correlation, 1905) of the order in time by
 /// classes of the value, less what chance makes of it, as a share of what classes of these sizes can reach.

@@ -23,12 +23,12 @@ namespace rdam::hints {
 /// A call, as far as this is concerned.
 struct Loss {
     double lost = 0;
-    double weight = 1;          ///< it stands for so many
+    double weight = 1;          ///< the number of calls it represents
     std::uint32_t stratum = 0;  ///< only calls of one stratum are compared with one another
     std::uint64_t value = 0;    ///< of the variable; order means something
 };
 
-/// Strata with fewer calls tell nothing: their loss stays unexplained.
+/// Strata with fewer calls say nothing: their loss stays unexplained.
 inline constexpr std::size_t kMinInStratum = 20;
 
 /// A class of fewer calls has a minimum that says nothing of the rest of them.

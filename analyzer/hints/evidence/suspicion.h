@@ -23,15 +23,15 @@ struct Suspicion {
     double lost_ns = 0;                                  ///< Σ weight × lost
     double calls = 0;                                    ///< Σ weight
     double share = 1;                                    ///< of the function's loss that it is about
-    std::vector<score::Explained>* explained = nullptr;  ///< null: nobody asks what little explains
+    std::vector<score::Explained>* explained = nullptr;  ///< null: small explanations are not needed
 };
 
-/// The score that would be left if so much of this part of the loss were explained.
+/// The score that would remain if so much of this part of the loss were explained.
 inline double rdam_left(const Suspicion& suspicion, double explains) {
     return suspicion.row.rdam * (1 - explains * suspicion.share);
 }
 
-/// Of the row's sample. `on_processor`: without what was lost off the processors.
+/// From the row's sample. `on_processor`: without the off-CPU part of the loss.
 Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
                        const Activities& activities, const score::FunctionRow& row, bool on_processor);
 
@@ -41,7 +41,7 @@ inline constexpr double kWorthTelling = 0.5;
 
 using Hints = std::vector<score::Hint>;
 
-/// score::Hint::parameter of what is no parameter.
+/// score::Hint::parameter for variables that are not parameters.
 inline constexpr const char* kReturnValue = "return value";
 inline constexpr const char* kCaller = "caller";
 inline constexpr const char* kCallsInside = "calls inside";

@@ -98,8 +98,8 @@ Explanation explanation_by(const Suspicion& suspicion, const Variable& variable)
     if (!(told > 0)) return {};
     const double known = told / suspicion.lost_ns;
     const double whole = explained(losses);
-    // Among calls of the same time there are few, and what disturbs them is more of what they differ in: they
-    // are asked only where that is needed, and can tell.
+    // There are few calls of the same time, and disturbances account for more of their differences. So they
+    // are compared only if that is necessary and can decide.
     const double with_time = whole > 0 ? goes_with_time(moments_of(timed)) : 0;
     if (with_time < kPartly) return {.share = whole * known};
     const std::vector<Loss> slices = slices_of(timed);

@@ -9,24 +9,24 @@
 
 namespace rdam::hints {
 
-/// Of call number i of the sample; nothing: the call has none, and is left out.
+/// The value for call number i of the sample; nothing: the call has none, and is left out.
 using Variable = std::function<std::optional<std::uint64_t>(std::size_t)>;
 
 struct Explanation {
     double share = 0;  ///< of the loss, 0…1 (explained())
-    /// Each value is there at one time of the run only, so that all that the variable explains the time
-    /// explains as well: which of the two it is cannot be told.
+    /// Each value occurs at one time of the run only, so the time explains everything that the variable
+    /// explains, and the two cannot be distinguished.
     bool or_time = false;
 };
 
-/// A variable that goes with time explains what happens to change with time. One that does so in part is
-/// asked again among calls of the same time, and gets the share that it explains there if that is less than
-/// half as much. Where it hardly varies within short times it cannot be told from the time.
+/// A variable that goes with time explains what happens to change with time. A variable that does so in part
+/// is examined again among calls of the same time, and gets the share that it explains there if that is less
+/// than half as much. If it hardly varies within short times, it cannot be distinguished from the time.
 Explanation explanation_by(const Suspicion& suspicion, const Variable& variable);
 /// Its share.
 double explained_by(const Suspicion& suspicion, const Variable& variable);
 
-/// Of the calls for which `chosen`, half took less; 0 if there are none.
+/// The median of the calls for which `chosen` is true; 0 if there are none.
 double median_ns(const Suspicion& suspicion, const std::function<bool(std::size_t)>& chosen);
 
 /// The share of the lost time that the chosen calls have, and of the calls that they are.

@@ -35,7 +35,7 @@ class Search {
     }
 
   private:
-    /// Of the whole loss. What the other calls lost is not known to have passed while anything ran.
+    /// As a share of the whole loss. It is not known what ran while the other calls lost their time.
     double share_of_slow_calls() const {
         double lost = 0;
         for (const score::ScoredCall& call : suspicion_.row.sample.calls)

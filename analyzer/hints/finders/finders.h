@@ -8,8 +8,8 @@
 
 namespace rdam::hints {
 
-/// `parameter`: the time goes with a parameter, the caller or the return value; `parameter_or_time`:
-/// likewise, but the variable cannot be told from the time of the run; `early_return`: the return value
+/// `parameter`: the time goes with a parameter, the caller or the return value; `parameter_or_time`: the
+/// same, but the variable cannot be distinguished from the time of the run; `early_return`: the return value
 /// separates fast calls from slow ones.
 void find_parameters(const Suspicion& suspicion, Hints& hints);
 /// `parameter`, of two of them or of one and the number of calls so far: only where `hints` has none yet.
@@ -35,8 +35,8 @@ void find_instructions(const Suspicion& suspicion, Hints& hints);
 void find_concurrent_functions(const Suspicion& suspicion, Hints& hints);
 /// `blocked`, `preempted`: the loss is time off the processor.
 void find_off_processor(const Suspicion& suspicion, Hints& hints);
-/// `waits` or `no_parameter`: what was asked of the calls and explains less than half. `hints`: what was
-/// found besides. Needs Suspicion::explained, as the other finders filled it.
+/// `waits` or `no_parameter`: the variables that were examined and explain less than half. `hints`: the other
+/// findings. Needs Suspicion::explained, as the other finders filled it.
 score::Hint unexplained(const Suspicion& suspicion, const Hints& hints);
 /// How much of the loss that was; nothing: too few calls during which context switches were recorded.
 std::optional<score::OffShare> off_share(const Suspicion& suspicion);

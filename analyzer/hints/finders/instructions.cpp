@@ -17,20 +17,20 @@
 namespace rdam::hints {
 namespace {
 
-/// Of the calls of a stratum, those that lost least: they are taken to be undisturbed.
+/// The share of calls of a stratum that lost least and are assumed to be undisturbed.
 constexpr double kUndisturbed = 0.1;
 /// Numbers of instructions that differ by less are the same: processors count interrupts as well, and what
 /// probes execute is not quite the same in all of them.
 constexpr double kAlike = 0.02;
 constexpr double kAlikeInstructions = 32;
 /// More instructions that would take less than this share of the loss, at the pace of the undisturbed calls,
-/// are not the cause of it: who waits for a lock executes some more, too.
+/// are not its cause: waiting for a lock executes some more, too.
 constexpr double kMinPlausible = 0.3;
 
 struct Counted {
     std::size_t call = 0;  ///< in the sample
     double lost = 0;       ///< on the processor, ns
-    double time = 0;       ///< likewise
+    double time = 0;       ///< on the processor, ns
     double instructions = 0;
     double weight = 1;
 
@@ -39,7 +39,7 @@ struct Counted {
 
 using Stratum = std::vector<Counted>;
 
-/// Calls whose instructions are known; those of too few together are left out.
+/// Calls whose instructions are known, without strata of too few calls.
 std::vector<Stratum> strata_of(const Suspicion& suspicion) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Stratum> strata;
     const auto& calls = suspicion.row.sample.calls;
@@ -96,7 +96,7 @@ Standard standard_of(Stratum& stratum) {
     return {median(std::move(instructions)), median(std::move(paces))};
 }
 
-/// What the counted calls of a function come to. Shares are of all that it lost.
+/// The sums over the counted calls of a function. Shares refer to its whole loss.
 struct Findings {
     double known = 0;  ///< lost by calls whose instructions are known
     double plausible =

@@ -24,7 +24,7 @@ OffShares off_shares(const Suspicion& suspicion) {
         lost_ns += call.lost_ns * call.weight;
         const double off = call.blocked_ns + call.preempted_ns;
         if (!(off > 0)) continue;
-        // The fastest calls may have waited as well: only what is beyond them was lost.
+        // The fastest calls may have waited as well: only time beyond theirs was lost.
         const double lost = std::min(off, call.lost_ns) * call.weight;
         shares.blocked += lost * call.blocked_ns / off;
         shares.preempted += lost * call.preempted_ns / off;

@@ -54,7 +54,7 @@ Classes classes_of(const std::string& name, const std::vector<std::uint64_t>& va
     return classes;
 }
 
-/// Those that vary.
+/// The parameters that vary.
 std::vector<Classes> parameters_of(const Suspicion& suspicion) {
     const score::Sample& sample = suspicion.row.sample;
     std::vector<Classes> parameters;

@@ -1,4 +1,4 @@
-// The time goes with a parameter, the caller, what is called inside or the return value.
+// The time depends on a parameter, the caller, the calls inside or the return value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,10 +30,10 @@ struct Asked {
     std::string subject;
     std::string as_key;       ///< how to compare calls with the same value only
     std::string conclusion;   ///< what it means if it explains the loss
-    std::string unless_time;  ///< … if it cannot be told from the time of the run
+    std::string unless_time;  ///< … if it cannot be distinguished from the time of the run
 };
 
-/// Gives what it explains.
+/// Returns the share that the variable explains.
 double judge(const Suspicion& suspicion, const Asked& asked, const Variable& variable, Hints& hints) {
     const Explanation found = explanation_by(suspicion, variable);
     const double left = rdam_left(suspicion, found.share);
@@ -93,8 +93,8 @@ void judge_caller(const Suspicion& suspicion, Hints& hints) {
         [&](std::size_t i) { return suspicion.row.sample.calls[i].caller; }, hints);
 }
 
-/// Where loops are folded calls with more inside are of the same sequence. (Elsewhere they are not, and there
-/// is nothing that could vary.)
+/// If loops are folded, calls with more iterations inside belong to the same sequence. (Otherwise they do
+/// not, and nothing could vary.)
 void judge_loops(const Suspicion& suspicion, Hints& hints) {
     constexpr double kMore = 0.2;
     const auto asked = [](const std::string& name) {
@@ -156,7 +156,7 @@ std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
     return values;
 }
 
-/// One of the common results that tells fast calls from slow ones.
+/// One of the common results that separates fast calls from slow ones.
 struct BestResult {
     std::uint64_t value = 0;
     Explanation found;

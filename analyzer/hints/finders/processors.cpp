@@ -54,8 +54,8 @@ std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const Suspicion& s
     return used;
 }
 
-/// The nodes of which these are all processors that were used, several of each: one alone says as much of
-/// itself as of its node. Empty: there are no such nodes, or others as well.
+/// The nodes if these are all of their processors that were used, several of each: a single one could be
+/// meant instead of its node. Empty: there are no such nodes, or there are other processors as well.
 std::vector<std::uint32_t> as_nodes(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
     std::vector<std::uint32_t> nodes;
     std::size_t told = 0;
@@ -126,7 +126,7 @@ score::Hint migration(const Shares& shares, std::string_view what) {
             .share = shares.lost};
 }
 
-/// Of calls that moved, those that changed the node are told apart if it is they that lost.
+/// Reports migrations between nodes separately if the calls that changed the node lost the time.
 void find_migrations(const Suspicion& suspicion, Hints& hints) {
     constexpr double kNearlyAll = 0.8;
     const auto& calls = suspicion.row.sample.calls;

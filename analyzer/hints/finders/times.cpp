@@ -46,7 +46,7 @@ std::size_t slow_calls(std::span<const Point> points, double lost) {
     return count;
 }
 
-/// The thread's first calls that hold most of its loss; all of them if that is not told by the first tenth.
+/// The thread's first calls that have most of its loss; all of its calls if the first tenth does not.
 struct First {
     double calls = 0;
     double lost = 0;

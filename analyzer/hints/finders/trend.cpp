@@ -69,7 +69,7 @@ bool said_by_parameter(const Hints& hints) {
 }  // namespace
 
 void find_trend(const Suspicion& suspicion, Hints& hints) {
-    constexpr double kSteadily = 0.95;  // two levels, one behind the other, reach 0.87 and some chance
+    constexpr double kSteadily = 0.95;  // two consecutive levels reach 0.87 and some chance
     if (suspicion.row.sample.calls.size() < kSlices * kMinCallsInSlice || said_by_parameter(hints)) return;
     const Means means = means_of(suspicion);
     const double steadily = rises(means);

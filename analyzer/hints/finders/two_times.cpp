@@ -38,9 +38,9 @@ double weight_of(std::span<const Timed> calls) {
     return weight;
 }
 
-/// Where the squares of the logarithms' deviations, those of both parts from their means, are least (N. Otsu,
-/// A threshold selection method from gray-level histograms, IEEE Trans. SMC 9, 1979): the first of the upper
-/// part.
+/// Splits where the sum of the squared deviations of the logarithms from the means of both parts is smallest
+/// (N. Otsu, A threshold selection method from gray-level histograms, IEEE Trans. SMC 9, 1979): returns the
+/// first call of the upper part.
 std::size_t split(std::span<const Timed> calls) {
     double all = 0, sum = 0;
     for (const Timed& call : calls) {

@@ -1,4 +1,4 @@
-// What was asked in vain: a hint may deny no more than that.
+// The variables examined in vain: a hint may exclude no more than these.
 #include <fmt/format.h>
 
 #include <algorithm>

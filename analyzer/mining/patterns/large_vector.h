@@ -17,7 +17,7 @@ class Unwritten : public std::allocator<T> {
     template <class U>
     explicit Unwritten(const Unwritten<U>&) {}
 
-    /// Elements that need no constructor get no value, either: whoever asks for many writes them all.
+    /// Elements that need no constructor are not initialized: a caller that requests many writes all of them.
     template <class U>
     void construct(U* place) {
         ::new (static_cast<void*>(place)) U;

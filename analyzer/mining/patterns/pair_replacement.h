@@ -1,10 +1,10 @@
 // Patterns among siblings: pair replacement as in M. S. Mosli Bouksiaa's thesis, §4.2.5.
 //
-// Stand at the first element and look at the pair made of it and its right neighbour. If that pair occurs at
-// least twice in the whole sequence, counted from left to right without overlap, every such occurrence is
-// replaced by a new meta-event, and one stays where one is; otherwise one goes on to the right, until the
-// end. On a b c b d a b e a b c that gives ab (3 times) and abc (2 times): an occurrence is counted when the
-// meta-event is made, whether or not it disappears inside a larger one later.
+// Start at the first element and look at the pair of it and its right neighbour. If that pair occurs at least
+// twice in the whole sequence, counted from left to right without overlap, replace every such occurrence by a
+// new meta-event and stay; otherwise move on by one, until the end. On a b c b d a b e a b c that gives ab (3
+// times) and abc (2 times): an occurrence is counted when the meta-event is made, whether or not it
+// disappears inside a larger one later.
 //
 // The occurrences of each pair are kept as a list in the order of the sequence. A replacement shortens the
 // sequence by one and changes at most four lists; new pairs contain the new meta-event, are met from left to
@@ -35,9 +35,9 @@ inline constexpr std::uint32_t kFirstMeta = std::uint32_t{1} << 31;
 class ReplacementSink {
   public:
     virtual ~ReplacementSink() = default;
-    /// Before its occurrences are told.
+    /// Called before its occurrences are reported.
     virtual void made(std::uint32_t meta, std::uint32_t left, std::uint32_t right) = 0;
-    /// Meta-event number `meta` now stands for elements `first` to `last` of the sequence.
+    /// Meta-event number `meta` now replaces elements `first` to `last` of the sequence.
     virtual void replaced(std::uint32_t meta, std::uint32_t first, std::uint32_t last) = 0;
 };
 

@@ -57,7 +57,7 @@ void PatternMiner::append(ShapeId shape, const SiblingTime& time) {
         siblings_.times.replace_back(last);
         return;
     }
-    // A longer list cannot be mined at once: at the top level what is in its pieces is found.
+    // A longer list cannot be mined at once: at the top level, the patterns in its pieces are found.
     if (open_.empty() && siblings_.size() + 1 == kFirstMeta) mine_top();
     siblings_.shapes.push_back(shape);
     siblings_.times.push_back(time);
@@ -92,7 +92,7 @@ void PatternMiner::tell(const Occurrence& each, const List& list) {
     sink_.occurred(each.pattern, known && end > begin ? end - begin : 0, known);
 }
 
-/// What is found is told, and kept if there is room for it.
+/// Reports the patterns it finds, and keeps them if there is room.
 void PatternMiner::mine(const List& list, Kept* kept) {
     class Teller : public Numbering {
       public:

@@ -1,5 +1,5 @@
 // The patterns among the siblings of one thread: the calls at its top level, and the children of each
-// distinct sequence (docs/design.md §5).
+// distinct sequence (docs/analyzer.md, point 6).
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class PatternMiner {
     void open() { open_.push_back(siblings_.size()); }
     /// The innermost open call has ended.
     void close(ShapeId shape, std::uint64_t end, std::uint64_t duration, bool timed);
-    /// The `count` innermost open calls never ended; `shapes` are those of abandoned calls of their
-    /// functions, outermost first. As SequenceBuilder::abandon().
+    /// The innermost open calls never ended; `shapes` are the shapes of abandoned calls of their functions,
+    /// outermost first. As SequenceBuilder::abandon().
     void abandon(std::span<const ShapeId> shapes);
     /// Calls are missing at the top level.
     void gap();
@@ -46,7 +46,7 @@ class PatternMiner {
     const PatternStore& patterns() const { return store_; }
 
   private:
-    /// Of all open lists, one after the other; the top level's comes first.
+    /// The siblings of all open lists, one list after the other; the top level's comes first.
     struct Siblings {
         LargeVector<ShapeId> shapes;  ///< of a list that has been mined: nothing of use
         SiblingTimes times;

@@ -9,7 +9,7 @@
 
 namespace rdam::mining {
 
-/// In ticks, on a clock that stands still while the recorder is at work.
+/// In ticks, on a clock that stops while the recorder works.
 struct SiblingTime {
     static constexpr std::uint64_t kUnknown = UINT64_MAX;
 
@@ -49,7 +49,7 @@ class SiblingTimes {
         std::uint32_t begin;  ///< behind the base of its block
         std::uint32_t duration;
     };
-    /// Of a sibling that does not fit into a cell.
+    /// The times of a sibling that do not fit into a cell.
     struct Far {
         std::size_t at = 0;
         SiblingTime time;

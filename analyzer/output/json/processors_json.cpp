@@ -20,7 +20,7 @@ struct Sum {
     }
 };
 
-/// `all` of the sample; it stands for the function's calls and what they lost.
+/// `all` is the sum over the sample, which represents the function's calls and their loss.
 Json sum_json(const Sum& sum, const Sum& all, const score::FunctionRow& row) {
     const double calls = all.calls > 0 ? sum.calls / all.calls : 0;
     const double share = all.lost_ns > 0 ? finite(sum.lost_ns / all.lost_ns) : 0;

@@ -15,7 +15,7 @@ namespace rdam::output {
 namespace {
 
 constexpr std::size_t kWidestLabel = 16;
-/// Of the functions that a tool names and that were not recorded.
+/// How many functions that a tool names, but that were not recorded, are listed.
 constexpr std::size_t kMaxNotRecorded = 3;
 constexpr std::size_t kWidestName = 60;
 
@@ -114,7 +114,7 @@ class CausesWriter {
         return style_.faint(text);
     }
 
-    /// Where the columns come from; those of which the same is to be said share a line.
+    /// Says where the columns come from; columns with the same text share a line.
     void sources() {
         std::string labels;
         for (std::size_t i = 0; i < check_.reports.size(); ++i) {
@@ -143,7 +143,7 @@ class CausesWriter {
         return text;
     }
 
-    /// Empty: there is nothing of that.
+    /// Empty: there are none.
     std::string not_recorded(std::size_t index) const {
         if (!check_.reports[index].disturbs) return {};
         std::vector<std::string> names;

@@ -38,7 +38,7 @@ bool is_windowed(const score::FunctionRow* row) {
     return row != nullptr && row->windowed;
 }
 
-/// A sample is not like a record of every call: it is said which is which.
+/// A sample differs from a record of every call, so the text says which of the two were sampled.
 std::string sampled_text(const score::DiffRow& row) {
     const bool a = is_windowed(row.a), b = is_windowed(row.b);
     if (a && b) return ", both sampled";

@@ -23,7 +23,7 @@ std::string short_command(std::vector<std::string> words) {
     return command_text(words);
 }
 
-/// What tells it from the others: its title, the name that its first thread has given itself, or its command.
+/// What distinguishes it from the others: its title, the name that its first thread has set, or its command.
 std::string what_it_is(const score::Report& report) {
     const trace::ProcessInfo& process = report.process;
     if (!process.title.empty()) return process.title;
@@ -92,7 +92,7 @@ class ProcessesWriter {
                                           more, more == 1 ? "it does" : "they do")));
     }
 
-    /// What several processes have in common is said once.
+    /// Notes that several processes have in common are printed once.
     void notes_of_all() {
         std::vector<const score::Report*> all, shown;
         for (const score::Report& report : processes_.reports)

@@ -19,8 +19,8 @@ const char* heading(const Row& first, bool any_above, bool below_waiting) {
     return below_waiting ? " nothing lost:" : nullptr;
 }
 
-/// `lines`: Table::lines() of `rows`. Scores from the threshold on stand out, but for what waits by design
-/// and what is at its floor; these stand below lines of their own.
+/// `lines`: Table::lines() of `rows`. Scores from the threshold on are highlighted, except for functions that
+/// wait by design and scores at their floor, which follow below lines of their own.
 template <typename Row>
 std::vector<std::string> ranked_lines(const std::vector<std::string>& lines,
                                       const std::vector<std::reference_wrapper<const Row>>& rows,

@@ -18,8 +18,8 @@ std::string Style::wrap(std::string_view code, std::string_view text) const {
 
 namespace {
 
-/// Shortens the cells of a column. Who reads two rows must be able to tell which is which, so where two cells
-/// would come out alike they keep more.
+/// Shortens the cells of a column. A reader must be able to distinguish two rows, so cells that would become
+/// equal keep more.
 void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, std::size_t widest) {
     const auto is_long = [&](const auto& row) { return display_width(row[column]) > widest; };
     if (std::ranges::none_of(rows, is_long)) return;

@@ -16,7 +16,7 @@
 namespace rdam::output {
 namespace {
 
-/// Of the callers of a function those that carry less are summed up, the first one excepted.
+/// A function's callers with smaller shares are summed up, except for the first caller.
 constexpr double kSmallShare = 0.05;
 
 std::string function_name(const score::FunctionRow& row) {

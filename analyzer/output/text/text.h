@@ -14,7 +14,7 @@ struct TextOptions {
     bool sequences = false;  ///< the sequences of each function
     bool verbose = false;    ///< how each function was sampled
     bool color = false;
-    double threshold = score::kWorthALook;  ///< scores from here on stand out
+    double threshold = score::kWorthALook;  ///< scores from here on are highlighted
     std::size_t most_sequences = 10;        ///< of each function
     std::size_t most_callers = 3;           ///< of each function
     std::size_t most_frames = 12;           ///< of each call stack

@@ -143,7 +143,7 @@ std::vector<std::string> texts(const Kind& kind, const score::Report& report) {
     return out;
 }
 
-/// Every text once, with the processes of which it is said.
+/// Every text once, with the processes to which it applies.
 std::vector<SharedNote> by_text(const Kind& kind, Reports reports) {
     std::vector<SharedNote> shared;
     for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -156,7 +156,7 @@ std::vector<SharedNote> by_text(const Kind& kind, Reports reports) {
     return shared;
 }
 
-/// The sum over the processes of which there is something to say.
+/// The sum over the processes that have such a note.
 SharedNote added_up(const Kind& kind, Reports reports, const std::vector<SharedNote>& each) {
     SharedNote sum;
     for (const SharedNote& note : each)

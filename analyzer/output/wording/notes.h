@@ -13,18 +13,18 @@ namespace rdam::output {
 /// One sentence each, most important first; none if all went well. Not made safe for a terminal.
 std::vector<std::string> notes(const score::Report& report);
 
-/// What is said of some processes of several.
+/// A note about some of several processes.
 struct SharedNote {
     std::vector<std::size_t> processes =
         {};  ///< indices into the reports, rising; none: it is about all together
     std::string text;
 };
 
-/// The same of several processes: what differs in its figures only is added up, and a function counts as
-/// never called if none of `all`, of which they are some, has called it.
+/// The same for several processes: notes that differ only in their figures are added up, and a function
+/// counts as never called if none of `all`, which includes these processes, has called it.
 std::vector<SharedNote> notes(Reports reports, Reports all);
 
-/// notes() of one, and what the symbols have to say after they were asked for all frames.
+/// notes() for one process, and the remarks of the symbols after all frames were requested.
 std::vector<std::string> notes(const score::Report& report, const Symbols& symbols);
 
 /// `recording cost 1.3 % of the threads' time (12.3 M calls × 41.0 ns and 3.20 ms of pauses)`, the

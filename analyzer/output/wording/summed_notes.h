@@ -11,8 +11,8 @@ namespace rdam::output {
 /// None is null.
 using Reports = std::span<const score::Report* const>;
 
-/// One sentence about all of the reports, of which there is at least one; empty if there is nothing to say.
-/// Not made safe for a terminal.
+/// One sentence about all of the reports (at least one); empty if there is nothing to say. Not made safe for
+/// a terminal.
 using SummedNote = std::string (*)(Reports);
 
 std::string dropped_note(Reports reports);
@@ -28,16 +28,16 @@ std::string switched_off_note(Reports reports);
 std::string sampling_note(Reports reports);
 std::string few_windows_note(Reports reports);
 
-/// Of context switches: records without room, a recording that was given up, and none at all, the reason of
-/// which does not add up.
+/// About context switches: lost records, a recording that was stopped, and none at all (without the reason,
+/// which does not add up).
 std::string lost_switches_note(Reports reports);
 std::string stopped_switches_note(Reports reports);
 std::string no_switches_note(const score::Report& report);
 
-/// Of a program with more threads at work than processors.
+/// About programs with more busy threads than processors.
 std::string crowding_note(Reports reports);
 
-/// Of functions that none of them has called.
+/// About functions that none of the processes has called.
 std::string never_called_note(Reports reports);
 
 }  // namespace rdam::output

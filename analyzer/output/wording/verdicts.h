@@ -1,4 +1,4 @@
-// What comparisons come to, in words.
+// The results of comparisons, in words.
 #pragma once
 
 #include "analyzer/causes/cross_check.h"

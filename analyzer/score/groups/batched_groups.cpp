@@ -71,7 +71,7 @@ void BatchedGroups::work_off() {
     answers_.clear();
 }
 
-/// What a call needs next is asked for, and others are at work until it has come.
+/// Prefetches what a call needs next, and processes other calls until it has arrived.
 void BatchedGroups::work_off(std::span<BatchedCall> calls) {
     constexpr std::size_t kWait = 8;
     constexpr std::size_t kSteps = 5;

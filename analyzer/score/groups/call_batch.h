@@ -1,6 +1,6 @@
-// Calls on their way to hundreds of thousands of groups, put off until there are many of them. Groups that
-// are near each other by their hash are worked off together, so that what is known of them stays in a cache
-// meanwhile, and is near each other in memory because it was made together.
+// Calls on their way to hundreds of thousands of groups, deferred until there are many. Groups with close
+// hashes are processed together, so that their data stays in a cache meanwhile, and is close together in
+// memory because it was created together.
 #pragma once
 
 #include <algorithm>
@@ -53,18 +53,17 @@ class CallBatch {
         return (partition.used == block_calls_ && blocks_used_ == blocks_) || keys_.size() > most_keys_;
     }
     std::uint32_t size() const { return size_; }
-    /// To be filled by the caller, but for `key` and `order`; `marks` are to be added to. Only where it is
-    /// not full.
+    /// The caller fills it, except for `key` and `order`, and adds to `marks`. The batch must not be full.
     BatchedCall& push(std::uint64_t group_hash, std::span<const std::uint64_t> keys);
 
-    /// Of a call of the batch that has not found its group yet.
+    /// The keys of a call in the batch that has not found its group yet.
     std::span<const std::uint64_t> keys(const BatchedCall& call) const {
         if (!call.is(BatchedCall::kKeys)) return {&call.key, call.is(BatchedCall::kOneKey) ? 1U : 0U};
         return {keys_.data() + call.key + 1, keys_[call.key]};
     }
 
-    /// `use` gets all calls as spans of BatchedCall; those of one group in the order of push(), those of the
-    /// same highest bits of the hash one after the other. Afterwards it is empty.
+    /// `use` gets all calls as spans of BatchedCall: calls of one group in the order of push(), calls with
+    /// the same highest bits of the hash one after the other. Afterwards the batch is empty.
     template <class Use>
     void drain(const Use& use) {
         for (const Partition& partition : partitions_) {

@@ -1,6 +1,6 @@
-// Calls on their way to their groups. Where there are hundreds of thousands of groups, nothing of the next
-// call's is in a cache: what it needs is asked for in steps, and other calls are at work until it has come.
-// For calls that cannot be put off (batched_groups.h).
+// Calls on their way to their groups. With hundreds of thousands of groups, none of the next call's data is
+// in a cache: it is prefetched in steps while other calls are processed. For calls that cannot be deferred
+// (batched_groups.h).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace rdam::score {
 
 struct QueuedCall {
     calls::Call call;              ///< without `last`
-    std::uint64_t end = 0;         ///< its time-stamp
+    std::uint64_t end = 0;         ///< its timestamp
     std::uint64_t group_hash = 0;  ///< mining::SequenceStore::group_hash
     mining::ShapeId shape = 0;
     mining::GroupId group = 0;             ///< from the first step on
@@ -30,8 +30,7 @@ class CallQueue {
   public:
     static constexpr std::size_t kSteps = 4;
 
-    /// To be filled by the caller, except for what is in `keys`, which is to be assigned; then comes
-    /// advance(), flush() or pop().
+    /// The caller fills it, and assigns to `keys`; then it calls advance(), flush() or pop().
     QueuedCall& push() { return calls_[pushed_++ % kRoom]; }
 
     /// The call that was pushed last goes no further. It may be looked at until the next push().

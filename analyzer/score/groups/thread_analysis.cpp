@@ -66,7 +66,7 @@ void ThreadAnalysis::consume(std::span<const trace::Event> events) {
     out_->events += events.size() - (matcher_.counts().pauses - pauses);
 }
 
-/// A program is slower in windows, by what is told here.
+/// A program is slower in windows, by the overhead noted here.
 void ThreadAnalysis::note_overhead(std::span<const trace::Event> events) {
     for (const trace::Event& event : events) {
         if (event.kind == trace::EventKind::pause)
@@ -89,7 +89,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     builder_.set_repeats(settings_.loop_rests.repeats(enter));
     const std::uint32_t cluster = cluster_of(enter, weight);
     if (samples_wanted()) note_inside(enter.function);
-    // Made in its place: a copy would have to wait for what was just written.
+    // Constructed in place: a copy would have to wait for the data just written.
     OpenCall& call = open_.emplace_back();
     call.caller = enter.caller;
     call.weight = weight;
@@ -132,8 +132,8 @@ GroupTimes& ThreadAnalysis::windowed_times(GroupTimes& times, const QueuedCall& 
     return times;
 }
 
-/// A call of `function` begins inside those that are open. One that is sampled in windows is not there for
-/// the calls around it, and what it calls is called by them.
+/// A call of `function` begins inside the open calls. A call that is sampled in windows does not exist for
+/// the calls around it: they count as the callers of its children.
 void ThreadAnalysis::note_inside(std::uint32_t function) {
     if (is_windowed(function)) return;
     for (std::size_t i = open_.size(); i-- > 0;) {
@@ -148,7 +148,7 @@ void ThreadAnalysis::note_inside(OpenCall& parent) const {
     std::uint64_t keys = mining::kHashSeed;
     for (const std::uint64_t value : key_values_)
         keys = mining::hash_mix(keys, value);
-    // How often a loop calls is not a matter of keys, and deep ones would not tell it.
+    // The number of calls in a loop is not a key, and deep keys would not show it.
     if (settings_.sequences.fold_loops && keys == parent.last_keys) return;
     parent.last_keys = keys;
     parent.inside_keys = mining::hash_mix(parent.inside_keys, keys);

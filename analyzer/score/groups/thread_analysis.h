@@ -1,4 +1,4 @@
-// What the events of one thread come to: its calls, sorted into groups of the same sequence.
+// Turns the events of one thread into calls, sorted into groups of the same sequence.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ struct FunctionIdentity {
     std::string module;
     std::string name;
     std::string
-        file;  ///< of the source; empty unless several functions of some report need it to be told apart
+        file;  ///< of the source; empty unless several functions of some report can only be told apart by it
 
     auto operator<=>(const FunctionIdentity&) const =
         default;  // NOLINT(modernize-use-nullptr): there is none
@@ -22,7 +22,7 @@ struct FunctionIdentity {
 /// Static functions of one module may share a name; lines change from build to build, files seldom.
 class FunctionIdentities {
   public:
-    /// To be told of all reports first.
+    /// Must be called with all reports first.
     void look_at(const Report& report);
 
     /// `module` instead of the row's own.

@@ -1,4 +1,4 @@
-// The order in which functions are shown: what is worth a look comes first.
+// The order in which functions are shown: those worth a look come first.
 #pragma once
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct RecordingCost {
     bool idle_machine = false;  ///< … if no other program had the processors, which is not known
 };
 
-/// Beyond that a run was mostly recording, and what is left of it is less than the error of its cost.
+/// Above this the run was mostly recording, and the rest is less than the error of the cost.
 inline constexpr double kMostTold = 10;
 
 /// What the recorder cost one thread.
@@ -32,11 +32,11 @@ struct ThreadCost {
     double stretch = 1;  ///< how long it took to get a nanosecond of a processor, which others had as well
 };
 
-/// Of a run of `duration_ns` in which so many threads were on processors or waited for one at a time, on
-/// average (0: not known). Others would have taken their share of what the recorder did not do, too. The run
-/// is taken to be longer by what its most burdened thread was held up, or, where that is more, by what all of
-/// them were, spread over as many: threads that wait for one another do one after the other what the recorder
-/// adds to each.
+/// For a run of `duration_ns` in which so many threads on average were on a processor or waited for one at
+/// the same time (0: not known). Without the recorder, other programs would also have taken their share of
+/// the time. The run is taken to be longer by what its most burdened thread was held up, or, where that is
+/// more, by what all of them were, spread over as many: threads that wait for one another do one after the
+/// other what the recorder adds to each.
 RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double duration_ns, double at_a_time);
 
 }  // namespace rdam::score

@@ -1,7 +1,7 @@
 // The answers of an analysis, ready to be shown. Times are in nanoseconds, scores are shares of a thread's
 // life.
 //
-// Definitions (sources: M. S. Mosli Bouksiaa, thesis, ch. 4; docs/design.md §5). For one thread with life T
+// Definitions (sources: M. S. Mosli Bouksiaa, thesis, ch. 4; docs/analyzer.md). For one thread with life T
 // and one group of calls with durations d:
 //
 //     lost = Σ (d − min d)        RDAM = lost / T        0 ≤ RDAM < 1
@@ -42,7 +42,7 @@ struct OffCpuRow {
     double recorder_ns = 0;   ///< … that the recorder's own threads had
     double crowded_ns = 0;    ///< … that other threads of the program had
     std::uint64_t switches = 0;
-    std::uint64_t preemptions = 0;  ///< those of them by which a processor was taken away
+    std::uint64_t preemptions = 0;  ///< the number of them that took away a processor
 };
 
 struct ThreadRow {
@@ -81,7 +81,7 @@ struct Hint {
     std::string concurrent_function = {};      ///< of the kind `concurrent`
     std::optional<std::uint32_t> concurrent_thread =
         {};                                    ///< tid of the thread inside it, if nearly always the same
-    std::optional<std::uint32_t> thread = {};  ///< … tid of who lost nearly all, if it is one
+    std::optional<std::uint32_t> thread = {};  ///< … tid of the thread that lost nearly all, if there is one
 };
 
 /// One sequence over all threads, recursive calls included. Only those that occur twice or more in some
@@ -109,8 +109,8 @@ struct StackRow {
     bool truncated = false;
 };
 
-/// A place from which the function was called. Of a function's callers the losses add up to its own, but for
-/// those of calls whose caller is not known.
+/// A place from which the function was called. The losses of a function's callers add up to its own, except
+/// for calls whose caller is not known.
 struct CallerRow {
     std::uint64_t address = 0;  ///< return address
     std::uint64_t calls = 0;    ///< as FunctionRow::occurrences
@@ -118,8 +118,8 @@ struct CallerRow {
     double share = 0;           ///< of the function's lost_ns; 0 if nothing was lost
 };
 
-/// A call of a function's sample, with what it has come to. `group` is that of the report: calls of one
-/// sequence, which are compared within each thread.
+/// A call of a function's sample, with its results. `group` is the report's: calls of one sequence, which are
+/// compared within each thread.
 struct ScoredCall : samples::SampledCall {
     double duration_ns = 0;    ///< net
     double lost_ns = 0;        ///< as it counts in FunctionRow::lost_ns
@@ -128,7 +128,7 @@ struct ScoredCall : samples::SampledCall {
     std::uint32_t thread = 0;  ///< index into Report::threads
 };
 
-/// Of all threads; outermost scored calls.
+/// Outermost scored calls of all threads.
 struct Sample {
     std::vector<ScoredCall> calls;
     std::size_t words_per_call = 0;
@@ -245,7 +245,7 @@ struct FunctionRow {
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains
     std::optional<HotLine> hot_line = {};    ///< if another tool tells it; analyzer/causes fills it
 
-    /// Whether `occurrences`, and those of `threads`, are estimates.
+    /// Whether `occurrences`, here and in `threads`, are estimates.
     bool estimates_occurrences() const { return sampled && !counted; }
 };
 

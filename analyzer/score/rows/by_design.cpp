@@ -17,7 +17,7 @@ std::string known_reason(const trace::FunctionInfo& function) {
     return known != nullptr ? known->by_design : std::string{};
 }
 
-/// Of the recorded function that holds this return address.
+/// The reason for the recorded function that contains this return address.
 std::string reason_at(const trace::TraceInfo& info, std::uint64_t address) {
     for (const trace::FunctionInfo& function : info.functions) {
         if (!function.waits || function.object >= info.objects.size()) continue;

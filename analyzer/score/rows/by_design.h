@@ -1,4 +1,4 @@
-// What functions wait for that are there to wait.
+// What functions wait for whose purpose is to wait.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ struct Sums {
     double time = 0;       ///< Σ of the outermost calls' durations
     double few_time = 0;   ///< those in sequences with few occurrences
     double outermost = 0;  ///< scored outermost calls
-    Distribution flat;     ///< all of them that stand for themselves
+    Distribution flat;     ///< all calls that count for themselves
     Distribution flat_in_windows;
     std::vector<double> lost_in_clusters;
     ClusterSums clusters;          ///< of the outermost calls in windows
@@ -95,7 +95,7 @@ void add_window_variance(Sums& sums) {
     sums.loss.add_variance(variance);
 }
 
-/// Of Σ (time − m · calls) over all calls, for what the windows leave to chance.
+/// The variance of Σ (time − m · calls) over all calls caused by sampling in windows.
 double cluster_variance(const Sums& sums, double m) {
     if (sums.estimate == nullptr) return 0;
     std::vector<double> y(sums.estimate->clusters());
@@ -104,7 +104,7 @@ double cluster_variance(const Sums& sums, double m) {
     return sums.estimate->variance(y);
 }
 
-/// `typical`: those of `all` that are not a selection of moments.
+/// `typical`: the calls of `all` that were not selected by time.
 void fill_times(const RowContext& context, const Distribution& all, const Distribution& typical, double calls,
                 FunctionRow& row) {
     row.outermost = rounded(calls);
@@ -222,8 +222,8 @@ void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums
     row.threads.push_back(entry);
 }
 
-/// A call that is recorded takes longer than one that is not: what the sample stands for cannot have taken
-/// longer than its thread has lived.
+/// A recorded call takes longer than an unrecorded one, so the estimate is limited: it cannot exceed the life
+/// of the thread.
 double time_at_most(const Sums& sums, double life) {
     const bool estimated = sums.estimate != nullptr || sums.sampling_variance > 0;
     return estimated ? std::min(sums.time, life) : sums.time;

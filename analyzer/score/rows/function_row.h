@@ -46,8 +46,8 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
 /// What is to be made of the losses of a function in one thread.
 struct ThreadLoss {
     double dependence = 1;  ///< the variance as a multiple of that of independent calls
-    /// The part of them that is said: an estimate cannot be more than the thread's life, and of a thread in
-    /// which too little was seen (`unknown`) there is none.
+    /// The part of them that is reported: an estimate cannot exceed the thread's life, and there is none for
+    /// a thread in which too little was seen (`unknown`).
     double said = 1;
     bool unknown = false;
 };
@@ -77,7 +77,7 @@ double share(double lost, double life);
 /// An estimated number of calls.
 std::uint64_t rounded(double calls);
 
-/// What is left of an estimate with this variance as a lower bound (kBoundErrors).
+/// The lower bound for an estimate with this variance (kBoundErrors).
 double lower_bound(double estimate, double variance);
 
 }  // namespace rdam::score

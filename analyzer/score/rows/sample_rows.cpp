@@ -51,7 +51,7 @@ void add_slow_calls(const RowContext& context, const std::vector<std::vector<Gro
     }
 }
 
-/// Of all threads.
+/// Over all threads.
 std::vector<std::uint32_t> repeated_in(const RowContext& context, std::uint32_t function) {
     std::vector<std::uint32_t> repeated;
     for (const auto& thread : context.threads)

@@ -33,9 +33,9 @@ class ThreadCallers {
     std::vector<CallerSums*> known_;  // by number
 };
 
-/// Of one group in one thread. Against the plain minimum each caller's part is exact. Against other baselines
-/// it is not known which of its calls were below: the callers share what the group lost by what each exceeds
-/// the baseline in sum, if it does. Each call's loss counts `weight` times.
+/// For one group in one thread. With the plain minimum as baseline, each caller's part is exact. With other
+/// baselines it is not known which of its calls were below: the callers share the group's loss in proportion
+/// to the amounts by which their sums exceed the baseline. Each call's loss counts `weight` times.
 void add_lost(const GroupTimes& times, const Base& base, double weight, ThreadCallers& callers) {
     if (times.outermost().count() == 0) return;
     const double lost = weight * score::lost(times.outermost(), base);

@@ -11,8 +11,8 @@
 
 namespace rdam::score {
 
-/// In two parts: calls that stand for themselves, and, of a function that is sampled in windows, those in
-/// windows, each of which stands for several (WindowEstimate). Refers to the group, which must outlive it.
+/// Calls in two parts: those that count for themselves and, if the function is sampled in windows, those in
+/// windows, each of which represents several (WindowEstimate). Refers to the group, which must outlive it.
 class PartCalls {
   public:
     enum class Which : std::uint8_t { outermost, all };
@@ -36,7 +36,7 @@ class PartCalls {
     /// With what varies from run to run, and without variance(), which is for the whole function to add.
     Loss loss(const Base& base) const;
 
-    /// Of lost(), for what the sample of call trees and the windows leave to chance.
+    /// The variance of lost() caused by sampling call trees and windows.
     double variance(const Base& base) const { return tree_variance(base) + window_variance(base); }
     double tree_variance(const Base& base) const;
     double window_variance(const Base& base) const;
@@ -66,7 +66,7 @@ class PartCalls {
     Calls sample_;
 };
 
-/// Of all threads.
+/// Over all threads.
 Least process_least(const std::vector<ThreadGroup>& parts, PartCalls::Which which);
 
 }  // namespace rdam::score

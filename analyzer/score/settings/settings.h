@@ -29,7 +29,7 @@ struct Selection {
     bool asks_for_a_part() const { return has_window() || !threads.empty() || !functions.empty(); }
 };
 
-/// What is said of functions by name.
+/// Settings for functions, by name.
 struct NamedRules {
     std::vector<std::string> keys = {};     ///< `function:parameter`: tells sequences apart
     std::vector<std::string> no_keys = {};  ///< `function:parameter`: does not, though it would by default

@@ -151,7 +151,7 @@ void Distribution::for_each(const Use& use) const {
 }
 
 double Distribution::lost_from(std::uint64_t sum, std::uint64_t count, double base) {
-    // Exact for a whole base. With others, what is no more than rounding is nothing.
+    // Exact for an integer base. With others, a loss no larger than rounding errors is 0.
     constexpr double kRounding = 1e-13;
     const double whole = std::floor(base);
     const std::uint64_t least = saturating_product(count, static_cast<std::uint64_t>(whole));

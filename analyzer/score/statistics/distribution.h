@@ -29,7 +29,7 @@ class Distribution {
     void add(std::uint64_t value, std::uint64_t times = 1);
     /// Afterwards as if every value of `other` had been added here.
     void merge(const Distribution& other);
-    /// No value will be added for some time: what is asked of it takes less from now on.
+    /// No value will be added for some time: queries take less time from now on.
     void seal();
     /// add(value) is about to be called, and its memory is rather in no cache.
     void prefetch(std::uint64_t value) const;
@@ -50,7 +50,7 @@ class Distribution {
     double lost_above(double base) const;
     /// Σ (value − base), or 0 if that is less.
     double lost_from(double base) const { return lost_from(sum_, count_, base); }
-    /// Of `count` values of this sum.
+    /// For `count` values with this sum.
     static double lost_from(std::uint64_t sum, std::uint64_t count, double base);
     /// Mean square of the deviations from the mean.
     double variance() const;

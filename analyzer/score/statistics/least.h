@@ -41,10 +41,9 @@ class Least {
     /// The least value besides one that is min(); equal to it if several are; kNone where there is none.
     std::uint64_t second() const { return min_count_ > 1 ? min_ : next_; }
 
-    /// What the fastest took, as well as a clock can tell that moves `step` at a time (0: not known): work
-    /// that takes equally long each time falls on two neighbouring steps, and the mean of those is right
-    /// where the lower one is too low by up to a step.
-    /// 0 if there are none.
+    /// The duration of the fastest call, as precisely as a clock that moves `step` at a time can tell (0: not
+    /// known): work that takes equally long each time falls on two neighbouring steps. Their mean is right,
+    /// and the lower one is too low by up to a step. 0 if there are none.
     double fastest(std::uint64_t step) const {
         if (empty()) return 0;
         const auto least = static_cast<double>(min_);

@@ -9,7 +9,7 @@ namespace rdam::score {
 
 /// A minimum of fewer occurrences is not trusted (`lower_bound`).
 inline constexpr std::uint64_t kFewOccurrences = 30;
-/// Of fewer than these it cannot be said that the fastest stands alone: any two are some way apart.
+/// With fewer values, it cannot be said that the fastest is an outlier: any two are some distance apart.
 inline constexpr std::uint64_t kMinCompared = 8;
 
 /// What the calls of a sequence in a thread are compared with.
@@ -55,7 +55,7 @@ double lost(const Distribution& calls, const Base& base);
 /// not below 0. The lone call of its group is taken to have lost anything up to its whole time.
 class Loss {
   public:
-    /// Of a group, where its distribution is not kept.
+    /// A group whose distribution is not kept.
     struct Group {
         double count = 0;
         double lost = 0;
@@ -67,12 +67,12 @@ class Loss {
     void add(const Group& group, bool base_is_minimum);
     void add(const Loss& other);
     void add(const Distribution& calls, const Base& base);
-    /// Of an estimate from a sample.
+    /// Adds the variance of an estimate from a sample.
     void add_variance(double variance) { variance_ += variance; }
     double variance() const { return variance_; }
-    /// Of calls that are not independent.
+    /// For calls that are not independent.
     void scale_variance(double factor) { variance_ *= factor; }
-    /// Of as many times the calls.
+    /// Becomes the loss of `factor` times as many calls.
     void multiply(double factor);
 
     double lost() const { return lost_; }

@@ -60,7 +60,7 @@ class PackedValues {
                 data<std::uint64_t>()[at] = value;
         }
     }
-    /// Of 2 bytes each.
+    /// Values of 2 bytes each.
     std::uint16_t* begin() { return data<std::uint16_t>(); }
     std::uint16_t* end() { return data<std::uint16_t>() + size_; }
     const std::uint16_t* begin() const { return data<std::uint16_t>(); }

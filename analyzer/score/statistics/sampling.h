@@ -36,15 +36,15 @@ struct FunctionSampling {
     Spread times;      ///< of the scored outermost calls
 };
 
-/// Likewise of one of its groups, if any of that one's calls was sampled.
+/// The same for one of its groups, if any of the group's calls was sampled.
 struct GroupSampling {
-    /// Of the scored outermost calls. For a function with several groups in a tree the sum of their variances
-    /// is not below that of their sum (Cauchy and Schwarz).
+    /// For the scored outermost calls. If a function has several groups in a tree, the sum of their variances
+    /// is not below the variance of their sum (Cauchy–Schwarz).
     Spread outermost;
     Spread all;  ///< the inner calls of a recursion too; of this group alone
 };
 
-/// Sums of the tree that is being read, and what they come to.
+/// Sums over the tree that is being read, and their results.
 class TreeSums {
   public:
     explicit TreeSums(std::size_t functions) : functions_(functions) {}

@@ -63,7 +63,7 @@ class CallerTable {
 
     bool empty() const { return size_ == 0; }
 
-    /// Of the same address, with whatever is known of it already.
+    /// Adds the entry to what is already known of the same address.
     void add(const CallerEntry& more) {
         const std::uint32_t place = place_of(more.caller);
         Cell& cell = cells()[place];
@@ -118,7 +118,7 @@ class CallerTable {
         return a > UINT64_MAX - b ? UINT64_MAX : a + b;
     }
 
-    /// Of a table for so many, in bytes.
+    /// The size in bytes of the index for so many cells.
     static std::size_t index_size(std::size_t cells) {
         return cells <= kFew ? 0 : 2 * cells * (cells <= kFewForBytes ? 1 : sizeof(std::uint32_t));
     }

@@ -16,13 +16,13 @@ namespace rdam::score {
 /// By function and position in ResolvedSettings::candidates.
 using GivenUp = std::vector<std::vector<bool>>;
 
-/// Of one thread. Not thread-safe.
+/// For one thread. Not thread-safe.
 class CandidateKeys {
   public:
     /// `settings` must outlive it.
     explicit CandidateKeys(const ResolvedSettings& settings);
 
-    /// A function is left so many whatever the others take.
+    /// The number of groups guaranteed to each function, whatever the others take.
     static constexpr std::size_t kFewGroups = 64;
 
     bool wanted() const { return !settings_.candidates.empty(); }

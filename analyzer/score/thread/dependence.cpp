@@ -38,7 +38,8 @@ double of_neighbours(std::span<const double> parts) {
     return squares / static_cast<double>(2 * pairs);
 }
 
-/// Of the estimate of their sum (call_sample.h): a call that was sure to be drawn adds nothing.
+/// The variance of the estimate of their sum (call_sample.h). A call that was certain to be drawn adds
+/// nothing.
 double sampling_variance(std::span<const LossAt> calls) {
     double variance = 0;
     for (const LossAt& call : calls)

@@ -37,7 +37,7 @@ inline constexpr std::size_t kMinOverTime = 64;
 /// What the calls of each group are compared with, in ticks.
 using GroupBases = std::vector<std::pair<const GroupTimes*, double>>;
 
-/// Of the calls of a sample, against the base of their groups; calls of other groups are left out.
+/// The losses of the calls of a sample, against the base of their groups. Calls of other groups are left out.
 std::vector<LossAt> losses_of(const samples::CallSample& sample, std::span<const GroupTimes> groups,
                               GroupBases bases);
 

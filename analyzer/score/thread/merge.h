@@ -24,8 +24,8 @@ struct MergedGroups {
     std::vector<std::vector<ThreadGroup>> threads;  ///< by group; in the order of the threads
     std::vector<std::vector<mining::GroupId>> of_function;
 
-    /// Group by group of a function, in the order of their numbers. What is known of them is rather in no
-    /// cache: it is asked for some groups ahead.
+    /// Group by group of a function, in the order of their numbers. Their data is usually in no cache: it is
+    /// prefetched some groups ahead.
     template <class Use>
     void for_each_group(std::uint32_t function, const Use& use) const {
         constexpr std::size_t kAhead = 8;
@@ -44,8 +44,8 @@ struct MergedGroups {
     std::vector<std::vector<mining::ShapeId>> shape_numbers;  ///< by thread and its own number
 };
 
-/// The number that a shape of one store has in another; `numbers` are those of its children. With
-/// `fold_loops` neighbours that are the same count once. `runs`: scratch.
+/// The number that a shape of one store has in another; `numbers` are the numbers of its children. With
+/// `fold_loops`, equal neighbours count once. `runs`: scratch.
 mining::ShapeId translate_shape(const mining::SequenceStore& from, const mining::Shape& shape,
                                 std::span<const mining::ShapeId> numbers, bool fold_loops,
                                 mining::SequenceStore& into, std::vector<mining::Run>& runs);

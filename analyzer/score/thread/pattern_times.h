@@ -12,7 +12,7 @@ namespace rdam::score {
 
 struct PatternCalls {
     std::uint64_t occurrences = 0;
-    Distribution times;  ///< of those of which all calls were seen to begin and end at possible times; ticks
+    Distribution times;  ///< of those whose calls all begin and end at possible times; ticks
 };
 
 /// Not thread-safe.

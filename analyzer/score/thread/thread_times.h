@@ -62,8 +62,8 @@ class alignas(64) GroupTimes {
     /// No call will be added for some time.
     void seal();
 
-    // add(call, caller) is about to be called, and the group is rather in no cache: these in turn, each when
-    // what the one before asked for has come.
+    // For an imminent add(call, caller) whose group is probably in no cache: call these in turn, each when
+    // the data requested by the one before has arrived.
     void prefetch() const {
         const auto* const line = reinterpret_cast<const char*>(this);
         __builtin_prefetch(line, 1);
@@ -144,9 +144,9 @@ struct ThreadTimes {
     TreeSums sampling;
     ThreadWindows sampling_windows;
     tsl::robin_map<std::uint32_t, WindowedCalls> windowed;  ///< by function; those with calls
-    /// Of a function that is sampled in windows.
+    /// For a function that is sampled in windows.
     const WindowedCalls& windowed_calls(std::uint32_t function) const;
-    /// Of the outermost scored calls, by function; empty if none was asked for.
+    /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};
     std::optional<OffCpuTimes> off_cpu;  ///< nothing: not recorded

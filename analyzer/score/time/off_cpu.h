@@ -21,7 +21,7 @@ struct OffCpuTimes {
     std::uint64_t preemptions = 0;
 };
 
-/// Of the parts that lie in `range`. `intervals` as calls::Absences::thread() gives them.
+/// The sums over the parts in `range`. `intervals` as returned by calls::Absences::thread().
 OffCpuTimes sum_off_cpu(std::span<const trace::OffCpu> intervals, const TickRange& range);
 
 }  // namespace rdam::score

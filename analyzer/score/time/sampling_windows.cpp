@@ -9,7 +9,8 @@ namespace {
 /// The cost of a probe was measured where nothing disturbed it. In a program with caches of its own it is
 /// higher, by a quarter where processors are busy.
 constexpr double kCostError = 0.25;
-/// Where the probes are most of what was seen nothing is said of the function: its durations are theirs, too.
+/// If most of the time seen is that of probes, nothing is reported about the function: its durations include
+/// them.
 constexpr double kMaxError = 0.5;
 /// The least of a window that is believed to be the program's own time, should the costs be overestimated.
 constexpr double kMinOwn = 0.02;
@@ -216,7 +217,7 @@ WindowEstimate WindowEstimate::by_calls(const ThreadWindows& windows, TickRange 
     return estimate;
 }
 
-/// What the recorder took of the windows is not the program's own time. Returns what it took since the
+/// Time that the recorder took in windows is not the program's own. Returns the time it took since the
 /// function is sampled.
 double WindowEstimate::take_out(const ThreadWindows& windows, bool from_the_start) {
     double taken = 0;
@@ -248,8 +249,8 @@ double WindowEstimate::calls_variance(const WindowedCalls& recorded) const {
 bool WindowEstimate::enough(std::size_t clusters_with_calls) const {
     if (left_ <= kNegligibleLife * whole_) return true;
     if (clusters_with_calls > 0 && mostly_probes_) return false;
-    // Of what is not called any more nothing is seen, and many windows without a call are an answer, where it
-    // is not known that there were calls between them.
+    // A function that is no longer called is not seen. Many windows without a call are an answer, unless
+    // calls between them are known.
     const bool none = clusters_with_calls == 0 && !counted_;
     return seen_ >= kFewWindows && (none || clusters_with_calls >= kFewWindows);
 }
@@ -266,7 +267,7 @@ double WindowEstimate::variance(std::span<const double> y) const {
         squares += rest * rest;
     }
     const auto n = static_cast<double>(seen_);
-    // Nothing is left to chance where the windows are all there is.
+    // There is no sampling error if the windows cover everything.
     const double left_out = 1 - 1 / expansion_;
     const double of_expansion = expansion_ * sum * error_;
     return std::max(expansion_ * expansion_ * squares * n / (n - 1) * left_out, 0.0) +

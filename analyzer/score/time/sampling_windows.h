@@ -1,7 +1,8 @@
-// Functions that are sampled in windows: which calls are a sample of which time, and how they stand for all.
+// Functions that are sampled in windows: which calls are a sample of which time, and how to estimate all
+// calls from them.
 //
-// The calls of one window are not independent of each other: windows are clusters of unequal sizes. What
-// calls came to in all of a thread's life is estimated by the ratio to the size (W. G. Cochran, Sampling
+// The calls of one window are not independent of each other: windows are clusters of unequal sizes. The sum
+// over the calls of a thread's whole life is estimated by the ratio to the size (W. G. Cochran, Sampling
 // Techniques, 3rd ed., 1977, chapter 9A, "ratio-to-size estimate", with the variance of a ratio of chapter
 // 6). A call belongs to the window in which it begins, however long it lasts.
 //
@@ -49,8 +50,8 @@ class WindowTable {
     std::vector<std::uint64_t> before_;  ///< Σ of the windows before each
 };
 
-/// Those of one thread. Neighbours are put together to kMaxClusters at most, which bounds what is kept of
-/// them and does the estimate no harm: fewer clusters say less precisely how precise it is.
+/// The windows of one thread. Neighbours are combined into at most kMaxClusters. This bounds the memory and
+/// does not harm the estimate: with fewer clusters, only its standard error is less precise.
 class ThreadWindows {
   public:
     static constexpr std::size_t kMaxClusters = 256;
@@ -59,24 +60,23 @@ class ThreadWindows {
     ThreadWindows() = default;
     ThreadWindows(std::shared_ptr<const WindowTable> table, TickRange life);
 
-    /// The cluster of the window in which `t` lies; kOutside: in none. Quick if `t` is near that asked for
-    /// last.
+    /// The cluster of the window that contains `t`; kOutside: none. Fast if `t` is near the last one.
     std::uint32_t cluster_at(std::uint64_t t);
-    /// Likewise, of a function that is sampled since then: a cluster that began before is none for it.
+    /// The same for a function that is sampled since `since`: clusters that began before do not count for it.
     std::uint32_t cluster_at(std::uint64_t t, std::uint64_t since);
 
     /// A probe at `t` has cost so many ticks.
     void note_probe(std::uint64_t t, double ticks);
     /// The recorder held the thread. In the order of time.
     void note_pause(std::uint64_t begin, std::uint64_t end);
-    /// The thread was on no processor; all there is to tell, after the pauses.
+    /// Notes all off-CPU times of the thread, after the pauses.
     void note_off_cpu(std::span<const trace::OffCpu> intervals);
 
     std::size_t clusters() const { return std::min(count_, kMaxClusters); }
     /// The time in each cluster from `begin` to `end`; none in one that began before `since`.
     std::vector<double> lives(TickRange life, std::uint64_t since) const;
-    /// What was not the program's own time: in the windows of each cluster; from the cluster before to its
-    /// end besides, and at the end of the life.
+    /// Time that was not the program's own: in the windows of each cluster; also from the previous cluster to
+    /// its end, and at the end of the life.
     std::span<const double> inside() const { return inside_; }
     std::span<const double> between() const { return between_; }
     std::span<const double> probes() const { return probes_; }  ///< the part of inside() that probes took
@@ -94,7 +94,7 @@ class ThreadWindows {
     std::vector<trace::Window> pauses_;
 };
 
-/// Of a function in one cluster.
+/// The sum of a function in one cluster.
 struct ClusterSum {
     std::uint32_t cluster = 0;
     double calls = 0;
@@ -126,9 +126,9 @@ struct CountedCalls {
     double error = 0;  ///< one standard error; 0: they were counted to the end of its life
 };
 
-/// Nothing: it is not known. `before`: so many were recorded before the function was sampled. Where the
-/// thread did not tell to the end of its life (it was killed) the rest is taken to be like what there was
-/// since the function is sampled, unless that is more than there was.
+/// Nothing: not known. `before`: the number recorded before the function was sampled. If the thread did not
+/// report up to the end of its life (it was killed), the rest is assumed to be like the time since the
+/// function is sampled, unless the rest is longer.
 std::optional<CountedCalls> counted_calls(const trace::FunctionInfo& info, std::uint32_t function,
                                           const trace::ThreadInfo& thread, TickRange life,
                                           std::uint64_t before);
@@ -142,18 +142,18 @@ class WindowEstimate {
     static WindowEstimate by_calls(const ThreadWindows& windows, TickRange life, std::uint64_t since,
                                    const WindowedCalls& recorded, const CountedCalls& counted);
 
-    /// Of so many calls each call in a window is one.
+    /// The number of calls that each call in a window stands for.
     double expansion() const { return expansion_; }
     /// The calls of the whole life, when these are recorded, and the variance of that.
     double calls(const WindowedCalls& recorded) const;
     double calls_variance(const WindowedCalls& recorded) const;
-    /// Whether the number of calls was counted, and not estimated by what is recorded.
+    /// Whether the number of calls was counted, not estimated from the recorded ones.
     bool is_counted() const { return counted_.has_value(); }
     /// The part of the life from which every call is known.
     double covered() const { return covered_; }
-    /// Whether there is enough to go by, if so many clusters have calls.
+    /// Whether there is enough data if so many clusters have calls.
     bool enough(std::size_t clusters_with_calls) const;
-    /// Of the estimate expansion × Σ y, y by cluster; what lies beyond is 0. Never below 0.
+    /// The variance of the estimate expansion × Σ y, with y by cluster; missing values are 0. Never below 0.
     double variance(std::span<const double> y) const;
     std::size_t clusters() const { return sizes_.size(); }
 

@@ -66,7 +66,7 @@ bool EventWindow::enter(trace::Event& event) {
     const Frame frame{.function = event.function,
                       .sampling = inherits ? stack_.back().sampling : event.sampling,
                       .passed_on = range_.contains(event.tsc)};
-    // The call that the tree began with is not passed on, and the weight stands there.
+    // The call with which the tree began has the weight, and is not passed on.
     if (inherits && !stack_.back().passed_on) event.sampling = frame.sampling;
     stack_.push_back(frame);
     ++open_frames_[event.function];

@@ -1,10 +1,10 @@
-// A part of a run: which events of a thread lie inside it, and which calls do not wholly.
+// A part of a run: which events of a thread are inside it, and which calls only partly.
 //
-// A call whose enter lies before the window or whose leave lies behind it is *cut off*: its own events that
-// lie inside are left out with it (those of a call that begins inside stay: it is counted as one that was not
-// seen to end), and so are tail calls within a frame that began before. What such a call contains is judged
-// for itself: inner calls that lie wholly inside are passed on, with the weight of their sampled call tree,
-// as if nothing were around them.
+// A call that enters before the window or leaves after it is *cut off*: its own events inside the window are
+// left out with it (except if it begins inside: it then counts as a call that was not seen to end), and so
+// are tail calls within a frame that began before. Calls inside a cut-off call are judged separately: those
+// that are completely inside the window are passed on, with the weight of their sampled call tree, as if no
+// call enclosed them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct TickRange {
 /// The part of a thread's life in `range`; where an end of its life is not known, up to that of the range.
 TickRange life_in(const trace::ThreadInfo& thread, const TickRange& range);
 
-/// Of one thread. Time per event is constant (amortized); memory grows with the nesting.
+/// For one thread. Time per event is constant (amortized); memory grows with the nesting.
 class EventWindow {
   public:
     /// Event::function must be below `functions`. Calls of functions in `ignored` (it may be shorter) do not

@@ -48,7 +48,7 @@ class ByteColumn {
     std::uint8_t* limit_ = nullptr;
 };
 
-/// A chunk that is complete but for its compression.
+/// A chunk that is complete except for its compression.
 struct SealedChunk {
     std::vector<std::uint8_t> payload;
     std::uint32_t events = 0;
@@ -95,7 +95,7 @@ struct ChunkEncoder::Columns {
             change_processor(cpu);
         ++processor_run;
     }
-    /// Of an enter or leave; 0: not known. A chunk in which none is has an empty column.
+    /// For an enter or leave; 0: not known. If no count in a chunk is known, its column is empty.
     void counted(std::uint64_t instructions) {
         if (instructions == 0 && column(format::Column::instructions).size() == 0) [[likely]]
             ++uncounted;

@@ -30,7 +30,8 @@ class ChunkDecoder::Run {
   private:
     ColumnReader& column(Column which) { return columns_[static_cast<std::size_t>(which)]; }
 
-    /// Every event and every word has at least a byte of its own, so what was read bounds what is allocated.
+    /// Every event and every word has at least a byte of its own, so the size of the input bounds the
+    /// allocation.
     bool prepare(const format::ChunkHeader& header) {
         if (header.events == 0 || header.events > column(Column::what).left()) return false;
         const std::size_t words = column(Column::words).left();

@@ -13,7 +13,7 @@ namespace rdam::trace {
 
 class ChunkDecoder {
   public:
-    /// Of an event chunk of either type. False when the chunk breaks any rule of docs/trace-format.md or
+    /// Decodes an event chunk of either type. False if the chunk breaks any rule of docs/trace-format.md or
     /// contradicts `info`. A call stack that `info` does not have becomes 0: the recorder may have died
     /// before it described it. `payload` is followed by varint::kSlack readable bytes.
     bool decode(const format::ChunkHeader& header, std::span<const std::uint8_t> payload,
@@ -22,7 +22,7 @@ class ChunkDecoder {
     /// The same for packs that are in no file yet, as the recorder has made them.
     bool decode(const Packs& packs, const TraceInfo& info);
 
-    /// Of the last successful decode(), until the next.
+    /// The result of the last successful decode(), valid until the next.
     std::span<const Event> events() const { return {events_.data(), count_}; }
     std::span<Event> events() { return {events_.data(), count_}; }
 

@@ -84,7 +84,7 @@ bool decode_off_cpu(const format::ChunkHeader& header, std::span<const std::uint
     std::array<ColumnReader, format::kOffCpuColumns> columns;
     if (!open_columns(payload, columns, format::kFirstOffCpuColumns)) return false;
     auto& [gaps, lengths, processors, recorder] = columns;
-    // Times jitter, so that an interval is never less than a bit: what is stored bounds what is allocated.
+    // Times jitter, so an interval never takes less than a bit: the stored size bounds the allocation.
     if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size)
         return false;
     const std::size_t before = to.size();

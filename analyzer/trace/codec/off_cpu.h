@@ -14,7 +14,8 @@ namespace rdam::trace {
 /// Collects what becomes one chunk. TraceWriter::append_off_cpu leaves it empty. Not thread-safe.
 class OffCpuEncoder {
   public:
-    /// Of an interval whose end is not known: the recording ended first. Nothing can be added behind it.
+    /// The length of an interval whose end is not known, because the recording ended first. Nothing can be
+    /// added after it.
     static constexpr std::uint64_t kStillOut = 0;
 
     /// Intervals come in the order of time; one that begins before the end of the one before is cut.

@@ -89,7 +89,7 @@ class PackDecoder::Run {
         return true;
     }
 
-    /// Of the next event.
+    /// Reads the time of the next event.
     bool read_time() {
         if (time_ == times_end_) return false;
         const std::uint8_t code = *time_++;

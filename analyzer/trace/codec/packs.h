@@ -44,7 +44,7 @@ struct PackLayout {
     std::size_t columns[pack::kColumns] = {};
 };
 
-/// Of the pack at the beginning of `bytes`. Nothing: its sizes are not possible.
+/// The layout of the pack at the beginning of `bytes`. Nothing: its sizes are impossible.
 std::optional<PackLayout> pack_layout(std::span<const std::uint8_t> bytes);
 
 }  // namespace rdam::trace

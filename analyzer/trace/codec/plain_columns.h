@@ -37,7 +37,7 @@ inline std::vector<std::uint8_t> join_columns(std::span<const PlainColumn> colum
     return out;
 }
 
-/// a + b; false: that is no time-stamp any more.
+/// a + b; false: that is no timestamp any more.
 inline bool advance(std::uint64_t& a, std::uint64_t b) {
     return !__builtin_add_overflow(a, b, &a);
 }

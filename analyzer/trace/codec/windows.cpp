@@ -23,7 +23,7 @@ bool decode_windows(const format::ChunkHeader& header, std::span<const std::uint
     std::array<ColumnReader, format::kWindowsColumns> columns;
     if (!open_columns(payload, columns, columns.size())) return false;
     auto& [gaps, lengths] = columns;
-    // As of off-CPU chunks: what is stored bounds what is allocated.
+    // As for off-CPU chunks: the stored size bounds the allocation.
     if (header.events == 0 || header.events > gaps.left() || header.events / 8 > header.stored_size ||
         (!to.empty() && header.first_tsc < to.back().end))
         return false;

@@ -16,8 +16,8 @@ namespace rdam::trace {
 /// Collects what becomes one chunk. TraceWriter::append_windows leaves it empty. Not thread-safe.
 class WindowsEncoder {
   public:
-    /// Windows come in the order of time; what lies before the end of the last one is cut off, and one of
-    /// which nothing is left is left out.
+    /// Windows come in the order of time. A part before the end of the last window is cut off; a window that
+    /// becomes empty is left out.
     void add(Window window);
 
     std::uint32_t windows() const { return windows_; }

@@ -10,8 +10,8 @@ namespace rdam::trace {
 
 class DescriptionReader {
   public:
-    /// Takes over what one description chunk says, `stored_size` bytes of the file. False: it is broken, or
-    /// says more than a chunk of that size can; what was taken before the fault stays.
+    /// Adds the content of one description chunk, `stored_size` bytes of the file. False: it is broken, or
+    /// larger than a chunk of that size can be; values before the fault stay.
     bool add(std::span<const std::uint8_t> message, std::uint64_t stored_size);
 
     /// Makes every index be in range, with placeholders for what is missing; `threads`: how many must be

@@ -12,7 +12,7 @@
 
 namespace rdam::trace {
 
-/// One serialized Description message, and what is to be remembered once it is safely in the file.
+/// One serialized Description message, and what to remember once it is safely in the file.
 struct DescriptionPart {
     std::string message;
     std::vector<std::pair<std::uint64_t*, std::uint64_t>> written;

@@ -94,8 +94,8 @@ class Scan {
         return {};
     }
 
-    /// No chunk begins where the previous one ends. When bytes are missing inside that one, the next chunk
-    /// begins before its supposed end: it is given up and the search goes on inside it.
+    /// No chunk begins where the previous one ends. If bytes are missing from that one, the next chunk begins
+    /// before its supposed end: it is given up, and the search continues inside it.
     std::uint64_t drop_if_bad_before(std::uint64_t at) {
         if (!previous_ || places_.empty() || places_.back().offset != *previous_) return at;
         previous_.reset();

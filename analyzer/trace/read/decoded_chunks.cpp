@@ -11,7 +11,7 @@ DecodedChunks::DecodedChunks(std::size_t count, bool ahead, Decode decode)
     try {
         worker_ = std::thread{[this] { run(); }};
     } catch (const std::system_error&) {
-        // Then there is nobody ahead.
+        // Then no thread decodes ahead.
     }
 }
 

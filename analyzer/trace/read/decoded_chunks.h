@@ -47,12 +47,12 @@ class DecodedChunks {
 
     std::size_t count_;
     Decode decode_;
-    ChunkLoader loader_;                // whoever decodes has it
+    ChunkLoader loader_;                // used by the thread that decodes
     std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number
     std::size_t asked_ = 0;             // the caller's
     std::mutex mutex_;
     std::condition_variable
-        room_;  // for kAhead / 2 chunks: whoever is woken for each one sleeps half of the time
+        room_;  // for kAhead / 2 chunks: a thread woken for each one would sleep half of the time
     std::condition_variable ready_;
     std::size_t decoded_ = 0;    // guarded: those before it are done
     std::size_t asked_for_ = 0;  // guarded: the one that the caller wants now

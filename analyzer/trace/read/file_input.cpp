@@ -19,8 +19,8 @@ std::string text_of(int error) {
     return std::generic_category().message(error);
 }
 
-/// The lock is let go at once: it tells that the recorder is done, and must not look to the next one like a
-/// recorder.
+/// The lock is released at once: getting it shows that the recorder is done, and the next reader must not
+/// take this one for a recorder.
 void wait_for_lock(int fd, const std::function<void()>& waiting) {
     using namespace std::chrono;
     const auto patience = steady_clock::now() + seconds(1);

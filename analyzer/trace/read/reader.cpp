@@ -189,7 +189,7 @@ void TraceReader::State::read_windows(const std::vector<ChunkPlace>& places) {
 }
 
 /// Each thread reads the chunks of its tid from its life. A tid has one thread at a time: a chunk that more
-/// than a few could read is of a file that somebody has made up, and reading it for each would not end.
+/// than a few threads could read is from a made-up file, and reading it for each of them would not end.
 void TraceReader::State::refuse_shared_off_cpu() {
     constexpr std::ptrdiff_t kMaxReaders = 16;
     struct Lives {
@@ -242,7 +242,7 @@ void TraceReader::State::count_bad(Chunk& chunk) {
     if (!std::exchange(chunk.counted_bad, true)) ++damage.bad_chunks;
 }
 
-/// 0: the thread has no events, and nobody told its end.
+/// 0: the thread has no events, and its end was not reported.
 std::uint64_t TraceReader::State::end_of(std::uint32_t thread) const {
     if (info.threads[thread].end != 0) return info.threads[thread].end;
     std::uint64_t last = 0;

@@ -30,7 +30,7 @@ class TraceReader {
     /// `waiting` once if that takes more than a second). Errors: no such file, not a trace, a newer format
     /// version, nothing readable in it.
     static Result<TraceReader> open(const std::string& path, const std::function<void()>& waiting = {});
-    /// The same of what is there now: a file that is still being written has no end yet.
+    /// The same for the current content: a file that is still being written has no end yet.
     static Result<TraceReader> open_as_it_is(const std::string& path);
     ~TraceReader();
     TraceReader(TraceReader&&) noexcept;
@@ -45,7 +45,7 @@ class TraceReader {
     const TraceInfo& info() const;
     /// Grows while threads are read (a chunk's inside is looked at only then); complete after all are.
     Damage damage() const;
-    std::uint64_t events() const;  ///< as the chunks' headers or the index say; those of bad chunks included
+    std::uint64_t events() const;  ///< according to the chunks' headers or the index; including bad chunks
     std::uint64_t events_of(std::uint32_t thread) const;
 
     /// Calls `sink` for each event of one thread, in order. A chunk that turns out to be bad is left out, as

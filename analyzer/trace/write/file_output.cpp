@@ -88,7 +88,7 @@ Result<void> FileOutput::reserve(std::uint64_t bytes) {
 
 Result<void> FileOutput::close() {
     if (fd_ < 0) return fail("cannot close {}: it is closed", name_);
-    // Releases what was reserved behind the end.
+    // Releases the space reserved after the end.
     [[maybe_unused]] const int cut = reserved_end_ > size_ ? ftruncate(fd_, static_cast<off_t>(size_)) : 0;
     // Some file systems report at this point that the data did not fit.
     if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)

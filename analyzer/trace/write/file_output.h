@@ -11,7 +11,7 @@ namespace rdam::trace {
 
 class FileOutput {
   public:
-    /// Closes `fd` when it goes.
+    /// Closes `fd` on destruction.
     FileOutput(int fd, std::string name);
     ~FileOutput();
     FileOutput(const FileOutput&) = delete;
@@ -19,7 +19,7 @@ class FileOutput {
     FileOutput(FileOutput&&) = delete;
     FileOutput& operator=(FileOutput&&) = delete;
 
-    /// The file must be regular and empty, and nobody else's.
+    /// The file must be regular and empty, and no other process may hold it.
     Result<void> check_and_lock();
     /// All of it or, on failure, nothing: the file is cut back to its size before.
     Result<void> append(std::span<const std::uint8_t> bytes);

@@ -27,7 +27,7 @@ fs::path folder_of(const fs::path& path) {
     return folder.empty() ? "." : folder;
 }
 
-/// Whether somebody else may have laid this out for us. A link takes no right to what it is made of.
+/// Whether another user may have planted this. Creating a link requires no rights to its target.
 bool is_planted(const struct stat& found, const fs::path& path) {
     struct stat folder {};
     if (stat(folder_of(path).c_str(), &folder) != 0) return true;

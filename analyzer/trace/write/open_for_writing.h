@@ -7,21 +7,21 @@
 
 namespace rdam::trace {
 
-/// What the symbolic links at `path` lead to in the end, which need not be there. In a folder that everybody
-/// may write to and where only the owner removes a file (sticky, like /tmp), no link is followed that belongs
-/// to somebody else than this process's user or the folder's owner: what fs.protected_symlinks of Linux says,
-/// also where it is off. An Error is the reason alone.
+/// The final target of the symbolic links at `path`, which need not exist. In a directory that everybody may
+/// write to and where only the owner removes a file (sticky, like /tmp), links are followed only if they
+/// belong to this process's user or to the directory's owner: the rule of Linux's fs.protected_symlinks, even
+/// if that is off. An Error is only the reason.
 Result<std::string> follow_links(const std::string& path);
 
-/// Whether what `path` leads to, a folder or a file, may be written to: not over a link of somebody else, nor
-/// into what is somebody else's, in such a folder. That there is nothing is no Error, which is the reason
-/// alone.
+/// Whether the target of `path`, a directory or a file, may be written to: in such a directory, neither over
+/// another user's link nor into another user's file. A missing target is no Error. An Error is only the
+/// reason.
 Result<void> check_not_planted(const std::string& path);
 
-/// A descriptor, the caller's, for reading and writing of the regular file that `path` leads to, which is
-/// made where there is none. Files of others in such folders are refused as their links are
-/// (fs.protected_regular), and so is there a file of ours that has another name as well: somebody else may
-/// have made this one. An Error is the reason alone. Nothing is written or truncated.
+/// A descriptor, owned by the caller, for reading and writing the regular file that `path` leads to; creates
+/// the file if there is none. In such directories, other users' files are refused like their links
+/// (fs.protected_regular), and so is a file of this user that has another name as well: another user may have
+/// made this name. An Error is only the reason. Nothing is written or truncated.
 Result<int> open_for_writing(const std::string& path);
 
 }  // namespace rdam::trace

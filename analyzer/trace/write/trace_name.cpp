@@ -27,7 +27,7 @@ constexpr int kMaxTries = 50;
 constexpr int kSeenTwice = 2;
 constexpr std::chrono::milliseconds kBetween{1};
 
-/// What stands in the lock file, all of it from the start: whatever is told later needs no room.
+/// The content of the lock file, with its final size from the start: later messages need no room.
 struct Content {
     std::array<char, 256> run{};
     std::array<char, 512> failure{};
@@ -126,7 +126,7 @@ NameLock::NameLock(const std::string& path, std::string_view run) {
 }
 
 NameLock::~NameLock() {
-    // Whoever gets it alone is the last one.
+    // The process that gets an exclusive lock is the last one.
     if (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_current()) unlink(file_.c_str());
     close();
 }
@@ -150,7 +150,7 @@ NameLock::Step NameLock::try_once(std::string_view run) {
         give_up(errno);
         return Step::done;
     }
-    // With another name it is somebody's file, and no lock: nothing is written into it.
+    // With another name it is a user's file, not a lock: nothing is written into it.
     struct stat status {};
     if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
         give_up(EMLINK);

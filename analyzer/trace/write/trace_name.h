@@ -8,26 +8,26 @@
 
 namespace rdam::trace {
 
-/// What stands at a path before a recording.
+/// What exists at a path before a recording.
 enum class Occupant {
     none,   ///< nothing, or an empty file
     trace,  ///< a trace, which may be replaced
     other,  ///< something else, which is never written to
 };
 
-/// The regular file behind `fd`. One that cannot be read is somebody else's.
+/// Looks at the regular file behind `fd`. A file that cannot be read counts as another user's.
 Occupant look_at_occupant(int fd);
 
 /// trace.bin → trace.PID.bin; for `number` above 1 trace.PID.NUMBER.bin.
 std::string numbered_name(const std::string& path, unsigned pid, int number = 1);
 
-/// trace.bin → trace-PID.bin: that of a recording for which the name is taken. The files of neither are
-/// looked for among those of the other.
+/// trace.bin → trace-PID.bin: the name for a recording whose own name is taken. Neither recording looks for
+/// its files among those of the other.
 std::string name_beside(const std::string& path, unsigned pid);
 
-/// A run's hold on the name of its trace: `.NAME.lock` beside it, locked by every process of the run that
-/// may write or read the trace. The kernel frees it when they are gone, however they went, so that a file
-/// that was left behind is in nobody's way; the last one removes it. Not thread-safe.
+/// A run's hold on the name of its trace: `.NAME.lock` beside it, locked by every process of the run that may
+/// write or read the trace. The kernel releases the lock when they are gone, however they ended, so a file
+/// left behind blocks nobody; the last process removes it. Not thread-safe.
 class NameLock {
   public:
     enum class State {
@@ -37,7 +37,7 @@ class NameLock {
     };
 
     NameLock() = default;
-    /// `run` tells runs apart; processes of one run share the name.
+    /// `run` identifies the run; processes of one run share the name.
     NameLock(const std::string& path, std::string_view run);
     ~NameLock();
     NameLock(NameLock&& other) noexcept;
@@ -48,11 +48,11 @@ class NameLock {
     State state() const { return state_; }
     int error() const { return error_; }  ///< an errno, of State::none
 
-    /// For whoever else holds the name: a process of the run has something to record.
+    /// Tells the other holders of the name that a process of the run has something to record.
     void tell_planned();
     /// … there are events. It takes no room on the disk, which may be full.
     void tell_events();
-    /// … and why they are not in the trace. The first reason stays. False: nobody can be told.
+    /// … and why they are not in the trace. The first reason stays. False: it could not be told.
     bool tell_failure(std::string_view reason);
     /// … and that a recording inside the run has written the trace `path`. Those for which there is no room
     /// are left out.
@@ -60,7 +60,7 @@ class NameLock {
     bool has_plan() const;
     bool has_events() const;
     std::string failure() const;
-    std::string inner() const;  ///< what was told, one path a line
+    std::string inner() const;  ///< the paths that were told, one per line
 
   private:
     enum class Step { done, again, busy, others };

@@ -16,14 +16,13 @@ namespace rdam::trace {
 namespace {
 
 /// Level 1 costs about as much as the columns themselves; what the next levels gain is not worth it while the
-/// program runs.
-/// Of packs, which are most of a file, level 1 takes half as long again and gains 7 %.
+/// program runs. For packs, which make up most of a file, level 1 takes half as long again and gains 7 %.
 constexpr int kCompressionLevel = -1;
 
 /// What the end of a file needs beyond what its descriptions and index have grown to.
 constexpr std::uint64_t kRoomForEnd = std::uint64_t{16} << 10;
 
-/// A frame's own overhead eats what it saves on less.
+/// For less, a frame's overhead exceeds what it saves.
 constexpr std::size_t kSmallestCompressed = 256;
 
 struct CompressorDeleter {
@@ -128,8 +127,8 @@ Result<void> TraceWriter::State::write_chunk(format::ChunkHeader header,
     header.sequence = next;
     pack(header, payload);
     const std::uint64_t offset = file.size();
-    // What was recorded leaves room for the end, or a disk that gets full would take the meaning of what is
-    // already there.
+    // Recorded data leaves room for the end; otherwise a full disk would make the data already written
+    // meaningless.
     if (header.thread != format::kNoThread || header.is(format::ChunkType::windows))
         if (auto done = file.reserve(buffered + room_for_end()); !done) return done;
     if (auto done = file.append({buffer.data(), buffered}); !done) return done;
@@ -276,7 +275,7 @@ Result<void> TraceWriter::describe(const TraceInfo& info) {
 }
 
 Result<void> TraceWriter::finish(const TraceInfo& info) {
-    // On a full disk the few bytes of what is new may still fit where all of it does not.
+    // On a full disk, the few bytes of the changes may still fit even if the whole does not.
     auto result = state_->describe(info);
     state_->describer.forget();
     if (auto done = state_->describe(info); !done && result) result = done;

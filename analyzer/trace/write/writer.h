@@ -29,9 +29,9 @@ class TraceWriter {
     TraceWriter& operator=(const TraceWriter&) = delete;
 
     /// Compresses and appends what `encoder` holds as the next chunk of thread index `thread`, and empties
-    /// it. One system call a chunk. On failure (a full disk) the file is cut back to its last whole chunk,
-    /// the chunk's events are counted as dropped of that thread, and a later append may succeed again (the
-    /// reader is told of the gap).
+    /// it. One system call a chunk. On failure (a full disk) the file is truncated to its last complete
+    /// chunk, the chunk's events count as dropped in that thread, and a later append may succeed again (the
+    /// reader sees the gap).
     Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
 
     /// The same for packs as threads have made them.

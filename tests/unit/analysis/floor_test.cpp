@@ -1,4 +1,4 @@
-// What constant work would score: docs/design.md §5, 15.
+// The scores of constant work: docs/analyzer.md, point 15.
 #include "analyzer/score/statistics/floor.h"
 
 #include "analyzer/output/units.h"

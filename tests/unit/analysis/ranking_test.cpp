@@ -1,4 +1,4 @@
-// In which order functions are shown: docs/design.md §5, 16.
+// The order in which functions are shown: docs/analyzer.md, point 16.
 #include "analyzer/score/report/ranking.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// The definitions of docs/design.md §5 followed to the letter, slowly: every call a node of a tree, every
+// The definitions of docs/analyzer.md followed to the letter, slowly: every call a node of a tree, every
 // sequence written out as a string, every number from a sorted list. Shares no code with the analyzer.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The definitions of docs/design.md §5 on traces small enough to be reckoned by hand.
+// The definitions of docs/analyzer.md on traces small enough to be computed by hand.
 #include <cmath>
 
 #include "tests/unit/analysis/recording.h"

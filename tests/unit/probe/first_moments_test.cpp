@@ -6,7 +6,7 @@
 namespace rdam::agent {
 namespace {
 
-/// A clock of 1 GHz, a probe of 40 ns of which 30 are between the time-stamps.
+/// A clock of 1 GHz, a probe of 40 ns of which 30 are between the timestamps.
 trace::TraceInfo two_functions() {
     trace::TraceInfo info;
     info.clock.ticks_per_second = 1e9;
@@ -18,7 +18,7 @@ trace::TraceInfo two_functions() {
     return info;
 }
 
-/// `count` calls of the function that take `duration` between their time-stamps, one every `period`.
+/// `count` calls of the function that take `duration` between their timestamps, one every `period`.
 std::vector<trace::Event> calls(std::uint32_t function, std::uint64_t count, std::uint64_t duration,
                                 std::uint64_t period) {
     std::vector<trace::Event> events;

@@ -19,7 +19,7 @@ struct Published {
     std::uint64_t until = 0;
 };
 
-/// Nothing: the thread is at it, or somebody has written over it. Without counters: none are there.
+/// Nothing: the thread is writing, or the memory was overwritten. Without counters: there are none.
 std::optional<Published> read_once(const SharedMemory& shared, const shm::ThreadSlot& slot) {
     Published published{.until = slot.counted_until.load(std::memory_order_acquire)};
     if (published.until == 0) return published;

@@ -6,8 +6,8 @@
 
 namespace rdam::agent {
 
-/// Takes what the thread of `slot` has published last into `thread`, and tells `info` which functions are
-/// counted. What the slot does not tell stays as it is. False: somebody has written over it.
+/// Stores the last counts published in `slot` in `thread`, and the list of counted functions in `info`.
+/// Values that the slot does not contain stay unchanged. False: the memory was overwritten.
 bool note_calls(const SharedMemory& shared, const shm::ThreadSlot& slot, trace::TraceInfo& info,
                 trace::ThreadInfo& thread);
 

@@ -9,7 +9,7 @@
 
 namespace rdam::agent {
 
-/// What the parser has to know to tell a record from leftovers.
+/// What the parser must know to distinguish a record from leftovers.
 struct RecordRules {
     std::vector<std::uint16_t> enter_words;  ///< by function number
     std::vector<std::uint16_t> leave_words;
@@ -25,7 +25,7 @@ struct EventRecord {
     std::uint64_t caller = 0;              ///< enter, tail_enter
     std::uint64_t until = 0;               ///< pause, stack
     std::uint64_t instructions = 0;        ///< enter, tail_enter, leave: the thread's; 0: not known
-    std::vector<std::uint64_t> raw;        ///< all of it, as it lies in the chunk
+    std::vector<std::uint64_t> raw;        ///< all of it, as in the chunk
     std::span<const std::uint64_t> words;  ///< of `raw`; enter: parameters; leave: the result
 };
 

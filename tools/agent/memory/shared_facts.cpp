@@ -6,7 +6,7 @@
 namespace rdam::agent {
 namespace {
 
-/// The bytes may change while they are copied: whether they did the check tells.
+/// The bytes may change while they are copied; the check shows whether they did.
 template <class T>
 T copy_of(const T& shared) {
     T copy;
@@ -27,7 +27,7 @@ std::uint32_t end_of(const shm::Told::Heard& used) {
     return is_end(less) ? less : 0;
 }
 
-/// Copies once; check and content may be out of step for a moment while the thread is at it.
+/// Copies once; check and content may disagree for a moment while the thread is writing.
 bool read_end(const shm::ThreadSlot& slot, ThreadFacts& facts) {
     const std::uint64_t check = slot.end_check;
     if (check == 0) return true;
@@ -58,7 +58,7 @@ std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_
         (owner.kind != shm::ChunkKind::records && owner.kind != shm::ChunkKind::packed))
         return {};
     const auto sequence = header.sequence.hear();
-    // Of records it says which of them are packed already.
+    // For chunks of records, it says which records are already packed.
     if (!sequence.whole && owner.kind == shm::ChunkKind::records) return {};
     const auto used = header.used.hear();
     const auto number = header.number.hear();

@@ -1,6 +1,6 @@
-// What the agent takes from the memory that the program can write to, and may have written over: each thing
-// is copied once, and what does not agree with its check, or cannot be, is nothing. Whoever needs a thing
-// twice keeps the copy.
+// What the agent reads from the memory that the program can write to, and may have overwritten. Each thing is
+// copied once; if it does not agree with its check, or is impossible, the result is nothing. A caller that
+// needs a thing twice keeps the copy.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RingEntry {
 /// Nothing: there is no such slot or chunk. `entry` is not 0.
 std::optional<RingEntry> read_entry(std::uint32_t entry, std::uint32_t chunks);
 
-/// Who has a chunk, and how far it goes.
+/// The owner of a chunk, and how far the chunk is filled.
 struct ChunkFacts {
     shm::ChunkKind kind = shm::ChunkKind::records;
     std::uint32_t thread = 0;
@@ -33,18 +33,18 @@ struct ChunkFacts {
 /// Nothing: it is not known whose it is. `chunk` is one of the memory's.
 std::optional<ChunkFacts> look_at_chunk(const SharedMemory& shared, std::uint32_t chunk);
 
-/// Whether a state is one of those that there are, or that of a chunk that nobody has.
+/// Whether a state is one of the defined ones, including that of an unused chunk.
 bool is_state(shm::ChunkState state);
 bool is_free(shm::ChunkState state);
 
-/// A thread, as its slot tells.
+/// A thread according to its slot.
 struct ThreadFacts {
     std::uint32_t index = 0;
     std::uint32_t tid = 0;
     std::uint64_t start = 0;
     bool reopened = false;
     std::string name;
-    std::uint64_t end = 0;      ///< 0: it has not told
+    std::uint64_t end = 0;      ///< 0: not reported
     std::uint32_t numbers = 0;  ///< where it has
     std::uint64_t dropped = 0;
     bool whole = true;  ///< false: a part of this is damaged
@@ -58,7 +58,7 @@ std::optional<shm::Region> look_at_region(const shm::Control& control, std::uint
 /// How many chunks have ever been used, rather too many than too few. At most `chunks`.
 std::uint32_t used_chunks(const shm::Control& control, std::uint32_t chunks);
 
-/// When the process has told that it ends: ticks; 0: it has not.
+/// When the process reported its end, in ticks; 0: it has not.
 std::uint64_t told_end(const shm::Control& control);
 
 }  // namespace rdam::agent

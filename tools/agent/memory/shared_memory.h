@@ -19,7 +19,7 @@ struct ProcessObject {
     std::uint64_t end = 0;
 };
 
-/// What the process told about itself.
+/// What the process published about itself.
 struct ProcessDescription {
     std::uint32_t pid = 0;
     std::string own_path;
@@ -36,7 +36,7 @@ struct ObjectChange {
     std::vector<std::uint64_t> gone;  ///< bases
 };
 
-/// What the process has said before the program ran, when nobody could have written over it.
+/// What the process published before the program ran, when it could not have been overwritten.
 struct StartFacts {
     std::uint32_t pid = 0;
     std::uint32_t chunks = 0;
@@ -59,12 +59,12 @@ class SharedMemory {
     SharedMemory& operator=(const SharedMemory&) = delete;
     ~SharedMemory();
 
-    /// For what is told to the program, and slept on. What is read there may be anything: shared_facts.h.
+    /// For publishing to the program, and for futexes. Anything may be read there: see shared_facts.h.
     shm::Control& control() const { return *static_cast<shm::Control*>(memory_); }
     /// As it was before the program ran: the process, its clock and its budget.
     const StartFacts& start() const { return start_; }
-    /// What the process has measured before it records, once it has. False: nothing has been found that makes
-    /// sense, and the clock's step is taken for 1.
+    /// Reads what the process measured before it records, once it has. False: no values that make sense, and
+    /// the clock's step is assumed to be 1.
     bool read_measured();
     const shm::Measured& measured() const { return measured_; }
     std::uint8_t* chunk(std::uint32_t index) const;

@@ -68,7 +68,7 @@ std::string sampled_text(const Plan& plan, const Configuration& configuration) {
         configuration.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
 }
 
-/// Of libraries that may come later, a line each: nothing is wrong with them.
+/// One line for each library that may be loaded later: nothing is wrong with them.
 std::string awaited_text(const Plan& plan) {
     std::map<std::string, std::size_t> entries;
     for (const Answer& answer : plan.answers)

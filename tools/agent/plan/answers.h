@@ -1,4 +1,4 @@
-// Every entry of the user's list is answered for: what is said on stderr before the program starts.
+// The report on stderr, before the program starts, of what became of each entry of the user's list.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What the process is told: the plan area of the shared memory.
+// The plan area of the shared memory, from which the process reads its plan.
 #pragma once
 
 #include <cstdint>

@@ -292,7 +292,7 @@ std::vector<ProcessObject> Planning::change(ObjectChange change, std::uint32_t s
 
 std::string Planning::awaited_text() const {
     if (awaited_.empty() || (!configuration_.first && !configuration_.verbose)) return {};
-    // Of many processes of one program, as the ranks of a job are, one line is enough.
+    // For many processes of one program, such as the ranks of a job, one line is enough.
     if (!configuration_.verbose && !is_new("libraries never loaded by " + process_.executable)) return {};
     return never_loaded_text(awaited_, process_);
 }

@@ -26,8 +26,8 @@ class Planning {
     /// for stderr. On success `info` knows the objects, functions and answers.
     Result<void> start();
 
-    /// `change`, or one before it, tells of objects that have gone: what has been recorded until now must be
-    /// read before change().
+    /// `change`, or one before it, reports unloaded objects: everything recorded until now must be read
+    /// before change().
     bool replaces_objects(const ObjectChange& change) const;
 
     /// Answers the late request `serial` with the plan of the new objects, which are returned. `info` and

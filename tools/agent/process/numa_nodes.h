@@ -1,4 +1,4 @@
-// Which processors belong to which NUMA node, as sysfs tells it.
+// Which processors belong to which NUMA node, according to sysfs.
 #pragma once
 
 #include <string>

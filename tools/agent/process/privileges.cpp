@@ -78,7 +78,7 @@ bool Privileges::become(const Credentials& wanted) {
     before_();
     const gid_t group = has(wanted.groups, group_) ? group_ : wanted.groups[1];
     const uid_t user = has(wanted.users, user_) ? user_ : wanted.users[1];
-    // Only root has a list of groups to give up; who is not has none that the program has lost.
+    // Only root can have supplementary groups to give up; other users have none that the program has lost.
     if (user_ == 0 && setgroups(wanted.others.size(), wanted.others.data()) != 0) return false;
     if (setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return false;
     group_ = group;

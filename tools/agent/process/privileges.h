@@ -20,7 +20,7 @@ struct Credentials {
     std::vector<gid_t> others;      ///< supplementary groups
 };
 
-/// Of /proc/PID/status; nothing where that does not tell users and groups.
+/// From /proc/PID/status; nothing if that does not contain users and groups.
 std::optional<Credentials> parse_credentials(const std::string& status);
 
 /// Not thread-safe; changes the rights of all threads of the agent.

@@ -38,7 +38,7 @@ std::string processor_model() {
     return "unknown processor";
 }
 
-/// 0 when the kernel does not tell.
+/// 0 if the kernel does not provide it.
 double kernel_rate() {
     perf_event_attr attributes{};
     attributes.type = PERF_TYPE_SOFTWARE;

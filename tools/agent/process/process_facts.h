@@ -13,7 +13,7 @@
 
 namespace rdam::agent {
 
-/// Of /proc/PID/stat. `stack_start` changes with every exec, `start_ticks` never.
+/// From /proc/PID/stat. `stack_start` changes with every exec, `start_ticks` never.
 struct ProcessStat {
     bool ended = false;  ///< a zombie
     std::uint32_t parent = 0;
@@ -33,8 +33,8 @@ bool is_recorded(std::uint32_t pid);
 /// The file name of the program that `pid` runs; empty if that is not to be known.
 std::string program_name(std::uint32_t pid);
 
-/// `path` as the dynamic linker knows an object, which may be relative to a folder that the program has left:
-/// what the kernel calls the file that is mapped at `address`, if it tells.
+/// `path` is how the dynamic linker knows an object, and may be relative to a directory that the program has
+/// left. Returns the kernel's name for the file mapped at `address`, if available.
 std::string absolute_path(std::uint32_t pid, const std::string& path, std::uint64_t address);
 
 /// pid, host, machine, version…; not the command.
@@ -49,8 +49,8 @@ struct Moment {
 /// The clock read between two readings of the counter; of several tries the one with the least between them.
 Moment read_moment(clockid_t clock);
 
-/// Ticks per second of the time-stamp counter: the kernel's own figure where it tells (perf's mapping of an
-/// event), else measured between construction and result(): the later that is, the better (a millisecond
+/// Ticks per second of the time-stamp counter: the kernel's own figure if available (perf's mapping of an
+/// event), otherwise measured between construction and result(): the later that is, the better (a millisecond
 /// gives it to within some 0.01 %).
 class TickRate {
   public:

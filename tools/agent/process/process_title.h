@@ -26,7 +26,7 @@ class ProcessTitle {
     /// most once a second, or at once.
     void look(bool at_once = false);
 
-    /// What all titles seen have in common; empty: it goes by its command line.
+    /// The common part of all titles seen; empty: the process is named by its command line.
     const std::string& text() const { return text_; }
 
   private:

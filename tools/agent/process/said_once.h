@@ -1,4 +1,4 @@
-// What one process of a run has said, the next one does not say again.
+// Messages that one process of a run has printed are not repeated by the next.
 #pragma once
 
 #include <string>

@@ -63,7 +63,7 @@ void Attendant::look() {
     last_urgent_ = now;
     if (urgent_.exchange(true)) return;
     priorities_.raise();
-    // It may be asleep until the program wakes it, who has reasons not to.
+    // It may be asleep until the program wakes it, and the program may have reasons not to.
     control_.work_futex.fetch_add(1);
     futex_wake(&control_.work_futex, 1);
 }

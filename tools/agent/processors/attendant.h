@@ -1,5 +1,5 @@
-// The thread of the agent that is never of low priority: it sees who waits for the agent, and to it that the
-// agent's other threads get the processors then.
+// The thread of the agent that never has low priority. It notices when a thread waits for the agent, and then
+// makes sure that the agent's other threads get the processors.
 #pragma once
 
 #include <atomic>

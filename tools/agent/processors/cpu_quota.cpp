@@ -22,7 +22,7 @@ std::optional<double> microseconds_in(std::string_view text) {
     return number;
 }
 
-/// Of the group and those around it. A container may see only a part of the path, whose end is at `mount`.
+/// Checks the group and those around it. A container may see only the last part of the path, at `mount`.
 bool any_up_from(std::string group, const std::function<bool(const std::string& folder)>& limited) {
     for (;;) {
         if (limited(group)) return true;

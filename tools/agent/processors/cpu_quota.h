@@ -13,7 +13,7 @@ bool is_quota(std::string_view cpu_max, unsigned processors);
 /// of the process count as well. What cannot be read is no limit.
 bool has_cpu_quota(std::string_view cgroups, const std::string& mounts, unsigned processors);
 
-/// Of a process of this machine.
+/// Whether a process on this machine has a CPU quota.
 bool has_cpu_quota(unsigned pid);
 
 }  // namespace rdam::agent

@@ -24,7 +24,7 @@ using std::chrono::nanoseconds;
 constexpr milliseconds kSlice{1};
 constexpr int kSlices = 5;
 constexpr milliseconds kLongestSpin{15};
-/// Where a reading takes longer than this, it cannot tell an interrupt from itself.
+/// If a reading takes longer than this, it cannot be distinguished from an interrupt.
 constexpr nanoseconds kSlowClock{200};
 
 std::int64_t between(Clock::time_point from, Clock::time_point to) {

@@ -9,7 +9,7 @@
 
 namespace rdam::agent {
 
-/// What readings of a clock in a row tell of who reads it. Nanoseconds.
+/// What consecutive readings of a clock tell about their thread. Nanoseconds.
 class Gaps {
   public:
     /// `usual`: what lies between two readings when nothing comes between.
@@ -29,12 +29,12 @@ class Gaps {
     std::int64_t all_ = 0;
 };
 
-/// The share of their time that was taken, 0…1, but for the slice that lost most: one long pause says nothing
-/// of the rest of a run. 0: fewer than three slices tell nothing.
+/// The share of their time that was taken, 0…1, without the slice that lost most: one long pause says nothing
+/// about the rest of a run. 0: fewer than three slices say nothing.
 double share_of(std::span<const Gaps> slices);
 
-/// The time that the host kept back from all processors since the machine started, as /proc/stat's first line
-/// has it; 0: it does not tell. Seconds.
+/// The time that the host kept back from all processors since the machine started, according to the first
+/// line of /proc/stat; 0: not known. Seconds.
 double stolen_seconds(const std::string& proc_stat);
 double stolen_seconds();
 
@@ -49,9 +49,9 @@ class StolenShare {
     std::int64_t begin_;  ///< nanoseconds, monotonic
 };
 
-/// A spin of some milliseconds on each processor. Reads the clock over and over: where two readings lie far
-/// apart something else ran. Time in which the kernel let another thread run is none of the machine's and
-/// does not count. Not where a reading takes so long that nothing can be told.
+/// A spin of some milliseconds on each processor. Reads the clock repeatedly: if two readings are far apart,
+/// something else ran. Time in which the kernel let another thread run does not count as the machine's. Not
+/// done if a reading takes too long to show anything.
 class MachineShare {
   public:
     /// Begins at once, on threads of its own; no processors: nothing is measured.
@@ -60,9 +60,9 @@ class MachineShare {
     MachineShare(const MachineShare&) = delete;
     MachineShare& operator=(const MachineShare&) = delete;
 
-    /// Of the processors' time, 0…1; 0: not known, for they had too much else to do. Waits for the end of it,
-    /// 15 ms after its beginning at the latest; who does not ask does not wait, and threads that have not
-    /// come to run by then are left to end by themselves.
+    /// The share of the processors' time, 0…1; 0: not known, because they were too busy. Waits for the end of
+    /// the measurement, 15 ms after its beginning at the latest. A caller that does not ask does not wait,
+    /// and threads that have not run by then are left to end by themselves.
     double result();
 
   private:

@@ -61,7 +61,7 @@ Result<std::vector<std::uint32_t>> read_agent_cpus(std::string_view text) {
 
 Result<void> place_agent(const std::vector<std::uint32_t>& wanted, unsigned program) {
     if (wanted.empty()) {
-        // A cpuset may not let us: then there is nothing to be done.
+        // A cpuset may forbid it: then nothing can be done.
         if (const auto left = others(online_processors(), processors_of(program)); !left.empty())
             bind_to(left);
         return {};

@@ -19,11 +19,11 @@ namespace rdam::agent {
 namespace {
 
 constexpr int kMinNice = 19;
-/// Who has no privileges may change the share of a session ten times a second, all sessions together.
+/// Without privileges, the shares of sessions may be changed ten times a second, all sessions together.
 constexpr int kTries = 30;
 constexpr std::chrono::milliseconds kBetween{10};
 
-/// sched_attr, of which libc knows nothing.
+/// sched_attr, which libc does not declare.
 struct Attributes {
     std::uint32_t size = sizeof(Attributes);
     std::uint32_t policy = 0;

@@ -1,4 +1,4 @@
-// The priority of the agent's threads, as the kernel is told of it.
+// Sets the priority of the agent's threads in the kernel.
 #pragma once
 
 #include <sched.h>
@@ -23,9 +23,10 @@ class Priorities {
     virtual void raise() = 0;
 };
 
-/// Where the kernel shares processors by session (sched_autogroup), the share of the agent's own session goes
-/// down and up again, whoever we are. The threads that are enlisted become SCHED_IDLE, if there is a way back
-/// from that (CAP_SYS_NICE, RLIMIT_NICE); otherwise they stay at nice 19 from the first time on. Thread-safe.
+/// If the kernel shares processors by session (sched_autogroup), the share of the agent's own session is
+/// lowered and raised again, with any user's rights. Enlisted threads become SCHED_IDLE if there is a way
+/// back from that (CAP_SYS_NICE, RLIMIT_NICE); otherwise they stay at nice 19 from the first time on.
+/// Thread-safe.
 class ThreadPriorities final : public Priorities {
   public:
     /// `program`: its session must not be ours, or its threads would be lowered as well.
@@ -51,7 +52,7 @@ class ThreadPriorities final : public Priorities {
   private:
     bool write_autogroup(int nice) const;
 
-    int autogroup_ = -1;  ///< of our own session; open, for who gives up root's rights cannot open it again
+    int autogroup_ = -1;  ///< of our own session; open, as it cannot be opened again without root's rights
     int policy_;          ///< that we have been started with
     sched_param parameter_{};
     bool reversible_;

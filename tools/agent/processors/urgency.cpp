@@ -5,7 +5,8 @@
 namespace rdam::agent {
 namespace {
 
-/// Of the two numbers the second counts what the first had; they are read one after the other.
+/// `taken` counts what has been taken from `all`. The two are read one after the other, so the difference may
+/// be negative.
 std::uint32_t left(std::uint32_t all, std::uint32_t taken) {
     const auto difference = static_cast<std::int32_t>(all - taken);
     return static_cast<std::uint32_t>(std::max(difference, 0));

@@ -1,5 +1,5 @@
-// Whether somebody waits for the agent: when it may take the processors' time as the program does, and when
-// it has to keep out of the program's way.
+// Whether a thread waits for the agent: when the agent may use the processors like the program, and when it
+// must keep out of the program's way.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rdam::agent {
 
-/// What the shared memory tells of those who wait.
+/// What the shared memory tells about waiting threads.
 struct Demand {
     bool starting = false;      ///< the program waits for its plan, or soon for the file
     bool late_plan = false;     ///< a thread is in dlopen and waits for a plan
@@ -27,11 +27,11 @@ class Urgency {
     /// A buffer that is three quarters full is urgent until half of it is free.
     static constexpr double kNearlyFull = 0.75;
     static constexpr double kRoomAgain = 0.5;
-    /// Chunks besides those that live threads write to. Beyond, memory that nobody has used yet costs the
-    /// program more time than we do.
+    /// Chunks in addition to those that live threads write to. If there are more, memory that has not been
+    /// used yet costs the program more time than the agent does.
     static constexpr std::uint32_t kPlenty = 256;
 
-    /// Whether somebody waits, or soon will.
+    /// Whether a thread waits, or soon will.
     bool update(const Demand& demand);
 
   private:

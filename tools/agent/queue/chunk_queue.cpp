@@ -64,7 +64,7 @@ void ChunkQueue::take_told() {
         left -= std::min<std::uint32_t>(left, kMaxAtOnce);
 }
 
-/// Those whose entry has come after all.
+/// Takes the chunks whose entry has come after all.
 void ChunkQueue::take_late() {
     for (const std::uint32_t entry : ring_.take_late())
         take_entry(entry);
@@ -73,7 +73,7 @@ void ChunkQueue::take_late() {
 bool ChunkQueue::look_again() {
     shm::Control& control = shared_.control();
     take_late();
-    // Whoever waits for a chunk cannot wait for a probe that may never go on.
+    // A thread that waits for a chunk cannot wait for a probe that may never continue.
     if (held_ > 0) take_all_held(control.waiters.load() > 0 ? Unwritten::give_up : Unwritten::wait);
     if (control.reopened.load() > 0) take_gone_threads();
     return held_ > 0;
@@ -91,8 +91,8 @@ void ChunkQueue::take_rest(std::uint64_t end, bool lives) {
     take_threads_left(end);
 }
 
-/// Those that no thread has handed over: what was packed comes before what was not. `count` as damage what
-/// cannot be told.
+/// The chunks that no thread has handed over, in order; of each filling, packed chunks come first. `count`:
+/// chunks that cannot be identified count as damage.
 std::vector<std::uint32_t> ChunkQueue::chunks_left(bool count) {
     using Key = std::tuple<std::uint32_t, std::uint32_t, bool, std::uint32_t>;
     std::vector<Key> keys;  // a copy: threads that live may change what they are made of
@@ -214,7 +214,7 @@ void ChunkQueue::free_spent(ThreadChunks& thread) {
     thread.spent.clear();
 }
 
-/// What it holds is zeroed by the thread that takes it.
+/// The thread that takes it zeroes its content.
 void ChunkQueue::give_back(std::uint32_t chunk) {
     shm::Control& control = shared_.control();
     here_[chunk] = false;
@@ -272,7 +272,7 @@ void ChunkQueue::take_thread(std::uint32_t slot) {
         std::memory_order_release);
 }
 
-/// Those that have not told their end.
+/// Takes the threads that have not reported their end.
 void ChunkQueue::take_threads_left(std::uint64_t end) {
     for (const shm::ThreadSlot& slot : shared_.control().threads) {
         const shm::ThreadSlotState state = slot.state.load();

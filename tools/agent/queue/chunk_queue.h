@@ -21,7 +21,7 @@ class ChunkQueue {
     ChunkQueue(const SharedMemory& shared, std::uint32_t pid, ThreadTable& table,
                EventTranslator& translator);
 
-    /// What only the agent writes, and the process goes by, is as it should be again.
+    /// Publishes again what only the agent writes and the process relies on.
     void tell_again() const;
 
     /// Takes some of what is in the ring; false when there was nothing.
@@ -30,8 +30,8 @@ class ChunkQueue {
     /// Takes what is in the ring by now.
     void take_told();
 
-    /// For when the ring is empty: looks again at the chunks in which a record was not written yet, and for
-    /// reopened threads that have gone. True while there is something to look at again soon.
+    /// For an empty ring: checks the chunks with an unwritten record again, and looks for reopened threads
+    /// that have gone. True while there is something to check again soon.
     bool look_again();
 
     /// Everything that is left, from threads that live or were killed. `end` (ticks) is when they ended; 0:

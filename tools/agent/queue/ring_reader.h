@@ -15,8 +15,8 @@ class RingReader {
     /// The process is at its begin. `control` must outlive this.
     explicit RingReader(shm::Control& control) : control_(control) {}
 
-    /// The next entry, as it stands there; 0: there is none yet. One that does not come although it was
-    /// announced is not waited for for good.
+    /// The next entry, as read; 0: there is none yet. An entry that was announced but does not come is not
+    /// waited for forever.
     std::uint32_t next();
     /// The last entry has been dealt with: the process sees that.
     void done();
@@ -24,7 +24,7 @@ class RingReader {
     /// How many entries have been announced and not been dealt with; 0 where that is not known.
     std::uint32_t announced() const;
 
-    /// Those that were passed over, and have come after all.
+    /// Takes the entries that were skipped, and have come after all.
     std::vector<std::uint32_t> take_late();
 
     /// What the process reads of us is as it should be again.

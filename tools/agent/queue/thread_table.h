@@ -1,4 +1,4 @@
-// The threads of a trace, as the places in the shared memory tell of them.
+// The threads of a trace, according to their slots in the shared memory.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ class ThreadTable {
     ThreadTable(const SharedMemory& shared, std::uint32_t pid, trace::TraceInfo& info)
         : shared_(shared), pid_(pid), info_(info) {}
 
-    /// A thread is heard of by a chunk of its: what its place tells may be written over by the time it ends.
+    /// A chunk shows that a thread exists; its slot may be overwritten by the time the thread ends.
     void note_begin(const ChunkFacts& chunk);
 
-    /// A thread has ended, or at `end` (ticks; 0: not known) it lives. False: a part of what it has told
-    /// makes no sense.
+    /// A thread has ended, or is alive at `end` (ticks; 0: not known). False: a part of its slot makes no
+    /// sense.
     bool note_end(const shm::ThreadSlot& slot, const ThreadFacts& facts, std::uint64_t end);
 
-    /// So have all whose end has not been told.
+    /// The same for all threads whose end has not been reported.
     void end_rest(std::uint64_t end);
 
   private:

@@ -14,7 +14,7 @@ constexpr double kUsed = 0.8;
 constexpr double kForUnrecorded = 0.5;
 /// Call trees that are fewer than this in a window are too long to be sampled.
 constexpr double kFewTrees = 4;
-/// A function is windowed for good, so not for a window or two in which the machine had other things to do.
+/// A function is windowed permanently, so not because of a window or two in which the machine was busy.
 constexpr double kRateMemory = 0.75;
 constexpr double kInsufficient = 1.5;  ///< the least pressure of a window in which sampling does not suffice
 constexpr double kMinProbability = 1.0 / 64;

@@ -1,4 +1,4 @@
-// A budget for overhead (docs/design.md): watches what the recorder costs each thread, and says how much of
+// A budget for overhead (docs/recorder.md): watches what the recorder costs each thread, and says how much of
 // each function is to be recorded so that it stays within a share of the thread's own time.
 #pragma once
 
@@ -18,8 +18,8 @@ struct CallCosts {
 };
 
 /// A function's rate, 0…RDAM_MOST_RATE: a call tree that begins with it is recorded with probability 2^-rate.
-/// What is too hot for that is *windowed*, for good: its calls are recorded in windows of time only
-/// (window_schedule.h), and what that costs is not the budget's business. Not thread-safe.
+/// A function too hot for that is *windowed*, permanently: its calls are recorded only in windows of time
+/// (window_schedule.h), whose cost does not count against the budget. Not thread-safe.
 class Budget {
   public:
     /// `share`: cost of the recorder / time of the program, above 0. Rates are reconsidered whenever a thread
@@ -33,8 +33,8 @@ class Budget {
     void region(std::uint32_t thread, std::uint32_t function);
     /// The recorder held the thread for so many ticks.
     void paused(std::uint32_t thread, std::uint64_t ticks);
-    /// All events of the thread up to `tsc` have been told. True: rates have changed. What was told before
-    /// the first time is forgotten: nobody knows how long it took.
+    /// All events of the thread up to `tsc` have been reported. True: rates have changed. Events reported
+    /// before the first call are forgotten, because it is not known how long they took.
     bool seen(std::uint32_t thread, std::uint64_t tsc);
     void ended(std::uint32_t thread);
 

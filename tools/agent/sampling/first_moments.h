@@ -1,5 +1,5 @@
 // What the first moments of a run tell about its cost: functions that are called so often, and are so short,
-// that recording every call makes the program several times as long. Their user should know while the run can
+// that recording every call slows the program down several times. Their user should know while the run can
 // still be stopped.
 #pragma once
 
@@ -24,8 +24,8 @@ class FirstMoments {
     /// Events of one thread, in their order: of a chunk that was wanted.
     void see(std::span<const trace::Event> events);
 
-    /// What is to be said now, one line for each function, without a newline; empty: nothing. Each function
-    /// is named once.
+    /// The messages due now, one line per function, without a newline; empty: none. Each function is named
+    /// once.
     std::vector<std::string> take_notices();
 
   private:
@@ -34,7 +34,7 @@ class FirstMoments {
     static constexpr std::uint32_t kMost = 256;  ///< in all
 
     struct Function {
-        std::uint64_t calls = 0;  ///< about: those of the chunks that were not wanted are estimated
+        std::uint64_t calls = 0;  ///< approximate: calls in skipped chunks are estimated
         std::uint64_t ticks = 0;  ///< their durations
         double per_second = 0;    ///< the most, over the chunks so far, of one thread
         double slowdown = 1;      ///< of that thread in that time, by the probes of all calls

@@ -39,7 +39,7 @@ class WindowSampler {
     /// Writes the windows that have come together, unless there is no file yet (`writer` is null).
     void write(trace::TraceWriter* writer);
 
-    /// The recording is over: writes what is left.
+    /// The recording is over: writes the remaining windows.
     void finish(trace::TraceWriter* writer);
 
   private:

@@ -5,7 +5,7 @@
 namespace rdam::agent {
 namespace {
 
-/// Of what was seen a window ago; so the last fifty windows, a second or two, decide.
+/// The weight of the previous window relative to the next: the last fifty windows, a second or two, decide.
 constexpr double kCostMemory = 0.98;
 /// The duty rises slowly, because calls are counted late, and falls at once.
 constexpr double kRise = 1.1;

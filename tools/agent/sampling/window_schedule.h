@@ -1,5 +1,5 @@
 // When the windows are in which functions that are too hot to be recorded whole are recorded
-// (docs/design.md, "Sampling in windows").
+// (docs/recorder.md, "Sampling in windows").
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class WindowSchedule {
     double share_;
     std::mt19937_64 random_;
     double duty_ = kFirstDuty;
-    double open_ = 0;  ///< the totals when they were last told
+    double open_ = 0;  ///< the totals of the last report
     double cost_ = 0;
     double recent_open_ = 0;  ///< … and what was added lately
     double recent_cost_ = 0;

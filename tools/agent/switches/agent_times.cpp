@@ -5,10 +5,10 @@
 namespace rdam::agent {
 namespace {
 
-/// No more lies between a thread's last record on a processor and the next one's first, if there is nobody
-/// between them.
+/// The maximum time between a thread's last record on a processor and the next thread's first, if no other
+/// thread ran between them.
 constexpr std::uint64_t kSwitchNs = 5000;
-/// Of one processor, while somebody waits for it: later ones are taken for somebody else's.
+/// For one processor, while a thread waits for it: later times are attributed to other programs.
 constexpr std::size_t kMaxRuns = 1U << 16U;
 
 bool adjoins(const RecordTime& before, const RecordTime& next) {

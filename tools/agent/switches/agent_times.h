@@ -16,7 +16,7 @@ struct RecordTime {
     std::uint64_t ns = 0;
 };
 
-/// Keeps times of a processor only while somebody waits for it. Not thread-safe.
+/// Keeps times of a processor only while a thread waits for it. Not thread-safe.
 class AgentTimes {
   public:
     struct Time {
@@ -26,7 +26,7 @@ class AgentTimes {
 
     /// A record of one of the agent's threads. Records come in the order of time; one may come twice.
     void add(const SwitchRecord& record, std::uint64_t ticks);
-    /// Records are missing: who has which processor is not known until the next ones.
+    /// Records are missing: which thread has which processor is not known until the next records.
     void forget();
 
     /// A thread begins to wait for the processor, and has ended to.
@@ -34,8 +34,8 @@ class AgentTimes {
     void stop_waiting_for(std::uint16_t cpu);
 
     /// The parts of a wait for the processor, from `from` to `to`, that are the agent's: in order, apart from
-    /// each other. What the kernel takes to change from one thread to the next counts as the agent's. For a
-    /// wait that has not been told to have ended.
+    /// each other. The time that the kernel takes to switch from one thread to the next counts as the
+    /// agent's. For waits whose end has not been reported.
     std::vector<Time> within(std::uint16_t cpu, RecordTime from, RecordTime to) const;
 
   private:
@@ -43,7 +43,7 @@ class AgentTimes {
         std::uint32_t waiting = 0;
         bool on = false;
         RecordTime since;          ///< if it is on
-        std::vector<Time> before;  ///< times that have ended, while somebody waits
+        std::vector<Time> before;  ///< times that have ended, while a thread waits
     };
 
     std::unordered_map<std::uint16_t, Processor> processors_;

@@ -5,7 +5,7 @@
 namespace rdam::agent {
 namespace {
 
-/// Of all threads together, some 6 bytes each. Those of threads that ended long ago are among them.
+/// For all threads together, some 6 bytes each, including threads that ended long ago.
 constexpr std::uint64_t kMaxIntervals = 1U << 19U;
 /// A program that has not called a wrapped function yet has no file.
 constexpr std::size_t kMaxParts = 4096;

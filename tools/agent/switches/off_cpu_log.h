@@ -36,7 +36,7 @@ class OffCpuLog {
     /// What is ready to be written, and no longer kept here.
     std::vector<Part> take_parts();
 
-    /// Intervals that were thrown away, because nobody had taken the parts before them.
+    /// Intervals that were dropped, because the parts before them had not been taken.
     std::uint64_t dropped() const { return dropped_; }
 
   private:

@@ -20,7 +20,7 @@ class SwitchClock {
     clockid_t source() const;
     std::uint64_t now_ns() const;  ///< of it
 
-    /// Notes how the clocks stand now, if the last time is long enough ago to tell their rates.
+    /// Reads both clocks, if the last reading is long enough ago to determine their rates.
     void look();
     /// For the same moments: times are best between the last two looks.
     void set(const Moment& from, const Moment& to);

@@ -128,7 +128,7 @@ void SwitchRecorder::watch_rate(std::uint64_t records, std::uint64_t now_ns) {
 void SwitchRecorder::write(trace::TraceWriter* writer) {
     std::vector<OffCpuLog::Part> parts;
     {
-        // Whoever writes may be of low priority, and the rings must not wait for it.
+        // The writing thread may have low priority, and the rings must not wait for it.
         const std::lock_guard guard(mutex_);
         if (rings_ && !thread_.joinable()) take(false);
         if (stopped_ != 0) {

@@ -36,7 +36,7 @@ class SwitchRecorder {
     /// Writes what has come together, unless there is no file yet (`writer` is null).
     void write(trace::TraceWriter* writer);
 
-    /// The recording is over: writes what is left.
+    /// The recording is over: writes the remaining intervals.
     void finish(trace::TraceWriter* writer);
 
   private:

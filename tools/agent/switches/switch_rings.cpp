@@ -19,9 +19,9 @@
 namespace rdam::agent {
 namespace {
 
-/// Halved until all rings may be locked: what a user may lock for them is shared by all of his processes. A
-/// server of many clients fills 256 KiB in a tenth of a second, and whoever empties them may have to wait for
-/// a processor for longer.
+/// Halved until all rings may be locked: the limit is shared by all of the user's processes. A server with
+/// many clients fills 256 KiB in a tenth of a second, and the thread that empties the rings may have to wait
+/// longer for a processor.
 constexpr std::size_t kLargestRing = 1U << 20U;
 constexpr std::size_t kUsualRing = 256U << 10U;
 constexpr std::size_t kMinRing = 8U << 10U;
@@ -232,7 +232,7 @@ void SwitchRings::add(Ring& ring, const std::uint8_t* record, std::size_t size,
         to.push_back({.ns = ring.last_ns, .cpu = ring.cpu, .out = true, .lost = true});
         ring.was_full = true;
     }
-    // The kernel tells of a loss before it writes anything else.
+    // The kernel reports a loss before it writes anything else.
     if (std::exchange(ring.was_full, false)) to.push_back({.ns = id.time, .cpu = ring.cpu, .lost = true});
     ring.last_ns = id.time;
     if (header.type != PERF_RECORD_SWITCH || (id.pid != pid_ && id.pid != own_pid_)) return;

@@ -1,5 +1,5 @@
-// Context switches of one process's threads as the kernel tells of them: perf events, which cost the process
-// nothing but the time the kernel takes to write them.
+// Context switches of one process's threads, from the kernel's perf events, which cost the process only the
+// time that the kernel takes to write them.
 #pragma once
 
 #include <sys/types.h>
@@ -27,8 +27,8 @@ struct SwitchRecord {
 /// One ring for each processor. Not thread-safe.
 class SwitchRings {
   public:
-    /// For the threads that `pid` has and will have, not for those of its children, and for our own likewise.
-    /// The error is a clause: why this machine does not let us.
+    /// For the present and future threads of `pid`, not for those of its children, and for the agent's own
+    /// threads. The error is a clause: why this machine does not allow it.
     static Result<SwitchRings> open(std::uint32_t pid, clockid_t clock);
     SwitchRings(SwitchRings&& other) noexcept = default;
     SwitchRings& operator=(SwitchRings&&) = delete;
@@ -36,10 +36,10 @@ class SwitchRings {
     SwitchRings& operator=(const SwitchRings&) = delete;
     ~SwitchRings();
 
-    /// Appends what is in the rings; each ring's records are in the order of time. Where a ring had no room,
-    /// a `lost` record of the time of the last one that it took says so as soon as the ring is seen to be
-    /// full: the kernel tells of it only when it has room and something to write again. Returns the largest
-    /// number that came from one ring.
+    /// Appends what is in the rings; each ring's records are in the order of time. If a ring had no room, a
+    /// `lost` record with the time of its last record is added as soon as the ring is found full: the kernel
+    /// reports the loss only when it has room and something to write again. Returns the largest number that
+    /// came from one ring.
     std::size_t take(std::vector<SwitchRecord>& to);
 
     /// Records that the kernel had no room for, so far.

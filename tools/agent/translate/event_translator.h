@@ -48,7 +48,7 @@ class EventTranslator {
 
     /// All of the thread's chunks have been translated.
     void thread_ended(std::uint32_t thread);
-    /// … and, as it has told, this was the number of what came last.
+    /// … and reported this as the number of its last part.
     void note_last_number(std::uint32_t thread, std::uint32_t number) { finisher_.note_end(thread, number); }
 
     bool any_calls() const { return finisher_.any_calls(); }

@@ -11,8 +11,7 @@ namespace rdam::agent {
 namespace {
 
 constexpr std::uint16_t kNoFunction = 0xffff;
-/// Of one thread: call stacks whose enter event has not come. More than these few belong to calls that were
-/// left.
+/// A thread's call stacks whose enter event has not come yet. Further ones belong to abandoned calls.
 constexpr std::size_t kMaxAwaited = 1024;
 
 template <class T>
@@ -32,7 +31,7 @@ bool is_place(std::uint32_t offset) {
     return offset % sizeof(std::uint64_t) == 0 && offset >= shm::kChunkHeader && offset <= shm::kChunkSize;
 }
 
-/// In the place of one whose description is damaged; its events, if it has values, cannot be told.
+/// Replaces a region whose description is damaged; its events cannot be decoded if it has values.
 shm::Region unknown_region(std::uint32_t number) {
     shm::Region region{};
     fmt::format_to_n(region.name, sizeof region.name - 1, "region {}", number + 1);
@@ -68,7 +67,7 @@ void PackFinisher::note_regions() {
     const auto told = control_.region_count.hear();
     if (told.whole && told.value == regions_.size()) return;
     const std::size_t before = regions_.size();
-    // Of a damaged count the regions themselves tell how many there are.
+    // If the count is damaged, the regions themselves show how many there are.
     const std::uint32_t count = told.whole ? std::min(told.value, shm::kMaxRegions) : shm::kMaxRegions;
     while (regions_.size() < count) {
         const auto number = static_cast<std::uint32_t>(regions_.size());

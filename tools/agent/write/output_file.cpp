@@ -81,7 +81,7 @@ Attempt try_open(const std::string& path, const trace::ProcessInfo& process, Out
         return Attempt::taken;
     }
     if (status.st_size > 0) {
-        // The reader takes a lock of its own: give ours up for that moment, and look again afterwards.
+        // The reader takes a lock of its own: release ours for that moment, and check again afterwards.
         flock(fd, LOCK_UN);
         const bool same = of_same_run(path, process);
         if (same || flock(fd, LOCK_EX | LOCK_NB) != 0) {

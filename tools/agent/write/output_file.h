@@ -15,13 +15,13 @@ struct OutputFile {
     bool replaced = false;  ///< the trace of an earlier run
 };
 
-/// What tells the run that `process` belongs to from others: the name that `rdam record` gave it, else the
-/// process that it began with.
+/// Identifies the run that `process` belongs to: the name that `rdam record` gave it, otherwise the process
+/// with which it began.
 std::string name_of_run(const trace::ProcessInfo& process);
 
-/// Opens and locks the file for the trace of `process`. `wanted` itself when no other process of the same run
-/// has its trace there and nobody is writing it, and never a file that is no trace; else `trace.PID.bin`,
-/// then `trace.PID.2.bin`, … (DESIGN §4).
+/// Opens and locks the file for the trace of `process`. `wanted` itself if no other process of the same run
+/// has its trace there and no process is writing it, and never a file that is not a trace; otherwise
+/// `trace.PID.bin`, then `trace.PID.2.bin`, … (docs/recorder.md, "Names of traces").
 Result<OutputFile> open_output(const std::string& wanted, const trace::ProcessInfo& process);
 
 }  // namespace rdam::agent

@@ -63,7 +63,7 @@ void TraceFile::describe() {
     if (const auto done = writer_->describe(info_); !done) error_ = done.error().message;
 }
 
-/// What somebody else has done to the file while it was written; empty: nothing.
+/// What others have done to the file while it was being written; empty: nothing.
 std::string TraceFile::displaced() const {
     struct stat ours {};
     struct stat there {};

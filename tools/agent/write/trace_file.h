@@ -16,9 +16,8 @@ namespace rdam::agent {
 /// Not thread-safe.
 class TraceFile {
   public:
-    /// `info` has all that is known before the first event, and goes on being completed by whoever learns
-    /// more; its remarks have been printed. `wanted` is the output path; `name` the run's hold on it, which
-    /// hears of what goes wrong.
+    /// `info` has all that is known before the first event, and is completed later; its remarks have been
+    /// printed. `wanted` is the output path; `name` is the run's lock on it, to which errors are reported.
     TraceFile(trace::TraceInfo& info, const TickRate& rate, std::string wanted, trace::NameLock& name)
         : info_(info), rate_(rate), wanted_(std::move(wanted)), name_(name), printed_(info.remarks.size()) {}
 

@@ -93,7 +93,7 @@ Result<void> compare_alone(const AnalyzeArguments& arguments, const trace::Trace
 }
 
 Result<int> analyze_one(const AnalyzeArguments& arguments) {
-    // First, for it takes no time: who mistyped a name is not to wait for the trace.
+    // This comes first, because it takes no time: a user who mistyped a name should not wait for the trace.
     auto other_tools = read_all_causes(arguments.causes);
     if (!other_tools) return tl::unexpected{other_tools.error()};
     const auto reader = open_trace(arguments.traces.front());
@@ -161,7 +161,7 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
     return nullptr;
 }
 
-/// What no single option can tell.
+/// Checks that involve several options.
 void check_usage(const AnalyzeArguments& arguments) {
     if (arguments.diff && arguments.traces.size() != 2)
         throw CLI::ValidationError("--diff", "compares two traces, the older one first");

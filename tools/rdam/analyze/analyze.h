@@ -48,7 +48,7 @@ Result<trace::TraceReader> open_trace(const std::string& path);
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
                                 const AnalyzeArguments& arguments);
 
-/// With --color as it was given, standard output being where it goes.
+/// With the given --color, for standard output.
 bool wants_color(const AnalyzeArguments& arguments);
 
 output::TextOptions text_options(const AnalyzeArguments& arguments);

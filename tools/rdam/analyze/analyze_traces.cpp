@@ -49,7 +49,7 @@ void forget_details(score::Report& report) {
     report.patterns = {};
 }
 
-/// One trace after the other: what is kept of each is its report and what is printed of it.
+/// One trace after the other: only its report and its printed text are kept.
 class SeveralTraces {
   public:
     explicit SeveralTraces(const AnalyzeArguments& arguments)

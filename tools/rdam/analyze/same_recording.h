@@ -7,7 +7,7 @@
 
 namespace rdam {
 
-/// Equal for the traces of one recording only: what ran where, and when. Empty: the trace does not tell.
+/// Equal for the traces of one recording only: what ran where, and when. Empty: not known from the trace.
 std::string recording_of(const trace::TraceInfo& info);
 
 /// Says on standard error that `file` is the same recording as another one, if it is.

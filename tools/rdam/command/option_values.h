@@ -1,4 +1,4 @@
-// What an option takes, and what is said of a value that it does not.
+// The values that an option takes, and the messages about others.
 #pragma once
 
 #include <CLI/Error.hpp>

@@ -1,4 +1,4 @@
-// Where a result is written: what is there already is kept unless the user says otherwise.
+// Where a result is written: an existing file is kept unless the user says otherwise.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace rdam {
 
-/// Error: `path` is there, and is not an empty file or folder, a device or a pipe, in which nothing is lost.
+/// Error: `path` exists, and is not an empty file or directory, a device or a pipe, where nothing would be
+/// lost.
 Result<void> check_unused(const std::string& path);
 
-/// How the option is called that says otherwise, and what --help says of it.
+/// The option that overwrites, and its text in --help.
 inline constexpr const char* kOverwriteOption = "--overwrite";
 inline constexpr const char* kOverwriteText = "Replace existing output";
 

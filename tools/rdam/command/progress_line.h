@@ -1,4 +1,4 @@
-// One line on stderr that is written over, for those who wait longer than two seconds before a terminal.
+// One line on stderr that is overwritten, shown on a terminal after two seconds.
 #pragma once
 
 #include <chrono>

@@ -19,7 +19,7 @@ Result<RulesInForce> read(const std::string& file) {
     return RulesInForce{file, std::move(*rules)};
 }
 
-/// Something of that name, even if it cannot be read: then that is said.
+/// Whether the name exists, even if it cannot be read: the error is reported later.
 bool is_there(const std::filesystem::path& path) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);

@@ -1,4 +1,4 @@
-// Which rules file is in force, and what it says: options that every subcommand has that compares calls.
+// The rules file in force and its content: options of every subcommand that compares calls.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -26,8 +26,9 @@ struct RulesInForce {
 /// `choice` must outlive `app`.
 void add_rules_options(CLI::App& app, RulesChoice& choice);
 
-/// The file that was given; else the one beside the traces; else the one in the current folder; else nothing.
-/// Which one it is, is said on stderr. Errors: what is wrong in it, and two that contradict each other.
+/// The given file; otherwise the one next to the traces; otherwise the one in the current directory;
+/// otherwise nothing. Says on stderr which one it is. Errors: what is wrong in it, and two files that
+/// contradict each other.
 Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
                                                const std::vector<std::string>& traces);
 

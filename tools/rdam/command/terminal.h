@@ -1,4 +1,4 @@
-// What rdam says to the person who runs it. Names from traces, lists and command lines end up in such lines.
+// Messages to the user. They may contain names from traces, lists and command lines.
 #pragma once
 
 #include <string_view>

@@ -41,7 +41,7 @@ std::string upper(std::string_view text) {
     return out;
 }
 
-/// What --help calls a value for which nobody has chosen a word: after its set, its type or its option.
+/// The name of a value in --help if none was chosen: from its set, its type or its option.
 std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
     if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
     std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));

@@ -32,7 +32,7 @@ std::string roff(std::string_view text) {
     return out;
 }
 
-/// As a sentence: whoever describes an option may end it with a full stop or not.
+/// As a sentence: the description of an option may or may not end with a full stop.
 std::string sentence(std::string_view text) {
     if (text.ends_with('.')) text.remove_suffix(1);
     return roff(text) + ".";

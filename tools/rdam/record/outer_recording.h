@@ -1,4 +1,4 @@
-// A `rdam record` that runs under another one: what it starts is recorded by it, and by no other.
+// A `rdam record` inside another one: it alone records what it starts.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace rdam {
 /// runs under, if there is one, where the calls are. `traces` are what has been written.
 void tell_outer_recording(const std::vector<std::string>& traces);
 
-/// Of the recording that was told: what to say of it, without a name in front. `told` are absolute paths, one
-/// a line; not empty.
+/// The message about an inner recording, without a prefix. `told` are absolute paths, one per line; not
+/// empty.
 std::string describe_inner(const std::string& told);
 
 }  // namespace rdam

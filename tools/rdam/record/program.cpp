@@ -50,7 +50,7 @@ void set_handler(int signal, void (*handler)(int)) {
     sigaction(signal, &action, nullptr);
 }
 
-/// In the child. What goes wrong is told through the pipe, which an exec that works closes.
+/// In the child. Errors are reported through the pipe, which a successful exec closes.
 [[noreturn]] void become(const Program& program,
                          const std::vector<std::pair<std::string, std::string>>& variables, int failure) {
     for (const auto& [name, value] : variables)
@@ -68,8 +68,8 @@ void set_handler(int signal, void (*handler)(int)) {
     _exit(kDeathBySignal - 1);
 }
 
-/// A program that seccomp has ended, perhaps for what the recorder asks of the kernel. To be called before
-/// the process is waited for: then nobody knows any more under which rules it was.
+/// Reports a program that seccomp has killed, perhaps for a system call of the recorder. To be called before
+/// the process is waited for: afterwards its rules are no longer known.
 void say_if_forbidden(pid_t pid, int signal) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/status");
     std::string line;
@@ -148,7 +148,7 @@ Result<int> run_program(const Program& program,
     if (pid == 0) become(program, variables, failure[1]);
     child = pid;
     close(failure[1]);
-    // Those that a program sends to its group, and handles, are not meant for us.
+    // Signals that a program sends to its group, and handles, are not meant for rdam.
     for (const int signal : {SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM})
         set_handler(signal, SIG_IGN);
     for (const int signal : {SIGTERM, SIGHUP})

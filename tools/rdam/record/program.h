@@ -22,8 +22,8 @@ Result<std::string> own_path();
 /// exist or is no program; static, 32-bit, set-user-ID and Go programs.
 Result<Program> find_program(std::vector<std::string> arguments);
 
-/// What this process writes beyond `ulimit -f` is an error with a line from here on, not its end (SIGXFSZ).
-/// The program of run_program() is left with the signal as it was.
+/// From here on, writing beyond `ulimit -f` is an error with a message, and does not end the process
+/// (SIGXFSZ). The program of run_program() is left with the signal as it was.
 void survive_file_limit();
 
 /// Runs it with these variables set, waits, and returns its exit status; 128 + the signal's number when one

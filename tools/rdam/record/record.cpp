@@ -49,8 +49,8 @@ struct Options {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// The list that came from standard input, for every process of the run: a file that is there as long as
-/// this process, or, kept, for good.
+/// The list from standard input, for every process of the run: a file that exists as long as this process or,
+/// if kept, permanently.
 class TemporaryList {
   public:
     TemporaryList() = default;
@@ -214,7 +214,8 @@ std::string why_none(const Output& output) {
                : "";
 }
 
-/// Of a program that is started by another, which runs whatever is found in it.
+/// Whether nothing was wrapped in a program that starts others, which runs whether or not it has a listed
+/// function.
 bool none_was_wrapped(const Output& output, const Program& program) {
     return program.starts_others && !output.is_pattern &&
            output.name.state() == trace::NameLock::State::held && !output.name.has_plan();
@@ -226,7 +227,7 @@ enum class Outcome : std::uint8_t {
     nothing_wrapped,  ///< no program of the run was recorded, as a program that nobody else starts is not run
 };
 
-/// Says what there is and what is missing.
+/// Reports which traces exist and which are missing.
 Outcome report(const Output& output, const std::string& run, const Program& program, int status) {
     auto living = await_agents(run);
     const auto traces = find_traces(output.shown, run, living);

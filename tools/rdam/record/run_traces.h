@@ -8,7 +8,7 @@
 
 namespace rdam {
 
-/// A process of the run that goes on, and is recorded, when the program has ended.
+/// A process of the run that continues, and is recorded, after the program has ended.
 struct LivingProcess {
     std::uint32_t pid = 0;
     std::uint32_t own_pid = 0;  ///< in its PID namespace: what its trace says
@@ -27,14 +27,14 @@ struct RunTrace {
     std::uint64_t functions = 0;
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
-    bool unfinished = false;  ///< nobody has closed the file: the agent was killed
+    bool unfinished = false;  ///< the file was not closed: the agent was killed
     bool killed = false;      ///< the program ended without rdam noticing: its remarks have not been printed
     std::vector<std::string> remarks;
 };
 
 /// The traces of this run at `output` and, for processes that were forked or executed, beside it
-/// (name.PID.bin). A pattern with %p, %h or %r matches whatever stands there. Those of `living` are not
-/// among them, but noted there.
+/// (name.PID.bin). In a pattern, %p, %h or %r match any text. Traces of `living` are not included, but noted
+/// there.
 std::vector<RunTrace> find_traces(const std::string& output, const std::string& run,
                                   std::vector<LivingProcess>& living);
 

@@ -7,9 +7,9 @@
 
 namespace rdam {
 
-/// Agents outlive their processes and so are orphans, unless the run has a starter that is nobody's orphan:
-/// then whoever takes in orphans around `rdam record` is handed none. Where none can be made the run's first
-/// process leaves one behind, as it does without `rdam record`.
+/// Agents outlive their processes and so are orphans, unless the run has a starter that is not an orphan
+/// itself. Then a process around `rdam record` that adopts orphans gets none. If no starter can be created,
+/// the run's first process leaves one behind, as it does without `rdam record`.
 class Starter {
   public:
     /// `library` is librdam.so's path. Listens when this returns.
@@ -20,8 +20,8 @@ class Starter {
     Starter(Starter&&) = delete;
     Starter& operator=(Starter&&) = delete;
 
-    /// When the program has ended. True: the starter goes on, for processes of the run that outlive it; else
-    /// it has ended.
+    /// Called when the program has ended. True: the starter continues, for processes of the run that outlive
+    /// the program; otherwise it has ended.
     bool end();
 
   private:

@@ -1,4 +1,4 @@
-// What each key does to the session and to what is seen of it. It knows no terminal: keys in, frames out.
+// What each key does to the session and the view of it. It knows no terminal: keys in, frames out.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace rdam::screen {
 
-/// Thrown through the session by those who show its progress: somebody does not want to wait any longer.
+/// Thrown through the session by the progress display: the user does not want to wait any longer.
 struct Cancelled {};
 
 /// Not thread-safe. What it is made from must outlive it.
@@ -36,7 +36,7 @@ class Controller {
 
     View view() const { return views_.back(); }
     Place& place() { return places_[static_cast<std::size_t>(view())]; }
-    /// Of the present view; valid until something changes.
+    /// The content of the current view; valid until something changes.
     const Content& content();
     Content made_content();
     Foot foot(std::size_t width) const;

@@ -1,4 +1,4 @@
-// The rules that somebody has found on the screen, kept.
+// Saves the rules that the user has found on the screen.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct RulesPlace {
 /// What a rules file has to say for the next analysis to give these scores.
 rules::Rules wanted_rules(const feedback::Session& session, const RulesPlace& place);
 
-/// A file is there that says what nobody has looked at.
+/// Whether there is a file whose content has not been read.
 bool would_replace_unread(const RulesPlace& place, const std::string& file);
 
 /// From then on `file` is the one in force.

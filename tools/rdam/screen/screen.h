@@ -8,8 +8,8 @@
 
 namespace rdam::screen {
 
-/// Takes the terminal, reads the trace, and lets somebody look and change until they have enough or a signal
-/// ends the process. Errors: the terminal is none; those of score::score_trace().
+/// Takes the terminal, reads the trace, and lets the user look and change until they quit or a signal ends
+/// the process. Errors: there is no terminal; the errors of score::score_trace().
 Result<void> run(const trace::TraceReader& reader, const score::Settings& settings, RulesPlace rules,
                  bool color);
 

@@ -51,7 +51,7 @@ bool names_utf8(const char* variable) {
     return text.find("UTF-8") != text.npos || text.find("utf8") != text.npos;
 }
 
-/// A locale that ssh has brought along need not exist here; what it says of characters is meant all the same.
+/// A locale that ssh has passed on need not exist here, but its character set still applies.
 bool choose_characters() {
     if (std::setlocale(LC_CTYPE, "") == nullptr &&
         (names_utf8("LC_ALL") || names_utf8("LC_CTYPE") || names_utf8("LANG"))) {

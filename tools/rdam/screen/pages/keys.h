@@ -1,4 +1,4 @@
-// Which key does what where: one table for those who press them, for the help on the screen and for the
+// What each key does on each page: one table for the input, for the help on the screen and for the
 // documentation.
 #pragma once
 

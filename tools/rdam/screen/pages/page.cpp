@@ -38,7 +38,7 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
     return items;
 }
 
-/// Where the percentile of all calls lies.
+/// The position of the percentile of all calls.
 double percentile_of(const std::vector<feedback::Bar>& bars, double fraction) {
     double all = 0, seen = 0;
     for (const feedback::Bar& bar : bars)

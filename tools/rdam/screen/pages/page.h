@@ -23,7 +23,7 @@ struct PageFacts {
 /// How many bars the distribution is to have on a screen of that width.
 std::size_t bars_for(std::size_t width);
 
-/// Of the overview the choices are `page.keys`; the others have none.
+/// The choices of the overview are `page.keys`; the other tabs have none.
 Content page_content(const PageFacts& facts, Tab tab, std::size_t width);
 
 }  // namespace rdam::screen

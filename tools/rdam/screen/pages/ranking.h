@@ -18,7 +18,7 @@ Order next(Order order);
 /// `by lost time`.
 std::string in_words(Order order);
 
-/// Those that have `filter` in their name, whatever the case of its letters.
+/// The rows whose names contain `filter`, ignoring case.
 std::vector<const score::FunctionRow*> ranked(const score::Report& report, Order order,
                                               const std::string& filter);
 

@@ -9,24 +9,24 @@
 
 namespace rdam::screen {
 
-/// The columns in front of each line in which the cursor stands.
+/// The columns for the cursor in front of each line.
 inline constexpr std::size_t kCursorWidth = 2;
 
 struct Content {
     std::vector<Line> head;                 ///< stays on the screen, the most important line first
     Line columns = {};                      ///< above `lines`; stays too; empty: none
     std::vector<Line> lines = {};           ///< no wider than the screen less kCursorWidth
-    std::vector<std::size_t> choices = {};  ///< those that the cursor can stand on, in order
+    std::vector<std::size_t> choices = {};  ///< the lines that the cursor can be on, in order
     bool follows_cursor = true;             ///< it is always to be seen; else what is read may be elsewhere
 };
 
-/// Where somebody is in it.
+/// The position of the user in it.
 struct Place {
     std::size_t cursor = 0;  ///< index into Content::choices
     std::size_t top = 0;     ///< the first line that is seen
 };
 
-/// Puts `place` back into a content that has become another, of which `height` lines are seen.
+/// Moves `place` back into a content that has changed; `height` lines of it are visible.
 void settle(const Content& content, std::size_t height, Place& place);
 /// By one choice, or by one line where the next choice is out of sight. `down`: −1 or 1.
 void step(const Content& content, std::size_t height, int down, Place& place);

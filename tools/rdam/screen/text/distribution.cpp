@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-/// Of a bar, in eighths of a line. Where there are calls something is seen.
+/// The height of a bar, in eighths of a line. Never 0 if there are calls.
 std::size_t eighths(std::uint64_t calls, std::uint64_t most, std::size_t height) {
     if (calls == 0 || most == 0) return 0;
     const double share = static_cast<double>(calls) / static_cast<double>(most);

@@ -9,7 +9,7 @@
 
 namespace rdam::screen {
 
-/// As in the report of `rdam analyze`: what is worth a look stands out.
+/// As in the report of `rdam analyze`: scores worth a look are highlighted.
 Look look_of_score(double score, double threshold);
 
 /// `module:name`, fit for a terminal.
