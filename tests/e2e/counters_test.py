@@ -160,11 +160,13 @@ class Counted(Recorded):
 
     def test_regions(self):
         self.assertEqual(self.rdam("record", "--", PROGRAMS / "regions").returncode, 0)
-        without = {function["name"]: function["occurrences"] for function in self.analyze()["functions"]}
+        # How often libc itself takes a lock depends on what its threads meet.
+        own = ("outer", "inner", "100 rows", "loop's rest")
+        without = {name: count for name, count in self.counts().items() if name in own}
         (self.folder / "trace.bin").unlink()
         done = self.run_in_folder(PROGRAMS / "regions", env={"LD_PRELOAD": LIBRDAM, "RDAM_COUNTERS": "instructions"})
         self.assertEqual(done.returncode, 0, done.stderr.decode())
-        self.assertEqual(self.counts(), without)
+        self.assertEqual({name: count for name, count in self.counts().items() if name in own}, without)
         counts = self.instructions()
         self.assertEqual({name: len(counts[name]) for name in ("outer", "inner")}, {"outer": 1000, "inner": 1000})
         # The program moves nothing; what is left is what the inner readings add.

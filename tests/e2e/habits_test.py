@@ -36,7 +36,9 @@ class Lists(Case):
         said = self.preload("wrok", "./wrok", "1", "10").stderr.decode()
         self.assertRegex(said, r"'wrok': not found: .*; the file wrok is a program, a library or other data, not a list "
                                r"\(\./wrok would mean the file\)")
-        self.assert_one_line(self.rdam("record", "-f", "./wrok", "--", "./wrok"), 1, "./wrok: is a program, a library or other data")
+        # The agent of the run before may still have the usual name.
+        self.assert_one_line(self.rdam("record", "-o", "other.bin", "-f", "./wrok", "--", "./wrok"), 1,
+                             "./wrok: is a program, a library or other data")
 
     def test_a_text_file_is_a_list_unless_a_comma_says_otherwise(self):
         (self.folder / "work").write_text("stpe\n")
@@ -306,6 +308,14 @@ class CommandLine(Case):
         self.assertEqual(done.returncode, 3)
         self.assertIn("rdam: RDAM_BUFER: unknown variable, the nearest is RDAM_BUFFER; it has no effect\n", done.stderr.decode())
         self.assertEqual(done.stderr.decode().count("unknown variable"), 1)
+
+    def test_what_cannot_be_recorded_is_refused_before_the_program_starts(self):
+        program = ("--", PROGRAMS / "counts", "1", "1")
+        done = self.rdam("record", "-f", "work", *program, env={"LD_AUDIT": "/nowhere.so"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("rdam: LD_AUDIT is set", done.stderr.decode().splitlines()[-1])
+        for names in ("", ",", " , "):
+            self.assert_one_line(self.rdam("record", "-f", names, *program), 1, "-f names no function")
 
     def test_so_is_one_of_an_export_and_a_value_that_none_takes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "1")

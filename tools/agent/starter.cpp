@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -274,6 +275,9 @@ int serve_run(const char* const* arguments) {
     prctl(PR_SET_NAME, kTitle.data());
     Server server(listening, first, of_parent, arguments[kAgent]);
     while (server.wait()) {
+    }
+    // An agent that is still ending would become a child of whoever takes in orphans.
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
     return 0;
 }

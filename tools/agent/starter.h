@@ -17,9 +17,9 @@ namespace rdam::agent {
 void leave_starter(const char* agent, int pid);
 
 /// Whether main() was called by leave_starter(); or by `rdam record` for the run that it begins
-/// (tools/rdam/starter.h), as `rdam-starter AGENT parent SOCKET`. Its parent gets a byte through the socket
-/// when it may be asked, and closes its half at the end; another byte then says that there are processes of
-/// the run left, for which it goes on.
+/// (tools/rdam/record/starter.h), as `rdam-starter AGENT parent SOCKET`. Its parent gets a byte through the
+/// socket when it may be asked, and closes its half at the end; another byte then says that there are
+/// processes of the run left, for which it goes on.
 bool is_starter(int count, const char* const* arguments);
 
 /// What the starter runs. Its exit code.

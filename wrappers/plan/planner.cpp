@@ -12,6 +12,7 @@
 #include "wrappers/lookup/region_names.h"
 #include "wrappers/plan/function_planner.h"
 #include "wrappers/text/demangle.h"
+#include "wrappers/text/name_text.h"
 
 namespace rdam {
 namespace {
@@ -160,6 +161,10 @@ class PlanMaker {
         }
         auto names = nearest_names(entry.name, objects_, named);
         if (names.empty()) names = nearest_names(entry.name, objects_, everywhere);
+        // Somebody who has mistyped a name looks for one that can be read.
+        constexpr std::size_t kMaxColumns = 160;
+        for (std::string& name : names)
+            name = shortened_name(name, kMaxColumns);
         return names;
     }
 

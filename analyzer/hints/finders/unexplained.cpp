@@ -34,13 +34,18 @@ std::string together(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string waits_text(const Suspicion& suspicion, const std::vector<std::string>& asked) {
+bool any_explains(const Hints& hints) {
+    return std::ranges::any_of(hints, [](const score::Hint& hint) { return hint.kind == kParameter; });
+}
+
+std::string waits_text(const Suspicion& suspicion, const std::vector<std::string>& asked,
+                       const Hints& hints) {
     return fmt::format(
         "this function waits{}{}: find out what makes it wait",
         suspicion.function.busy_waits ? " (it spins, so its time on-CPU may be waiting, too)" : "",
-        asked.empty()
-            ? ""
-            : fmt::format(", and no variable examined explains half of the loss ({})", together(asked)));
+        asked.empty() ? ""
+                      : fmt::format(", and no {}variable examined explains half of the loss ({})",
+                                    any_explains(hints) ? "other " : "", together(asked)));
 }
 
 }  // namespace
@@ -48,12 +53,13 @@ std::string waits_text(const Suspicion& suspicion, const std::vector<std::string
 score::Hint unexplained(const Suspicion& suspicion, const Hints& hints) {
     std::vector<std::string> asked = asked_in_vain(suspicion);
     if (suspicion.function.waits || suspicion.function.busy_waits)
-        return {.kind = "waits", .text = waits_text(suspicion, asked)};
+        return {.kind = "waits", .text = waits_text(suspicion, asked, hints)};
     if (!hints.empty())
-        return {.kind = "no_parameter",
-                .text = fmt::format("no variable examined explains half of the loss ({}); work that depends "
-                                    "on other data would not show",
-                                    together(asked))};
+        return {
+            .kind = "no_parameter",
+            .text = fmt::format("no {}variable examined explains half of the loss ({}); work that depends "
+                                "on other data would not show",
+                                any_explains(hints) ? "other " : "", together(asked))};
     if (processors_known(suspicion)) asked.emplace_back("processor");
     asked.emplace_back("time in the run");
     return {

@@ -241,7 +241,7 @@ class TextWriter {
     void hints() {
         bool titled = false;
         for (const score::FunctionRow& row : rows_) {
-            const bool seen_rarely = row.few_occurrences && row.rdam >= options_.threshold;
+            const bool seen_rarely = row.few_occurrences && row.rdam_high >= options_.threshold;
             const std::string loop = seen_rarely ? inner_loop_advice(row) : std::string{};
             if (row.hints.empty() && loop.empty()) continue;
             if (!titled) section("Possible causes");

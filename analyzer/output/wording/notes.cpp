@@ -40,8 +40,10 @@ void add_refused(const score::Report& report, std::vector<std::string>& out) {
     for (const trace::AnswerInfo& answer : report.refused) {
         const bool not_found = static_cast<ListVerdict>(answer.verdict) == ListVerdict::not_found;
         const std::string& name = answer.function.empty() ? answer.entry : answer.function;
-        out.push_back(fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "refused",
-                                  answer.reason.empty() ? "." : " (" + answer.reason + ")."));
+        std::string text = fmt::format("{} was not recorded: {}{}", name, not_found ? "not found" : "skipped",
+                                       answer.reason.empty() ? "." : " (" + answer.reason + ").");
+        // Two entries of the list may be about one function.
+        if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
     }
 }
 
@@ -202,12 +204,22 @@ std::vector<std::string> notes(const score::Report& report, const Symbols& symbo
     return out;
 }
 
+namespace {
+
+/// The program's own time is what is left of a run that was mostly recording: the longer, the less precise.
+std::string rounded(double slowdown) {
+    constexpr double kPrecise = 2, kRough = 4;
+    return fmt::format("{:.{}f}", slowdown, slowdown < kPrecise ? 2 : slowdown < kRough ? 1 : 0);
+}
+
+}  // namespace
+
 std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
     if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <= 0)
         return "recording cost nothing";
     const std::string times = cost.slowdown < score::kMostTold
-                                  ? fmt::format("about {:.2f} × as long", cost.slowdown)
+                                  ? fmt::format("about {} × as long", rounded(cost.slowdown))
                                   : fmt::format("{:.0f} × as long or more", score::kMostTold);
     std::string text =
         fmt::format("recording made this run {}{}: probes {}", times,
@@ -220,7 +232,7 @@ std::string recording_cost(const score::Report& report) {
 }
 
 std::string made_longer(const score::RecordingCost& cost) {
-    return cost.slowdown < score::kMostTold ? fmt::format("{:.2f} ×", cost.slowdown)
+    return cost.slowdown < score::kMostTold ? fmt::format("{} ×", rounded(cost.slowdown))
                                             : fmt::format("≥{:.0f} ×", score::kMostTold);
 }
 

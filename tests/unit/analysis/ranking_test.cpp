@@ -68,7 +68,7 @@ TEST_CASE("a program's own function of such a name is none of the catalogue's", 
 
 TEST_CASE("what nearly only a wait by design is made of waits by design", "[ranking]") {
     // The recorded wait lies from 0x1000 to 0x1100, its caller counts by the address behind the call.
-    for (const auto& [elsewhere, reason] : {std::pair{0, "until another thread tells it"}, {1, ""}}) {
+    for (const auto& [elsewhere, reason] : {std::pair{0, "until another thread notifies it"}, {1, ""}}) {
         Recording recording{2};
         recording.info.objects.push_back({.path = "libc.so.6", .build_id = {}, .base = 0x7000'0000});
         const char* names[] = {"__futex_abstimed_wait_common", "pthread_cond_wait"};

@@ -375,4 +375,33 @@ TEST_CASE("a wild time-stamp that no call ends with is none of the thread's life
     CHECK(analyze(recording).threads.front().duration_ns == 1'000'000);
 }
 
+TEST_CASE("a call that never ended may have lost all that it took beyond the fastest", "[score]") {
+    Recording recording(2);
+    ThreadRecording& thread = recording.thread(1, 1'000'001);
+    thread.call(100, 0, 10).call(1000, 0, 10).call(2000, 1, 10);
+    thread.enter(500'001, 0);
+    const score::Report report = analyze(recording);
+    const score::FunctionRow& a = row(report, "a");
+    CHECK(a.rdam == 0);
+    CHECK(a.open_ns == 499'990);
+    CHECK(a.rdam_low == 0);
+    CHECK(a.rdam_high == Approx(0.49999));
+    CHECK(a.rdam_all_high == Approx(0.49999));
+    CHECK(a.lower_bound);
+    const score::FunctionRow& b = row(report, "b");
+    CHECK(b.open_ns == 0);
+    CHECK(b.rdam_high < 0.01);
+}
+
+TEST_CASE("a call that was cut short at the end, and is no longer than others, has lost nothing", "[score]") {
+    Recording recording(1);
+    ThreadRecording& thread = recording.thread(1, 1'000'001);
+    for (std::uint64_t i = 0; i < 40; ++i)
+        thread.call(100 + i * 1000, 0, 100);
+    thread.enter(999'951, 0);
+    const score::FunctionRow& a = row(analyze(recording), "a");
+    CHECK(a.open_ns == 0);
+    CHECK_FALSE(a.lower_bound);
+}
+
 }  // namespace rdam::test

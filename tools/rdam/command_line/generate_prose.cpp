@@ -140,7 +140,8 @@ Prose hot_prose() {
              "A ~ marks a small function that calls nothing and waits for nothing, if recording a call would "
              "take longer than the call itself; rdam record then samples its calls. The comment gives its "
              "size. What decides is the function's code and, if it has loops, how many of its samples lie "
-             "outside them. Functions with locked instructions or system calls are never marked.",
+             "outside them. Functions that may wait (a system call, a lock, a loop that polls memory) are "
+             "never marked.",
              "Anything left out is listed on standard error with the reason: kernel symbols, addresses "
              "without a symbol, functions that exist only inlined."},
         .environment = {},

@@ -281,6 +281,11 @@ Result<int> run(const Options& options) {
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
     const auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
+    if (const char* audit = std::getenv("LD_AUDIT"); audit != nullptr && *audit != '\0')
+        return fail("LD_AUDIT is set, and leaves librdam.so too little thread-local storage; unset it");
+    if (options.functions_given->count() > 0 &&
+        options.functions.find_first_not_of(", \t") == std::string::npos)
+        return fail("-f names no function; give names separated by commas, or a list file");
     const std::string name = run_name();
     const auto output = claim_output(wanted_output(options), name);
     if (!output) return tl::unexpected(output.error());
