@@ -173,6 +173,8 @@ Packer::Known* Packer::find_or_add(const std::uint64_t* record, const std::uint6
     const shm::Head head{record[1]};
     if (!is_op(head.kind()) || head.function() == kNothing) return nullptr;
     if (has_caller(head.kind()) && end - record < 3) return nullptr;
+    // Only a call can begin a tree.
+    if (!has_caller(head.kind()) && (head.bits & kTreeBit) != 0) return nullptr;
     const std::uint64_t key = head.bits & kOpBits;
     const std::uint64_t caller = has_caller(head.kind()) ? record[2] : 0;
     std::uint32_t place = 0;

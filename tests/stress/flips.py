@@ -70,9 +70,6 @@ def judge(found: dict, begun: dict[int, int], killed: bool) -> tuple[list[str], 
     said = any("damaged" in remark for remark in found["remarks"]) or found["dropped"] > 0 or any(t["holes"] for t in found["threads"])
     if not found["whole_file"]:
         problems.append("the file itself is damaged")
-    # A thread may pack records that have flipped to what no reader takes: that piece is left out.
-    if found["bad_chunks"] > 0 and not said:
-        problems.append(f"{found['bad_chunks']} pieces of the file are left out, and the agent has said nothing")
     threads = {thread["tid"]: thread for thread in found["threads"]}
     for tid in list(begun)[:2]:
         exact = threads.get(tid, {"exact": 0})["exact"]
@@ -80,8 +77,6 @@ def judge(found: dict, begun: dict[int, int], killed: bool) -> tuple[list[str], 
             problems.append(f"of {CALLS} calls before the first flip only {exact} are exact")
     faults = sum(thread[kind] for thread in found["threads"] for kind in ("gaps", "wrong", "unmatched", "backwards"))
     missing = 0 if killed else sum(count - threads.get(tid, {"calls": 0})["calls"] for tid, count in begun.items())
-    if found["bad_chunks"] > 0:
-        return problems, "a piece left out, and damage said"
     if faults == 0 and missing == 0:
         return problems, "exact, and damage said" if said else "exact"
     return problems, "not exact, and damage said" if said else "not exact, and nothing said"

@@ -84,9 +84,8 @@ int run(int argc, char** argv) {
                    {"remarks", reader->info().remarks},
                    {"dropped", reader->info().dropped},
                    {"clean_end", reader->info().process.clean_end},
-                   {"bad_chunks", damage.bad_chunks},
-                   {"whole_file", !damage.bad_header && !damage.no_index && damage.missing_chunks == 0 &&
-                                      damage.skipped_bytes == 0}};
+                   {"whole_file", !damage.bad_header && !damage.no_index && damage.bad_chunks == 0 &&
+                                      damage.missing_chunks == 0 && damage.skipped_bytes == 0}};
     std::printf("%s\n", all.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
     return 0;
 }

@@ -225,6 +225,11 @@ TEST_CASE("a record that is not written, or makes no sense, stops the packing in
         records.add(RecordKind::enter, 1, 200, {1});  // says two words, has one
         const_cast<std::uint64_t&>(records.begin()[before + 1]) += std::uint64_t{1} << RDAM_HEAD_WORDS_SHIFT;
     }
+    SECTION("a leave at which a sampled tree begins") {
+        records.add(RecordKind::leave, 0, 200);
+        const_cast<std::uint64_t&>(records.begin()[before + 1]) |= std::uint64_t{RDAM_RATE_TREE}
+                                                                   << RDAM_HEAD_RATE_SHIFT;
+    }
     if (records.end() - records.begin() == 3 + 3) records.add(RecordKind::leave, 0, 300);
     const Packed packed = pack_all(records);
     CHECK(packed.stop == pack::Stop::unwritten);
