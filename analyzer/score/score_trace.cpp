@@ -119,6 +119,7 @@ class Crew {
         if (state == State::recorded) times.sampling_windows.note_off_cpu(intervals);
         times.off_cpu = sum_off_cpu(intervals, window_.value_or(TickRange{}));
         times.off_cpu->in_pauses = pauses.off_cpu_in_pauses();
+        if (settings_.most_sampled == 0) return;
         const OffTimes off{intervals};
         for (samples::CallSample& sample : times.samples)
             sample.set_off_times([&](std::uint64_t tsc) { return off.until(tsc); });

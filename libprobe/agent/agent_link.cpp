@@ -19,6 +19,7 @@
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/chunk_pool.h"
 #include "libprobe/code/gates.h"
+#include "libprobe/format/agent_process.h"
 
 #ifndef MADV_DONTFORK
 #define MADV_DONTFORK 10
@@ -113,8 +114,8 @@ long beside_library(char (&path)[4096], const char* tail) {
 }
 
 long find_agent(char (&path)[4096]) {
-    const long installed = beside_library(path, "rdam/rdam-agent");
-    return installed == -ENOENT ? beside_library(path, "../tools/agent/rdam-agent") : installed;
+    const long installed = beside_library(path, agent_process::kInstalled);
+    return installed == -ENOENT ? beside_library(path, agent_process::kInBuildTree) : installed;
 }
 
 [[noreturn]] void leave_process(int code) {
@@ -122,9 +123,8 @@ long find_agent(char (&path)[4096]) {
         sys::call(SYS_exit_group, code);
 }
 
-/// What the program is limited to for its own good is not meant for the agent.
 void raise_limits() {
-    for (const int which : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+    for (const int which : agent_process::kRaisedLimits) {
         rlimit limit{};
         sys::call(SYS_prlimit64, 0, which, 0, sys::word(&limit));
         limit.rlim_cur = limit.rlim_max;

@@ -78,9 +78,7 @@ class CausesWriter {
         line(style_.bold(lines.front()));
         for (std::size_t i = 0; i < shown; ++i)
             line(styled(check_.functions[i].verdict, lines[i + 1]));
-        if (shown < check_.functions.size())
-            line(
-                style_.faint(fmt::format(" … {} more (--top 0 shows all)", check_.functions.size() - shown)));
+        if (shown < check_.functions.size()) line(style_.faint(hidden_rows(check_.functions.size() - shown)));
     }
 
     std::vector<std::string> cells(const causes::CheckedFunction& function) const {

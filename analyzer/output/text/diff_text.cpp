@@ -126,9 +126,7 @@ class DiffWriter {
         line(style_.bold(lines.front()));
         for (std::size_t i = 0; i < rows.size(); ++i)
             line(styled(rows[i], lines[i + 1]));
-        if (rows.size() < diff_.rows.size())
-            line(
-                style_.faint(fmt::format(" … {} more (--top 0 shows all)", diff_.rows.size() - rows.size())));
+        if (rows.size() < diff_.rows.size()) line(style_.faint(hidden_rows(diff_.rows.size() - rows.size())));
         line();
         line(
             "change: score of b − score of a. better, worse: the 95 % intervals of the scores do not "

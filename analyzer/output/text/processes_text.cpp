@@ -155,8 +155,7 @@ class ProcessesWriter {
         for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < processes_.overall.functions.size()) {
-            line(style_.faint(fmt::format(" … {} more (--top 0 shows all)",
-                                          processes_.overall.functions.size() - rows_.size())));
+            line(style_.faint(hidden_rows(processes_.overall.functions.size() - rows_.size())));
         }
         line();
         line(

@@ -1,5 +1,7 @@
 #include "analyzer/output/text/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,6 +16,10 @@ std::string Style::wrap(std::string_view code, std::string_view text) const {
     std::string out = "\x1b[";
     out.append(code).append("m").append(text).append("\x1b[0m");
     return out;
+}
+
+std::string hidden_rows(std::size_t count) {
+    return fmt::format(" … {} more (--top 0 shows all)", count);
 }
 
 namespace {

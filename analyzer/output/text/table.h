@@ -27,6 +27,9 @@ struct Column {
     std::size_t widest = 1000;  ///< longer cells are shortened, as far as they stay different
 };
 
+/// The line below a table that has so many more rows.
+std::string hidden_rows(std::size_t count);
+
 /// Cells must be printable() text without escape sequences; a row is styled as a whole, after alignment.
 class Table {
   public:

@@ -79,8 +79,7 @@ class TextWriter {
         for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < report_.functions.size()) {
-            line(style_.faint(
-                fmt::format(" … {} more (--top 0 shows all)", report_.functions.size() - rows_.size())));
+            line(style_.faint(hidden_rows(report_.functions.size() - rows_.size())));
         }
         line();
         line(

@@ -26,16 +26,22 @@ class Parts {
   public:
     using Written = std::map<std::uint32_t, std::vector<std::uint64_t>>;
 
-    Parts(Written& written, const std::vector<ThreadInfo>& threads, std::uint64_t dropped,
-          std::uint64_t switches_lost)
-        : written_(written), threads_(threads), dropped_(dropped), switches_lost_(switches_lost) {}
+    /// The last three stand for what `info` has under these names.
+    Parts(Written& written, const TraceInfo& info, const std::vector<ThreadInfo>& threads,
+          std::uint64_t dropped, std::uint64_t switches_lost)
+        : written_(written),
+          info_(info),
+          threads_(threads),
+          dropped_(dropped),
+          switches_lost_(switches_lost) {}
 
     void message_name(const char*) {}
 
-    void number(std::uint32_t tag, const char*, std::uint64_t) {
-        const std::uint64_t hash = format::hash(&dropped_, sizeof dropped_);
+    void number(std::uint32_t tag, const char*, const std::uint64_t& value) {
+        const std::uint64_t& number = &value == &info_.dropped ? dropped_ : value;
+        const std::uint64_t hash = format::hash(&number, sizeof number);
         offer(hash, written_of(tag, 1).front(),
-              [&](protozero::pbf_writer& to) { to.add_uint64(tag, dropped_); });
+              [&](protozero::pbf_writer& to) { to.add_uint64(tag, number); });
     }
 
     template <class Structure>
@@ -98,6 +104,7 @@ class Parts {
     }
 
     Written& written_;
+    const TraceInfo& info_;
     const std::vector<ThreadInfo>& threads_;
     std::uint64_t dropped_;
     std::uint64_t switches_lost_;
@@ -109,7 +116,7 @@ class Parts {
 std::vector<DescriptionPart> DescriptionWriter::changes(const TraceInfo& info,
                                                         const std::vector<ThreadInfo>& threads,
                                                         std::uint64_t dropped, std::uint64_t switches_lost) {
-    Parts parts(written_, threads, dropped, switches_lost);
+    Parts parts(written_, info, threads, dropped, switches_lost);
     fields(parts, info);
     return parts.take();
 }

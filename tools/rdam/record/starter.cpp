@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "libprobe/format/agent_process.h"
+
 namespace rdam {
 namespace {
 
@@ -23,16 +25,15 @@ namespace fs = std::filesystem;
 constexpr int kPatience = 2000;  // milliseconds
 
 std::string find_agent(const std::string& library) {
-    for (const char* place : {"rdam/rdam-agent", "../tools/agent/rdam-agent"}) {
+    for (const char* place : {agent_process::kInstalled, agent_process::kInBuildTree}) {
         std::string path = (fs::path(library).parent_path() / place).lexically_normal().string();
         if (access(path.c_str(), X_OK) == 0) return path;
     }
     return {};
 }
 
-/// What is meant for the program: its recorders have the same of this process.
 void raise_limits() {
-    for (const auto which : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+    for (const auto which : agent_process::kRaisedLimits) {
         rlimit limit{};
         if (getrlimit(which, &limit) != 0) continue;
         limit.rlim_cur = limit.rlim_max;
