@@ -84,6 +84,29 @@ class Launchers(Case):
                 self.assertEqual(self.counts(), {"work": 10}, done.stderr.decode())
                 (self.folder / "trace.bin").unlink()
 
+    def test_the_name_of_the_run_is_for_the_program_behind_the_launcher(self):
+        command = ["sh", "-c", f"echo first; {PROGRAMS}/counts 1 10", "sh"]
+        for record in (lambda: self.rdam("record", "-f", "write,work", "--", *command), lambda: self.preload("write,work", *command)):
+            done = record()
+            self.assertEqual(done.returncode, 3, done.stderr.decode())
+            self.assertEqual(self.counts()["work"], 10, done.stderr.decode())
+            shell, = set(self.traces()) - {"trace.bin"}
+            self.assertRegex(shell, r"^trace\.\d+\.bin$")
+            self.assertGreaterEqual(self.counts(shell)["write"], 1)
+            (self.folder / shell).unlink()
+
+    def test_a_launcher_that_starts_nothing_has_the_name_itself(self):
+        for said in ("rdam: trace.bin: dash: ", ", replacing the trace of an earlier run"):
+            done = self.rdam("record", "-f", "write", "--", "dash", "-c", "echo first; exec true")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.assertEqual(self.traces(), ["trace.bin"])
+            self.assertIn(said, done.stderr.decode())
+
+    def test_a_program_that_does_not_start(self):
+        program = shutil.copy(PROGRAMS / "uses_versions", self.folder)  # without the library that it needs
+        done = self.rdam("record", "-f", "main", "--", program, env={"LD_LIBRARY_PATH": ""})
+        self.assertEqual(done.returncode, 127)
+        self.assertTrue(done.stderr.endswith(b"rdam: the program did not start (exit code 127): no trace was written\n"), done.stderr)
 
     def test_nothing_wrapped_behind_a_launcher_is_a_failure(self):
         for launcher in (["env"], ["sh", "-c", '"$@" || true', "sh"]):

@@ -192,11 +192,11 @@ class KilledAgent(Outputs):
         os.kill(until(self.agent_in_folder), signal.SIGKILL)
         text = run.communicate()[1].decode()
         self.assertEqual(run.returncode, 1, text)
-        said = re.search(r"rdam: trace.bin: rdam-agent was killed: the trace has about (\d+) events up to then", text)
+        said = re.search(r"rdam: trace.bin: rdam-agent was killed: the trace has about ([\d,]+) events up to then", text)
         self.assertIsNotNone(said, text)
         self.assertEqual(text.count("killed"), 1, text)
         events = self.analyze()["trace"]["events"]
-        self.assertAlmostEqual(int(said[1]), events, delta=events * 0.01 + 100)
+        self.assertAlmostEqual(int(said[1].replace(",", "")), events, delta=events * 0.01 + 100)
         self.assertTrue(0 < self.counts()["constant_work"] < 20_000_000)
 
     def test_without_rdam_record(self):

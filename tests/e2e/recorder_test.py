@@ -91,13 +91,14 @@ class Shapes(Case):
 class Ends(Case):
     """However the program ends, its status passes through and its events are there."""
 
-    def check(self, how: str, status: int):
+    def check(self, how: str, status: int) -> str:
         done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "3", "5000", how)
         self.assertEqual(done.returncode, status, done.stderr.decode())
         self.assertEqual(self.counts(), {"work": 15000})
+        return done.stderr.decode()
 
     def test_return(self):
-        self.check("return", 3)
+        self.assertNotIn("killed", self.check("return", 3))
 
     def test_exit(self):
         self.check("exit", 7)
@@ -109,10 +110,10 @@ class Ends(Case):
         self.assertNotIn("missing", said)
 
     def test_abort(self):
-        self.check("abort", 128 + signal.SIGABRT)
+        self.assertIn("rdam: the program was killed by SIGABRT (Aborted)\n", self.check("abort", 128 + signal.SIGABRT))
 
     def test_sigkill(self):
-        self.check("kill", 128 + signal.SIGKILL)
+        self.assertIn("rdam: the program was killed by SIGKILL (Killed)\n", self.check("kill", 128 + signal.SIGKILL))
 
     def test_killed_by_somebody_else(self):
         with subprocess.Popen([PROGRAMS / "counts", "2", "5000", "stop"], cwd=self.folder, stdout=subprocess.PIPE,

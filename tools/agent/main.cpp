@@ -212,13 +212,14 @@ void record_until_end(const Work& work, Recording& recording) {
     work.usage.note();
 }
 
-/// A fork child's trace has its pid in its name: the program's own is never taken for it. That of another run
-/// is left alone as long as that one lasts.
+/// The traces of fork children and of launchers have the pid in their names: the run's name is for the
+/// program that the user means. If another run has it, it is left alone as long as that run lasts.
 std::string own_output(const Configuration& configuration, const SharedMemory& shared,
                        const trace::NameLock& name, trace::TraceInfo& info) {
     const bool taken = name.state() == trace::NameLock::State::taken;
-    const bool forked = shared.control().forked != 0 && !configuration.output_has_pid;
-    if (!taken && !forked) return configuration.output;
+    const bool beside =
+        shared.control().forked != 0 || Catalogue::builtin().is_launcher(info.process.executable);
+    if (!taken && (!beside || configuration.output_has_pid)) return configuration.output;
     std::string output = trace::numbered_name(configuration.output, info.process.pid);
     if (taken && info.process.run.empty())
         info.remarks.push_back(fmt::format("the trace of process {} is in {}: another run is writing {}",

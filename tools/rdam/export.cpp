@@ -19,9 +19,9 @@
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/rules_options.h"
 #include "tools/rdam/command/sequence_options.h"
+#include "tools/rdam/command/terminal.h"
 #include "tools/rdam/parquet.h"
 #include "wrappers/support/interruption.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam {
 namespace {
@@ -63,21 +63,13 @@ class FolderBeside {
 
 void say_losses(const trace::TraceReader& reader, const std::string& name) {
     const trace::Damage damage = reader.damage();
-    const auto say = [&](const std::string& what) {
-        fmt::print(stderr, "rdam: {}: {}\n", printable(name), what);
-    };
-    if (damage.no_index) say("its end is missing: exported what is there");
+    const auto say_of_it = [&](const std::string& what) { say(fmt::format("{}: {}", name, what)); };
+    if (damage.no_index) say_of_it("its end is missing: exported what is there");
     if (damage.bad_chunks + damage.missing_chunks > 0)
-        say(fmt::format("{} chunks are damaged and {} missing: their calls are not exported",
-                        damage.bad_chunks, damage.missing_chunks));
+        say_of_it(fmt::format("{} chunks are damaged and {} missing: their calls are not exported",
+                              damage.bad_chunks, damage.missing_chunks));
     if (reader.info().dropped > 0)
-        say(fmt::format("{} events were lost during recording", reader.info().dropped));
-}
-
-std::string absolute(const std::string& path) {
-    std::error_code error;
-    const std::filesystem::path whole = std::filesystem::absolute(path, error);
-    return error ? path : whole.lexically_normal().string();
+        say_of_it(fmt::format("{} events were lost during recording", reader.info().dropped));
 }
 
 Result<columns::Exported> write_folder(const trace::TraceReader& reader, const Options& options,
@@ -171,9 +163,7 @@ Result<void> use_rules(Options& options, const trace::TraceInfo& info) {
 
 Result<int> run(Options options) {
     if (auto place = check_place(options); !place) return tl::unexpected{place.error()};
-    const auto waiting = [&] {
-        fmt::print(stderr, "rdam: {}: waiting for rdam-agent to finish it\n", printable(options.trace));
-    };
+    const auto waiting = [&] { say(options.trace + ": waiting for rdam-agent to finish it"); };
     const auto reader = trace::TraceReader::open(options.trace, waiting);
     if (!reader) return tl::unexpected{reader.error()};
     if (auto used = use_rules(options, reader->info()); !used) return tl::unexpected{used.error()};
@@ -182,9 +172,8 @@ Result<int> run(Options options) {
                                                                 : replace_folder(*reader, options);
     if (!exported) return tl::unexpected{exported.error()};
     say_losses(*reader, options.trace);
-    fmt::print(stderr, "rdam: {}: {} of {}\n", printable(options.columns),
-               output::counted(exported->calls, "call", "calls"),
-               output::counted(exported->sequences, "sequence", "sequences"));
+    say(fmt::format("{}: {} of {}", options.columns, output::counted(exported->calls, "call", "calls"),
+                    output::counted(exported->sequences, "sequence", "sequences")));
     return kExitDone;
 }
 

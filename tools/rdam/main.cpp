@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
         return command_line.run(argc > 1 ? std::vector<std::string>{argv + 1, argv + argc}
                                          : std::vector<std::string>{});
     } catch (const std::exception& error) {  // out of memory, a stream that broke: what libraries throw
-        rdam::print_error(error.what());
+        rdam::say(error.what());
         return rdam::kExitBadInput;
     }
 }

@@ -10,6 +10,7 @@
 #include "analyzer/hints/evidence/variables.h"
 #include "analyzer/hints/finders/finders.h"
 #include "analyzer/output/units.h"
+#include "wrappers/text/plural.h"
 
 namespace rdam::hints {
 namespace {
@@ -73,7 +74,7 @@ std::vector<std::uint32_t> as_nodes(const Suspicion& suspicion, const std::vecto
 
 template <class Number>
 std::string list(std::string_view what, const std::vector<Number>& numbers) {
-    return fmt::format("{}{} {}", what, numbers.size() == 1 ? "" : "s", fmt::join(numbers, ", "));
+    return fmt::format("{}{} {}", what, plural_ending(numbers.size()), fmt::join(numbers, ", "));
 }
 
 std::string where(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {

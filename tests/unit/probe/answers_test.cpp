@@ -1,4 +1,4 @@
-// What is said before the program starts of functions that are sampled.
+// What is said before the program starts.
 #include "tools/agent/plan/answers.h"
 
 #include "tests/unit/catch.h"
@@ -39,6 +39,8 @@ std::string answer_of(const Plan& plan) {
     configuration.run = "run";
     ProcessDescription process;
     process.executable = "/usr/bin/app";
+    process.objects.push_back({"/usr/bin/libapp.so", {}, 0, 0});
+    process.objects.push_back({"/usr/bin/app", {}, 0, 0});
     return answer_text(plan, process, configuration);
 }
 
@@ -68,7 +70,16 @@ TEST_CASE("a library that is not there yet has one line, however many of its fun
     }
     CHECK(answer_of(plan) ==
           "rdam: libplugin.so is not loaded yet: 2 entries on the list are looked up when it is\n"
-          "rdam: 1 function wrapped in /usr/bin/app\n");
+          "rdam: 1 function wrapped in the libraries of /usr/bin/app\n");
+}
+
+TEST_CASE("functions of libraries are not said to be wrapped in the program") {
+    Plan plan = plan_of(2, 0);
+    CHECK(answer_of(plan) == "rdam: 2 functions wrapped in the libraries of /usr/bin/app\n");
+    plan.functions[1].object = 1;
+    CHECK(answer_of(plan) == "rdam: 2 functions wrapped in /usr/bin/app and its libraries\n");
+    plan.functions[0].object = 1;
+    CHECK(answer_of(plan) == "rdam: 2 functions wrapped in /usr/bin/app\n");
 }
 
 TEST_CASE("a list that names nothing but regions is no mistake") {

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <utility>
 
 #include "wrappers/support/known_variables.h"
 #include "wrappers/support/printable.h"
+#include "wrappers/text/plural.h"
 
 namespace rdam::agent {
 namespace {
@@ -63,7 +63,7 @@ std::string sampled_text(const Plan& plan, const Configuration& configuration) {
     if (names.empty()) return {};
     return fmt::format(
         "rdam: {} function{} marked ~ {} sampled over the whole run: {}{} ({} records every call)\n",
-        names.size(), names.size() == 1 ? "" : "s", names.size() == 1 ? "is" : "are", some_names(names),
+        names.size(), plural_ending(names.size()), names.size() == 1 ? "is" : "are", some_names(names),
         names.size() < plan.functions.size() ? "; the others are recorded completely" : "",
         configuration.run.empty() ? "RDAM_ALL_CALLS=1" : "--all-calls");
 }
@@ -82,7 +82,18 @@ std::string awaited_text(const Plan& plan) {
 }
 
 bool is_launcher(const ProcessDescription& process) {
-    return Catalogue::builtin().is_launcher(std::filesystem::path(process.executable).filename().string());
+    return Catalogue::builtin().is_launcher(process.executable);
+}
+
+/// The program, its libraries, or both.
+std::string where_wrapped(const Plan& plan, const ProcessDescription& process) {
+    const auto is_own = [&](const FunctionPlan& function) {
+        return process.objects[function.object].path == process.executable;
+    };
+    const auto own = std::ranges::count_if(plan.functions, is_own);
+    const std::string program = printable(process.executable);
+    if (own == 0) return "the libraries of " + program;
+    return own == std::ssize(plan.functions) ? program : program + " and its libraries";
 }
 
 /// One line for each entry of the list and what became of it; all of them where that is asked for.
@@ -155,7 +166,7 @@ std::string answer_text(const Plan& plan, const ProcessDescription& process,
                         printable(process.executable));
     } else if (configuration.verbose || !configuration.run.empty()) {
         text += fmt::format("rdam: {} function{} wrapped in {}\n", plan.functions.size(),
-                            plan.functions.size() == 1 ? "" : "s", printable(process.executable));
+                            plural_ending(plan.functions.size()), where_wrapped(plan, process));
     }
     return text + sampled_text(plan, configuration);
 }
@@ -166,7 +177,7 @@ std::string late_answer_text(const Plan& plan, const ProcessDescription& process
     std::string text = lines(plan, configuration, [](const Answer&) { return true; });
     if (!plan.functions.empty() && (configuration.verbose || !configuration.run.empty()))
         text += fmt::format("rdam: {} function{} wrapped in {}, loaded later\n", plan.functions.size(),
-                            plan.functions.size() == 1 ? "" : "s",
+                            plural_ending(plan.functions.size()),
                             printable(process.objects[plan.functions.front().object].path));
     return text + sampled_text(plan, configuration);
 }

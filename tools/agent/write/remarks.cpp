@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "wrappers/text/plural.h"
+
 namespace rdam::agent {
 
 void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::TraceInfo& info) {
@@ -20,7 +22,7 @@ void add_remarks(const shm::Control& control, std::uint64_t damaged, trace::Trac
         info.remarks.push_back(
             fmt::format("the trace is damaged: the program wrote into the recorder's memory, which is "
                         "invalid in {} place{}, and events are missing",
-                        damaged, damaged == 1 ? "" : "s"));
+                        damaged, plural_ending(damaged)));
     if (lent.value > 0)
         info.remarks.push_back(
             fmt::format("{} events of threads that share their thread-local storage with a process they "

@@ -38,7 +38,7 @@
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/sequence_options.h"
-#include "wrappers/support/printable.h"
+#include "tools/rdam/command/terminal.h"
 
 namespace rdam {
 namespace {
@@ -183,9 +183,7 @@ void check_usage(const AnalyzeArguments& arguments) {
 }  // namespace
 
 Result<trace::TraceReader> open_trace(const std::string& path) {
-    return trace::TraceReader::open(path, [&] {
-        fmt::print(stderr, "rdam: {}: waiting for rdam-agent to finish it\n", printable(path));
-    });
+    return trace::TraceReader::open(path, [&] { say(path + ": waiting for rdam-agent to finish it"); });
 }
 
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,

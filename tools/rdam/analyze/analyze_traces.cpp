@@ -32,7 +32,7 @@ std::vector<std::string> each_once(const std::vector<std::string>& files) {
         if (seen.insert(error ? std::filesystem::path{file} : canonical).second)
             once.push_back(file);
         else
-            print_error(file + ": is given more than once; counted once");
+            say(file + ": is given more than once; counted once");
     }
     return once;
 }
@@ -85,8 +85,7 @@ class SeveralTraces {
             if (!recording.empty()) {
                 const auto [first, is_first] = recordings.emplace(recording, file);
                 if (!is_first) {
-                    print_error(
-                        fmt::format("{}: is the same recording as {}; counted once", file, first->second));
+                    say(fmt::format("{}: is the same recording as {}; counted once", file, first->second));
                     return true;
                 }
             }
@@ -100,7 +99,7 @@ class SeveralTraces {
     }
 
     void give_up(const std::string& file, const Error& error) {
-        print_error(error.message);
+        say(error.message);
         unreadable_.push_back({file, error.message});
     }
 
@@ -109,9 +108,9 @@ class SeveralTraces {
         if (!reader) return give_up(file, reader.error());
         score::Settings settings = settings_.for_trace(reader->info());
         if (settings.patterns && reader->info().process.max_overhead > 0) {
-            print_error(file +
-                        ": holds only a sample of the calls (--max-overhead), which has no patterns; "
-                        "analyzed without them");
+            say(file +
+                ": holds only a sample of the calls (--max-overhead), which has no patterns; "
+                "analyzed without them");
             settings.patterns = false;
         }
         const std::string& run = reader->info().process.run;
@@ -173,10 +172,8 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
     // Short functions would differ by what only one of the two can leave out.
     const bool plainly = without_step.size() == 1 && arguments.settings.baseline == score::Baseline{};
     if (plainly)
-        fmt::print(stderr,
-                   "rdam: {}: does not give the resolution of its clock; both traces are compared with "
-                   "--baseline minimum\n",
-                   printable(without_step.front()));
+        say(without_step.front() +
+            ": does not give the resolution of its clock; both traces are compared with --baseline minimum");
     std::vector<score::Report> reports;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);

@@ -14,8 +14,7 @@ std::string recording_of(const trace::TraceInfo& info) {
 
 void say_if_same(const std::string& file, const trace::TraceInfo& info, const trace::TraceInfo& other) {
     const std::string recording = recording_of(info);
-    if (!recording.empty() && recording == recording_of(other))
-        print_error(file + ": is compared with itself");
+    if (!recording.empty() && recording == recording_of(other)) say(file + ": is compared with itself");
 }
 
 }  // namespace rdam

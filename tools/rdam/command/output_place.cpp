@@ -15,4 +15,10 @@ Result<void> check_unused(const std::string& path) {
                 kOverwriteOption);
 }
 
+std::string absolute(const std::string& path) {
+    std::error_code error;
+    const fs::path full = fs::absolute(path, error);
+    return error ? path : full.lexically_normal().string();
+}
+
 }  // namespace rdam

@@ -11,6 +11,9 @@ namespace rdam {
 /// lost.
 Result<void> check_unused(const std::string& path);
 
+/// `path` from the root; unchanged if the current directory no longer exists.
+std::string absolute(const std::string& path);
+
 /// The option that overwrites, and its text in --help.
 inline constexpr const char* kOverwriteOption = "--overwrite";
 inline constexpr const char* kOverwriteText = "Replace existing output";

@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "wrappers/support/printable.h"
+#include "tools/rdam/command/terminal.h"
 
 namespace rdam {
 namespace {
 
-Result<RulesInForce> read(const std::string& file) {
+Result<RulesInForce> rules_from(const std::string& file) {
     auto rules = rules::read_rules(file);
     if (!rules) return tl::unexpected{rules.error()};
     return RulesInForce{file, std::move(*rules)};
@@ -41,7 +41,7 @@ Result<std::optional<RulesInForce>> look_for(const std::vector<std::string>& tra
     const std::vector<std::string> files = beside(traces);
     std::optional<RulesInForce> found;
     for (const std::string& file : files) {
-        auto rules = read(file);
+        auto rules = rules_from(file);
         if (!rules) return tl::unexpected{rules.error()};
         if (found && found->rules != rules->rules)
             return fail("{} and {} differ; choose one with --rules, or none with --no-rules", found->file,
@@ -49,7 +49,7 @@ Result<std::optional<RulesInForce>> look_for(const std::vector<std::string>& tra
         if (!found) found = std::move(*rules);
     }
     if (found || !is_there(rules::kFileName)) return found;
-    auto here = read(rules::kFileName);
+    auto here = rules_from(rules::kFileName);
     if (!here) return tl::unexpected{here.error()};
     return std::move(*here);
 }
@@ -70,12 +70,12 @@ Result<std::optional<RulesInForce>> load_rules(const RulesChoice& choice,
     Result<std::optional<RulesInForce>> found = std::nullopt;
     if (choice.file.empty()) {
         found = look_for(traces);
-    } else if (auto given = read(choice.file)) {
+    } else if (auto given = rules_from(choice.file)) {
         found = std::move(*given);
     } else {
         found = tl::unexpected{given.error()};
     }
-    if (found && *found) fmt::print(stderr, "rdam: rules: {}\n", printable((*found)->file));
+    if (found && *found) say("rules: " + (*found)->file);
     return found;
 }
 
@@ -88,7 +88,7 @@ void apply_rules(const rules::Rules& rules, score::Settings& settings) {
 void say_unused_rules(const std::optional<RulesInForce>& rules, const score::SharedSettings& settings) {
     if (!rules) return;
     for (const std::string& text : settings.unused_rules())
-        fmt::print(stderr, "rdam: {}: {}; this rule is ignored\n", printable(rules->file), printable(text));
+        say(fmt::format("{}: {}; this rule is ignored", rules->file, text));
 }
 
 }  // namespace rdam

@@ -8,8 +8,9 @@
 
 namespace rdam {
 
-void print_error(std::string_view message) {
-    fmt::print(stderr, "rdam: {}\n", printable(message));
+void say(std::string_view message) {
+    // fmt::print() would throw if standard error is closed.
+    std::fputs(fmt::format("rdam: {}\n", printable(message)).c_str(), stderr);
 }
 
 }  // namespace rdam

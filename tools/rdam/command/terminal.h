@@ -5,8 +5,8 @@
 
 namespace rdam {
 
-/// Writes "rdam: <message>" as one line to stderr. Control characters and bytes that are not UTF-8 are shown
-/// escaped, so that no message can move the cursor or forge a second line.
-void print_error(std::string_view message);
+/// Writes "rdam: <message>" as one line to stderr, which may be closed. Control characters and bytes that are
+/// not UTF-8 are shown escaped, so that no message can move the cursor or forge a second line.
+void say(std::string_view message);
 
 }  // namespace rdam

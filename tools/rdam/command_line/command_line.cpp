@@ -129,7 +129,7 @@ std::string describe(const CLI::ParseError& error) {
 /// Results count only once they are where they belong: a full disk behind stdout must not look like success.
 int flush_results(int code) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    print_error("cannot write to standard output: free space there or send it elsewhere");
+    say("cannot write to standard output: free space there or send it elsewhere");
     return kExitBadInput;
 }
 
@@ -192,7 +192,7 @@ int CommandLine::usage_error(const CLI::ParseError& error) const {
     } else if (entry == nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
         what = "no command given";
     }
-    print_error(fmt::format("{}; see '{} --help'", what, title(app)));
+    say(fmt::format("{}; see '{} --help'", what, title(app)));
     return kExitUsage;
 }
 
@@ -233,10 +233,10 @@ int CommandLine::run(std::vector<std::string> arguments) {
     }
     if (const std::optional<int> code = parse(std::move(arguments))) return *code;
     for (const std::string& line : unknown_variables(environ))
-        print_error(line);
+        say(line);
     const Result<int> result = chosen()->run();
     if (!result) {
-        print_error(result.error().message);
+        say(result.error().message);
         return kExitBadInput;
     }
     return flush_results(*result);

@@ -69,36 +69,44 @@ void set_handler(int signal, void (*handler)(int)) {
 }
 
 /// Reports a program that seccomp has killed, perhaps for a system call of the recorder. To be called before
-/// the process is waited for: afterwards its rules are no longer known.
-void say_if_forbidden(pid_t pid, int signal) {
+/// the process is waited for: afterwards its rules are no longer known. False: it was not seccomp.
+bool say_if_forbidden(pid_t pid, int signal) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/status");
     std::string line;
     while (std::getline(status, line) && !line.starts_with("Seccomp:")) {
     }
     // Strict mode, a filter; newer kernels: seccomp has ended it, whichever it was.
     const char mode = line.empty() ? '0' : line.back();
-    if (signal == SIGKILL && (mode == '1' || mode == '3'))
+    if (signal == SIGKILL && (mode == '1' || mode == '3')) {
         std::fputs(
             "rdam: the program was killed by seccomp's strict mode, which forbids the recorder's system "
             "calls: record it without that mode\n",
             stderr);
-    if (signal == SIGSYS && (mode == '2' || mode == '3'))
+        return true;
+    }
+    if (signal == SIGSYS && (mode == '2' || mode == '3')) {
         std::fputs(
             "rdam: the program was killed for a system call that its seccomp filter forbids (SIGSYS): if "
             "this does not happen without rdam, let the filter allow the recorder's system calls "
             "(docs/limits.md)\n",
             stderr);
+        return true;
+    }
+    return false;
 }
 
-int await(pid_t pid) {
+ProgramEnd await(pid_t pid) {
     int status = 0;
+    bool explained = false;
     siginfo_t end{};
     while (waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
     }
-    if (end.si_code == CLD_KILLED || end.si_code == CLD_DUMPED) say_if_forbidden(pid, end.si_status);
+    if (end.si_code == CLD_KILLED || end.si_code == CLD_DUMPED)
+        explained = say_if_forbidden(pid, end.si_status);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    return WIFSIGNALED(status) ? kDeathBySignal + WTERMSIG(status) : WEXITSTATUS(status);
+    if (!WIFSIGNALED(status)) return {.status = WEXITSTATUS(status), .signal = 0};
+    return {.status = kDeathBySignal + WTERMSIG(status), .signal = explained ? 0 : WTERMSIG(status)};
 }
 
 }  // namespace
@@ -137,8 +145,8 @@ void survive_file_limit() {
     on_file_limit = std::signal(SIGXFSZ, SIG_IGN);
 }
 
-Result<int> run_program(const Program& program,
-                        const std::vector<std::pair<std::string, std::string>>& variables) {
+Result<ProgramEnd> run_program(const Program& program,
+                               const std::vector<std::pair<std::string, std::string>>& variables) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) != 0)
         return fail("cannot make a pipe: {}{}", std::strerror(errno),
@@ -156,10 +164,10 @@ Result<int> run_program(const Program& program,
     int error = 0;
     const bool failed = read(failure[0], &error, sizeof error) == sizeof error;
     close(failure[0]);
-    const int status = await(pid);
+    const ProgramEnd end = await(pid);
     child = 0;
     if (failed) return fail("cannot start '{}': {}", program.path, std::strerror(error));
-    return status;
+    return end;
 }
 
 }  // namespace rdam

@@ -26,10 +26,15 @@ Result<Program> find_program(std::vector<std::string> arguments);
 /// (SIGXFSZ). The program of run_program() is left with the signal as it was.
 void survive_file_limit();
 
-/// Runs it with these variables set, waits, and returns its exit status; 128 + the signal's number when one
-/// ended it. Meanwhile the terminal's interrupt and quit, and SIGUSR1, SIGUSR2 and SIGALRM, are the program's
-/// business, and SIGTERM and SIGHUP are passed on to it.
-Result<int> run_program(const Program& program,
-                        const std::vector<std::pair<std::string, std::string>>& variables);
+struct ProgramEnd {
+    int status = 0;  ///< the exit status; 128 + the signal's number when one ended it
+    int signal = 0;  ///< that signal, unless a message has said why
+};
+
+/// Runs it with these variables set, waits, and returns how it ended. Meanwhile the terminal's interrupt and
+/// quit, and SIGUSR1, SIGUSR2 and SIGALRM, are the program's business, and SIGTERM and SIGHUP are passed on
+/// to it.
+Result<ProgramEnd> run_program(const Program& program,
+                               const std::vector<std::pair<std::string, std::string>>& variables);
 
 }  // namespace rdam

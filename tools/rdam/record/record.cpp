@@ -16,15 +16,14 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
 
-#include "analyzer/trace/write/trace_name.h"
 #include "libprobe/format/settings.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
-#include "tools/rdam/record/outer_recording.h"
+#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/record/closing.h"
+#include "tools/rdam/record/output.h"
 #include "tools/rdam/record/program.h"
-#include "tools/rdam/record/run_traces.h"
 #include "tools/rdam/record/starter.h"
 #include "wrappers/list/function_list.h"
 #include "wrappers/support/printable.h"
@@ -95,12 +94,6 @@ Result<std::string> find_library() {
     return fail("librdam.so is not where it was installed with {}: reinstall rdam", *own);
 }
 
-std::string absolute(const std::string& path) {
-    std::error_code error;
-    const fs::path full = fs::absolute(path, error);
-    return error ? path : full.lexically_normal().string();
-}
-
 /// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has
 /// gone.
 Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
@@ -123,45 +116,11 @@ std::string preloads(const std::string& library, const std::string& sanitizer) {
     return all;
 }
 
-/// Where the trace goes, and the run's hold on that name, from before the program starts until its files
-/// have been listed.
-struct Output {
-    std::string shown;  ///< as the user has written it
-    std::string path;   ///< absolute
-    trace::NameLock name = {};
-    bool is_pattern = false;  ///< each process fills it in for itself, and holds the name that it gets
-    std::set<std::string> earlier = {};  ///< traces that may be replaced
-};
-
 /// The option wins over the variable.
 std::string wanted_output(const Options& options) {
     const char* variable = std::getenv("RDAM_OUTPUT");
     if (options.output_given->count() > 0 || variable == nullptr || *variable == '\0') return options.output;
     return variable;
-}
-
-Result<Output> claim_output(const std::string& wanted, const std::string& run) {
-    if (wanted.empty()) return fail("-o needs the name of a file");
-    Output output{
-        .shown = wanted, .path = absolute(wanted), .is_pattern = wanted.find('%') != std::string::npos};
-    if (!output.path.starts_with('/'))
-        return fail(
-            "cannot write the trace to {}: the current directory no longer exists; change to another, or "
-            "give a full path with -o",
-            wanted);
-    output.name = trace::NameLock(output.path, run);
-    if (!output.is_pattern && output.name.state() == trace::NameLock::State::taken) {
-        output.shown = trace::name_beside(wanted, static_cast<unsigned>(getpid()));
-        output.path = absolute(output.shown);
-        output.name = trace::NameLock(output.path, run);
-        fmt::print(stderr, "rdam: another recording is writing {}: this one goes to {}\n", printable(wanted),
-                   printable(output.shown));
-    }
-    if (!output.is_pattern)
-        if (const auto there = trace::check_place(output.path, output.name); !there)
-            return tl::unexpected(there.error());
-    output.earlier = find_earlier(output.shown);
-    return output;
 }
 
 Result<Variables> make_variables(const Options& options, const std::string& preloaded,
@@ -189,93 +148,6 @@ Result<Variables> make_variables(const Options& options, const std::string& prel
     return variables;
 }
 
-std::string size_text(std::uint64_t bytes) {
-    constexpr double kKilo = 1e3;
-    const auto value = static_cast<double>(bytes);
-    return value < kKilo * kKilo ? fmt::format("{:.1f} kB", value / kKilo)
-                                 : fmt::format("{:.1f} MB", value / kKilo / kKilo);
-}
-
-std::string plural(std::uint64_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string describe(const RunTrace& trace, bool replaced) {
-    return fmt::format("rdam: {}: {}: {} in {}, {}{}\n", printable(trace.path), printable(trace.program),
-                       plural(trace.functions, "function"), plural(trace.threads, "thread"),
-                       size_text(trace.bytes), replaced ? ", replacing the trace of an earlier run" : "");
-}
-
-/// Why there is no trace; empty if there was nothing to be recorded.
-std::string why_none(const Output& output) {
-    if (std::string failure = output.name.failure(); !failure.empty()) return failure;
-    return output.name.has_events()
-               ? "rdam-agent was killed, or the trace was removed while it was being written"
-               : "";
-}
-
-/// Whether nothing was wrapped in a program that starts others, which runs whether or not it has a listed
-/// function.
-bool none_was_wrapped(const Output& output, const Program& program) {
-    return program.starts_others && !output.is_pattern &&
-           output.name.state() == trace::NameLock::State::held && !output.name.has_plan();
-}
-
-enum class Outcome : std::uint8_t {
-    whole,
-    incomplete,       ///< not all that was recorded is in the traces
-    nothing_wrapped,  ///< no program of the run was recorded, as a program that nobody else starts is not run
-};
-
-/// Reports which traces exist and which are missing.
-Outcome report(const Output& output, const std::string& run, const Program& program, int status) {
-    auto living = await_agents(run);
-    const auto traces = find_traces(output.shown, run, living);
-    std::vector<std::string> written;
-    for (const RunTrace& trace : traces)
-        written.push_back(trace.path);
-    tell_outer_recording(written);
-    const std::string inner = output.name.inner();
-    std::string elsewhere = describe(living);
-    if (!inner.empty() && !traces.empty()) elsewhere += "rdam: " + describe_inner(inner) + "\n";
-    if (!inner.empty() && traces.empty())
-        elsewhere += "rdam: no trace was written here: " + describe_inner(inner) + "\n";
-    std::string missing = why_none(output);
-    if (traces.empty() && !elsewhere.empty() && output.name.failure().empty()) {
-        std::fputs(elsewhere.c_str(), stderr);
-        return Outcome::whole;
-    }
-    if (traces.empty() && missing.empty()) {
-        const bool none = none_was_wrapped(output, program);
-        const bool refused = !program.starts_others && status == kExitBadInput;
-        fmt::print(stderr, "rdam: {}no trace was written{}\n",
-                   none      ? "no program of the run contained a function on the list: "
-                   : refused ? ""
-                             : "no wrapped function was called: ",
-                   none && status != 0 ? fmt::format(" (the run ended with exit code {})", status) : "");
-        return none ? Outcome::nothing_wrapped : Outcome::whole;
-    }
-    if (traces.empty()) missing = "no trace was written: " + missing;
-    bool whole = output.name.failure().empty() && !traces.empty();
-    for (const RunTrace& trace : traces) {
-        std::fputs(describe(trace, output.earlier.contains(trace.path)).c_str(), stderr);
-        if (trace.unfinished) {
-            whole = false;
-            fmt::print(stderr,
-                       "rdam: {}: rdam-agent was killed: the trace has about {} up to then, and the rest is "
-                       "lost; record again\n",
-                       printable(trace.path), plural(trace.events, "event"));
-        }
-        if (!trace.killed) continue;
-        for (const std::string& remark : trace.remarks)
-            if (remark != missing) fmt::print(stderr, "rdam: {}\n", printable(remark));
-    }
-    std::fputs(elsewhere.c_str(), stderr);
-    if (traces.empty() || !output.name.failure().empty())
-        fmt::print(stderr, "rdam: {}\n", printable(missing));
-    return whole ? Outcome::whole : Outcome::incomplete;
-}
-
 Result<int> run(const Options& options) {
     const std::vector<std::string> command = options.app->remaining();
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
@@ -296,12 +168,12 @@ Result<int> run(const Options& options) {
         make_variables(options, preloads(*library, program->sanitizer), output->path, name, temporary);
     if (!variables) return tl::unexpected(variables.error());
     Starter starter(*library);
-    auto status = run_program(*program, *variables);
-    if (!status) return status;
-    const Outcome outcome = report(*output, name, *program, *status);
+    const auto end = run_program(*program, *variables);
+    if (!end) return tl::unexpected(end.error());
+    const Outcome outcome = close_run(*output, name, *program, *end);
     if (starter.end()) temporary.keep();
     if (outcome == Outcome::nothing_wrapped) return kExitBadInput;
-    return *status == 0 && outcome != Outcome::whole ? kExitBadInput : *status;
+    return end->status == 0 && outcome != Outcome::whole ? kExitBadInput : end->status;
 }
 
 /// What is wrong with the value; empty: nothing.

@@ -173,8 +173,8 @@ std::vector<RunTrace> find_traces(const std::string& output, const std::string& 
         RunTrace trace;
         trace.path = path;
         trace.program = fs::path(reader->info().process.executable).filename().string();
+        trace.start_ticks = reader->info().process.start_ticks;
         trace.threads = reader->info().threads.size();
-        trace.functions = reader->info().functions.size();
         trace.events = reader->events();
         std::error_code error;
         trace.bytes = fs::file_size(path, error);

@@ -22,9 +22,9 @@ std::vector<LivingProcess> await_agents(const std::string& run);
 
 struct RunTrace {
     std::string path;
-    std::string program;  ///< its file name
+    std::string program;            ///< its file name
+    std::uint64_t start_ticks = 0;  ///< of the process: ProcessInfo::start_ticks
     std::uint64_t threads = 0;
-    std::uint64_t functions = 0;
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     bool unfinished = false;  ///< the file was not closed: the agent was killed
