@@ -71,8 +71,7 @@ Outcome say_nothing_recorded(const Output& output, const Program& program, const
 }
 
 void say_trace(const RunTrace& trace, bool replaced, const std::string& missing) {
-    say(fmt::format("{}: {}: {} in {}, {}{}", trace.path, trace.program,
-                    output::counted(trace.events, "event", "events"),
+    say(fmt::format("{}: {}: {}, {}{}", trace.path, trace.program,
                     output::counted(trace.threads, "thread", "threads"), size_text(trace.bytes),
                     replaced ? ", replacing the trace of an earlier run" : ""));
     if (trace.unfinished)
