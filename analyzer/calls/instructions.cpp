@@ -7,7 +7,7 @@ namespace rdam::calls {
 namespace {
 
 /// No call is longer: years at any speed.
-constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+constexpr std::uint64_t kMax = std::uint64_t{1} << 60;
 
 double sane(double instructions) {
     constexpr double kMaxOfProbe = 1e6;
@@ -18,7 +18,7 @@ double sane(double instructions) {
 
 std::uint64_t net_instructions(const ProbeInstructions& probe, std::uint64_t before, std::uint64_t after,
                                std::uint64_t nested) {
-    if (before == 0 || after <= before || after - before > kMost) return 0;
+    if (before == 0 || after <= before || after - before > kMax) return 0;
     const double probes = probe.inner + probe.total * static_cast<double>(nested);
     const double net = static_cast<double>(after - before) - probes;
     return static_cast<std::uint64_t>(std::max(std::round(net), 1.0));

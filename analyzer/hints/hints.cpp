@@ -12,7 +12,7 @@
 namespace rdam::hints {
 namespace {
 
-using Finder = void (*)(const Suspicion&, Hints&);
+using Finder = void (*)(const LossPart&, Hints&);
 
 constexpr std::array<Finder, 7> kFinders{find_parameters, find_pairs, find_first_touch, find_processors,
                                          find_trend,      find_times, find_instructions};
@@ -40,11 +40,11 @@ void add(Hints& hints, Hints&& more) {
     }
 }
 
-Hints find_all(const Suspicion& suspicion) {
+Hints find_all(const LossPart& loss) {
     Hints hints;
-    if (suspicion.lost_ns > 0)
+    if (loss.lost_ns > 0)
         for (const Finder find : kFinders)
-            find(suspicion, hints);
+            find(loss, hints);
     return hints;
 }
 
@@ -92,13 +92,13 @@ bool is_explained_by_work(const Hints& hints) {
 }
 
 /// Time off the processors that is not known is not known to be on them.
-bool mostly_known(const Suspicion& suspicion) {
+bool mostly_known(const LossPart& loss) {
     constexpr double kMaxUnknown = 0.1;
-    const auto& calls = suspicion.row.sample.calls;
+    const auto& calls = loss.row.sample.calls;
     double unknown = 0;
     for (std::size_t i = 0; i < calls.size(); ++i)
-        if (!switches_known(suspicion.report, calls[i].end)) unknown += calls[i].weight * suspicion.lost[i];
-    return unknown <= kMaxUnknown * suspicion.lost_ns;
+        if (!switches_known(loss.report, calls[i].end)) unknown += calls[i].weight * loss.lost[i];
+    return unknown <= kMaxUnknown * loss.lost_ns;
 }
 
 /// What kind of loss it is: less than where, when, why or with whom.
@@ -107,13 +107,13 @@ bool is_general(const score::Hint& hint) {
 }
 
 Hints hints_of(const Run& run, const score::FunctionRow& row, std::vector<score::Explained>& explained) {
-    Suspicion whole = suspicion_of(run.info, run.report, run.activities, row, false);
+    LossPart whole = loss_part(run.info, run.report, run.activities, row, false);
     whole.explained = &explained;
     if (!(whole.lost_ns > 0)) return {};
     Hints hints = find_all(whole);
     find_off_processor(whole, hints);
     find_concurrent_functions(whole, hints);
-    Suspicion on = suspicion_of(run.info, run.report, run.activities, row, true);
+    LossPart on = loss_part(run.info, run.report, run.activities, row, true);
     on.share = on.lost_ns / whole.lost_ns;
     const bool on_is_known = on.share == 1 || (on.share >= kMinOnProcessor && mostly_known(whole));
     if (on.share < 1 && on_is_known) add(hints, scaled(find_all(on), on.share));
@@ -168,7 +168,7 @@ void add_hints(const trace::TraceInfo& info, score::Report& report) {
     const Run run{info, report, Activities{report}};
     for (score::FunctionRow& row : report.functions) {
         if (row.sample.calls.size() < kMinCalls) continue;
-        row.off_share = off_share(suspicion_of(info, report, run.activities, row, false));
+        row.off_share = off_share(loss_part(info, report, run.activities, row, false));
         row.explained.clear();
         row.hints = hints_of(run, row, row.explained);
         add_sequence_hints(run, row);

@@ -152,19 +152,19 @@ class Crew {
 std::size_t most_calls_sampled(const trace::TraceInfo& info) {
     constexpr std::size_t kInAll = std::size_t{1} << 20;
     constexpr std::size_t kOfFunction = std::size_t{1} << 16;
-    constexpr std::size_t kMost = 4096;
-    constexpr std::size_t kLeast = 16;
+    constexpr std::size_t kMax = 4096;
+    constexpr std::size_t kMin = 16;
     const std::size_t functions = std::max<std::size_t>(info.functions.size(), 1);
     const std::size_t threads = std::max<std::size_t>(info.threads.size(), 1);
-    return std::clamp(std::min(kInAll / functions, kOfFunction) / threads, kLeast, kMost);
+    return std::clamp(std::min(kInAll / functions, kOfFunction) / threads, kMin, kMax);
 }
 
 /// The size of the batch of each thread if so many are analyzed at a time: larger batches are not faster, and
 /// their sum stays bounded.
 std::size_t batch_bytes(unsigned jobs, std::size_t threads) {
     constexpr std::size_t kInAll = std::size_t{256} << 20;
-    constexpr std::size_t kMost = std::size_t{48} << 20;
-    return std::min(kMost, kInAll / std::clamp<std::size_t>(jobs, 1, std::max<std::size_t>(threads, 1)));
+    constexpr std::size_t kMax = std::size_t{48} << 20;
+    return std::min(kMax, kInAll / std::clamp<std::size_t>(jobs, 1, std::max<std::size_t>(threads, 1)));
 }
 
 void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
@@ -213,12 +213,12 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
 
 ResolvedSettings with_samples(const trace::TraceInfo& info, ResolvedSettings settings) {
     constexpr std::size_t kInAll = std::size_t{1} << 20;
-    constexpr std::size_t kMost = std::size_t{1} << 16;
-    constexpr std::size_t kLeast = 64;
+    constexpr std::size_t kMax = std::size_t{1} << 16;
+    constexpr std::size_t kMin = 64;
     settings.most_sampled = most_calls_sampled(info);
     // A single thread has no concurrent ones.
     if (info.threads.size() > 1)
-        settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kLeast, kMost);
+        settings.most_in_windows = std::clamp(kInAll / info.threads.size(), kMin, kMax);
     std::uint64_t begin = UINT64_MAX, end = 0;
     for (const trace::ThreadInfo& thread : info.threads) {
         if (thread.start != 0) begin = std::min(begin, thread.start);

@@ -112,11 +112,11 @@ void describe_threads(const TraceFacts& facts, const Lives& lives, double ns_per
                                   .events = analysis.events,
                                   .calls = analysis.counts.calls,
                                   .dropped = info.dropped,
-                                  .holes = info.holes,
+                                  .unwritten = info.unwritten,
                                   .short_lived = lives.short_lived[t],
                                   .off_cpu = off_cpu_row(analysis.off_cpu, ns_per_tick)});
         report.events += analysis.events;
-        report.holes += info.holes;
+        report.unwritten += info.unwritten;
         report.too_long += analysis.too_long;
         add_counts(report.counts, analysis.counts);
     }

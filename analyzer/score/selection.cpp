@@ -88,9 +88,9 @@ std::uint64_t first_begin(const trace::TraceInfo& info) {
 
 /// t + ticks, within what a timestamp can be.
 std::uint64_t moved(std::uint64_t t, double ticks) {
-    constexpr double kMost = 1.8e19;
-    if (ticks < 0) return t - std::min(t, static_cast<std::uint64_t>(std::min(-ticks, kMost)));
-    const auto forward = static_cast<std::uint64_t>(std::min(ticks, kMost));
+    constexpr double kMax = 1.8e19;
+    if (ticks < 0) return t - std::min(t, static_cast<std::uint64_t>(std::min(-ticks, kMax)));
+    const auto forward = static_cast<std::uint64_t>(std::min(ticks, kMax));
     return forward > UINT64_MAX - t ? UINT64_MAX : t + forward;
 }
 

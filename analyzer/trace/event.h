@@ -134,7 +134,7 @@ struct ThreadInfo {
     std::uint64_t start = 0;            ///< ticks
     std::uint64_t end = 0;              ///< ticks; 0: not seen (killed): the last event counts
     std::uint64_t dropped = 0;          ///< events lost because the buffer was full or the disk was
-    std::uint64_t holes = 0;            ///< unwritten event records (the thread was killed inside the probe)
+    std::uint64_t unwritten = 0;        ///< unwritten event records (the thread was killed inside the probe)
     std::vector<CallCount> calls = {};  ///< of FunctionInfo::counted functions, rising; what is not here was
                                         ///< not called
     std::uint64_t calls_until = 0;      ///< ticks: `calls` goes up to then; 0: they are not known

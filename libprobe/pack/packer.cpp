@@ -50,8 +50,8 @@ constexpr Kind kind_of(shm::RecordKind kind) {
 }  // namespace
 
 void PendingStacks::add(const PendingStack& stack) {
-    if (count_ == kMost) {
-        for (std::uint32_t i = 1; i < kMost; ++i)
+    if (count_ == kMax) {
+        for (std::uint32_t i = 1; i < kMax; ++i)
             stacks_[i - 1] = stacks_[i];
         --count_;
     }

@@ -34,8 +34,8 @@ class PendingStacks {
     void clear() { count_ = 0; }
 
   private:
-    static constexpr std::uint32_t kMost = 16;
-    PendingStack stacks_[kMost] = {};
+    static constexpr std::uint32_t kMax = 16;
+    PendingStack stacks_[kMax] = {};
     std::uint32_t count_ = 0;
 };
 

@@ -44,12 +44,12 @@ struct Packer::Straight {
     std::uint64_t mismatch(const Known& op, const std::uint64_t* record) const {
         return (record[1] ^ usual ^ op.head) | ((record[2] & op.caller_mask) ^ op.caller);
     }
-    /// More than kMost if the ticks are not so many whole steps, or too many.
-    template <std::uint32_t kMost>
+    /// More than kMax if the ticks are not so many whole steps, or too many.
+    template <std::uint32_t kMax>
     std::uint64_t steps_of(std::uint64_t ticks) const {
         // A product that overflows gives a number of steps that does not give the ticks back.
         const std::uint64_t steps = ticks * reciprocal >> 32;
-        return steps * step == ticks ? steps : kMost + 1;
+        return steps * step == ticks ? steps : kMax + 1;
     }
 };
 

@@ -8,15 +8,15 @@
 namespace rdam::microbench {
 namespace {
 
-constexpr unsigned kFewest = 2;
-constexpr unsigned kMost = 10000;
+constexpr unsigned kMin = 2;
+constexpr unsigned kMax = 10000;
 
 Result<unsigned> parse_count(std::string_view text) {
     unsigned count = 0;
     const char* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, count);
-    if (error == std::errc{} && stopped == end && count >= kFewest && count <= kMost) return count;
-    return fail("'{}' is no number of points; write one from {} to {}", text, kFewest, kMost);
+    if (error == std::errc{} && stopped == end && count >= kMin && count <= kMax) return count;
+    return fail("'{}' is no number of points; write one from {} to {}", text, kMin, kMax);
 }
 
 std::vector<double> log_spaced(double low, double high, unsigned count) {

@@ -104,9 +104,9 @@ void check(const score::Report& report, bool known) {
         }
         require(shares <= 1 + 1e-6);
         // Estimates are rounded one by one, and end where a number does.
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
+        constexpr std::uint64_t kMax = std::uint64_t{1} << 52;
         const std::uint64_t rounding = row.windowed ? row.callers.size() : 0;
-        require(calls <= row.occurrences + rounding || (row.windowed && row.occurrences > kMost));
+        require(calls <= row.occurrences + rounding || (row.windowed && row.occurrences > kMax));
         require(row.rdam_low <= row.rdam && row.rdam <= row.rdam_high);
     }
     for (const score::PatternRow& row : report.patterns)

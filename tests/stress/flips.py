@@ -67,7 +67,7 @@ def environment() -> dict[str, str]:
 def judge(found: dict, begun: dict[int, int], killed: bool) -> tuple[list[str], str]:
     """What must not be, and the class of the run."""
     problems = []
-    said = any("damaged" in remark for remark in found["remarks"]) or found["dropped"] > 0 or any(t["holes"] for t in found["threads"])
+    said = any("damaged" in remark for remark in found["remarks"]) or found["dropped"] > 0 or any(t["unwritten"] for t in found["threads"])
     if not found["whole_file"]:
         problems.append("the file itself is damaged")
     threads = {thread["tid"]: thread for thread in found["threads"]}

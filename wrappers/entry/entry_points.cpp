@@ -235,8 +235,8 @@ std::vector<std::uint64_t> EntryPoints::inside(const CodeRange& function) const 
 }
 
 std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) {
-    constexpr std::uint64_t kMost = 64;
-    std::uint64_t limit = function.end + kMost;
+    constexpr std::uint64_t kMax = 64;
+    std::uint64_t limit = function.end + kMax;
     if (!file.at(function.end).empty() || file.frames().find(function.end)) return 0;
     if (const Symbol* next = file.next_code(function.end)) limit = std::min(limit, next->address);
     if (const auto frame = file.frames().next(function.end)) limit = std::min(limit, frame->begin);
@@ -249,7 +249,7 @@ std::uint32_t padding_behind(const ObjectFile& file, const CodeRange& function) 
     }
     const ElfSection* section = file.code_section(function.begin);
     if (section != nullptr && function.end + offset == section->header.sh_addr + section->header.sh_size)
-        offset += std::min(kMost - offset, gap_behind(file, *section));
+        offset += std::min(kMax - offset, gap_behind(file, *section));
     return static_cast<std::uint32_t>(offset);
 }
 

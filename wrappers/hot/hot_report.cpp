@@ -132,11 +132,6 @@ void add_notes(const PerfReport& report, HotReport& result) {
     if (!report.other_events.empty())
         result.notes.push_back(
             fmt::format("only the event {} is read, of {}", report.event, report.other_events.size() + 1));
-    if (constexpr double kWorthSaying = 0.5; report.unread_percent >= kWorthSaying)
-        result.notes.push_back(fmt::format(
-            "{:.1f} % of the time is in lines of perf report that cannot be read: a name has a line "
-            "break in it",
-            report.unread_percent));
     const double open = result.hot.kernel_percent - result.hot.kernel_credited_percent;
     constexpr double kWorthSaying = 0.5;
     if (open < kWorthSaying) return;

@@ -171,10 +171,6 @@ bool is_fractal(const ChainTree& tree, double row_percent) {
 
 }  // namespace
 
-bool is_folded_chain(std::string_view line) {
-    return parse_folded(line, '\0').has_value();
-}
-
 ChainTree parse_chain_tree(const std::vector<std::string_view>& lines, char separator) {
     if (is_flat(lines)) return parse_flat(lines);
     ChainTree folded;

@@ -25,9 +25,6 @@ using ChainTree = std::vector<ChainNode>;  // parents before their children
 /// `lines` are those between a row and the next. `separator` is the report's (0: none).
 ChainTree parse_chain_tree(const std::vector<std::string_view>& lines, char separator);
 
-/// Whether -g folded prints chains like this line.
-bool is_folded_chain(std::string_view line);
-
 /// What the numbers of a report's trees mean; only all trees together show it.
 struct ChainScale {
     bool fractal = false;  ///< percentages are relative to the node above (-g fractal)

@@ -9,9 +9,6 @@
 
 namespace rdam {
 
-/// What separates the columns of the reports that rdam asks perf for. perf replaces it by a dot in names.
-inline constexpr char kPerfDataSeparator = '\x1f';
-
 /// A number of a cell: "13.22%", "13.22", "309". The unit tells what to divide by.
 struct PerfNumber {
     double value = 0;

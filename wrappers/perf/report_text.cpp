@@ -167,15 +167,14 @@ std::optional<RawRow> parse_row(std::string_view line, const PerfColumns& column
 }
 
 /// Whether the line behind a row can only be the rest of its name.
-bool goes_on(std::string_view line, char separator) {
+bool goes_on(std::string_view line) {
     if (trim_blanks(line).empty()) return false;
-    if (separator == kPerfDataSeparator) return !is_folded_chain(line);
     return std::string_view(" \t|-0123456789").find(line[0]) == std::string_view::npos;
 }
 
 /// perf prints line breaks in names literally. With a separator, the parts of a row can be identified.
 std::vector<std::string_view> join_broken_rows(const Section& section, const RowShape& shape) {
-    constexpr int kMostPieces = 64;
+    constexpr int kMaxPieces = 64;
     const char separator = section.columns->separator();
     if (separator == '\0') return section.lines;
     std::vector<std::string_view> lines;
@@ -186,7 +185,7 @@ std::vector<std::string_view> join_broken_rows(const Section& section, const Row
             end != std::string_view::npos && !numbers_of(trim_blanks(line.substr(0, end))).empty();
         if (begins || parse_row(line, *section.columns, shape)) {
             pieces = 1;
-        } else if (pieces > 0 && pieces < kMostPieces && goes_on(line, separator)) {
+        } else if (pieces > 0 && pieces < kMaxPieces && goes_on(line)) {
             const auto* const first = lines.back().data();
             lines.back() = {first, static_cast<std::size_t>(line.data() + line.size() - first)};
             ++pieces;
@@ -304,22 +303,13 @@ tl::unexpected<Error> no_rows(std::string_view origin, bool any_lines) {
     if (any_lines)
         return fail(
             "{}: no line of the report can be read as a row; if a name has a line break in it, give rdam hot "
-            "the "
-            "perf.data file",
+            "the perf.data file",
             origin);
     return fail("{}: the report has no rows; was anything sampled?", origin);
 }
 
 bool has_lines(const Section& section) {
     return std::ranges::any_of(section.lines, [](auto line) { return !trim_blanks(line).empty(); });
-}
-
-/// What the rows leave of the periods that the header counts, which are printed completely.
-double unread_share(const std::vector<RawRow>& rows, const Section& section) {
-    double sum = 0;
-    for (const auto& raw : rows)
-        sum += raw.row.self;
-    return section.event_count > sum ? 100 * (1 - sum / section.event_count) : 0;
 }
 
 /// Without rows where there are none.
@@ -334,8 +324,6 @@ Result<PerfReport> report_of(const Section& section, std::string_view origin) {
     auto rows = parse_rows(section, *shape);
     const bool periods = section.columns->index_of("Period") == shape->self;
     const bool samples = section.columns->index_of("Samples") == shape->self;
-    if (section.columns->separator() == kPerfDataSeparator && periods)
-        report.unread_percent = unread_share(rows, section);
     make_percentages(rows, samples ? without_count(section) : section, periods || samples);
 
     ChainScale scale;

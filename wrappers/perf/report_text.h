@@ -60,7 +60,6 @@ struct PerfReport {
     bool has_modules = false;
     bool has_chains = false;
     std::vector<PerfRow> rows;
-    double unread_percent = 0;  ///< of the events counted: in lines that cannot be read, where that is known
     /// Known if each sample was read (perf.data); otherwise derived from the chains.
     std::optional<std::vector<PerfKernelCaller>> kernel_callers;
     std::list<std::string> restored;  ///< names that are not literally in the text

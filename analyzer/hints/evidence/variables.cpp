@@ -17,8 +17,8 @@ struct TimedLoss {
 };
 
 /// Strata get numbers without gaps.
-std::vector<TimedLoss> losses_of(const Suspicion& suspicion, const Variable& variable) {
-    const auto& calls = suspicion.row.sample.calls;
+std::vector<TimedLoss> losses_of(const LossPart& loss, const Variable& variable) {
+    const auto& calls = loss.row.sample.calls;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> strata;
     std::vector<TimedLoss> losses;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -26,7 +26,7 @@ std::vector<TimedLoss> losses_of(const Suspicion& suspicion, const Variable& var
         if (!value) continue;
         const auto number = static_cast<std::uint32_t>(strata.size());
         const auto stratum = strata.emplace(std::pair{calls[i].thread, calls[i].group}, number).first->second;
-        losses.push_back({{suspicion.lost[i], calls[i].weight, stratum, *value}, calls[i].begin});
+        losses.push_back({{loss.lost[i], calls[i].weight, stratum, *value}, calls[i].begin});
     }
     return losses;
 }
@@ -86,17 +86,17 @@ std::vector<Loss> slices_of(std::vector<TimedLoss> calls) {
 
 }  // namespace
 
-Explanation explanation_by(const Suspicion& suspicion, const Variable& variable) {
+Explanation explanation_by(const LossPart& loss, const Variable& variable) {
     constexpr double kHardly = 0.2;
     constexpr double kPartly = 0.25, kWholly = 0.75;  // goes_with_time
-    const std::vector<TimedLoss> timed = losses_of(suspicion, variable);
+    const std::vector<TimedLoss> timed = losses_of(loss, variable);
     std::vector<Loss> losses;
     losses.reserve(timed.size());
     for (const TimedLoss& call : timed)
         losses.push_back(call.loss);
     const double told = lost_in(losses);
     if (!(told > 0)) return {};
-    const double known = told / suspicion.lost_ns;
+    const double known = told / loss.lost_ns;
     const double whole = explained(losses);
     // There are few calls of the same time, and disturbances account for more of their differences. So they
     // are compared only if that is necessary and can decide.
@@ -109,12 +109,12 @@ Explanation explanation_by(const Suspicion& suspicion, const Variable& variable)
     return {.share = (within < whole / 2 ? within : whole) * known};
 }
 
-double explained_by(const Suspicion& suspicion, const Variable& variable) {
-    return explanation_by(suspicion, variable).share;
+double explained_by(const LossPart& loss, const Variable& variable) {
+    return explanation_by(loss, variable).share;
 }
 
-double median_ns(const Suspicion& suspicion, const std::function<bool(std::size_t)>& chosen) {
-    const auto& calls = suspicion.row.sample.calls;
+double median_ns(const LossPart& loss, const std::function<bool(std::size_t)>& chosen) {
+    const auto& calls = loss.row.sample.calls;
     std::vector<std::pair<double, double>> durations;  // and weights
     double half = 0;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -130,13 +130,13 @@ double median_ns(const Suspicion& suspicion, const std::function<bool(std::size_
     return 0;
 }
 
-Shares shares_of(const Suspicion& suspicion, const std::function<bool(std::size_t)>& chosen) {
-    const auto& calls = suspicion.row.sample.calls;
+Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& chosen) {
+    const auto& calls = loss.row.sample.calls;
     Shares shares;
     for (std::size_t i = 0; i < calls.size(); ++i) {
         if (!chosen(i)) continue;
-        shares.lost += suspicion.lost[i] * calls[i].weight / suspicion.lost_ns;
-        shares.calls += calls[i].weight / suspicion.calls;
+        shares.lost += loss.lost[i] * calls[i].weight / loss.lost_ns;
+        shares.calls += calls[i].weight / loss.calls;
     }
     return shares;
 }

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "analyzer/hints/evidence/suspicion.h"
+#include "analyzer/hints/evidence/loss_part.h"
 
 namespace rdam::hints {
 
@@ -22,19 +22,19 @@ struct Explanation {
 /// A variable that goes with time explains what happens to change with time. A variable that does so in part
 /// is examined again among calls of the same time, and gets the share that it explains there if that is less
 /// than half as much. If it hardly varies within short times, it cannot be distinguished from the time.
-Explanation explanation_by(const Suspicion& suspicion, const Variable& variable);
+Explanation explanation_by(const LossPart& loss, const Variable& variable);
 /// Its share.
-double explained_by(const Suspicion& suspicion, const Variable& variable);
+double explained_by(const LossPart& loss, const Variable& variable);
 
 /// The median of the calls for which `chosen` is true; 0 if there are none.
-double median_ns(const Suspicion& suspicion, const std::function<bool(std::size_t)>& chosen);
+double median_ns(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
 
 /// The share of the lost time that the chosen calls have, and of the calls that they are.
 struct Shares {
     double lost = 0;
     double calls = 0;
 };
-Shares shares_of(const Suspicion& suspicion, const std::function<bool(std::size_t)>& chosen);
+Shares shares_of(const LossPart& loss, const std::function<bool(std::size_t)>& chosen);
 /// The calls have at least half of what they could have more of the loss than is their share.
 bool stands_out(const Shares& shares);
 

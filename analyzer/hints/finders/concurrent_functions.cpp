@@ -17,9 +17,8 @@ constexpr double kLift = 0.25;
 
 class Search {
   public:
-    explicit Search(const Suspicion& suspicion)
-        : suspicion_(suspicion),
-          overlaps_(suspicion.activities, suspicion.row.function, suspicion.row.slow) {}
+    explicit Search(const LossPart& loss)
+        : loss_(loss), overlaps_(loss.activities, loss.row.function, loss.row.slow) {}
 
     void run(Hints& hints) const {
         if (!(overlaps_.lost() > 0)) return;
@@ -38,9 +37,9 @@ class Search {
     /// As a share of the whole loss. It is not known what ran while the other calls lost their time.
     double share_of_slow_calls() const {
         double lost = 0;
-        for (const score::ScoredCall& call : suspicion_.row.sample.calls)
+        for (const score::ScoredCall& call : loss_.row.sample.calls)
             if (2 * call.lost_ns >= call.duration_ns) lost += call.weight * call.lost_ns;
-        return std::min(lost / suspicion_.lost_ns, 1.0);
+        return std::min(lost / loss_.lost_ns, 1.0);
     }
 
     /// The thread that has nearly all of it.
@@ -52,7 +51,7 @@ class Search {
     }
 
     std::string described(std::size_t thread) const {
-        const score::ThreadRow& row = suspicion_.report.threads[thread];
+        const score::ThreadRow& row = loss_.report.threads[thread];
         return row.name.empty() ? fmt::format("thread {}", row.tid)
                                 : fmt::format("thread {} ({})", row.tid, row.name);
     }
@@ -60,30 +59,30 @@ class Search {
     void tell(std::uint32_t function, const Overlap& overlap, double share, Hints& hints) const {
         const auto loser = nearly_only(overlaps_.lost_by(), overlaps_.lost());
         const auto other = nearly_only(overlaps_.while_inside(function), overlap.lost);
-        const std::string& concurrent = suspicion_.info.functions[function].name;
+        const std::string& concurrent = loss_.info.functions[function].name;
         score::Hint hint{
             .kind = "concurrent",
             .text = fmt::format(
                 "for {:.0f} % of the time lost in {}(){}, {} is inside {}() (for {:.0f} % of the other time)",
-                100 * share, suspicion_.row.name, loser ? " by " + described(*loser) : "",
+                100 * share, loss_.row.name, loser ? " by " + described(*loser) : "",
                 other ? described(*other) : "another thread", concurrent,
                 100 * std::max(overlap.expected, 0.0) / overlaps_.lost()),
             .share = share,
             .concurrent_function = concurrent};
-        if (other) hint.concurrent_thread = suspicion_.report.threads[*other].tid;
-        if (loser) hint.thread = suspicion_.report.threads[*loser].tid;
+        if (other) hint.concurrent_thread = loss_.report.threads[*other].tid;
+        if (loser) hint.thread = loss_.report.threads[*loser].tid;
         hints.push_back(std::move(hint));
     }
 
-    const Suspicion& suspicion_;
+    const LossPart& loss_;
     const Overlaps overlaps_;
 };
 
 }  // namespace
 
-void find_concurrent_functions(const Suspicion& suspicion, Hints& hints) {
-    if (suspicion.row.slow.empty() || !suspicion.activities.several_threads()) return;
-    Search{suspicion}.run(hints);
+void find_concurrent_functions(const LossPart& loss, Hints& hints) {
+    if (loss.row.slow.empty() || !loss.activities.several_threads()) return;
+    Search{loss}.run(hints);
 }
 
 }  // namespace rdam::hints

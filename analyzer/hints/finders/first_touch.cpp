@@ -17,9 +17,9 @@ namespace {
 constexpr unsigned kPageBits = 12;
 
 /// Whether no call is missing, so that it is known which pages came before.
-bool has_all_calls(const Suspicion& suspicion) {
-    return !suspicion.row.sampled &&
-           std::ranges::all_of(suspicion.row.sample.calls, [](const auto& call) { return call.weight == 1; });
+bool has_all_calls(const LossPart& loss) {
+    return !loss.row.sampled &&
+           std::ranges::all_of(loss.row.sample.calls, [](const auto& call) { return call.weight == 1; });
 }
 
 /// By call of the sample.
@@ -35,13 +35,13 @@ std::vector<bool> gets_new_page(const score::Sample& sample, std::uint16_t word)
 }
 
 /// Some of these pages may have been touched by others before: the fastest of the calls says nothing.
-void judge(const Suspicion& suspicion, const trace::ParameterInfo& parameter, Hints& hints) {
+void judge(const LossPart& loss, const trace::ParameterInfo& parameter, Hints& hints) {
     constexpr double kSlower = 1.5;
-    const std::vector<bool> is_new = gets_new_page(suspicion.row.sample, parameter.word);
-    const Shares shares = shares_of(suspicion, [&](std::size_t i) { return is_new[i]; });
+    const std::vector<bool> is_new = gets_new_page(loss.row.sample, parameter.word);
+    const Shares shares = shares_of(loss, [&](std::size_t i) { return is_new[i]; });
     if (!stands_out(shares)) return;
-    const double there = median_ns(suspicion, [&](std::size_t i) { return is_new[i]; });
-    const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !is_new[i]; });
+    const double there = median_ns(loss, [&](std::size_t i) { return is_new[i]; });
+    const double elsewhere = median_ns(loss, [&](std::size_t i) { return !is_new[i]; });
     if (there < kSlower * elsewhere) return;
     hints.push_back(
         {.kind = "first_touch",
@@ -56,12 +56,12 @@ void judge(const Suspicion& suspicion, const trace::ParameterInfo& parameter, Hi
 
 }  // namespace
 
-void find_first_touch(const Suspicion& suspicion, Hints& hints) {
-    if (!has_all_calls(suspicion)) return;
-    for (const trace::ParameterInfo& parameter : suspicion.function.parameters)
+void find_first_touch(const LossPart& loss, Hints& hints) {
+    if (!has_all_calls(loss)) return;
+    for (const trace::ParameterInfo& parameter : loss.function.parameters)
         if (static_cast<ValueKind>(parameter.kind) == ValueKind::pointer &&
-            parameter.word < suspicion.row.sample.words_per_call)
-            judge(suspicion, parameter, hints);
+            parameter.word < loss.row.sample.words_per_call)
+            judge(loss, parameter, hints);
 }
 
 }  // namespace rdam::hints

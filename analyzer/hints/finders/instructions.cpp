@@ -40,9 +40,9 @@ struct Counted {
 using Stratum = std::vector<Counted>;
 
 /// Calls whose instructions are known, without strata of too few calls.
-std::vector<Stratum> strata_of(const Suspicion& suspicion) {
+std::vector<Stratum> strata_of(const LossPart& loss) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Stratum> strata;
-    const auto& calls = suspicion.row.sample.calls;
+    const auto& calls = loss.row.sample.calls;
     for (std::size_t i = 0; i < calls.size(); ++i) {
         const score::ScoredCall& call = calls[i];
         if (call.instructions == 0 || !(call.weight > 0)) continue;
@@ -114,18 +114,18 @@ std::uint64_t step_of(double instructions, double standard) {
         kMiddle + std::clamp(std::round((instructions - standard) / step), -kMiddle, kMiddle));
 }
 
-Findings find(const Suspicion& suspicion) {
+Findings find(const LossPart& loss) {
     Findings found;
-    found.steps.resize(suspicion.row.sample.calls.size());
+    found.steps.resize(loss.row.sample.calls.size());
     std::vector<std::pair<double, double>> slow, slow_pace, fast, fast_pace;
-    for (Stratum& stratum : strata_of(suspicion)) {
+    for (Stratum& stratum : strata_of(loss)) {
         const Standard standard = standard_of(stratum);
         double all = 0;
         for (const Counted& call : stratum) {
-            const double lost = call.lost * call.weight / suspicion.lost_ns;
+            const double lost = call.lost * call.weight / loss.lost_ns;
             const double work = std::max(call.instructions - standard.instructions, 0.0) * standard.pace;
             found.known += lost;
-            found.plausible += std::min(call.lost, work) * call.weight / suspicion.lost_ns;
+            found.plausible += std::min(call.lost, work) * call.weight / loss.lost_ns;
             found.steps[call.call] = step_of(call.instructions, standard.instructions);
             slow.emplace_back(call.instructions, lost);
             slow_pace.emplace_back(call.pace(), lost);
@@ -146,9 +146,9 @@ std::string against(const Findings& found) {
                        output::human_count(found.fast_instructions));
 }
 
-void add_more(const Suspicion& suspicion, const Findings& found, double share, Hints& hints) {
+void add_more(const LossPart& loss, const Findings& found, double share, Hints& hints) {
     if (found.slow_instructions <= found.fast_instructions) return;
-    if (suspicion.function.busy_waits || suspicion.function.waits) {
+    if (loss.function.busy_waits || loss.function.waits) {
         hints.push_back(
             {.kind = "busy_wait",
              .text = fmt::format("calls that lose time execute more instructions ({}): this function waits, "
@@ -166,20 +166,19 @@ void add_more(const Suspicion& suspicion, const Findings& found, double share, H
 
 }  // namespace
 
-void find_instructions(const Suspicion& suspicion, Hints& hints) {
-    const Findings found = find(suspicion);
+void find_instructions(const LossPart& loss, Hints& hints) {
+    const Findings found = find(loss);
     if (found.known < kWorthTelling) return;
-    const double explains = explained_by(suspicion, [&](std::size_t i) { return found.steps[i]; });
+    const double explains = explained_by(loss, [&](std::size_t i) { return found.steps[i]; });
     const double more = explains * std::min(found.known, 1.0);
     if (more >= kWorthTelling) {
         // What waits busily does so at a pace of its own.
-        if (found.plausible >= kMinPlausible || suspicion.function.busy_waits)
-            add_more(suspicion, found, more, hints);
+        if (found.plausible >= kMinPlausible || loss.function.busy_waits) add_more(loss, found, more, hints);
         return;
     }
     const double slower =
         std::min(1 - explains, 1 - found.plausible / found.known) * std::min(found.known, 1.0);
-    if (slower < kWorthTelling || suspicion.function.waits || suspicion.function.busy_waits) return;
+    if (slower < kWorthTelling || loss.function.waits || loss.function.busy_waits) return;
     hints.push_back(
         {.kind = "slower_work",
          .text = fmt::format("the same instructions take longer ({:.2g} ns each vs. {:.2g}, with about {} "

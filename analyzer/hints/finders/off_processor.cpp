@@ -15,11 +15,11 @@ struct OffShares {
     std::size_t calls = 0;
 };
 
-OffShares off_shares(const Suspicion& suspicion) {
+OffShares off_shares(const LossPart& loss) {
     OffShares shares;
     double lost_ns = 0;
-    for (const score::ScoredCall& call : suspicion.row.sample.calls) {
-        if (!switches_known(suspicion.report, call.end)) continue;
+    for (const score::ScoredCall& call : loss.row.sample.calls) {
+        if (!switches_known(loss.report, call.end)) continue;
         ++shares.calls;
         lost_ns += call.lost_ns * call.weight;
         const double off = call.blocked_ns + call.preempted_ns;
@@ -37,12 +37,12 @@ OffShares off_shares(const Suspicion& suspicion) {
 
 }  // namespace
 
-void find_off_processor(const Suspicion& suspicion, Hints& hints) {
-    const OffShares shares = off_shares(suspicion);
+void find_off_processor(const LossPart& loss, Hints& hints) {
+    const OffShares shares = off_shares(loss);
     const double off = shares.blocked + shares.preempted;
     if (shares.calls < kMinCalls || off < kWorthTelling) return;
     const bool waits = shares.blocked >= shares.preempted;
-    const score::Report& report = suspicion.report;
+    const score::Report& report = loss.report;
     const bool part = report.switches.state == trace::SwitchInfo::State::stopped;
     hints.push_back({.kind = waits ? "blocked" : "preempted",
                      .text = fmt::format("for {:.0f} % of the time lost{}, the thread was off-CPU ({:.0f} % "
@@ -57,8 +57,8 @@ void find_off_processor(const Suspicion& suspicion, Hints& hints) {
                      .share = off});
 }
 
-std::optional<score::OffShare> off_share(const Suspicion& suspicion) {
-    const OffShares shares = off_shares(suspicion);
+std::optional<score::OffShare> off_share(const LossPart& loss) {
+    const OffShares shares = off_shares(loss);
     if (shares.calls < kMinCalls) return {};
     return score::OffShare{shares.blocked, shares.preempted};
 }

@@ -55,10 +55,10 @@ Classes classes_of(const std::string& name, const std::vector<std::uint64_t>& va
 }
 
 /// The parameters that vary.
-std::vector<Classes> parameters_of(const Suspicion& suspicion) {
-    const score::Sample& sample = suspicion.row.sample;
+std::vector<Classes> parameters_of(const LossPart& loss) {
+    const score::Sample& sample = loss.row.sample;
     std::vector<Classes> parameters;
-    for (const trace::ParameterInfo& parameter : suspicion.function.parameters) {
+    for (const trace::ParameterInfo& parameter : loss.function.parameters) {
         if (parameter.key || parameter.word >= sample.words_per_call) continue;
         std::vector<std::uint64_t> values;
         for (std::size_t i = 0; i < sample.calls.size(); ++i)
@@ -71,9 +71,9 @@ std::vector<Classes> parameters_of(const Suspicion& suspicion) {
 }
 
 /// The calls of all threads in the order in which they began.
-Classes calls_so_far(const Suspicion& suspicion) {
+Classes calls_so_far(const LossPart& loss) {
     std::vector<std::uint64_t> begins;
-    for (const score::ScoredCall& call : suspicion.row.sample.calls)
+    for (const score::ScoredCall& call : loss.row.sample.calls)
         begins.push_back(call.begin);
     return classes_of(kCallsSoFar, begins);
 }
@@ -83,33 +83,32 @@ struct Pair {
     std::string a, b;
 };
 
-double together(const Suspicion& suspicion, const Classes& a, const Classes& b) {
-    return explained_by(suspicion,
-                        [&](std::size_t i) { return a.of_call[i] * kMaxPairClasses + b.of_call[i]; });
+double together(const LossPart& loss, const Classes& a, const Classes& b) {
+    return explained_by(loss, [&](std::size_t i) { return a.of_call[i] * kMaxPairClasses + b.of_call[i]; });
 }
 
-Pair best_pair(const Suspicion& suspicion, const std::vector<Classes>& parameters) {
+Pair best_pair(const LossPart& loss, const std::vector<Classes>& parameters) {
     Pair best;
     for (std::size_t a = 0; a < parameters.size(); ++a) {
         for (std::size_t b = a + 1; b < parameters.size(); ++b) {
-            const double explains = together(suspicion, parameters[a], parameters[b]);
+            const double explains = together(loss, parameters[a], parameters[b]);
             if (explains > best.explains) best = {explains, parameters[a].name, parameters[b].name};
         }
     }
     return best;
 }
 
-bool tell_parameters(const Suspicion& suspicion, const std::vector<Classes>& parameters, Hints& hints) {
-    const Pair pair = best_pair(suspicion, parameters);
+bool tell_parameters(const LossPart& loss, const std::vector<Classes>& parameters, Hints& hints) {
+    const Pair pair = best_pair(loss, parameters);
     if (pair.explains < kWorthTelling) return false;
-    const double left = rdam_left(suspicion, pair.explains);
-    const std::string& name = suspicion.row.name;
+    const double left = rdam_left(loss, pair.explains);
+    const std::string& name = loss.row.name;
     hints.push_back(
         {.kind = kParameter,
          .text = fmt::format("{0} and {1} together explain {2:.0f} % of the variation; with --key '{3}:{0}' "
                              "--key '{3}:{1}' the score falls from {4:.2f} to about {5:.2f}: if they "
                              "determine the amount of work, this is not interference",
-                             pair.a, pair.b, 100 * pair.explains, name, suspicion.row.rdam, left),
+                             pair.a, pair.b, 100 * pair.explains, name, loss.row.rdam, left),
          .share = pair.explains,
          .parameter = pair.a + ", " + pair.b,
          .explains = pair.explains,
@@ -118,13 +117,13 @@ bool tell_parameters(const Suspicion& suspicion, const std::vector<Classes>& par
 }
 
 /// What a call does to a structure that grows with the calls depends on how large it is, and on where.
-void tell_growth(const Suspicion& suspicion, const std::vector<Classes>& parameters, Hints& hints) {
+void tell_growth(const LossPart& loss, const std::vector<Classes>& parameters, Hints& hints) {
     constexpr double kMore = 0.2;  // than the number of calls alone, which is the time of the run
-    const Classes count = calls_so_far(suspicion);
-    const double alone = explained_by(suspicion, [&](std::size_t i) { return count.of_call[i]; });
+    const Classes count = calls_so_far(loss);
+    const double alone = explained_by(loss, [&](std::size_t i) { return count.of_call[i]; });
     Pair best{.explains = 0, .a = {}, .b = count.name};
     for (const Classes& parameter : parameters)
-        if (const double explains = together(suspicion, parameter, count); explains > best.explains)
+        if (const double explains = together(loss, parameter, count); explains > best.explains)
             best = {explains, parameter.name, count.name};
     if (best.explains < std::max(kWorthTelling, alone + kMore)) return;
     hints.push_back(
@@ -136,16 +135,16 @@ void tell_growth(const Suspicion& suspicion, const std::vector<Classes>& paramet
          .share = best.explains,
          .parameter = best.a + ", " + best.b,
          .explains = best.explains,
-         .rdam_with_key = rdam_left(suspicion, best.explains)});
+         .rdam_with_key = rdam_left(loss, best.explains)});
 }
 
 }  // namespace
 
-void find_pairs(const Suspicion& suspicion, Hints& hints) {
+void find_pairs(const LossPart& loss, Hints& hints) {
     if (std::ranges::any_of(hints, [](const score::Hint& hint) { return !hint.parameter.empty(); })) return;
-    const std::vector<Classes> parameters = parameters_of(suspicion);
+    const std::vector<Classes> parameters = parameters_of(loss);
     if (parameters.size() > kMaxParameters) return;
-    if (!tell_parameters(suspicion, parameters, hints)) tell_growth(suspicion, parameters, hints);
+    if (!tell_parameters(loss, parameters, hints)) tell_growth(loss, parameters, hints);
 }
 
 }  // namespace rdam::hints

@@ -15,8 +15,8 @@
 namespace rdam::hints {
 namespace {
 
-std::string falls(const Suspicion& suspicion, double left) {
-    return fmt::format("the score falls from {:.2f} to {:.2f}", suspicion.row.rdam, left);
+std::string falls(const LossPart& loss, double left) {
+    return fmt::format("the score falls from {:.2f} to {:.2f}", loss.row.rdam, left);
 }
 
 /// A value of a parameter or result, as its type orders it. Two have the same if they are equal.
@@ -34,10 +34,10 @@ struct Asked {
 };
 
 /// Returns the share that the variable explains.
-double judge(const Suspicion& suspicion, const Asked& asked, const Variable& variable, Hints& hints) {
-    const Explanation found = explanation_by(suspicion, variable);
-    const double left = rdam_left(suspicion, found.share);
-    if (suspicion.explained != nullptr) suspicion.explained->push_back({asked.name, found.share, left});
+double judge(const LossPart& loss, const Asked& asked, const Variable& variable, Hints& hints) {
+    const Explanation found = explanation_by(loss, variable);
+    const double left = rdam_left(loss, found.share);
+    if (loss.explained != nullptr) loss.explained->push_back({asked.name, found.share, left});
     if (found.share < kWorthTelling) return found.share;
     const std::string text =
         found.or_time
@@ -46,7 +46,7 @@ double judge(const Suspicion& suspicion, const Asked& asked, const Variable& var
                   "cannot be distinguished here; {}",
                   asked.subject, 100 * found.share, asked.unless_time)
             : fmt::format("{} explains {:.0f} % of the variation; {} {}: {}", asked.subject,
-                          100 * found.share, asked.as_key, falls(suspicion, left), asked.conclusion);
+                          100 * found.share, asked.as_key, falls(loss, left), asked.conclusion);
     hints.push_back({.kind = found.or_time ? kParameterOrTime : kParameter,
                      .text = text,
                      .share = found.share,
@@ -66,36 +66,36 @@ std::string conclusion(const trace::FunctionInfo& function, const trace::Paramet
     return "if it determines the amount of work, this is not interference";
 }
 
-void judge_parameters(const Suspicion& suspicion, Hints& hints) {
-    const score::Sample& sample = suspicion.row.sample;
-    for (const trace::ParameterInfo& parameter : suspicion.function.parameters) {
+void judge_parameters(const LossPart& loss, Hints& hints) {
+    const score::Sample& sample = loss.row.sample;
+    for (const trace::ParameterInfo& parameter : loss.function.parameters) {
         if (parameter.key || parameter.word >= sample.words_per_call) continue;
         judge(
-            suspicion,
+            loss,
             {.name = parameter.name,
              .subject = parameter.name,
-             .as_key = fmt::format("with --key '{}:{}'", suspicion.row.name, parameter.name),
-             .conclusion = conclusion(suspicion.function, parameter),
+             .as_key = fmt::format("with --key '{}:{}'", loss.row.name, parameter.name),
+             .conclusion = conclusion(loss.function, parameter),
              .unless_time = fmt::format("if {} determines the amount of work, this is not interference",
                                         parameter.name)},
             [&](std::size_t i) { return value_of(parameter, sample.word(i, parameter.word)); }, hints);
     }
 }
 
-void judge_caller(const Suspicion& suspicion, Hints& hints) {
+void judge_caller(const LossPart& loss, Hints& hints) {
     judge(
-        suspicion,
+        loss,
         {.name = kCaller,
          .subject = "the caller",
-         .as_key = fmt::format("with --split-by-context '{}'", suspicion.row.name),
+         .as_key = fmt::format("with --split-by-context '{}'", loss.row.name),
          .conclusion = "some call sites need more work, or call it while other threads are active",
          .unless_time = "if some call sites need more work, this is not interference"},
-        [&](std::size_t i) { return suspicion.row.sample.calls[i].caller; }, hints);
+        [&](std::size_t i) { return loss.row.sample.calls[i].caller; }, hints);
 }
 
 /// If loops are folded, calls with more iterations inside belong to the same sequence. (Otherwise they do
 /// not, and nothing could vary.)
-void judge_loops(const Suspicion& suspicion, Hints& hints) {
+void judge_loops(const LossPart& loss, Hints& hints) {
     constexpr double kMore = 0.2;
     const auto asked = [](const std::string& name) {
         return Asked{.name = name,
@@ -104,25 +104,24 @@ void judge_loops(const Suspicion& suspicion, Hints& hints) {
                      .conclusion = "more iterations take longer, whether they are work or retries",
                      .unless_time = "if it determines the amount of work, this is not interference"};
     };
-    const score::Sample& sample = suspicion.row.sample;
+    const score::Sample& sample = loss.row.sample;
     double best = 0;
     for (std::size_t g = 0; g < sample.repeated.size(); ++g) {
-        const std::string& name = suspicion.info.functions[sample.repeated[g]].name;
+        const std::string& name = loss.info.functions[sample.repeated[g]].name;
         const Variable repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
-        best =
-            std::max(best, judge(suspicion, asked(fmt::format("calls of {} inside", name)), repeats, hints));
+        best = std::max(best, judge(loss, asked(fmt::format("calls of {} inside", name)), repeats, hints));
     }
     const Variable all = [&sample](std::size_t i) { return sample.calls[i].inside; };
     Hints together;
-    if (judge(suspicion, asked(kCallsInside), all, together) > best + kMore)
+    if (judge(loss, asked(kCallsInside), all, together) > best + kMore)
         hints.insert(hints.end(), together.begin(), together.end());
 }
 
 /// Without deep keys calls with other keys inside are of the same sequence.
-void judge_keys_inside(const Suspicion& suspicion, Hints& hints) {
-    const auto& calls = suspicion.row.sample.calls;
+void judge_keys_inside(const LossPart& loss, Hints& hints) {
+    const auto& calls = loss.row.sample.calls;
     judge(
-        suspicion,
+        loss,
         {.name = kKeysInside,
          .subject = "the combination of the callees' keys",
          .as_key = "with --deep-keys",
@@ -141,10 +140,10 @@ bool is_told(const Hints& hints, double explains) {
 }
 
 /// The values that most calls return.
-std::vector<std::uint64_t> common_results(const Suspicion& suspicion) {
+std::vector<std::uint64_t> common_results(const LossPart& loss) {
     constexpr std::size_t kLookedAt = 8;
     std::map<std::uint64_t, double> counts;
-    for (const score::ScoredCall& call : suspicion.row.sample.calls)
+    for (const score::ScoredCall& call : loss.row.sample.calls)
         if (call.returned) counts[call.result] += call.weight;
     std::vector<std::uint64_t> values;
     values.reserve(counts.size());
@@ -162,11 +161,11 @@ struct BestResult {
     Explanation found;
 };
 
-BestResult best_result(const Suspicion& suspicion) {
-    const auto& calls = suspicion.row.sample.calls;
+BestResult best_result(const LossPart& loss) {
+    const auto& calls = loss.row.sample.calls;
     BestResult best;
-    for (const std::uint64_t value : common_results(suspicion)) {
-        const Explanation one = explanation_by(suspicion, [&](std::size_t i) -> std::optional<std::uint64_t> {
+    for (const std::uint64_t value : common_results(loss)) {
+        const Explanation one = explanation_by(loss, [&](std::size_t i) -> std::optional<std::uint64_t> {
             if (!calls[i].returned) return std::nullopt;
             return calls[i].result == value ? 1 : 0;
         });
@@ -175,20 +174,20 @@ BestResult best_result(const Suspicion& suspicion) {
     return best;
 }
 
-void add_early_return(const Suspicion& suspicion, const BestResult& best, Hints& hints) {
-    const auto& calls = suspicion.row.sample.calls;
+void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints) {
+    const auto& calls = loss.row.sample.calls;
     const auto returns_best = [&](std::size_t i) {
         return calls[i].returned && calls[i].result == best.value;
     };
-    const double with = median_ns(suspicion, returns_best);
-    const double without = median_ns(suspicion, [&](std::size_t i) { return !returns_best(i); });
+    const double with = median_ns(loss, returns_best);
+    const double without = median_ns(loss, [&](std::size_t i) { return !returns_best(i); });
     const double explains = best.found.share;
     hints.push_back(
         {.kind = "early_return",
          .text = fmt::format(
              "calls that return {} take {} (median), the others {}: this explains {:.0f} % of the variation; "
              "{}",
-             mining::format_value(suspicion.function.result.front(), best.value), output::human_time(with),
+             mining::format_value(loss.function.result.front(), best.value), output::human_time(with),
              output::human_time(without), 100 * explains,
              best.found.or_time
                  ? "it also follows the time in the run: the two cannot be distinguished here"
@@ -196,21 +195,21 @@ void add_early_return(const Suspicion& suspicion, const BestResult& best, Hints&
          .share = explains,
          .parameter = kReturnValue,
          .explains = explains,
-         .rdam_with_key = rdam_left(suspicion, explains)});
+         .rdam_with_key = rdam_left(loss, explains)});
 }
 
-void judge_result(const Suspicion& suspicion, Hints& hints) {
-    if (suspicion.function.result.empty()) return;
-    const BestResult best = best_result(suspicion);
+void judge_result(const LossPart& loss, Hints& hints) {
+    if (loss.function.result.empty()) return;
+    const BestResult best = best_result(loss);
     if (best.found.share >= kWorthTelling) {
-        add_early_return(suspicion, best, hints);
+        add_early_return(loss, best, hints);
         return;
     }
-    const trace::ParameterInfo& type = suspicion.function.result.front();
-    const auto& calls = suspicion.row.sample.calls;
+    const trace::ParameterInfo& type = loss.function.result.front();
+    const auto& calls = loss.row.sample.calls;
     Hints own;
     const double explains = judge(
-        suspicion,
+        loss,
         {.name = kReturnValue,
          .subject = "the return value",
          .as_key = "among calls that return the same value",
@@ -226,12 +225,12 @@ void judge_result(const Suspicion& suspicion, Hints& hints) {
 
 }  // namespace
 
-void find_parameters(const Suspicion& suspicion, Hints& hints) {
-    judge_parameters(suspicion, hints);
-    judge_caller(suspicion, hints);
-    judge_loops(suspicion, hints);
-    judge_keys_inside(suspicion, hints);
-    judge_result(suspicion, hints);
+void find_parameters(const LossPart& loss, Hints& hints) {
+    judge_parameters(loss, hints);
+    judge_caller(loss, hints);
+    judge_loops(loss, hints);
+    judge_keys_inside(loss, hints);
+    judge_result(loss, hints);
 }
 
 }  // namespace rdam::hints

@@ -26,18 +26,18 @@ bool stayed(const score::ScoredCall& call) {
 }
 
 /// The processors on which the calls lose more than the mean.
-std::vector<std::uint16_t> slow_processors(const Suspicion& suspicion) {
+std::vector<std::uint16_t> slow_processors(const LossPart& loss) {
     struct Sum {
         double lost = 0, calls = 0;
     };
     std::map<std::uint16_t, Sum> sums;
-    const auto& calls = suspicion.row.sample.calls;
+    const auto& calls = loss.row.sample.calls;
     for (std::size_t i = 0; i < calls.size(); ++i) {
         if (!stayed(calls[i])) continue;
-        sums[calls[i].enter_cpu].lost += suspicion.lost[i] * calls[i].weight;
+        sums[calls[i].enter_cpu].lost += loss.lost[i] * calls[i].weight;
         sums[calls[i].enter_cpu].calls += calls[i].weight;
     }
-    const double mean = suspicion.lost_ns / suspicion.calls;
+    const double mean = loss.lost_ns / loss.calls;
     std::vector<std::uint16_t> slow;
     for (const auto& [cpu, sum] : sums)
         if (sum.lost > mean * sum.calls) slow.push_back(cpu);
@@ -45,11 +45,11 @@ std::vector<std::uint16_t> slow_processors(const Suspicion& suspicion) {
 }
 
 /// The processors on which calls stayed, by node.
-std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const Suspicion& suspicion) {
+std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const LossPart& loss) {
     std::map<std::uint32_t, std::set<std::uint16_t>> used;
-    for (const score::ScoredCall& call : suspicion.row.sample.calls) {
+    for (const score::ScoredCall& call : loss.row.sample.calls) {
         if (!stayed(call)) continue;
-        if (const auto node = trace::node_of(suspicion.info.process, call.enter_cpu))
+        if (const auto node = trace::node_of(loss.info.process, call.enter_cpu))
             used[*node].insert(call.enter_cpu);
     }
     return used;
@@ -57,10 +57,10 @@ std::map<std::uint32_t, std::set<std::uint16_t>> used_by_node(const Suspicion& s
 
 /// The nodes if these are all of their processors that were used, several of each: a single one could be
 /// meant instead of its node. Empty: there are no such nodes, or there are other processors as well.
-std::vector<std::uint32_t> as_nodes(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
+std::vector<std::uint32_t> as_nodes(const LossPart& loss, const std::vector<std::uint16_t>& cpus) {
     std::vector<std::uint32_t> nodes;
     std::size_t told = 0;
-    for (const auto& [node, used] : used_by_node(suspicion)) {
+    for (const auto& [node, used] : used_by_node(loss)) {
         const auto slow = std::ranges::count_if(
             used, [&](std::uint16_t cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); });
         if (slow == 0) continue;
@@ -77,32 +77,32 @@ std::string list(std::string_view what, const std::vector<Number>& numbers) {
     return fmt::format("{}{} {}", what, plural_ending(numbers.size()), fmt::join(numbers, ", "));
 }
 
-std::string where(const Suspicion& suspicion, const std::vector<std::uint16_t>& cpus) {
-    const auto nodes = as_nodes(suspicion, cpus);
+std::string where(const LossPart& loss, const std::vector<std::uint16_t>& cpus) {
+    const auto nodes = as_nodes(loss, cpus);
     if (nodes.empty()) return list("processor", cpus);
     return fmt::format("{} ({})", list("NUMA node", nodes), list("processor", cpus));
 }
 
-void find_slow_ones(const Suspicion& suspicion, Hints& hints) {
-    const auto& calls = suspicion.row.sample.calls;
-    const std::vector<std::uint16_t> slow = slow_processors(suspicion);
+void find_slow_ones(const LossPart& loss, Hints& hints) {
+    const auto& calls = loss.row.sample.calls;
+    const std::vector<std::uint16_t> slow = slow_processors(loss);
     if (slow.empty()) return;
     const auto on_slow = [&](std::size_t i) {
         return stayed(calls[i]) && std::ranges::find(slow, calls[i].enter_cpu) != slow.end();
     };
-    const Shares shares = shares_of(suspicion, on_slow);
+    const Shares shares = shares_of(loss, on_slow);
     if (!stands_out(shares) || shares.calls > kMaxShareThere) return;
     const auto there_sampled = std::ranges::count_if(
         calls, [&](const auto& call) { return on_slow(static_cast<std::size_t>(&call - calls.data())); });
     const auto fewest = static_cast<std::ptrdiff_t>(kMinCalls);
     if (there_sampled < fewest || std::ssize(calls) - there_sampled < fewest) return;
-    const double there = median_ns(suspicion, on_slow);
-    const double elsewhere = median_ns(suspicion, [&](std::size_t i) { return !on_slow(i); });
+    const double there = median_ns(loss, on_slow);
+    const double elsewhere = median_ns(loss, [&](std::size_t i) { return !on_slow(i); });
     if (there < kSlower * elsewhere) return;
     hints.push_back({.kind = "processor",
                      .text = fmt::format("{:.0f} % of the lost time is in the {:.0f} % of the calls that ran "
                                          "on {}: they take {} there (median) and {} elsewhere",
-                                         100 * shares.lost, 100 * shares.calls, where(suspicion, slow),
+                                         100 * shares.lost, 100 * shares.calls, where(loss, slow),
                                          output::human_time(there), output::human_time(elsewhere)),
                      .share = shares.lost});
 }
@@ -112,10 +112,10 @@ bool moved(const score::ScoredCall& call) {
            call.enter_cpu != call.leave_cpu;
 }
 
-bool changed_node(const Suspicion& suspicion, const score::ScoredCall& call) {
+bool changed_node(const LossPart& loss, const score::ScoredCall& call) {
     if (!moved(call)) return false;
-    const auto from = trace::node_of(suspicion.info.process, call.enter_cpu);
-    const auto to = trace::node_of(suspicion.info.process, call.leave_cpu);
+    const auto from = trace::node_of(loss.info.process, call.enter_cpu);
+    const auto to = trace::node_of(loss.info.process, call.leave_cpu);
     return from && to && *from != *to;
 }
 
@@ -128,11 +128,11 @@ score::Hint migration(const Shares& shares, std::string_view what) {
 }
 
 /// Reports migrations between nodes separately if the calls that changed the node lost the time.
-void find_migrations(const Suspicion& suspicion, Hints& hints) {
+void find_migrations(const LossPart& loss, Hints& hints) {
     constexpr double kNearlyAll = 0.8;
-    const auto& calls = suspicion.row.sample.calls;
-    const Shares all = shares_of(suspicion, [&](std::size_t i) { return moved(calls[i]); });
-    const Shares far = shares_of(suspicion, [&](std::size_t i) { return changed_node(suspicion, calls[i]); });
+    const auto& calls = loss.row.sample.calls;
+    const Shares all = shares_of(loss, [&](std::size_t i) { return moved(calls[i]); });
+    const Shares far = shares_of(loss, [&](std::size_t i) { return changed_node(loss, calls[i]); });
     const bool others_lose_as_much = (all.lost - far.lost) * far.calls >= far.lost * (all.calls - far.calls);
     const bool others = all.calls > far.calls;
     if (stands_out(far) && far.lost >= kNearlyAll * all.lost && !(others && others_lose_as_much)) {
@@ -145,9 +145,9 @@ void find_migrations(const Suspicion& suspicion, Hints& hints) {
 
 }  // namespace
 
-void find_processors(const Suspicion& suspicion, Hints& hints) {
-    find_slow_ones(suspicion, hints);
-    find_migrations(suspicion, hints);
+void find_processors(const LossPart& loss, Hints& hints) {
+    find_slow_ones(loss, hints);
+    find_migrations(loss, hints);
 }
 
 }  // namespace rdam::hints

@@ -24,12 +24,11 @@ struct Point {
     std::uint32_t thread = 0;
 };
 
-std::vector<Point> in_time(const Suspicion& suspicion) {
+std::vector<Point> in_time(const LossPart& loss) {
     std::vector<Point> points;
-    const auto& calls = suspicion.row.sample.calls;
+    const auto& calls = loss.row.sample.calls;
     for (std::size_t i = 0; i < calls.size(); ++i)
-        points.push_back(
-            {calls[i].begin, suspicion.lost[i] * calls[i].weight, calls[i].weight, calls[i].thread});
+        points.push_back({calls[i].begin, loss.lost[i] * calls[i].weight, calls[i].weight, calls[i].thread});
     std::ranges::stable_sort(points, {}, &Point::begin);
     return points;
 }
@@ -73,7 +72,7 @@ First first_calls(std::span<const Point> points) {
     return first;
 }
 
-bool find_warm_up(const Suspicion& suspicion, const std::vector<Point>& points, Hints& hints) {
+bool find_warm_up(const LossPart& loss, const std::vector<Point>& points, Hints& hints) {
     std::map<std::uint32_t, std::vector<Point>> threads;
     for (const Point& point : points)
         threads[point.thread].push_back(point);
@@ -84,14 +83,14 @@ bool find_warm_up(const Suspicion& suspicion, const std::vector<Point>& points, 
         lost += first.lost;
         calls += first.calls;
     }
-    if (lost < kWorthTelling * suspicion.lost_ns) return false;
+    if (lost < kWorthTelling * loss.lost_ns) return false;
     hints.push_back({.kind = "warm_up",
                      .text = fmt::format(
                          "{:.0f} % of the lost time is in the first {} of {} calls of their threads, which "
                          "looks like warm-up (first-touch page faults, cold caches, lazy initialization)",
-                         100 * lost / suspicion.lost_ns, output::human_count(std::max(calls, 1.0)),
-                         output::human_count(suspicion.calls)),
-                     .share = lost / suspicion.lost_ns});
+                         100 * lost / loss.lost_ns, output::human_count(std::max(calls, 1.0)),
+                         output::human_count(loss.calls)),
+                     .share = lost / loss.lost_ns});
     return true;
 }
 
@@ -136,36 +135,35 @@ double narrowest_by_chance(std::vector<Point> points, double lost) {
     return least;
 }
 
-void find_phase(const Suspicion& suspicion, const std::vector<Point>& points, Hints& hints) {
+void find_phase(const LossPart& loss, const std::vector<Point>& points, Hints& hints) {
     constexpr double kMaxCalls = 0.5;
-    const Interval interval = narrowest(points, suspicion.lost_ns);
-    if (interval.calls > kMaxCalls * suspicion.calls) return;
+    const Interval interval = narrowest(points, loss.lost_ns);
+    if (interval.calls > kMaxCalls * loss.calls) return;
     const auto inside = std::span{points}.subspan(interval.first, interval.end - interval.first);
     if (slow_calls(inside, interval.lost) < kMinSlow) return;
-    if (interval.calls > narrowest_by_chance(points, suspicion.lost_ns) / 2) return;
+    if (interval.calls > narrowest_by_chance(points, loss.lost_ns) / 2) return;
     std::uint64_t start = UINT64_MAX;
-    for (const trace::ThreadInfo& thread : suspicion.info.threads)
+    for (const trace::ThreadInfo& thread : loss.info.threads)
         if (thread.start != 0) start = std::min(start, thread.start);
     const auto since_start = [&](std::uint64_t ticks) {
-        return output::human_time(ticks > start ? static_cast<double>(ticks - start) * suspicion.ns_per_tick
-                                                : 0);
+        return output::human_time(ticks > start ? static_cast<double>(ticks - start) * loss.ns_per_tick : 0);
     };
     hints.push_back(
         {.kind = "phase",
          .text = fmt::format("{:.0f} % of the lost time is between {} and {} of the run, with {:.0f} % of "
                              "the calls: select it with --since and --until",
-                             100 * interval.lost / suspicion.lost_ns, since_start(inside.front().begin),
-                             since_start(inside.back().begin), 100 * interval.calls / suspicion.calls),
-         .share = interval.lost / suspicion.lost_ns});
+                             100 * interval.lost / loss.lost_ns, since_start(inside.front().begin),
+                             since_start(inside.back().begin), 100 * interval.calls / loss.calls),
+         .share = interval.lost / loss.lost_ns});
 }
 
 }  // namespace
 
-void find_times(const Suspicion& suspicion, Hints& hints) {
-    const std::vector<Point> points = in_time(suspicion);
-    if (find_warm_up(suspicion, points, hints)) return;
+void find_times(const LossPart& loss, Hints& hints) {
+    const std::vector<Point> points = in_time(loss);
+    if (find_warm_up(loss, points, hints)) return;
     const bool all_through = std::ranges::any_of(hints, [](const auto& hint) { return hint.kind == kTrend; });
-    if (!all_through) find_phase(suspicion, points, hints);
+    if (!all_through) find_phase(loss, points, hints);
 }
 
 }  // namespace rdam::hints

@@ -19,8 +19,8 @@ constexpr std::size_t kMinCallsInSlice = 5;
 /// What a call loses on average in each twentieth of the run's calls.
 using Means = std::array<double, kSlices>;
 
-Means means_of(const Suspicion& suspicion) {
-    const auto& calls = suspicion.row.sample.calls;
+Means means_of(const LossPart& loss) {
+    const auto& calls = loss.row.sample.calls;
     std::vector<std::size_t> order(calls.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return calls[i].begin; });
@@ -28,8 +28,8 @@ Means means_of(const Suspicion& suspicion) {
     double before = 0;
     for (const std::size_t i : order) {
         const double middle = before + calls[i].weight / 2;
-        const auto slice = static_cast<std::size_t>(kSlices * middle / suspicion.calls);
-        lost[std::min(slice, kSlices - 1)] += suspicion.lost[i] * calls[i].weight;
+        const auto slice = static_cast<std::size_t>(kSlices * middle / loss.calls);
+        lost[std::min(slice, kSlices - 1)] += loss.lost[i] * calls[i].weight;
         weight[std::min(slice, kSlices - 1)] += calls[i].weight;
         before += calls[i].weight;
     }
@@ -68,10 +68,10 @@ bool said_by_parameter(const Hints& hints) {
 
 }  // namespace
 
-void find_trend(const Suspicion& suspicion, Hints& hints) {
+void find_trend(const LossPart& loss, Hints& hints) {
     constexpr double kSteadily = 0.95;  // two consecutive levels reach 0.87 and some chance
-    if (suspicion.row.sample.calls.size() < kSlices * kMinCallsInSlice || said_by_parameter(hints)) return;
-    const Means means = means_of(suspicion);
+    if (loss.row.sample.calls.size() < kSlices * kMinCallsInSlice || said_by_parameter(hints)) return;
+    const Means means = means_of(loss);
     const double steadily = rises(means);
     const double share = share_of(means);
     if (std::abs(steadily) < kSteadily || share < kWorthTelling) return;

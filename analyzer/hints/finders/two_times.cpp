@@ -19,13 +19,13 @@ struct Timed {
     double weight = 1;
 };
 
-std::vector<Timed> in_order(const Suspicion& suspicion) {
+std::vector<Timed> in_order(const LossPart& loss) {
     std::vector<Timed> calls;
-    for (std::size_t i = 0; i < suspicion.lost.size(); ++i) {
-        const score::ScoredCall& call = suspicion.row.sample.calls[i];
-        const double off = call.lost_ns - suspicion.lost[i];
+    for (std::size_t i = 0; i < loss.lost.size(); ++i) {
+        const score::ScoredCall& call = loss.row.sample.calls[i];
+        const double off = call.lost_ns - loss.lost[i];
         if (const double ns = call.duration_ns - off; ns > 0)
-            calls.push_back({ns, suspicion.lost[i], call.weight});
+            calls.push_back({ns, loss.lost[i], call.weight});
     }
     std::ranges::stable_sort(calls, {}, &Timed::ns);
     return calls;
@@ -81,20 +81,20 @@ std::optional<double> only_time(std::span<const Timed> calls) {
 
 }  // namespace
 
-void find_two_times(const Suspicion& suspicion, Hints& hints) {
-    constexpr double kApart = 2, kFewest = 0.05;
-    const std::vector<Timed> calls = in_order(suspicion);
+void find_two_times(const LossPart& loss, Hints& hints) {
+    constexpr double kApart = 2, kMin = 0.05;
+    const std::vector<Timed> calls = in_order(loss);
     if (calls.size() < kMinCalls) return;
     const std::size_t at = split(calls);
     const std::span fast = std::span{calls}.first(at), slow = std::span{calls}.subspan(at);
     const double slow_share = weight_of(slow) / weight_of(calls);
-    if (std::min(slow_share, 1 - slow_share) < kFewest) return;
+    if (std::min(slow_share, 1 - slow_share) < kMin) return;
     const auto short_time = only_time(fast), long_time = only_time(slow);
     if (!short_time || !long_time || *long_time < kApart * *short_time) return;
     double lost = 0;
     for (const Timed& call : slow)
         lost += call.lost * call.weight;
-    const double share = lost / suspicion.lost_ns;
+    const double share = lost / loss.lost_ns;
     if (share < kWorthTelling) return;
     hints.push_back({.kind = "two_times",
                      .text = fmt::format(

@@ -32,10 +32,10 @@ PatternMiner::PatternMiner(const SequenceStore& sequences, bool fold_loops, Patt
     : sequences_{sequences}, fold_loops_{fold_loops}, sink_{sink} {}
 
 void PatternMiner::expect(std::uint64_t siblings) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 28;
     try {
-        siblings_.shapes.reserve(std::min(siblings, kMost));
-        siblings_.times.reserve(std::min(siblings, kMost));
+        siblings_.shapes.reserve(std::min(siblings, kMax));
+        siblings_.times.reserve(std::min(siblings, kMax));
     } catch (const std::bad_alloc&) {
         // Addresses are scarce (ulimit -v): then it grows.
     }
@@ -68,8 +68,8 @@ PatternMiner::List PatternMiner::list_from(std::size_t first) const {
 }
 
 void PatternMiner::tell_patterns(ShapeId shape, std::size_t first_child) {
-    constexpr std::size_t kFewest = 4;  // ab ab, aa aa
-    if (siblings_.size() - first_child < kFewest) return;
+    constexpr std::size_t kMin = 4;  // ab ab, aa aa
+    if (siblings_.size() - first_child < kMin) return;
     if (sequences_.shape(shape).kind != ShapeKind::complete) return mine(list_from(first_child), nullptr);
     if (shape >= of_shape_.size()) of_shape_.resize(sequences_.shapes());
     Kept& kept = of_shape_[shape];

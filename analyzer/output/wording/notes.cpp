@@ -126,7 +126,7 @@ struct Kind {
 
 constexpr Kind kKinds[] = {
     {.add = add_left_out},          {.add = add_damage},       {.add = add_end},
-    {.sum = dropped_note},          {.sum = holes_note},       {.sum = abandoned_note},
+    {.sum = dropped_note},          {.sum = unwritten_note},   {.sum = abandoned_note},
     {.sum = too_deep_note},         {.sum = still_open_note},  {.sum = no_beginning_note},
     {.sum = bad_clock_note},        {.sum = too_long_note},    {.sum = switched_off_note},
     {.sum = sampling_note},         {.sum = few_windows_note}, {.sum = lost_switches_note},
@@ -218,9 +218,9 @@ std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
     if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <= 0)
         return "recording cost nothing";
-    const std::string times = cost.slowdown < score::kMostTold
+    const std::string times = cost.slowdown < score::kMaxTold
                                   ? fmt::format("about {} × as long", rounded(cost.slowdown))
-                                  : fmt::format("{:.0f} × as long or more", score::kMostTold);
+                                  : fmt::format("{:.0f} × as long or more", score::kMaxTold);
     std::string text =
         fmt::format("recording made this run {}{}: probes {}", times,
                     cost.idle_machine ? " (assuming no other load)" : "", human_time(cost.probes_ns));
@@ -232,8 +232,8 @@ std::string recording_cost(const score::Report& report) {
 }
 
 std::string made_longer(const score::RecordingCost& cost) {
-    return cost.slowdown < score::kMostTold ? fmt::format("{} ×", rounded(cost.slowdown))
-                                            : fmt::format("≥{:.0f} ×", score::kMostTold);
+    return cost.slowdown < score::kMaxTold ? fmt::format("{} ×", rounded(cost.slowdown))
+                                           : fmt::format("≥{:.0f} ×", score::kMaxTold);
 }
 
 std::string command_text(const std::vector<std::string>& command) {

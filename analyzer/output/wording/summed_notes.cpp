@@ -107,13 +107,14 @@ std::string dropped_note(Reports reports) {
                        counted(dropped, "event was", "events were"));
 }
 
-std::string holes_note(Reports reports) {
-    const std::uint64_t holes = sum(reports, [](const score::Report& report) { return report.holes; });
-    if (holes == 0) return {};
+std::string unwritten_note(Reports reports) {
+    const std::uint64_t unwritten =
+        sum(reports, [](const score::Report& report) { return report.unwritten; });
+    if (unwritten == 0) return {};
     return fmt::format(
         "{} started but never written: the program was killed at that point, or a signal handler did not "
         "return.",
-        counted(holes, "event was", "events were"));
+        counted(unwritten, "event was", "events were"));
 }
 
 std::string abandoned_note(Reports reports) {

@@ -16,7 +16,7 @@ using Reports = std::span<const score::Report* const>;
 using SummedNote = std::string (*)(Reports);
 
 std::string dropped_note(Reports reports);
-std::string holes_note(Reports reports);
+std::string unwritten_note(Reports reports);
 std::string abandoned_note(Reports reports);
 std::string too_deep_note(Reports reports);
 std::string still_open_note(Reports reports);

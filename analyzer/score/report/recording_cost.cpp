@@ -22,7 +22,7 @@ RecordingCost recording_cost(const std::vector<ThreadCost>& threads, double dura
     // A thread that waits for room leaves its processor to others.
     const double spread = at_a_time > 0 ? work / std::max(at_a_time, 1.0) : 0;
     const double own = std::max(duration_ns - std::max(most, spread), 0.0);
-    if (duration_ns > 0) cost.slowdown = own * kMostTold > duration_ns ? duration_ns / own : kMostTold;
+    if (duration_ns > 0) cost.slowdown = own * kMaxTold > duration_ns ? duration_ns / own : kMaxTold;
     return cost;
 }
 

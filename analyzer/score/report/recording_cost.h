@@ -15,12 +15,12 @@ struct RecordingCost {
     double agent_ns = 0;     ///< its own process had their processors
     double switches_ns = 0;  ///< context switches took longer because they were recorded
     double slowdown =
-        1;  ///< the run lasted about so many times as long as without the recorder, 1 to kMostTold
+        1;  ///< the run lasted about so many times as long as without the recorder, 1 to kMaxTold
     bool idle_machine = false;  ///< … if no other program had the processors, which is not known
 };
 
 /// Above this the run was mostly recording, and the rest is less than the error of the cost.
-inline constexpr double kMostTold = 10;
+inline constexpr double kMaxTold = 10;
 
 /// What the recorder cost one thread.
 struct ThreadCost {

@@ -56,7 +56,7 @@ struct ThreadRow {
     std::uint64_t events = 0;
     std::uint64_t calls = 0;
     std::uint64_t dropped = 0;
-    std::uint64_t holes = 0;
+    std::uint64_t unwritten = 0;
     bool short_lived = false;               ///< kShortLife
     std::optional<OffCpuRow> off_cpu = {};  ///< nothing: not recorded, Report::switches says why
 };
@@ -290,7 +290,7 @@ struct Report {
     double threads_ns = 0;   ///< Σ T
     std::uint64_t events = 0;
     std::uint64_t dropped = 0;
-    std::uint64_t holes = 0;
+    std::uint64_t unwritten = 0;
     double probe_cost_ns = 0;  ///< of one wrapped call
     double flow_cost_ns =
         0;  ///< of one in the flow of a program, as the header counts it (trace::ClockInfo::flow_ticks)

@@ -289,8 +289,8 @@ ProcessLeast process_least(const std::vector<ThreadGroup>& parts) {
 }
 
 std::uint64_t rounded(double calls) {
-    constexpr double kMost = 1.8e19;
-    return static_cast<std::uint64_t>(std::clamp(calls, 0.0, kMost) + 0.5);
+    constexpr double kMax = 1.8e19;
+    return static_cast<std::uint64_t>(std::clamp(calls, 0.0, kMax) + 0.5);
 }
 
 double share(double lost, double life) {

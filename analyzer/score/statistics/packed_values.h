@@ -11,7 +11,7 @@ namespace rdam::score {
 /// 12 bytes beside its memory, which grows by doubling. Not thread-safe.
 class PackedValues {
   public:
-    static constexpr std::size_t kMost = UINT16_MAX;
+    static constexpr std::size_t kMax = UINT16_MAX;
 
     PackedValues() = default;
     ~PackedValues() = default;
@@ -29,7 +29,7 @@ class PackedValues {
     void reset(std::size_t bytes, std::size_t capacity);
     /// Keeps the numbers; `bytes` is not less than before.
     void widen(std::size_t bytes);
-    /// New numbers are 0, in front those that come before the first. At most kMost.
+    /// New numbers are 0, in front those that come before the first. At most kMax.
     void grow_front(std::size_t more);
     void resize(std::size_t size);
     void push_back(std::uint64_t value) {

@@ -153,7 +153,7 @@ void fields(Archive& each, Some<ThreadInfo> auto& thread) {
     each.fixed(4, "start", thread.start);
     each.fixed(5, "end", thread.end);
     each.number(6, "dropped", thread.dropped);
-    each.number(7, "holes", thread.holes);
+    each.number(7, "unwritten", thread.unwritten);
     each.messages(8, "calls", thread.calls);
     each.fixed(9, "calls_until", thread.calls_until, When::set);
 }

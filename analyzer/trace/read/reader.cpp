@@ -56,8 +56,8 @@ class OpenFrames {
   private:
     void open(std::uint32_t function) {
         // Nothing that was recorded is nested as deep.
-        constexpr std::size_t kMost = std::size_t{1} << 22;
-        if (open_.size() == kMost) open_.clear();
+        constexpr std::size_t kMax = std::size_t{1} << 22;
+        if (open_.size() == kMax) open_.clear();
         open_.push_back(function);
     }
     void close(Event& event) {

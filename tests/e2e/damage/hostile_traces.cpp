@@ -27,7 +27,7 @@ struct Size {
     std::uint32_t events = kEventsOfChunk;  ///< of a chunk, at most
 };
 /// Words of a chunk, a byte each: as many as a chunk's payload has room for, and as a reader takes.
-constexpr std::uint32_t kMost = 15U << 20U;
+constexpr std::uint32_t kMax = 15U << 20U;
 constexpr std::uint32_t kAccepted = 9U << 20U;
 
 trace::TraceInfo make_info(std::uint32_t threads, std::uint16_t words) {
@@ -117,11 +117,11 @@ int main(int count, char** arguments) {
     else if (shape == "open-calls")
         open_calls(*writer, info, or_else(200));
     else if (shape == "many-words")
-        many_words(*writer, info, or_else(64), 60000, 60000, kMost);
+        many_words(*writer, info, or_else(64), 60000, 60000, kMax);
     else if (shape == "wide-words")
         many_words(*writer, info, or_else(16), 255, 255, kAccepted);
     else if (shape == "rejected")
-        many_words(*writer, info, or_else(64), 119, 120, kMost);
+        many_words(*writer, info, or_else(64), 119, 120, kMax);
     else
         return 2;
     check(writer->finish(info));

@@ -81,11 +81,11 @@ namespace {
 
 void vary(bool instructions, int calls) {
     std::mt19937 random{1};
-    constexpr std::uint64_t kLeast = 1000;
+    constexpr std::uint64_t kMin = 1000;
     for (int i = 0; i < calls; ++i) {
         const std::uint64_t part = 1 + random() % 20;
-        time_of_work = kLeast * part;
-        instructions_of_work = 5 * kLeast * (instructions ? part : 1);
+        time_of_work = kMin * part;
+        instructions_of_work = 5 * kMin * (instructions ? part : 1);
         sink =
             static_cast<std::uint64_t>(work(static_cast<int>(random() % 7), static_cast<int>(random() % 7)));
     }

@@ -39,8 +39,8 @@ struct Sequence {
         }
         ++calls;
         const std::uint64_t value = event.words.empty() ? ~std::uint64_t{0} : event.words[0];
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
-        if (value > kMost || value < next) {
+        constexpr std::uint64_t kMax = std::uint64_t{1} << 32;
+        if (value > kMax || value < next) {
             ++wrong;
         } else {
             if (value != next) ++gaps;
@@ -61,7 +61,7 @@ Result<Json> describe(const trace::TraceReader& reader, std::uint32_t thread) {
     return Json{{"tid", info.threads[thread].tid}, {"calls", sequence.calls},
                 {"exact", sequence.exact},         {"gaps", sequence.gaps},
                 {"wrong", sequence.wrong},         {"unmatched", sequence.unmatched},
-                {"backwards", sequence.backwards}, {"holes", info.threads[thread].holes}};
+                {"backwards", sequence.backwards}, {"unwritten", info.threads[thread].unwritten}};
 }
 
 int fail(const std::string& message) {

@@ -77,11 +77,11 @@ TEST_CASE("a tail call ends what came before it", "[instructions]") {
 }
 
 TEST_CASE("impossible counts are not known", "[instructions]") {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
     CHECK(calls::net_instructions(kProbe, 500, 500, 0) == 0);
     CHECK(calls::net_instructions(kProbe, 500, 499, 0) == 0);
-    CHECK(calls::net_instructions(kProbe, 1, kMost, 0) == 0);
-    CHECK(calls::net_instructions(kProbe, 500, 501, kMost) == 1);
+    CHECK(calls::net_instructions(kProbe, 1, kMax, 0) == 0);
+    CHECK(calls::net_instructions(kProbe, 500, 501, kMax) == 1);
     CHECK(calls::net_instructions(kProbe, 500, 1530, 10) == 100);
     for (const double odd :
          {-1.0, 1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {

@@ -176,7 +176,7 @@ TEST_CASE("recording makes a run as much longer as it has of the processors' tim
     // The agent's own time is not stretched: it took just that.
     shared.agent_ns = 250;
     CHECK(score::recording_cost({shared}, 1000, 1).slowdown == Approx(4));
-    CHECK(score::recording_cost({{.probes_ns = 1100}}, 1000, 1).slowdown == score::kMostTold);
+    CHECK(score::recording_cost({{.probes_ns = 1100}}, 1000, 1).slowdown == score::kMaxTold);
     CHECK(score::recording_cost({}, 0, 0).slowdown == 1);
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("what is not known of a run's length is not said of it") {
     CHECK(output::recording_cost(report) ==
           "recording made this run about 1.07 × as long (assuming no other load): probes "
           "1.00 µs");
-    report.cost.slowdown = score::kMostTold;
+    report.cost.slowdown = score::kMaxTold;
     CHECK(output::recording_cost(report).starts_with("recording made this run 10 × as long or more"));
     CHECK(output::made_longer(report.cost) == "≥10 ×");
 }

@@ -145,7 +145,7 @@ Recording troubled_program() {
     info.remarks = {"Remark \x1b[31mof the recorder."};
     ThreadRecording& thread = recording.thread(1000, 0);
     info.threads[0].name = "\x9bthread";
-    info.threads[0].holes = 1;
+    info.threads[0].unwritten = 1;
     thread.leave(1000, 1).enter(1010, 0).enter(1020, 1).leave(1100, 0);
     thread.enter(1200, 0, {}, 0x1b).leave(1190, 0).enter(1300, 1).gap().enter(1400, 1);
     thread.pause(1500, 1400).tail_enter(1510, 0);

@@ -200,7 +200,7 @@ TEST_CASE("what differs in its figures only is said once of all processes, added
     reports[1].never_called = {"app:h"};
     reports[0].dropped = 3;
     reports[2].dropped = 4;
-    reports[2].holes = 1;
+    reports[2].unwritten = 1;
     const std::string text = Several{std::move(reports)}.text();
     CHECK(text.find("note: #1, #3: 7 events were lost while recording") != std::string::npos);
     CHECK(text.find("note: #3: 1 event was started but never written") != std::string::npos);

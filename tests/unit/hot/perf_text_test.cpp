@@ -140,28 +140,6 @@ TEST_CASE("lines cut short, huge numbers and stray bytes do no harm") {
 }
 
 TEST_CASE("a line break in a name breaks no row that has a separator") {
-    const auto report = parsed(
-        "# Samples: 2K of event 'cpu-clock'\n"
-        "# Event count (approx.): 1000\n"
-        "# Period\x1fShared Object\x1fSymbol\n"
-        "400\x1f"
-        "app\nx\ty\x1f[.] f\n"
-        "400 f\x1fmain\n"
-        "300\x1f"
-        "app\x1f[.] r\n"
-        "    99.00%  app  libc.so.6  [.] system\n"
-        "\n"
-        "200\x1f"
-        "app\x1f[.] honest\n");
-    REQUIRE(report.rows.size() == 3);
-    CHECK(report.rows[0].module == "app\nx\ty");
-    CHECK(report.rows[0].symbol == "f");
-    REQUIRE(report.rows[0].chains.size() == 1);
-    CHECK(report.rows[0].chains[0].frames == std::vector<std::string_view>{"f", "main"});
-    CHECK(report.rows[1].symbol == "r\n    99.00%  app  libc.so.6  [.] system");
-    CHECK(report.rows[2].symbol == "honest");
-    CHECK(report.unread_percent == Approx(10));
-
     const auto graph = parsed(
         "# Overhead;Shared Object;Symbol\n"
         "50.00%;app;[.] new\n"

@@ -71,13 +71,13 @@ double settle(Program& program, int windows = 20) {
 /// How many windows of the budget, each filled by `fill`, until the function is sampled in windows of time.
 template <class Fill>
 int looks_until_windowed(Budget& budget, std::uint32_t function, const Fill& fill) {
-    constexpr int kMost = 20;
-    for (int window = 1; window < kMost; ++window) {
+    constexpr int kMax = 20;
+    for (int window = 1; window < kMax; ++window) {
         fill();
         budget.seen(0, 3'000'000 * static_cast<std::uint64_t>(window));
         if (budget.windowed(function)) return window;
     }
-    return kMost;
+    return kMax;
 }
 
 }  // namespace

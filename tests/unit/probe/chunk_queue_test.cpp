@@ -170,7 +170,7 @@ TEST_CASE("chunks wait for a record that is not written yet, and those behind it
     CHECK_FALSE(queue.chunks.look_again());
     CHECK(queue.sink.events[0] == 5);
     CHECK(memory.control().held.load() == 0);
-    CHECK(queue.info.threads[0].holes == 0);
+    CHECK(queue.info.threads[0].unwritten == 0);
 }
 
 TEST_CASE("a chunk whose unwritten record was given up is kept until its thread has ended") {
@@ -183,7 +183,7 @@ TEST_CASE("a chunk whose unwritten record was given up is kept until its thread 
     queue.chunks.take_told();
     CHECK_FALSE(queue.chunks.look_again());
     CHECK(queue.sink.events[0] == 2);
-    CHECK(queue.info.threads[0].holes == 1);
+    CHECK(queue.info.threads[0].unwritten == 1);
     CHECK(memory.header(0).state.load() == shm::ChunkState::spent);
     memory.end_thread(0);
     queue.chunks.take_told();

@@ -40,8 +40,8 @@ Run run(double share, double seconds, double every, std::uint64_t seed = 1, std:
         const double known = costs.size() > late ? costs[costs.size() - 1 - late] : 0;
         const auto next = schedule.next(run.elapsed, run.open, known);
         REQUIRE(next.gap > 0);
-        REQUIRE(next.length >= WindowSchedule::kLeast);
-        REQUIRE(next.length <= WindowSchedule::kMost);
+        REQUIRE(next.length >= WindowSchedule::kMin);
+        REQUIRE(next.length <= WindowSchedule::kMax);
         run.elapsed += next.gap;
         length = next.length;
     }

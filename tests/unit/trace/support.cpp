@@ -181,7 +181,7 @@ auto fields(const StackInfo& s) {
     return std::tie(s.function, s.caller, s.frames, s.truncated);
 }
 auto fields(const ThreadInfo& t) {
-    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.holes, t.calls, t.calls_until);
+    return std::tie(t.tid, t.name, t.start, t.end, t.dropped, t.unwritten, t.calls, t.calls_until);
 }
 auto fields(const AnswerInfo& a) {
     return std::tie(a.entry, a.verdict, a.function, a.reason);

@@ -24,7 +24,7 @@ namespace {
 
 using Windows = std::vector<Window>;
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 /// What is read from a trace with these chunks.
 Windows read_again(const std::vector<Windows>& chunks) {
@@ -82,7 +82,7 @@ std::optional<Windows> decoded(const Chunk& chunk, Windows before = {}) {
 
 TEST_CASE("windows are read as they were written, over several chunks", "[windows]") {
     const Windows first{{1000, 1500}, {1500, 1501}, {90'000, 100'000}};
-    const Windows second{{100'000, 100'001}, {kMost - 5, kMost}};
+    const Windows second{{100'000, 100'001}, {kMax - 5, kMax}};
     Windows all = first;
     all.insert(all.end(), second.begin(), second.end());
     CHECK(read_again({first, second}) == all);
@@ -106,8 +106,8 @@ TEST_CASE("a chunk that says something impossible is refused as a whole", "[wind
     CHECK_FALSE(decoded({3, 100, 160, good.payload}));
     CHECK_FALSE(decoded({2, 100, 160, payload_of({1, 30}, {10, 20})}));  // a gap before the first
     CHECK_FALSE(decoded({2, 100, 130, payload_of({0, 30}, {0, 0})}));    // empty ones
-    CHECK_FALSE(decoded({1, kMost - 1, 5, payload_of({0}, {7})}));       // behind the end of time
-    CHECK_FALSE(decoded({2, 100, 110, payload_of({0, kMost}, {10, 1})}));
+    CHECK_FALSE(decoded({1, kMax - 1, 5, payload_of({0}, {7})}));        // behind the end of time
+    CHECK_FALSE(decoded({2, 100, 110, payload_of({0, kMax}, {10, 1})}));
     CHECK_FALSE(decoded({1000, 100, 160, good.payload}));
     for (std::size_t size = 0; size < good.payload.size(); ++size)
         CHECK_FALSE(

@@ -32,12 +32,12 @@ bool add_range(std::string_view text, std::vector<std::uint32_t>& to) {
 
 /// Nothing of a file that is longer than those of sysfs, which are a page at most.
 std::string whole(const std::filesystem::path& path) {
-    constexpr std::size_t kMost = 4097;
+    constexpr std::size_t kMax = 4097;
     std::ifstream file(path, std::ios::binary);
-    std::string text(kMost, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(kMost));
+    std::string text(kMax, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(kMax));
     const auto got = static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0));
-    text.resize(got < kMost ? got : 0);
+    text.resize(got < kMax ? got : 0);
     return text;
 }
 

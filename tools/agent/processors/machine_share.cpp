@@ -63,8 +63,8 @@ bool run_on(std::uint32_t processor) {
 }  // namespace
 
 double share_of(std::span<const Gaps> slices) {
-    constexpr std::size_t kFewest = 3;
-    if (slices.size() < kFewest) return 0;
+    constexpr std::size_t kMin = 3;
+    if (slices.size() < kMin) return 0;
     const auto worst = std::ranges::max_element(slices, {}, &Gaps::taken);
     std::int64_t taken = 0;
     std::int64_t all = 0;

@@ -18,7 +18,7 @@ constexpr double kMinOwnCalls = 0.05;
 }  // namespace
 
 bool FirstMoments::wants_next() {
-    if (chunks_ >= kMost) return false;
+    if (chunks_ >= kMax) return false;
     ++chunks_;
     return chunks_ <= kAll || chunks_ % kEach == 0;
 }

@@ -29,9 +29,9 @@ class FirstMoments {
     std::vector<std::string> take_notices();
 
   private:
-    static constexpr std::uint32_t kAll = 16;    ///< chunks, from the first
-    static constexpr std::uint32_t kEach = 8;    ///< of those behind
-    static constexpr std::uint32_t kMost = 256;  ///< in all
+    static constexpr std::uint32_t kAll = 16;   ///< chunks, from the first
+    static constexpr std::uint32_t kEach = 8;   ///< of those behind
+    static constexpr std::uint32_t kMax = 256;  ///< in all
 
     struct Function {
         std::uint64_t calls = 0;  ///< approximate: calls in skipped chunks are estimated

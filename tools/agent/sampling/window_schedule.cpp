@@ -19,7 +19,7 @@ double WindowSchedule::affordable(double elapsed, double open, double cost) {
     recent_cost_ = kCostMemory * recent_cost_ + (cost - cost_);
     open_ = open;
     cost_ = cost;
-    constexpr double kMinDuty = kLeast / kLongestPeriod;
+    constexpr double kMinDuty = kMin / kLongestPeriod;
     if (cost > share_ * elapsed) return kMinDuty;
     const double cost_of_window = recent_open_ > 0 ? recent_cost_ / recent_open_ : 0;
     return std::clamp(cost_of_window > 0 ? share_ / cost_of_window : kMaxDuty, kMinDuty, kMaxDuty);
@@ -27,7 +27,7 @@ double WindowSchedule::affordable(double elapsed, double open, double cost) {
 
 WindowSchedule::Next WindowSchedule::next(double elapsed, double open, double cost) {
     duty_ = std::min(affordable(elapsed, open, cost), kRise * duty_);
-    const double length = std::clamp(duty_ * kUsualPeriod, kLeast, kMost);
+    const double length = std::clamp(duty_ * kUsualPeriod, kMin, kMax);
     const double gap = std::min(length / duty_, kLongestPeriod) - length;
     return {gap * std::uniform_real_distribution{1 - kJitter, 1 + kJitter}(random_), length};
 }

@@ -12,13 +12,13 @@ namespace rdam::agent {
 class WindowSchedule {
   public:
     static constexpr double kFirst = 1e6;         ///< the length of the first window
-    static constexpr double kLeast = 50e3;        ///< … of any
-    static constexpr double kMost = 10e6;         ///< … of any
+    static constexpr double kMin = 50e3;          ///< … of any
+    static constexpr double kMax = 10e6;          ///< … of any
     static constexpr double kUsualPeriod = 20e6;  ///< from one window to the next, on average
     static constexpr double kLongestPeriod = 50e6;
     static constexpr double kMaxDuty = 0.5;  ///< of the time, in windows
 
-    /// `share` of the time may go into recording, above 0. However little that is, windows of kLeast come
+    /// `share` of the time may go into recording, above 0. However little that is, windows of kMin come
     /// every kLongestPeriod, so that the whole run is covered.
     WindowSchedule(double share, std::uint64_t seed) : share_(share), random_(seed) {}
 

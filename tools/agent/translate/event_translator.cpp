@@ -50,7 +50,7 @@ EventTranslator::Outcome EventTranslator::translate_records(OpenChunk& chunk, Un
     pass_on(thread);
     chunk.from = parser.at();
     if (step == ChunkParser::Step::unwritten) return Outcome::waits;
-    info_.threads[thread].holes += parser.unwritten();
+    info_.threads[thread].unwritten += parser.unwritten();
     return parser.unwritten() > 0 ? Outcome::gaps : Outcome::done;
 }
 

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 
 /// A process may end while its files are read: then there is nothing.
 std::string read_if_there(const fs::path& path) {
-    constexpr std::size_t kMost = std::size_t{1} << 24;
-    return read_whole_file(path.string(), kMost).value_or("");
+    constexpr std::size_t kMax = std::size_t{1} << 24;
+    return read_whole_file(path.string(), kMax).value_or("");
 }
 
 /// The pid of the process that agent `pid` of this run serves; 0: not one of ours.
@@ -202,17 +202,17 @@ std::set<std::string> find_earlier(const std::string& output) {
 }
 
 std::string describe(const std::vector<LivingProcess>& living) {
-    constexpr std::size_t kMost = 4;
+    constexpr std::size_t kMax = 4;
     std::string text;
-    for (const LivingProcess& process : std::span(living).first(std::min(living.size(), kMost)))
+    for (const LivingProcess& process : std::span(living).first(std::min(living.size(), kMax)))
         text += fmt::format(
             "rdam: process {}{} is still running{}\n", process.pid,
             process.program.empty() ? "" : " (" + printable(process.program) + ")",
             process.trace.empty()
                 ? ": if it calls functions of the list, those calls will be in a trace of its own"
                 : " and being recorded: its calls will be in " + printable(process.trace) + " when it ends");
-    if (living.size() > kMost)
-        text += fmt::format("rdam: … and so are {} other processes of the run\n", living.size() - kMost);
+    if (living.size() > kMax)
+        text += fmt::format("rdam: … and so are {} other processes of the run\n", living.size() - kMax);
     return text;
 }
 

@@ -122,12 +122,12 @@ Frame compose(const Content& content, const Place& place, const Foot& foot, Size
 }
 
 bool is_too_small(Size size) {
-    return size.width < kLeast.width || size.height < kLeast.height;
+    return size.width < kMin.width || size.height < kMin.height;
 }
 
 Frame too_small(Size size, const Line& question) {
     Frame frame{.lines = std::vector<Line>(size.height)};
-    const Line text = line(fmt::format("rdam needs {}×{}; q quits", kLeast.width, kLeast.height));
+    const Line text = line(fmt::format("rdam needs {}×{}; q quits", kMin.width, kMin.height));
     if (size.height > 0) frame.lines[0] = cut(question.empty() ? text : question, size.width);
     return frame;
 }

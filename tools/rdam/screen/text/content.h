@@ -49,7 +49,7 @@ std::size_t room(const Content& content, Size size);
 Frame compose(const Content& content, const Place& place, const Foot& foot, Size size);
 
 /// A screen on which nothing can be shown.
-inline constexpr Size kLeast{40, 10};
+inline constexpr Size kMin{40, 10};
 bool is_too_small(Size size);
 /// Says so, or what `question` asks, if there is one.
 Frame too_small(Size size, const Line& question = {});

@@ -12,7 +12,7 @@ namespace rdam::hints {
 
 /// What a finder looks at: the loss of a function, or the part of it that was lost on the processor. At least
 /// kMinCalls calls, and some loss.
-struct Suspicion {
+struct LossPart {
     const trace::TraceInfo& info;
     const score::Report& report;
     const Activities& activities;
@@ -27,13 +27,13 @@ struct Suspicion {
 };
 
 /// The score that would remain if so much of this part of the loss were explained.
-inline double rdam_left(const Suspicion& suspicion, double explains) {
-    return suspicion.row.rdam * (1 - explains * suspicion.share);
+inline double rdam_left(const LossPart& loss, double explains) {
+    return loss.row.rdam * (1 - explains * loss.share);
 }
 
 /// From the row's sample. `on_processor`: without the off-CPU part of the loss.
-Suspicion suspicion_of(const trace::TraceInfo& info, const score::Report& report,
-                       const Activities& activities, const score::FunctionRow& row, bool on_processor);
+LossPart loss_part(const trace::TraceInfo& info, const score::Report& report, const Activities& activities,
+                   const score::FunctionRow& row, bool on_processor);
 
 inline constexpr std::size_t kMinCalls = 30;
 /// A hint is about at least this share of the loss.
