@@ -2,7 +2,10 @@
 
 #include <CLI/Validators.hpp>
 #include <array>
+#include <set>
+#include <string_view>
 
+#include "libprobe/format/settings.h"
 #include "tests/unit/catch.h"
 
 namespace rdam {
@@ -95,6 +98,16 @@ TEST_CASE("each visible subcommand has words of its own for the manual") {
         CHECK_FALSE(prose.exit_status.empty());
         CHECK_FALSE(prose.examples.empty());
     }
+}
+
+TEST_CASE("the manual explains every variable of the recorder, and no other") {
+    std::multiset<std::string_view> explained;
+    for (const Prose::Item& each : prose_for("record").environment)
+        explained.insert(each.term);
+    std::multiset<std::string_view> read;
+    for (const settings::Setting& each : settings::kTable)
+        read.insert(each.variable);
+    CHECK(explained == read);
 }
 
 }  // namespace rdam
