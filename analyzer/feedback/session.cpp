@@ -10,6 +10,7 @@
 #include "analyzer/hints/hints.h"
 #include "analyzer/mining/keys.h"
 #include "analyzer/score/regroup.h"
+#include "analyzer/score/rows/bars.h"
 #include "analyzer/score/score_trace.h"
 #include "analyzer/score/scores.h"
 #include "analyzer/score/settings/baseline_text.h"
@@ -73,25 +74,6 @@ rules::Rules rules_of(const score::Settings& settings) {
     if (settings.baseline != usual.baseline) rules.baseline = to_text(settings.baseline);
     if (settings.threshold != usual.threshold) rules.threshold = settings.threshold;
     return rules;
-}
-
-std::vector<Bar> bars_of(const score::Distribution& durations, double ns_per_tick, std::size_t count) {
-    std::vector<Bar> bars;
-    if (durations.count() == 0) return bars;
-    const double low = static_cast<double>(std::max<std::uint64_t>(durations.min(), 1));
-    const double high = std::max(static_cast<double>(durations.max()) + 1, low + 1);
-    const auto edge = [&](std::size_t i) {
-        return low * std::pow(high / low, static_cast<double>(i) / static_cast<double>(count));
-    };
-    std::uint64_t below = 0;
-    for (std::size_t i = 1; i <= count; ++i) {
-        const std::uint64_t until =
-            i == count ? durations.count()
-                       : durations.count_below(static_cast<std::uint64_t>(std::ceil(edge(i))));
-        bars.push_back({edge(i - 1) * ns_per_tick, edge(i) * ns_per_tick, until - below});
-        below = until;
-    }
-    return bars;
 }
 
 }  // namespace
@@ -214,7 +196,7 @@ Result<FunctionPage> Session::page(std::uint32_t function, std::size_t bars) {
     FunctionPage page;
     page.row = std::move(report.functions.front());
     page.keys = model_->key_choices(page.row);
-    page.bars = bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
+    page.bars = score::bars_of(scores.durations(function), trace::nanoseconds_per_tick(info().clock), bars);
     return page;
 }
 

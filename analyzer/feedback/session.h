@@ -31,17 +31,11 @@ struct KeyChoice {
     std::optional<double> rdam_with_key = {};  ///< the score that would be left
 };
 
-/// Calls by duration; from_ns ≤ d < to_ns.
-struct Bar {
-    double from_ns = 0, to_ns = 0;
-    std::uint64_t calls = 0;
-};
-
 /// Everything about one function.
 struct FunctionPage {
-    score::FunctionRow row;       ///< with hints, whatever its score
-    std::vector<KeyChoice> keys;  ///< in the order of the parameters, the caller last
-    std::vector<Bar> bars;        ///< its outermost calls, from the shortest to the longest; equal ratios
+    score::FunctionRow row;        ///< with hints, whatever its score
+    std::vector<KeyChoice> keys;   ///< in the order of the parameters, the caller last
+    std::vector<score::Bar> bars;  ///< its outermost calls, from the shortest to the longest; equal ratios
 };
 
 /// A step. Those that are no change at all are none.

@@ -186,6 +186,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
         .probe_instructions = calls::probe_instructions(info.counters),
         .baseline = settings.baseline,
         .patterns = settings.patterns,
+        .bars = settings.bars,
         .batch_bytes = batch_bytes(threads_for(settings.jobs), info.threads.size()),
         .threshold = settings.threshold};
     if (settings.patterns && info.process.max_overhead > 0)

@@ -263,11 +263,35 @@ class OnTerminal(OnScreen):
         self.assert_one_line(self.rdam("analyze", "-i", "trace.bin"), 1, "terminal")
 
     def test_usage(self):
-        for words in (("--json",), ("--diff", "trace.bin"), ("--causes", "x"), ("--patterns",), ("--top", "3"), ("--threads",),
+        for words in (("--json",), ("--diff", "trace.bin"), ("--causes", "x"), ("--patterns",), ("--histogram",), ("--top", "3"), ("--threads",),
                       ("--sequences",), ("trace.bin",)):
             done = self.rdam("analyze", "-i", *words, "trace.bin")
             self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr.decode())
             self.assertIn(b"--interactive", done.stderr)
+
+
+class Table(OnScreen):
+    """`rdam analyze` on a terminal, without -i."""
+
+    def table(self, width: int, *options, **variables) -> str:
+        env = {**os.environ, "RDAM_CACHE": CACHE, "TERM": "screen", "LC_ALL": "C.UTF-8", **variables}
+        screen = Screen([RDAM, "analyze", *options, "trace.bin"], self.folder, width, 1000, env)
+        self.addCleanup(screen.close)
+        self.assertEqual(screen.ended(), 0, screen.text())
+        return screen.text()
+
+    def test_bars_where_there_is_room(self):
+        self.assertRegex(self.table(140, NO_COLOR="1"), r"\n [≥!°?]?0\.[0-9]{3}  +█.* depots:deliver ")
+        self.assertNotIn("█", self.table(80))
+        self.assertNotIn("█", self.table(140, TERM="dumb"))
+        self.assertNotIn("█", self.rdam("analyze", "--color", "always", "trace.bin").stdout.decode())
+
+    def test_histograms_everywhere(self):
+        for text in (self.table(140, "--histogram"), self.rdam("analyze", "--histogram").stdout.decode()):
+            self.assertRegex(text, r"\nDurations\n  function .*\n  depots:deliver +[0-9.]+ [nµm]s +[ ▁▂▃▄▅▆▇█]{40}  [0-9.]+ [nµm]?s")
+        bars = json.loads(self.rdam("analyze", "--json", "--histogram").stdout)["functions"][0]["bars"]
+        self.assertEqual(len(bars), 40)
+        self.assertTrue(all(a["to_ns"] == b["from_ns"] for a, b in zip(bars, bars[1:], strict=False)))
 
 
 if __name__ == "__main__":

@@ -258,7 +258,8 @@ class Difference(Several):
 
     def test_usage(self):
         for arguments in (("--diff",), ("--diff", "a.bin"), ("--diff", "a.bin", "b.bin", "c.bin"), ("--since", "2x"),
-                          ("--until", "-1"), ("--since", "2s", "--until", "2s"), ("--diff", "a.bin", "b.bin", "--patterns")):
+                          ("--until", "-1"), ("--since", "2s", "--until", "2s"), ("--diff", "a.bin", "b.bin", "--patterns"),
+                          ("--diff", "a.bin", "b.bin", "--histogram")):
             with self.subTest(arguments):
                 self.assert_one_line(self.rdam("analyze", *arguments), 2, arguments[0] if len(arguments) < 4 else "--")
         self.assert_one_line(self.rdam("analyze", "--diff", "a.bin", "b.bin"), 1, "a.bin")

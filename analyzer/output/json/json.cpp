@@ -306,6 +306,9 @@ Json function_json(const score::Report& report, const score::FunctionRow& row, S
         out["off_cpu"] = {{"blocked", finite(row.off_share->blocked)},
                           {"preempted", finite(row.off_share->preempted)}};
     if (!row.explained.empty()) out["explained"] = explained_json(row);
+    for (const score::Bar& bar : row.bars)
+        out["bars"].push_back(
+            {{"from_ns", nanoseconds(bar.from_ns)}, {"to_ns", nanoseconds(bar.to_ns)}, {"calls", bar.calls}});
     return out;
 }
 

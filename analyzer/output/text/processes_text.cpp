@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
+#include "analyzer/output/text/drawing.h"
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
+#include "wrappers/support/file_name.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::output {
@@ -16,6 +21,10 @@ namespace {
 
 /// Columns of scores beside each other; more do not fit a terminal.
 constexpr std::size_t kMaxProcessColumns = 8;
+/// Of more processes the table lists the extremes only: so many with the highest scores, the longest lives,
+/// and the most events each.
+constexpr std::size_t kMaxListed = 20;
+constexpr std::size_t kMaxExtremes = 4;
 
 /// Without the program's folder.
 std::string short_command(std::vector<std::string> words) {
@@ -43,11 +52,13 @@ class ProcessesWriter {
         : processes_(processes), options_(options), style_(options.color) {
         rows_ = score::by_rank(processes.overall.functions, options.top);
         for (std::size_t i = 0; i < processes.reports.size(); ++i)
-            if (options.top == 0 || !processes.overall.short_lived[i]) shown_.push_back(i);
+            if (options.top == 0 || !processes.overall.short_lived[i]) counted_.push_back(i);
+        shown_ = options.top == 0 || counted_.size() <= kMaxListed ? counted_ : extremes();
     }
 
     std::string write() {
         header();
+        summary();
         process_table();
         notes_of_all();
         line();
@@ -85,11 +96,69 @@ class ProcessesWriter {
                        grouped(report.threads.size()), grouped(report.events), made_longer(report.cost),
                        processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
         }
-        for (const std::string& text : table.lines(1))
+        for (const std::string& text : table.lines(1, options_.width))
             line(text);
-        if (const std::size_t more = processes_.reports.size() - shown_.size(); more > 0)
+        if (shown_.size() < counted_.size())
+            line(style_.faint(
+                fmt::format(" … {} (--top 0 shows all)",
+                            counted(counted_.size() - shown_.size(), "more process", "more processes"))));
+        if (const std::size_t more = processes_.reports.size() - counted_.size(); more > 0)
             line(style_.faint(fmt::format(" … {} more, short-lived: {} not set the score (--top 0 shows all)",
                                           more, more == 1 ? "it does" : "they do")));
+    }
+
+    /// If the table does not list all.
+    void summary() {
+        if (shown_.size() == counted_.size()) return;
+        std::vector<double> lives;
+        std::map<std::string, std::size_t> programs;
+        std::uint64_t events = 0;
+        for (const std::size_t i : counted_) {
+            const score::Report& report = processes_.reports[i];
+            lives.push_back(report.duration_ns);
+            events += report.events;
+            ++programs[std::string{file_name(report.process.executable)}];
+        }
+        std::ranges::sort(lives);
+        line(fmt::format("{}; lives from {} to {}, median {}", counted(events, "event", "events"),
+                         human_time(lives.front()), human_time(lives.back()),
+                         human_time(lives[lives.size() / 2])));
+        std::vector<std::pair<std::size_t, std::string>> commonest;
+        for (const auto& [name, count] : programs)
+            commonest.emplace_back(count, name);
+        std::ranges::stable_sort(commonest, std::ranges::greater{},
+                                 &std::pair<std::size_t, std::string>::first);
+        std::string text;
+        for (std::size_t i = 0; i < std::min(commonest.size(), kMaxExtremes); ++i)
+            text += fmt::format(
+                "{}{} × {}", i == 0 ? "" : ", ", grouped(commonest[i].first),
+                commonest[i].second.empty() ? "(unknown program)" : printable(commonest[i].second));
+        if (commonest.size() > kMaxExtremes)
+            text += ", " + counted(commonest.size() - kMaxExtremes, "other program", "other programs");
+        line(text);
+        line(style_.faint("The processes with the highest scores, the longest lives and the most events:"));
+    }
+
+    /// The first processes by descending `value` of those that count.
+    template <typename Value>
+    std::vector<std::size_t> highest(std::size_t most, const Value& value) const {
+        std::vector<std::size_t> order = counted_;
+        std::ranges::stable_sort(order, std::ranges::greater{}, value);
+        order.resize(std::min(order.size(), most));
+        return order;
+    }
+
+    std::vector<std::size_t> extremes() const {
+        std::set<std::size_t> found;
+        for (const std::size_t i : columns())
+            found.insert(i);
+        for (const std::size_t i :
+             highest(kMaxExtremes, [&](std::size_t each) { return processes_.reports[each].duration_ns; }))
+            found.insert(i);
+        for (const std::size_t i :
+             highest(kMaxExtremes, [&](std::size_t each) { return processes_.reports[each].events; }))
+            found.insert(i);
+        return {found.begin(), found.end()};
     }
 
     /// Notes that several processes have in common are printed once.
@@ -97,7 +166,7 @@ class ProcessesWriter {
         std::vector<const score::Report*> all, shown;
         for (const score::Report& report : processes_.reports)
             all.push_back(&report);
-        for (const std::size_t i : shown_)
+        for (const std::size_t i : counted_)
             shown.push_back(all[i]);
         for (const SharedNote& note : notes(shown, all))
             line(style_.notable(fmt::format("note: {}{}", which(note.processes), printable(note.text))));
@@ -106,14 +175,14 @@ class ProcessesWriter {
                 style_.notable("note: " + printable(trace.file) + " was skipped: " + printable(trace.error)));
     }
 
-    /// `#1, #2: `; indices into those that are shown.
+    /// `#1, #2: `; indices into those that count.
     std::string which(const std::vector<std::size_t>& processes) const {
         constexpr std::size_t kShown = 4;
         if (processes.empty()) return {};
-        if (processes.size() == shown_.size()) return "all: ";
+        if (processes.size() == counted_.size()) return "all: ";
         std::string text;
         for (std::size_t i = 0; i < std::min(kShown, processes.size()); ++i)
-            text += (i == 0 ? "" : ", ") + number(shown_[processes[i]]);
+            text += (i == 0 ? "" : ", ") + number(counted_[processes[i]]);
         if (processes.size() > kShown) text += fmt::format(" and {} more", processes.size() - kShown);
         return text + ": ";
     }
@@ -133,26 +202,30 @@ class ProcessesWriter {
             line("No calls to wrapped functions were recorded.");
             return;
         }
-        Table table{{{.title = "score"},
-                     {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = 60},
-                     {.title = "occurrences"},
-                     {.title = "lost"},
-                     {.title = "of all time"},
-                     {.title = "processes"}}};
+        std::vector<Column> titles{
+            {.title = "score"},       {.title = "95 %"}, {.title = "function", .left = true, .widest = 60},
+            {.title = "occurrences"}, {.title = "lost"}, {.title = "of all time"},
+            {.title = "processes"}};
+        if (has_bars(options_)) titles.insert(titles.begin() + 1, Column{.title = "", .left = true});
+        Table table{std::move(titles)};
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            table.add({row.few_windows ? "-" : mark_of(row) + score_text(row.rdam),
-                       row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
-                       fmt::format("{}{}{}", row.switched_off ? "≥" : "",
-                                   row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
-                       row.few_windows ? "-" : human_time(row.lost_ns),
-                       row.few_windows ? "-" : percent(row.rdam_all),
-                       row.few_windows ? fmt::format("-/{}", row.processes.size())
-                                       : fmt::format("{}/{}", affected, row.processes.size())});
+            std::vector<std::string> cells{
+                row.few_windows ? "-" : mark_of(row) + score_text(row.rdam),
+                row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
+                name_of(row),
+                fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.estimates_occurrences ? "~" : "",
+                            grouped(row.occurrences)),
+                row.few_windows ? "-" : human_time(row.lost_ns),
+                row.few_windows ? "-" : percent(row.rdam_all),
+                row.few_windows ? fmt::format("-/{}", row.processes.size())
+                                : fmt::format("{}/{}", affected, row.processes.size())};
+            if (has_bars(options_)) cells.insert(cells.begin() + 1, score_bar(row));
+            table.add(std::move(cells));
         }
-        for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
+        const auto lines = table.lines(1, options_.width);
+        for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < processes_.overall.functions.size()) {
             line(style_.faint(hidden_rows(processes_.overall.functions.size() - rows_.size())));
@@ -175,22 +248,20 @@ class ProcessesWriter {
     /// All of them, or those with the highest scores, in their order. Processes that wait by design would
     /// have the highest of all.
     std::vector<std::size_t> columns() const {
-        std::vector<double> highest(processes_.reports.size());
+        std::vector<double> scores(processes_.reports.size());
         for (const score::OverallFunction& row : rows_) {
             if (!row.by_design.empty()) continue;
             for (const score::ProcessShare& part : row.processes)
-                highest[part.process] = std::max(highest[part.process], part.rdam);
+                scores[part.process] = std::max(scores[part.process], part.rdam);
         }
-        std::vector<std::size_t> order = shown_;
-        std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return highest[i]; });
-        order.resize(std::min(order.size(), kMaxProcessColumns));
+        auto order = highest(kMaxProcessColumns, [&](std::size_t i) { return scores[i]; });
         std::ranges::sort(order);
         return order;
     }
 
     void scores() {
         const std::vector<std::size_t> shown = columns();
-        const std::size_t more = shown_.size() - shown.size();
+        const std::size_t more = counted_.size() - shown.size();
         line();
         line(style_.bold(
             more == 0 ? std::string{"Score in each process"}
@@ -216,7 +287,8 @@ class ProcessesWriter {
     const Processes& processes_;
     const TextOptions& options_;
     Style style_;
-    std::vector<std::size_t> shown_;  ///< processes
+    std::vector<std::size_t> counted_;  ///< the processes that set scores; with --top 0 all
+    std::vector<std::size_t> shown_;    ///< those of them that the table lists
     std::vector<std::reference_wrapper<const score::OverallFunction>> rows_;
     std::string out_;
 };

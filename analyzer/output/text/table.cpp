@@ -24,6 +24,8 @@ std::string hidden_rows(std::size_t count) {
 
 namespace {
 
+constexpr std::size_t kGap = 2;  ///< between columns
+
 /// Shortens the cells of a column. A reader must be able to distinguish two rows, so cells that would become
 /// equal keep more.
 void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, std::size_t widest) {
@@ -51,16 +53,33 @@ void shorten(std::vector<std::vector<std::string>>& rows, std::size_t column, st
 
 }  // namespace
 
-std::vector<std::string> Table::lines(std::size_t indent) const {
+/// Of its cells as they are.
+std::size_t Table::width_of(std::size_t column) const {
+    std::size_t width = display_width(columns_[column].title);
+    for (const auto& row : rows_)
+        width = std::max(width, display_width(row[column]));
+    return width;
+}
+
+std::vector<std::string> Table::lines(std::size_t indent, std::size_t room) const {
     std::vector<std::string> titles;
-    for (const Column& column : columns_)
-        titles.push_back(column.title);
+    std::size_t total = indent + kGap * (columns_.size() - 1);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        titles.push_back(columns_[c].title);
+        total += std::min(width_of(c), columns_[c].widest);
+    }
     std::vector<std::vector<std::string>> cells{titles};
     cells.insert(cells.end(), rows_.begin(), rows_.end());
 
     std::vector<std::size_t> widths(columns_.size(), 0);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        shorten(cells, c, columns_[c].widest);
+        std::size_t widest = columns_[c].widest;
+        if (const std::size_t width = std::min(width_of(c), widest);
+            room > 0 && total > room && widest < Column::kAnyWidth && width > kMinShortened) {
+            widest = std::max(kMinShortened, width - std::min(width, total - room));
+            total -= width - widest;
+        }
+        shorten(cells, c, widest);
         for (const auto& row : cells)
             widths[c] = std::max(widths[c], display_width(row[c]));
     }
@@ -69,7 +88,8 @@ std::vector<std::string> Table::lines(std::size_t indent) const {
         std::string line(indent, ' ');
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::string padding(widths[c] - display_width(row[c]), ' ');
-            line += (c == 0 ? "" : "  ") + (columns_[c].left ? row[c] + padding : padding + row[c]);
+            line += std::string(c == 0 ? 0 : kGap, ' ') +
+                    (columns_[c].left ? row[c] + padding : padding + row[c]);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         lines.push_back(std::move(line));

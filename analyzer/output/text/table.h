@@ -23,8 +23,10 @@ class Style {
 
 struct Column {
     std::string title;
-    bool left = false;          ///< aligned to the left; numbers are not
-    std::size_t widest = 1000;  ///< longer cells are shortened, as far as they stay different
+    bool left = false;               ///< aligned to the left; numbers are not
+    std::size_t widest = kAnyWidth;  ///< longer cells are shortened, as far as they stay different
+
+    static constexpr std::size_t kAnyWidth = 1000;
 };
 
 /// The line below a table that has so many more rows.
@@ -37,10 +39,16 @@ class Table {
 
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-    /// One line for the titles and one for each row, without newline, indented by `indent` blanks.
-    std::vector<std::string> lines(std::size_t indent = 0) const;
+    /// One line for the titles and one for each row, without newline, indented by `indent` blanks. If the
+    /// lines are wider than `room` columns (0: there is room for all), columns with a `widest` become as
+    /// narrow as kMinShortened.
+    std::vector<std::string> lines(std::size_t indent = 0, std::size_t room = 0) const;
+
+    static constexpr std::size_t kMinShortened = 24;
 
   private:
+    std::size_t width_of(std::size_t column) const;
+
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
 };

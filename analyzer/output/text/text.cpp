@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/output/text/drawing.h"
 #include "analyzer/output/text/ranked_rows.h"
 #include "analyzer/output/text/table.h"
 #include "analyzer/output/units.h"
@@ -32,6 +33,7 @@ class TextWriter {
 
     std::string write() {
         functions();
+        if (options_.histogram) histograms();
         if (options_.threads) threads();
         if (options_.sequences) sequences();
         hints();
@@ -65,18 +67,16 @@ class TextWriter {
             line("No calls to wrapped functions were recorded.");
             return;
         }
-        Table table{{{.title = "score"},
-                     {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = 60},
-                     {.title = "occurrences"},
-                     {.title = "min"},
-                     {.title = "median"},
-                     {.title = "p99"},
-                     {.title = "lost"},
-                     {.title = "threads"}}};
+        std::vector<Column> columns{
+            {.title = "score"},       {.title = "95 %"}, {.title = "function", .left = true, .widest = 60},
+            {.title = "occurrences"}, {.title = "min"},  {.title = "median"},
+            {.title = "p99"},         {.title = "lost"}, {.title = "threads"}};
+        if (has_bars(options_)) columns.insert(columns.begin() + 1, Column{.title = "", .left = true});
+        Table table{std::move(columns)};
         for (const score::FunctionRow& row : rows_)
             add_function(table, row);
-        for (const std::string& text : ranked_lines(table.lines(1), rows_, options_.threshold, style_))
+        const auto lines = table.lines(1, options_.width);
+        for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < report_.functions.size()) {
             line(style_.faint(hidden_rows(report_.functions.size() - rows_.size())));
@@ -135,17 +135,37 @@ class TextWriter {
         return function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
     }
 
-    static void add_function(Table& table, const score::FunctionRow& row) {
+    void add_function(Table& table, const score::FunctionRow& row) const {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
-                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), with_reason(row),
-                   occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
-                   row.few_windows ? "-" : time(row.lost_ns),
-                   row.few_windows ? fmt::format("-/{}", row.threads.size())
-                                   : fmt::format("{}/{}", affected, row.threads.size())});
+        std::vector<std::string> cells{row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
+                                       row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
+                                       with_reason(row),
+                                       occurrences(row),
+                                       time(row.min_ns),
+                                       time(row.median_ns),
+                                       time(row.p99_ns),
+                                       row.few_windows ? "-" : time(row.lost_ns),
+                                       row.few_windows ? fmt::format("-/{}", row.threads.size())
+                                                       : fmt::format("{}/{}", affected, row.threads.size())};
+        if (has_bars(options_)) cells.insert(cells.begin() + 1, score_bar(row));
+        table.add(std::move(cells));
+    }
+
+    void histograms() {
+        section("Durations");
+        Table table{{{.title = "function", .left = true, .widest = 60},
+                     {.title = "min"},
+                     {.title = "calls (both axes logarithmic)", .left = true},
+                     {.title = "max", .left = true}}};
+        for (const score::FunctionRow& row : rows_)
+            if (!row.bars.empty())
+                table.add({function_name(row), human_time(row.min_ns), histogram_text(row.bars),
+                           human_time(row.max_ns)});
+        for (const std::string& text : table.lines(2, options_.width))
+            line(text);
     }
 
     void section(std::string_view title) {

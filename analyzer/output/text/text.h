@@ -13,7 +13,9 @@ struct TextOptions {
     bool threads = false;    ///< the scores of each thread
     bool sequences = false;  ///< the sequences of each function
     bool verbose = false;    ///< how each function was sampled
+    bool histogram = false;  ///< the distribution of each function's durations: FunctionRow::bars
     bool color = false;
+    std::size_t width = 0;                  ///< columns of the terminal; 0: it is none, or a simple one
     double threshold = score::kWorthALook;  ///< scores from here on are highlighted
     std::size_t most_sequences = 10;        ///< of each function
     std::size_t most_callers = 3;           ///< of each function

@@ -181,6 +181,12 @@ struct HotLine {
     double share = 0;  ///< of the function's own time, 0…1
 };
 
+/// The calls of a function that took from `from_ns` to less than `to_ns`.
+struct Bar {
+    double from_ns = 0, to_ns = 0;
+    std::uint64_t calls = 0;
+};
+
 struct FunctionRow {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
     std::string name, module, source;
@@ -221,6 +227,7 @@ struct FunctionRow {
     std::optional<double> switched_off_ns = {};  ///< since the run's start: calls after that are not recorded
     std::uint64_t outermost = 0;                 ///< scored outermost calls: the population of the next five
     double min_ns = 0, median_ns = 0, p99_ns = 0, max_ns = 0;
+    std::vector<Bar> bars = {};    ///< how these calls' durations are distributed, if that was asked for
     double lost_ns = 0;            ///< Σ over threads and sequences
     std::uint64_t unscored = 0;    ///< never seen to end, or at an impossible time
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare

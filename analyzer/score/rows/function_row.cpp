@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "analyzer/score/rows/bars.h"
 #include "analyzer/score/rows/by_design.h"
 #include "analyzer/score/rows/windowed_part.h"
 #include "analyzer/score/statistics/as_double.h"
@@ -112,6 +113,7 @@ void fill_times(const RowContext& context, const Distribution& all, const Distri
     row.median_ns = as_double(typical.percentile(0.5)) * context.ns_per_tick;
     row.p99_ns = as_double(typical.percentile(0.99)) * context.ns_per_tick;
     row.max_ns = as_double(all.max()) * context.ns_per_tick;
+    if (context.settings.bars > 0) row.bars = bars_of(typical, context.ns_per_tick, context.settings.bars);
 }
 
 void fill_flat(const Baseline& baseline, const Sums& sums, const Least& process, double life,

@@ -1,6 +1,7 @@
 // What a user may change about an analysis.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ struct Settings {
     double threshold = kWorthALook;  ///< functions that score at least this are highlighted
     Baseline baseline = {};          ///< what calls are compared with
     bool patterns = false;           ///< finds the patterns among siblings too
+    std::size_t bars = 0;            ///< FunctionRow::bars of each function; 0: none
     Selection selection = {};
     unsigned jobs = 0;  ///< threads that analyze; 0: as many as there are processors
 };

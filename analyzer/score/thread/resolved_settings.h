@@ -34,6 +34,7 @@ struct ResolvedSettings {
     std::size_t candidate_groups_of_thread = 0;  ///< of all its functions; beyond, each may have a few
     bool any_baseline = false;                   ///< keeps what another baseline needs
     bool patterns = false;
+    std::size_t bars = 0;
     std::size_t few_groups = 4096;    ///< of a thread: they fit into a cache
     std::size_t batch_bytes = 0;      ///< of a thread that has more: CallBatch
     double threshold = kWorthALook;   ///< what scores less gets no hints

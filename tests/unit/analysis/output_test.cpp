@@ -174,6 +174,20 @@ TEST_CASE("the table of a contended program", "[output][golden]") {
     check_golden("contended.json", json_of(report));
 }
 
+TEST_CASE("durations as histograms", "[output][golden]") {
+    const score::Report report = analyze(contended_program(), {.bars = 10});
+    for (const score::FunctionRow& row : report.functions) {
+        CAPTURE(row.name);
+        std::uint64_t calls = 0;
+        for (const score::Bar& bar : row.bars)
+            calls += bar.calls;
+        CHECK(calls == row.outermost);
+    }
+    check_golden("contended-histogram.txt", text_of(report, {.histogram = true, .width = 130}));
+    CHECK(json_of(report).find("\"bars\": [") != std::string::npos);
+    CHECK(json_of(analyze(contended_program())).find("\"bars\"") == std::string::npos);
+}
+
 TEST_CASE("patterns stand behind the functions, with their reservations", "[output][golden]") {
     score::Settings settings;
     settings.patterns = true;

@@ -1,8 +1,10 @@
 #include "wrappers/support/printable.h"
 
+#include <cmath>
 #include <random>
 #include <set>
 
+#include "analyzer/output/text/drawing.h"
 #include "analyzer/output/text/table.h"
 #include "tests/unit/catch.h"
 
@@ -86,6 +88,31 @@ TEST_CASE("cells that differ stay different when they are shortened", "[printabl
     CHECK(std::set<std::string>{name_in(1), name_in(2), name_in(3)}.size() == 3);
     CHECK(name_in(4) == "one_name_t…ts_column");
     CHECK(name_in(5) == name_in(4));
+}
+
+TEST_CASE("a table keeps within the terminal's width by shortening names", "[printable]") {
+    output::Table table{{{.title = "function", .left = true, .widest = 60}, {.title = "n"}}};
+    const std::string name(50, 'f');
+    table.add({name, "12345"});
+    CHECK(table.lines(1)[1] == " " + name + "  12345");
+    CHECK(table.lines(1, 58)[1] == " " + name + "  12345");
+    CHECK(display_width(table.lines(1, 40)[1]) == 40);
+    CHECK(display_width(table.lines(1, 10)[1]) == output::Table::kMinShortened + 8);
+}
+
+TEST_CASE("bars are as long as their share, and something is never nothing", "[printable]") {
+    CHECK(output::bar_text(0, 4) == "    ");
+    CHECK(output::bar_text(1, 4) == "████");
+    CHECK(output::bar_text(2, 4) == "████");
+    CHECK(output::bar_text(0.5, 3) == "█▌ ");
+    CHECK(output::bar_text(1e-9, 2) == "▏ ");
+    CHECK(output::bar_text(std::nan(""), 2) == "  ");
+}
+
+TEST_CASE("a histogram shows the few beside the many", "[printable]") {
+    CHECK(output::histogram_text({}).empty());
+    const score::Bar bars[] = {{1, 2, 1'000'000}, {2, 4, 0}, {4, 8, 1}, {8, 16, 1000}};
+    CHECK(output::histogram_text(bars) == "█ ▁▄");
 }
 
 }  // namespace rdam

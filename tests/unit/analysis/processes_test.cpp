@@ -233,6 +233,28 @@ TEST_CASE("of many processes the table shows those with the highest scores", "[p
     CHECK(text.find("12 processes\n") == 0);  // nobody knows whether of one run
 }
 
+TEST_CASE("of a thousand processes there is a summary, and the extremes", "[processes]") {
+    std::vector<score::Report> reports;
+    for (int i = 0; i < 1000; ++i) {
+        const double rdam = i == 500 ? 0.9 : 0;
+        reports.push_back(
+            report_with({function("f", rdam, rdam, rdam)}, i < 3 ? "/usr/bin/make" : "/usr/bin/cc1"));
+        reports.back().duration_ns = 1e6 + i;
+        reports.back().events = i == 600 ? 1000 : 10;
+    }
+    const Several several{std::move(reports)};
+    const std::string text = several.text();
+    CHECK(text.find("10,990 events; lives from 1.00 ms to 1.00 ms, median 1.00 ms\n"
+                    "997 × cc1, 3 × make\n") != std::string::npos);
+    CHECK(text.find(" … 987 more processes (--top 0 shows all)\n") != std::string::npos);
+    for (const char* extreme : {" #501 ", " #601 ", " #1000 ", " #997 "})
+        CHECK(text.find(extreme) != std::string::npos);
+    CHECK(text.find(" #700 ") == std::string::npos);
+    const std::string all = several.text({.top = 0});
+    CHECK(all.find(" #700 ") != std::string::npos);
+    CHECK(all.find("lives from") == std::string::npos);
+}
+
 TEST_CASE("waiting by design does not decide which of many processes are shown", "[processes]") {
     std::vector<score::Report> reports;
     for (int i = 0; i < 12; ++i) {

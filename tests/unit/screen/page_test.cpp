@@ -124,10 +124,10 @@ TEST_CASE("a page fits every width") {
 
 TEST_CASE("a distribution is drawn upright over its marks") {
     test::use_utf8();
-    const std::vector<feedback::Bar> bars{{1, 2, 16},    {2, 4, 0},           {4, 8, 1},    {8, 16, 8},
-                                          {16, 32, 0},   {32, 64, 0},         {64, 128, 0}, {128, 256, 0},
-                                          {256, 512, 0}, {512, 1024, 1000000}};
-    const auto text = [&](const std::vector<feedback::Bar>& of, const std::vector<Mark>& marks) {
+    const std::vector<score::Bar> bars{{1, 2, 16},    {2, 4, 0},           {4, 8, 1},    {8, 16, 8},
+                                       {16, 32, 0},   {32, 64, 0},         {64, 128, 0}, {128, 256, 0},
+                                       {256, 512, 0}, {512, 1024, 1000000}};
+    const auto text = [&](const std::vector<score::Bar>& of, const std::vector<Mark>& marks) {
         std::vector<std::string> out;
         for (const Line& line : drawn(of, marks, 2))
             out.push_back(plain_text(line));

@@ -1,6 +1,7 @@
 // rdam analyze: from a trace to scores.
 #include "analyzer/analysis/analyze.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -46,6 +47,7 @@ namespace {
 constexpr std::size_t kListedSequences = 1000;
 constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
+constexpr std::size_t kBars = 40;
 constexpr int kMaxShown = 1'000'000'000;
 constexpr int kMaxJobs = 1024;
 
@@ -153,6 +155,7 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
     if (!arguments.causes.empty()) return "--causes";
     if (!arguments.alone.empty()) return "--alone";
     if (arguments.settings.patterns) return "--patterns";
+    if (arguments.settings.bars > 0) return "--histogram";
     if (arguments.threads) return "--threads";
     if (arguments.sequences) return "--sequences";
     if (arguments.verbose) return "--verbose";
@@ -165,8 +168,10 @@ const char* not_on_screen(const AnalyzeArguments& arguments) {
 void check_usage(const AnalyzeArguments& arguments) {
     if (arguments.diff && arguments.traces.size() != 2)
         throw CLI::ValidationError("--diff", "compares two traces, the older one first");
-    if (arguments.diff && (arguments.settings.patterns || arguments.sequences || arguments.threads))
-        throw CLI::ValidationError("--diff", "compares functions: no --patterns, --sequences or --threads");
+    if (arguments.diff && (arguments.settings.patterns || arguments.settings.bars > 0 ||
+                           arguments.sequences || arguments.threads))
+        throw CLI::ValidationError(
+            "--diff", "compares functions: no --histogram, --patterns, --sequences or --threads");
     if (!arguments.causes.empty() && (arguments.diff || arguments.traces.size() > 1))
         throw CLI::ValidationError("--causes", "cross-checks one trace: no --diff, and no second trace");
     if (!arguments.alone.empty() && (arguments.diff || arguments.traces.size() > 1))
@@ -195,14 +200,23 @@ Result<score::Report> report_on(const trace::TraceReader& reader, const score::S
          .progress = [&](std::uint64_t events) { progress.update(events); }});
 }
 
+/// Whether standard output is a terminal that can do more than a teletype.
+bool on_terminal() {
+    const char* terminal = std::getenv("TERM");
+    const bool dumb = terminal != nullptr && std::string_view{terminal} == "dumb";
+    return !dumb && isatty(STDOUT_FILENO) == 1;
+}
+
 bool wants_color(const AnalyzeArguments& arguments) {
     const std::string& choice = arguments.color;
     if (choice != "auto") return choice == "always";
     const char* no_color = std::getenv("NO_COLOR");
-    const char* terminal = std::getenv("TERM");
-    const bool plain = (no_color != nullptr && *no_color != '\0') ||
-                       (terminal != nullptr && std::string_view{terminal} == "dumb");
-    return !plain && isatty(STDOUT_FILENO) == 1;
+    return (no_color == nullptr || *no_color == '\0') && on_terminal();
+}
+
+std::size_t terminal_width() {
+    winsize size{};
+    return on_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 output::TextOptions text_options(const AnalyzeArguments& arguments) {
@@ -210,7 +224,9 @@ output::TextOptions text_options(const AnalyzeArguments& arguments) {
             .threads = arguments.threads,
             .sequences = arguments.sequences,
             .verbose = arguments.verbose,
+            .histogram = arguments.settings.bars > 0,
             .color = wants_color(arguments),
+            .width = terminal_width(),
             .threshold = arguments.settings.threshold};
 }
 
@@ -238,6 +254,9 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--sequences", options->sequences, "Also show the call sequences of each function");
     app.add_flag("-v,--verbose", options->verbose,
                  "Report how each sampled function was sampled, with the standard errors of its figures");
+    app.add_flag_callback(
+        "--histogram", [&settings] { settings.bars = kBars; },
+        "Also show how the durations of each function's calls are distributed");
     app.add_flag("--patterns", settings.patterns,
                  "Also find and score repeating patterns in the calls of each thread");
     add_sequence_options(app, settings);

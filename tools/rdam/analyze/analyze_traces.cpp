@@ -120,7 +120,8 @@ class SeveralTraces {
         const auto symbols = output::make_symbols(reader->info());
         if (arguments_.json) {
             json_.add(*report, *symbols);
-        } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns) {
+        } else if (arguments_.threads || arguments_.sequences || arguments_.settings.patterns ||
+                   arguments_.settings.bars > 0) {
             texts_ += fmt::format("\n#{} {}\n", reports_.size() + 1, printable(file));
             texts_ += output::to_text(*report, *symbols, text_options(arguments_));
         }

@@ -39,11 +39,11 @@ std::vector<std::string> facts_of(const score::FunctionRow& row) {
 }
 
 /// The position of the percentile of all calls.
-double percentile_of(const std::vector<feedback::Bar>& bars, double fraction) {
+double percentile_of(const std::vector<score::Bar>& bars, double fraction) {
     double all = 0, seen = 0;
-    for (const feedback::Bar& bar : bars)
+    for (const score::Bar& bar : bars)
         all += static_cast<double>(bar.calls);
-    for (const feedback::Bar& bar : bars) {
+    for (const score::Bar& bar : bars) {
         seen += static_cast<double>(bar.calls);
         if (seen >= fraction * all) return bar.from_ns;
     }

@@ -17,14 +17,14 @@ std::size_t eighths(std::uint64_t calls, std::uint64_t most, std::size_t height)
     return std::max<std::size_t>(high, 1);
 }
 
-std::size_t column_of(const std::vector<feedback::Bar>& bars, double at_ns) {
+std::size_t column_of(const std::vector<score::Bar>& bars, double at_ns) {
     std::size_t column = 0;
     while (column + 1 < bars.size() && at_ns >= bars[column].to_ns)
         ++column;
     return column;
 }
 
-Line axis(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks) {
+Line axis(const std::vector<score::Bar>& bars, const std::vector<Mark>& marks) {
     std::vector<const char*> signs(bars.size(), "─");
     for (const Mark& mark : marks)
         signs[column_of(bars, mark.at_ns)] = "┬";
@@ -46,7 +46,7 @@ bool put(std::string& text, const std::string& name, std::size_t column) {
 }
 
 /// On two lines where they are close to each other.
-std::vector<Line> names(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks) {
+std::vector<Line> names(const std::vector<score::Bar>& bars, const std::vector<Mark>& marks) {
     std::string texts[2] = {std::string(bars.size(), ' '), std::string(bars.size(), ' ')};
     for (const Mark& mark : marks) {
         const std::size_t column = column_of(bars, mark.at_ns);
@@ -62,14 +62,14 @@ std::vector<Line> names(const std::vector<feedback::Bar>& bars, const std::vecto
 
 }  // namespace
 
-std::vector<Line> drawn(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks,
+std::vector<Line> drawn(const std::vector<score::Bar>& bars, const std::vector<Mark>& marks,
                         std::size_t height) {
     if (bars.empty()) return {};
-    const std::uint64_t most = std::ranges::max(bars, {}, &feedback::Bar::calls).calls;
+    const std::uint64_t most = std::ranges::max(bars, {}, &score::Bar::calls).calls;
     std::vector<Line> lines;
     for (std::size_t row = height; row-- > 0;) {
         std::string text;
-        for (const feedback::Bar& bar : bars) {
+        for (const score::Bar& bar : bars) {
             const std::size_t high = eighths(bar.calls, most, height);
             text += kEighths[high > row * 8 ? std::min<std::size_t>(high - row * 8, 8) : 0];
         }

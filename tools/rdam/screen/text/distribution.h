@@ -18,7 +18,7 @@ struct Mark {
 
 /// Upright bars, one column for each of `bars`, `height` lines high; under them an axis, and the names of
 /// the marks on one line or two, those that fit, the first ones first.
-std::vector<Line> drawn(const std::vector<feedback::Bar>& bars, const std::vector<Mark>& marks,
+std::vector<Line> drawn(const std::vector<score::Bar>& bars, const std::vector<Mark>& marks,
                         std::size_t height);
 
 }  // namespace rdam::screen
