@@ -11,6 +11,7 @@
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 
+#include "libprobe/agent/adoption.h"
 #include "libprobe/agent/memory_limit.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
@@ -160,22 +161,17 @@ const char* const* agent_environment() {
     leave_process(127);
 }
 
-/// PID 1 or a subreaper: an orphan would become its child, and its wait() would return it.
-bool inherits_orphans() {
-    int subreaper = 0;
-    sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&subreaper));
-    return subreaper != 0 || sys::getpid() == 1;
-}
-
-/// In the child that stays: it may hold nothing of the program open. The agent's orphans go to this child,
-/// not to the program.
+/// In the child that stays: it may hold nothing of the program open. The agent's orphans, such as the starter
+/// when the program has become another one, go to this child, not to the program.
 void wait_for_good() {
     const std::uint64_t all = ~std::uint64_t{0};
     sys::call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
     sys::call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, sys::word(&all), 0, sizeof all);
     sys::call(SYS_close_range, 0, ~0u, 0);
-    while (sys::call(SYS_wait4, -1, 0, __WALL, 0) == -4 /* EINTR */) {
-    }
+    long ended = 0;
+    do
+        ended = sys::call(SYS_wait4, -1, 0, __WALL, 0);
+    while (ended > 0 || ended == -EINTR);
 }
 
 /// Starts a grandchild that nothing in the program waits for: its parent is gone by then, and sent no
@@ -185,7 +181,7 @@ void wait_for_good() {
 /// and waits for it: only a wait with __WALL or __WCLONE sees a child whose end sends no signal. (The agent
 /// itself cannot be one: an exec gives it the usual signal.)
 bool spawn(const char* path, int fd, const char* const* environment, bool first) {
-    const bool stays = inherits_orphans();
+    const bool stays = adopts_orphans();
     // CLONE_UNTRACED: a debugger of the program would follow the agent's exec.
     const long child = sys::call(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
     if (child == 0) {
@@ -328,6 +324,20 @@ bool give_up_agent(long error, bool fork_child) {
     return give_up("rdam-agent is not next to librdam.so: reinstall rdam");
 }
 
+/// The agent would be handed to a program that did not make it.
+bool give_up_to(std::uint32_t adopter, Asked asked) {
+    Line line;
+    (line
+     << "the agent of process " << sys::getpid() << " would become a child of process " << adopter
+     << ", which adopts orphans: rdam-starter "
+     << (asked == Asked::absent
+             ? "has ended or cannot be reached (another user or network namespace, or no /proc)"
+             : "cannot start it (another root directory, namespace or control group, or PR_SET_DUMPABLE)")
+     << unrecorded_fate())
+        .print();
+    return false;
+}
+
 /// By the run's starter where there is one, else by itself. False: the reason has been printed.
 bool start_agent(int fd, bool fork_child) {
     const char* const* environment = agent_environment();
@@ -339,6 +349,7 @@ bool start_agent(int fd, bool fork_child) {
         globals.control->agent_pid.store(agent_pid);
         return true;
     }
+    if (const std::uint32_t adopter = adopter_above(); adopter != 0) return give_up_to(adopter, asked);
     char path[4096];
     if (const long error = find_agent(path); sys::failed(error)) return give_up_agent(error, fork_child);
     const bool first = asked == Asked::absent && globals.settings.values[settings::Id::children] != 0;

@@ -1,12 +1,12 @@
 #include "libprobe/agent/starter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "libprobe/agent/ancestors.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/format/starter.h"
@@ -18,41 +18,18 @@ constexpr long kMaxSeconds = 10;
 
 using starter::Name;
 
-/// The name without a process. One system call.
+uid_t effective_user() {
+    return static_cast<uid_t>(sys::call(SYS_geteuid));
+}
+
+/// The name without a process.
 Name name_in_namespace() {
     char link[64];
     const long size = sys::call(SYS_readlink, sys::word("/proc/self/ns/pid"), sys::word(link), sizeof link);
-    return Name({link, size > 0 ? static_cast<std::size_t>(size) : 0});
+    return Name({link, size > 0 ? static_cast<std::size_t>(size) : 0}, effective_user());
 }
 
 constinit Name known;  // under which this process, or its parent before the fork, has found the starter
-
-/// 0: it has none, or /proc does not say.
-std::uint32_t parent_of(std::uint32_t pid) {
-    constexpr std::string_view kBegin = "/proc/";
-    constexpr std::string_view kEnd = "/stat";
-    char path[kBegin.size() + 21 + kEnd.size()];
-    char number[21];
-    put_number(number, pid);
-    const std::size_t digits = text_size(number);
-    copy_bytes(path, kBegin.data(), kBegin.size());
-    copy_bytes(path + kBegin.size(), number, digits);
-    copy_bytes(path + kBegin.size() + digits, kEnd.data(), kEnd.size() + 1);
-    const long fd = sys::call(SYS_open, sys::word(path), O_RDONLY | O_CLOEXEC);
-    if (sys::failed(fd)) return 0;
-    char text[512];
-    const long size = sys::call(SYS_read, fd, sys::word(text), sizeof text);
-    sys::call(SYS_close, fd);
-    // pid (name) state parent
-    long at = size;
-    while (at > 0 && text[at - 1] != ')')
-        --at;
-    std::uint32_t parent = 0;
-    if (at > 0)
-        for (at += 3; at < size && text[at] >= '0' && text[at] <= '9'; ++at)
-            parent = parent * 10 + static_cast<std::uint32_t>(text[at] - '0');
-    return parent;
-}
 
 /// A socket that is closed with it.
 class Socket {
@@ -81,7 +58,7 @@ class Socket {
         socklen_t peer_size = sizeof peer;
         return sys::call(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, sys::word(&peer),
                          sys::word(&peer_size)) == 0 &&
-               peer.uid == static_cast<uid_t>(sys::call(SYS_geteuid));
+               peer.uid == effective_user();
     }
 
     bool send_request(const starter::Request& request, int memory) const {
@@ -163,7 +140,6 @@ class Block {
 /// it became another program, or one of its ancestors. If none is, the run begins here.
 bool reach(const Socket& socket) {
     if (socket.connect(known)) return true;
-    constexpr int kMaxAncestors = 64;
     const Name any = name_in_namespace();
     std::uint32_t pid = sys::getpid();
     for (int i = 0; i < kMaxAncestors && pid > 0; ++i) {

@@ -8,27 +8,25 @@
 namespace rdam::starter {
 
 /// The socket's address is a \0 and a name: "rdam-", the number of the PID namespace, which may share its
-/// sockets with others, '-', and the pid of a process that the starter has served. What does not fit is cut.
+/// sockets with others, the user, for whom alone a starter works, and the pid of a process that it has
+/// served, each behind a '-'. What does not fit is cut.
 class Name {
   public:
     static constexpr std::size_t kMaxSize = 60;
 
     constexpr Name() = default;
     /// A name without a process. `space` is the target of /proc/self/ns/pid: pid:[4026531836].
-    constexpr explicit Name(std::string_view space) {
+    constexpr Name(std::string_view space, std::uint32_t user) {
         add("rdam-");
         for (const char c : space)
             if (c >= '0' && c <= '9') add({&c, 1});
         add("-");
+        add(user);
+        add("-");
     }
     constexpr Name with(std::uint32_t pid) const {
         Name name = *this;
-        char digits[10] = {};
-        std::size_t at = sizeof digits;
-        do
-            digits[--at] = static_cast<char>('0' + pid % 10);
-        while ((pid /= 10) > 0);
-        name.add({digits + at, sizeof digits - at});
+        name.add(pid);
         return name;
     }
 
@@ -39,6 +37,14 @@ class Name {
     constexpr void add(std::string_view more) {
         for (const char c : more)
             if (size_ < kMaxSize) text_[size_++] = c;
+    }
+    constexpr void add(std::uint32_t number) {
+        char digits[10] = {};
+        std::size_t at = sizeof digits;
+        do
+            digits[--at] = static_cast<char>('0' + number % 10);
+        while ((number /= 10) > 0);
+        add({digits + at, sizeof digits - at});
     }
 
     char text_[kMaxSize] = {};

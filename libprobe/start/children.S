@@ -7,6 +7,7 @@
 
 #define RDAM_SYS_CLONE 56
 #define RDAM_SYS_VFORK 58
+#define RDAM_SYS_PRCTL 157
 #define RDAM_SYS_CLONE3 435
 
         .text
@@ -36,7 +37,7 @@
         pop     %rbp
 .endm
 
-// rax = the number of a system call that may make a process.
+// rax = the number of a system call that may make a process, or make this one adopt orphans.
 .macro MAKE_PROCESS name
         push    %rax
         CALL_KEEPING rdam_before_child
@@ -95,6 +96,8 @@ BEGIN_SITE syscall
         cmp     $RDAM_SYS_VFORK, %rax
         je      3f
         cmp     $RDAM_SYS_CLONE3, %rax
+        je      3f
+        cmp     $RDAM_SYS_PRCTL, %rax
         je      3f
         syscall
         jmp     *rdam_syscall_back(%rip)

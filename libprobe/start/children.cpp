@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "libprobe/agent/adoption.h"
 #include "libprobe/base/runtime.h"
 #include "libprobe/base/sys.h"
 #include "libprobe/chunks/call_counts.h"
@@ -26,8 +27,8 @@ extern std::uint64_t rdam_vfork_back;
 extern std::uint64_t rdam_syscall_back;
 
 // Called by children.S: around the system call `number`. `before` says whether the maker's thread has been
-// parked.
-std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t size);
+// parked; for a prctl, which makes no child, it never is.
+std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t second);
 void rdam_in_child();
 void rdam_after_child();
 }
@@ -127,9 +128,13 @@ void watch_children() {
 
 // Signals are blocked while the thread is parked: a handler of the maker's would not be recorded, and one of
 // the child's begins with the child's mask.
-std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t size) {
+std::uint64_t rdam_before_child(std::uint64_t number, std::uint64_t first, std::uint64_t second) {
     using namespace rdam::probe;
-    const std::uint64_t flags = flags_of(number, first, size);
+    if (number == SYS_prctl) {
+        before_prctl(first, second);
+        return 0;
+    }
+    const std::uint64_t flags = flags_of(number, first, second);
     if ((flags & CLONE_VM) == 0 || (flags & CLONE_SETTLS) != 0) return 0;
     auto& thread = rdam_thread;
     if (in_shared_child(thread)) return 0;

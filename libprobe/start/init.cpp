@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "libprobe/agent/adoption.h"
 #include "libprobe/agent/agent_link.h"
 #include "libprobe/agent/plan_copy.h"
 #include "libprobe/agent/request.h"
@@ -243,6 +244,7 @@ bool prepare(int argc, char** argv, char** environment) {
 
 __attribute__((constructor)) void start(int argc, char** argv, char** environment) {
     rdam_guard.initialised.store(kSettled);
+    watch_adoption();
     if (is_unwanted_child(environment)) return;
     settle_output(environment);
     if (!prepare(argc, argv, environment)) {

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 """Programs in places where not everything is allowed, or not everything is there."""
 
-import contextlib
-import ctypes
 import os
 import pathlib
 import re
@@ -10,156 +8,9 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
-from harness import LIBRDAM, PROGRAMS, RDAM, TIMEOUT, Case, agents_of
-
-PR_SET_CHILD_SUBREAPER = 36
-
-ORPHANS = PROGRAMS / "orphans"
-
-
-class Orphans(Case):
-    """The agent of a process that takes in orphans is no child that its wait() returns."""
-
-    def check(self, *command):
-        done = self.preload("work", *command)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (5, b"1499500 -1 1\n", b""))
-        self.assertEqual(self.counts(), {"work": 1000})
-
-    def test_subreaper(self):
-        self.check(ORPHANS, "subreaper")
-
-    def test_process_one(self):
-        if self.run_in_folder("unshare", "--pid", "--fork", "true").returncode != 0:
-            self.skipTest("no PID namespace can be made here")
-        done = self.run_in_folder("unshare", "--pid", "--fork", "--mount-proc", "env", f"LD_PRELOAD={LIBRDAM}", "RDAM_FUNCTIONS=work",
-                                  ORPHANS)
-        self.assertEqual((done.returncode, done.stdout), (5, b"1499500 -1 1\n"), done.stderr.decode())
-        self.assertEqual(self.counts(), {"work": 1000})
-
-
-class Subreaper(Case):
-    """A program that takes in orphans from some moment on sees only the children that it has made."""
-
-    CHILDREN = 3
-
-    def start(self, *command, how="return") -> subprocess.Popen:
-        """One that waits for a line before it makes its children."""
-        program = subprocess.Popen([*command, PROGRAMS / "subreaper", how, str(self.CHILDREN), PROGRAMS / "counts"], cwd=self.folder,
-                                   env={**os.environ, **self.env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(program.kill)
-        return program
-
-    @property
-    def env(self) -> dict[str, str]:
-        return {"LD_PRELOAD": str(LIBRDAM), "RDAM_FUNCTIONS": "work"}
-
-    def finish(self, program: subprocess.Popen) -> tuple[str, str]:
-        out, said = (text.decode() for text in program.communicate(b"go\n", timeout=TIMEOUT))
-        self.assertEqual(program.returncode, 0, said)
-        return re.search(r".* own, .*", out)[0], said
-
-    def calls(self) -> list[int]:
-        return sorted(self.counts(trace.name)["work"] for trace in self.folder.glob("trace*.bin"))
-
-    def starter_of(self, process: int) -> int:
-        """That of the run whose first process it is."""
-        for _ in range(100):
-            for number in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
-                try:
-                    title = pathlib.Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")[0]
-                    parent = pathlib.Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[1]
-                except OSError:
-                    continue
-                if title == b"rdam-starter" and int(parent) in agents_of(process):
-                    return number
-            time.sleep(0.02)
-        self.fail("there is no starter")
-
-    def await_agents(self):
-        """Of children that were killed the trace is finished a moment later."""
-        for _ in range(200):
-            if not self.agents_here():
-                return
-            time.sleep(0.05)
-        self.fail("agents have stayed")
-
-    def agents_here(self) -> list[str]:
-        found = []
-        for process in pathlib.Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                title = (process / "cmdline").read_bytes().split(b"\0")[0]
-                if title.endswith(b"/rdam-agent") and os.path.realpath(process / "cwd") == os.path.realpath(self.folder):
-                    found.append(process.name)
-        return found
-
-    def test_children_end(self):
-        for how in ("return", "_exit", "kill"):
-            with self.subTest(how=how):
-                said = self.finish(self.start(how=how))[0]
-                self.assertEqual(said, "3 own, 0 strangers, 1")
-                self.await_agents()
-                self.assertEqual(self.calls(), [1] + self.CHILDREN * [1000])
-                for trace in self.folder.glob("trace*.bin"):
-                    trace.unlink()
-
-    def test_children_that_become_other_programs(self):
-        self.assertEqual(self.finish(self.start(how="exec"))[0], "3 own, 0 strangers, 1")
-        self.await_agents()
-        self.assertEqual(self.calls(), [1] + self.CHILDREN * [100] + self.CHILDREN * [1000])
-
-    def test_under_a_shell(self):
-        # Nothing of the list is in the shell, which waits for the program.
-        program = self.start("bash", "-c", '"$0" "$@"; true')
-        self.assertEqual(self.finish(program)[0], "3 own, 0 strangers, 1")
-
-    def test_recorded_by_the_command(self):
-        program = subprocess.run([RDAM, "record", "-f", "work", "--", PROGRAMS / "subreaper", "kill", "3"], cwd=self.folder, input=b"go\n",
-                                 capture_output=True, timeout=TIMEOUT, check=False)
-        self.assertIn(b"3 own, 0 strangers, 1", program.stdout)
-        self.assertEqual(self.calls(), [1] + self.CHILDREN * [1000])
-
-    def test_around_the_command(self):
-        # Who takes in orphans around `rdam record` gets none of its.
-        set_subreaper = ctypes.CDLL(None).prctl
-        set_subreaper(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        self.addCleanup(set_subreaper, PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-        for command in ((PROGRAMS / "counts", "1", "10"), ("sh", "-c", f"'{PROGRAMS / 'counts'}' 1 10; '{PROGRAMS / 'children'}' fork 3")):
-            for _ in range(5):
-                self.rdam("record", "-f", "work", "--", *command)
-                with self.assertRaises(ChildProcessError):
-                    os.waitpid(-1, os.WNOHANG)
-
-    def test_a_starter_that_was_killed(self):
-        # Everything is recorded all the same, by agents that the program may see.
-        program = self.start()
-        os.kill(self.starter_of(program.pid), signal.SIGKILL)
-        self.assertRegex(self.finish(program)[0], "^3 own")
-        self.await_agents()
-        self.assertEqual(self.calls(), [1] + self.CHILDREN * [1000])
-
-    def test_a_starter_that_does_not_answer(self):
-        program = self.start()
-        starter = self.starter_of(program.pid)
-        os.kill(starter, signal.SIGSTOP)
-        self.addCleanup(os.kill, starter, signal.SIGKILL)
-        result, said = self.finish(program)
-        self.assertEqual(result, "3 own, 0 strangers, 1")
-        self.assertEqual(said.count("does not respond; the program continues without being recorded"), self.CHILDREN)
-        self.assertEqual(self.calls(), [1])
-
-    def test_nothing_stays(self):
-        program = self.start()
-        starter = self.starter_of(program.pid)
-        self.finish(program)
-        self.await_agents()
-        for _ in range(100):
-            if not os.path.exists(f"/proc/{starter}") or ") Z " in pathlib.Path(f"/proc/{starter}/stat").read_text():
-                return
-            time.sleep(0.05)
-        self.fail("the starter has outlived the run")
+from harness import LIBRDAM, PROGRAMS, RDAM, Case
 
 
 class Limits(Case):

@@ -52,7 +52,8 @@ std::string target(const std::string& link) {
 
 /// Under the name of a process; -1: another starter does.
 int listen_for(int pid) {
-    const auto name = starter::Name(target("/proc/self/ns/pid")).with(static_cast<std::uint32_t>(pid));
+    const auto name =
+        starter::Name(target("/proc/self/ns/pid"), geteuid()).with(static_cast<std::uint32_t>(pid));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.text(), name.size());
