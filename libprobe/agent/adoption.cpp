@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "libprobe/agent/ancestors.h"
 #include "libprobe/base/runtime.h"
@@ -32,13 +33,23 @@ rlimit lock_limit() {
 }
 
 /// The mark of a program further out stays: it gets what this one leaves behind. Nothing leaves the namespace
-/// of a process 1.
-void mark() {
+/// of a process 1. False: nothing has changed.
+bool mark() {
     rlimit limit = lock_limit();
     const std::uint32_t own = sys::getpid();
-    if (marked_by(limit.rlim_cur) != 0 && own != kFirstProcess) return;
+    if (marked_by(limit.rlim_cur) != 0 && own != kFirstProcess) return false;
     limit.rlim_cur = kMark << kHalf | own;
-    sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, sys::word(&limit), 0);
+    return sys::call(SYS_prlimit64, 0, RLIMIT_LOCKS, sys::word(&limit), 0) == 0;
+}
+
+/// A descendant that has just looked for the mark in vain is about to make its agent an orphan, which takes
+/// it some milliseconds.
+void let_descendants_finish() {
+    constexpr long kMilliseconds = 50;
+    const bool childless =
+        sys::call(SYS_waitid, P_ALL, 0, 0, WEXITED | WNOHANG | WNOWAIT | __WALL) == -ECHILD;
+    const std::uint32_t nothing = 0;
+    if (!childless) sys::futex_wait(&nothing, nothing, kMilliseconds);
 }
 
 }  // namespace
@@ -55,7 +66,8 @@ void watch_adoption() {
 }
 
 void before_prctl(std::uint64_t option, std::uint64_t argument) {
-    if (static_cast<int>(option) == PR_SET_CHILD_SUBREAPER && argument != 0) mark();
+    if (static_cast<int>(option) == PR_SET_CHILD_SUBREAPER && argument != 0 && mark())
+        let_descendants_finish();
 }
 
 std::uint32_t adopter_above() {
