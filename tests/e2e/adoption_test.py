@@ -86,6 +86,21 @@ class SubreaperCase(Case):
             time.sleep(0.02)
         self.fail("there is no starter")
 
+    def await_end(self, process: int):
+        for _ in range(100):
+            try:
+                if ") Z " in pathlib.Path(f"/proc/{process}/stat").read_text():
+                    return
+            except OSError:
+                return
+            time.sleep(0.05)
+        self.fail("the starter has stayed")
+
+    def kill_starter(self, program: subprocess.Popen):
+        starter = self.starter_of(program.pid)
+        os.kill(starter, signal.SIGKILL)
+        self.await_end(starter)
+
     def await_agents(self):
         """Of children that were killed the trace is finished a moment later."""
         for _ in range(200):
@@ -144,7 +159,7 @@ class Subreaper(SubreaperCase):
     def test_a_starter_that_was_killed(self):
         # Where nobody takes in orphans everything is recorded all the same.
         program = self.start(when="never")
-        os.kill(self.starter_of(program.pid), signal.SIGKILL)
+        self.kill_starter(program)
         self.assertEqual(self.finish(program)[0], "3 own, 0 strangers, 1")
         self.await_agents()
         self.assertEqual(self.calls(), [1] + self.CHILDREN * [1000])
@@ -164,11 +179,7 @@ class Subreaper(SubreaperCase):
         starter = self.starter_of(program.pid)
         self.finish(program)
         self.await_agents()
-        for _ in range(100):
-            if not os.path.exists(f"/proc/{starter}") or ") Z " in pathlib.Path(f"/proc/{starter}/stat").read_text():
-                return
-            time.sleep(0.05)
-        self.fail("the starter has outlived the run")
+        self.await_end(starter)
 
 
 class LeftAlone(SubreaperCase):
@@ -241,7 +252,7 @@ class LeftAlone(SubreaperCase):
         for how, lines in (("return", 3), ("exec", 6)):
             with self.subTest(how=how):
                 program = self.start(how=how)
-                os.kill(self.starter_of(program.pid), signal.SIGKILL)
+                self.kill_starter(program)
                 self.check(self.IS_GONE, program, lines=lines)
                 self.folder.joinpath("trace.bin").unlink()
 
@@ -280,7 +291,7 @@ class LeftAlone(SubreaperCase):
         for change in ("mounts", "none"):
             with self.subTest(change=change):
                 program = self.start(how="kill", change=change, when="last")
-                os.kill(self.starter_of(program.pid), signal.SIGKILL)
+                self.kill_starter(program)
                 self.check("", program, lines=0, calls=[1] + self.CHILDREN * [1000])
                 for trace in self.folder.glob("trace*.bin"):
                     trace.unlink()
