@@ -14,9 +14,7 @@
 #include <exception>
 #include <optional>
 
-#include "tools/agent/agent_usage.h"
 #include "tools/agent/counters.h"
-#include "tools/agent/end_progress.h"
 #include "tools/agent/memory/shared_facts.h"
 #include "tools/agent/memory/shared_memory.h"
 #include "tools/agent/plan/plan_area.h"
@@ -24,14 +22,16 @@
 #include "tools/agent/process/privileges.h"
 #include "tools/agent/process/process_facts.h"
 #include "tools/agent/process/process_title.h"
+#include "tools/agent/process/spare_descriptors.h"
+#include "tools/agent/processors/agent_usage.h"
 #include "tools/agent/processors/attendant.h"
 #include "tools/agent/processors/cpu_quota.h"
 #include "tools/agent/processors/machine_share.h"
 #include "tools/agent/processors/placement.h"
 #include "tools/agent/processors/priorities.h"
+#include "tools/agent/record_loop.h"
 #include "tools/agent/recording.h"
 #include "tools/agent/sampling/window_sampler.h"
-#include "tools/agent/spare_descriptors.h"
 #include "tools/agent/starter.h"
 #include "tools/agent/switches/switch_recorder.h"
 #include "tools/agent/watch.h"
@@ -40,9 +40,6 @@
 
 namespace rdam::agent {
 namespace {
-
-constexpr int kIdleMilliseconds = 100;
-constexpr int kHeldMilliseconds = 10;
 
 /// Nothing of the program's may stay open here: its reader would wait for us. The terminal's signals are not
 /// for us.
@@ -99,119 +96,6 @@ double share_of_windows(const StartFacts& start) {
     return Budget::share_of_windows(start.max_overhead());
 }
 
-/// What the recording thread works with, besides the recording.
-struct Work {
-    const SharedMemory& shared;
-    Planning& planning;
-    trace::TraceInfo& info;
-    SwitchRecorder& switches;
-    WindowSampler& windows;
-    const Watch& watch;
-    const TickRate& rate;
-    Attendant& attendant;
-    AgentUsage& usage;
-    ProcessTitle& title;
-    Privileges& privileges;
-    bool priority_comes_back = false;
-    bool rationed = false;  ///< our processor time is taken from the program's
-};
-
-/// Before anything is read that the program has written since it became another user.
-void follow(const Work& work) {
-    constexpr const char* kStays = "rdam-agent keeps privileges that the program has given up";
-    auto& remarks = work.info.remarks;
-    if (!work.privileges.follow() && std::find(remarks.begin(), remarks.end(), kStays) == remarks.end())
-        remarks.emplace_back(kStays);
-}
-
-/// A thread waits, inside dlopen, and others may have all processors. `answered` is the last late request.
-void answer_late_request(const Work& work, Recording& recording, std::uint32_t& answered) {
-    shm::Control& control = work.shared.control();
-    if (control.late_asked.load() != answered + 1) return;
-    const std::uint32_t serial = answered + 1;
-    auto change = work.shared.describe_change(serial);
-    // What was recorded before is about the objects that were there then.
-    if (change && work.planning.replaces_objects(*change)) recording.chunks().take_told();
-    std::vector<ProcessObject> added;
-    const auto plan = [&] {
-        if (change)
-            added = work.planning.change(std::move(*change), serial);
-        else
-            work.planning.refuse_change(serial);
-    };
-    if (work.priority_comes_back)
-        plan();
-    else
-        work.attendant.run(plan);
-    if (!change) recording.note_damage();
-    recording.translator().add_objects(added);
-    work.windows.add_marked(work.info);
-    answered = serial;
-    control.late_answered_futex.store(answered);
-    futex_wake(&control.late_answered_futex, INT_MAX);
-}
-
-/// Until there is work: `seen` is what work_futex was before we looked for it.
-void sleep(shm::Control& control, std::uint32_t seen, int milliseconds, bool to_be_woken) {
-    if (to_be_woken) control.agent_sleeps.store(1);
-    if (control.work_futex.load() == seen) futex_wait(control.work_futex, seen, milliseconds);
-    control.agent_sleeps.store(0);
-}
-
-/// Looks at what the program has handed over, until it ends.
-void record_while_running(const Work& work, Recording& recording) {
-    shm::Control& control = work.shared.control();
-    std::uint32_t answered = 0;
-    const auto ending = [&] {
-        return work.watch.end() != End::none ||
-               (control.process_state.load() == shm::ProcessState::ending && told_end(control) != 0);
-    };
-    for (;;) {
-        const std::uint32_t seen = control.work_futex.load();
-        follow(work);
-        recording.chunks().tell_again();
-        control.late_answered_futex.store(answered);
-        recording.note_events();
-        answer_late_request(work, recording, answered);
-        work.switches.write(recording.file().writer());
-        work.windows.write(recording.file().writer());
-        work.usage.note();
-        work.title.look();
-        const bool waits = work.rationed && !work.attendant.urgent();
-        if (!ending() && !waits && recording.chunks().take_ring()) {
-            recording.file().describe();
-            continue;
-        }
-        const int idle = !waits && recording.chunks().look_again() ? kHeldMilliseconds : kIdleMilliseconds;
-        if (ending()) return;
-        sleep(control, seen, idle, !waits);
-    }
-}
-
-/// Ticks; 0: not known.
-std::uint64_t end_of_recording(const Work& work) {
-    if (work.watch.end() == End::replaced) return 0;
-    const std::uint64_t told = told_end(work.shared.control());
-    return told != 0 ? std::min(told, work.rate.now()) : work.rate.now();
-}
-
-void record_until_end(const Work& work, Recording& recording) {
-    record_while_running(work, recording);
-    work.usage.program_ended();
-    work.title.look(true);
-    work.info.process.title = work.title.text();
-    EndProgress progress(work.shared.control());
-    while (follow(work), recording.chunks().take_ring()) {
-        recording.file().describe();
-        progress.show();
-    }
-    follow(work);
-    recording.chunks().take_rest(end_of_recording(work), work.watch.end() == End::none);
-    work.switches.finish(recording.file().writer());
-    work.windows.finish(recording.file().writer());
-    work.usage.note();
-}
-
 /// The traces of fork children and of launchers have the pid in their names: the run's name is for the
 /// program that the user means. If another run has it, it is left alone as long as that run lasts.
 std::string own_output(const Configuration& configuration, const SharedMemory& shared,
@@ -227,97 +111,95 @@ std::string own_output(const Configuration& configuration, const SharedMemory& s
     return output;
 }
 
-int run(int fd) {
-    auto shared = SharedMemory::map(fd);
-    close(fd);
-    if (!shared) return 1;
-    shm::Control& control = shared->control();
-    control.agent_pid.store(static_cast<std::uint32_t>(getpid()));
-    TickRate rate(shared->start().clock);
-    auto described = shared->describe_process();
-    if (!described) {
-        refuse_for(*shared, described.error());
-        return 0;
-    }
-    ProcessDescription& process = *described;
-    const Configuration configuration = read_configuration(process.pid, shared->start().settings);
-    const auto processors = read_agent_cpus(configuration.agent_cpus);
-    if (!processors) {
-        refuse_for(*shared, processors.error());
-        return 0;
-    }
-    trace::TraceInfo info;
-    if (const auto placed = place_agent(*processors, process.pid); !placed)
-        info.remarks.push_back(placed.error().message);
-    // Behind the placement, which threads inherit.
-    const Watch watch(*shared);
-    if (!watch.works()) {
-        refuse(*shared, "rdam: rdam-agent cannot start a thread: raise ulimit -u\n");
-        return 0;
-    }
-    if (!SpareDescriptors{}.enough()) {
-        refuse(*shared,
-               "rdam: Too many open files: the recorder needs a few more descriptors (raise ulimit -n)\n");
-        return 0;
-    }
-    ThreadPriorities priorities(static_cast<pid_t>(process.pid));
-    priorities.enlist();
-    Attendant attendant(control, priorities, [&] { return watch.end() != End::none; });
-    info.process = describe_machine(process.pid);
-    info.process.command = process.command;
-    info.process.executable = process.executable;
-    info.process.run = configuration.run;
-    info.process.stack_period =
-        static_cast<std::uint32_t>(shared->start().settings[settings::Id::stack_period]);
-    info.process.max_overhead = shared->start().max_overhead();
-    trace::NameLock name(configuration.output, name_of_run(info.process));
-    const std::string output = own_output(configuration, *shared, name, info);
-    if (!configuration.children && Catalogue::builtin().is_launcher(program_name(process.pid))) {
-        refuse(*shared, "");
-        return 0;
-    }
-    // Once for a run, not in each of its processes; and not where the time is taken from the program's.
-    const bool rationed = has_cpu_quota(process.pid);
-    MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)
-                                                        : std::vector<std::uint32_t>{});
-    Planning planning(*shared, process, configuration, info, [&] { return watch.end() != End::none; });
-    if (const auto plan = planning.start(); !plan) {
-        refuse(*shared, plan.error().message);
-        return 0;
+/// What the trace says of the process from the start.
+trace::ProcessInfo describe(const ProcessDescription& process, const Configuration& configuration,
+                            const StartFacts& start) {
+    trace::ProcessInfo info = describe_machine(process.pid);
+    info.command = process.command;
+    info.executable = process.executable;
+    info.run = configuration.run;
+    info.stack_period = static_cast<std::uint32_t>(start.settings[settings::Id::stack_period]);
+    info.max_overhead = start.max_overhead();
+    return info;
+}
+
+/// What the machine withholds from the recorder; empty: nothing.
+std::string obstacle(const Watch& watch) {
+    if (!watch.works()) return "rdam: rdam-agent cannot start a thread: raise ulimit -u\n";
+    if (!SpareDescriptors{}.enough())
+        return "rdam: Too many open files: the recorder needs a few more descriptors (raise ulimit -n)\n";
+    return {};
+}
+
+/// One process, from its description to the end of its trace.
+struct Job {
+    SharedMemory& shared;
+    ProcessDescription& process;
+    const Configuration& configuration;
+    TickRate& rate;
+    trace::TraceInfo& info;
+    const Watch& watch;
+    ThreadPriorities& priorities;
+    Attendant& attendant;
+    Planning& planning;
+    trace::NameLock& name;
+    const std::string& output;
+    bool rationed;
+};
+
+/// False: the process has been told why it is not recorded.
+bool plan(const Job& job) {
+    if (const auto planned = job.planning.start(); !planned) {
+        refuse(job.shared, planned.error().message);
+        return false;
     }
     // After the plan: a process with nothing to record has nothing to write. An obstacle to the name of the
     // run, such as another user's lock, is no obstacle to a name of the process's own.
     const trace::NameLock none;
-    if (const auto writable = trace::check_place(output, output == configuration.output ? name : none);
-        !writable) {
-        refuse_for(*shared, writable.error());
-        return 0;
+    const trace::NameLock& name = job.output == job.configuration.output ? job.name : none;
+    if (const auto writable = trace::check_place(job.output, name); !writable) {
+        refuse_for(job.shared, writable.error());
+        return false;
     }
-    name.tell_planned();
+    job.name.tell_planned();
+    return true;
+}
+
+/// Lets the process begin, and waits until it has measured what its probes cost. False: the memory in which
+/// it says so was overwritten.
+bool let_begin(const Job& job) {
+    shm::Control& control = job.shared.control();
+    job.shared.announce(shm::AgentState::planned);
+    while (control.process_state.load() == shm::ProcessState::starting && job.watch.end() == End::none)
+        futex_wait(control.work_futex, control.work_futex.load(), 1);
+    const bool measured = job.shared.read_measured();
+    describe_clock(job.shared, job.rate, job.info.clock);
+    job.info.counters = describe_counters(job.shared.measured());
+    return measured;
+}
+
+void record(const Job& job, MachineShare& machine) {
+    const auto& [shared, process, configuration, rate, info, watch, priorities, attendant, planning, name,
+                 output, rationed] = job;
     // While the process waits, so that no thread it makes is missed.
     std::optional<SpareDescriptors> spare(std::in_place);
-    SwitchRecorder switches(process.pid, shared->start().clock, configuration.switches, info.switches);
+    SwitchRecorder switches(process.pid, shared.start().clock, configuration.switches, info.switches);
     spare.reset();
     info.process.machine_share = machine.result();
     const StolenShare stolen;
-    shared->announce(shm::AgentState::planned);
-    while (control.process_state.load() == shm::ProcessState::starting && watch.end() == End::none)
-        futex_wait(control.work_futex, control.work_futex.load(), 1);
-    const bool measured = shared->read_measured();
-    describe_clock(*shared, rate, info.clock);
-    info.counters = describe_counters(shared->measured());
+    const bool measured = let_begin(job);
     AgentUsage usage(info.agent);
     ProcessTitle title(process.pid, process.command);
-    WindowSampler windows(*shared, rate, share_of_windows(shared->start()));
+    WindowSampler windows(shared, rate, share_of_windows(shared.start()));
     windows.add_marked(info);
-    Recording recording(*shared, process, info, rate, windows, output, name);
+    Recording recording(shared, process, info, rate, windows, output, name);
     if (!measured) recording.note_damage();
-    Privileges privileges(process.pid, [&] {
+    Privileges privileges(process.pid, [&recording, &job] {
         // Where the trace is to be, the program's new user may not be allowed to write.
         recording.file().open();
-        priorities.keep_way_back();
+        job.priorities.keep_way_back();
     });
-    record_until_end({.shared = *shared,
+    record_until_end({.shared = shared,
                       .planning = planning,
                       .info = info,
                       .switches = switches,
@@ -336,9 +218,52 @@ int run(int fd) {
     // `rdam record` itself says when there is no trace at all.
     const std::string text =
         recording.finish(watch.end() != End::exited, configuration.top && configuration.run.empty());
-    put_message(control,
+    put_message(shared.control(),
                 planning.awaited_text() + (configuration.top ? no_counters(info.counters) : "") + text);
-    shared->announce(shm::AgentState::finished);
+    shared.announce(shm::AgentState::finished);
+}
+
+/// Ends early, and says why, where the process cannot be recorded.
+void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
+    const Configuration configuration = read_configuration(process.pid, shared.start().settings);
+    const auto processors = read_agent_cpus(configuration.agent_cpus);
+    if (!processors) return refuse_for(shared, processors.error());
+    trace::TraceInfo info;
+    if (const auto placed = place_agent(*processors, process.pid); !placed)
+        info.remarks.push_back(placed.error().message);
+    // Behind the placement, which threads inherit.
+    const Watch watch(shared);
+    if (const std::string missing = obstacle(watch); !missing.empty()) return refuse(shared, missing);
+    ThreadPriorities priorities(static_cast<pid_t>(process.pid));
+    priorities.enlist();
+    const auto has_ended = [&] { return watch.end() != End::none; };
+    Attendant attendant(shared.control(), priorities, has_ended);
+    info.process = describe(process, configuration, shared.start());
+    trace::NameLock name(configuration.output, name_of_run(info.process));
+    const std::string output = own_output(configuration, shared, name, info);
+    if (!configuration.children && Catalogue::builtin().is_launcher(program_name(process.pid)))
+        return refuse(shared, "");
+    // Once for a run, not in each of its processes; and not where the time is taken from the program's.
+    const bool rationed = has_cpu_quota(process.pid);
+    MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)
+                                                        : std::vector<std::uint32_t>{});
+    Planning planning(shared, process, configuration, info, has_ended);
+    const Job job{shared,     process,   configuration, rate, info,   watch,
+                  priorities, attendant, planning,      name, output, rationed};
+    if (plan(job)) record(job, machine);
+}
+
+int run(int fd) {
+    auto shared = SharedMemory::map(fd);
+    close(fd);
+    if (!shared) return 1;
+    shared->control().agent_pid.store(static_cast<std::uint32_t>(getpid()));
+    TickRate rate(shared->start().clock);
+    auto described = shared->describe_process();
+    if (described)
+        serve(*shared, *described, rate);
+    else
+        refuse_for(*shared, described.error());
     return 0;
 }
 

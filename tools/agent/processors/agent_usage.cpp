@@ -1,4 +1,4 @@
-#include "tools/agent/agent_usage.h"
+#include "tools/agent/processors/agent_usage.h"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "tools/agent/spare_descriptors.h"
+#include "tools/agent/process/spare_descriptors.h"
 
 #include <fcntl.h>
 #include <unistd.h>

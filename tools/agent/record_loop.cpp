@@ -1,0 +1,114 @@
+#include "tools/agent/record_loop.h"
+
+#include <algorithm>
+#include <climits>
+#include <utility>
+#include <vector>
+
+#include "tools/agent/end_progress.h"
+
+namespace rdam::agent {
+namespace {
+
+constexpr int kIdleMilliseconds = 100;
+constexpr int kHeldMilliseconds = 10;
+
+/// Before anything is read that the program has written since it became another user.
+void follow(const Work& work) {
+    constexpr const char* kStays = "rdam-agent keeps privileges that the program has given up";
+    auto& remarks = work.info.remarks;
+    if (!work.privileges.follow() && std::find(remarks.begin(), remarks.end(), kStays) == remarks.end())
+        remarks.emplace_back(kStays);
+}
+
+/// A thread waits, inside dlopen, and others may have all processors. `answered` is the last late request.
+void answer_late_request(const Work& work, Recording& recording, std::uint32_t& answered) {
+    shm::Control& control = work.shared.control();
+    if (control.late_asked.load() != answered + 1) return;
+    const std::uint32_t serial = answered + 1;
+    auto change = work.shared.describe_change(serial);
+    // What was recorded before is about the objects that were there then.
+    if (change && work.planning.replaces_objects(*change)) recording.chunks().take_told();
+    std::vector<ProcessObject> added;
+    const auto plan = [&] {
+        if (change)
+            added = work.planning.change(std::move(*change), serial);
+        else
+            work.planning.refuse_change(serial);
+    };
+    if (work.priority_comes_back)
+        plan();
+    else
+        work.attendant.run(plan);
+    if (!change) recording.note_damage();
+    recording.translator().add_objects(added);
+    work.windows.add_marked(work.info);
+    answered = serial;
+    control.late_answered_futex.store(answered);
+    futex_wake(&control.late_answered_futex, INT_MAX);
+}
+
+/// Until there is work: `seen` is what work_futex was before we looked for it.
+void sleep(shm::Control& control, std::uint32_t seen, int milliseconds, bool to_be_woken) {
+    if (to_be_woken) control.agent_sleeps.store(1);
+    if (control.work_futex.load() == seen) futex_wait(control.work_futex, seen, milliseconds);
+    control.agent_sleeps.store(0);
+}
+
+/// Looks at what the program has handed over, until it ends.
+void record_while_running(const Work& work, Recording& recording) {
+    shm::Control& control = work.shared.control();
+    std::uint32_t answered = 0;
+    const auto ending = [&] {
+        return work.watch.end() != End::none ||
+               (control.process_state.load() == shm::ProcessState::ending && told_end(control) != 0);
+    };
+    for (;;) {
+        const std::uint32_t seen = control.work_futex.load();
+        follow(work);
+        recording.chunks().tell_again();
+        control.late_answered_futex.store(answered);
+        recording.note_events();
+        answer_late_request(work, recording, answered);
+        work.switches.write(recording.file().writer());
+        work.windows.write(recording.file().writer());
+        work.usage.note();
+        work.title.look();
+        const bool waits = work.rationed && !work.attendant.urgent();
+        if (!ending() && !waits && recording.chunks().take_ring()) {
+            recording.file().describe();
+            continue;
+        }
+        const int idle = !waits && recording.chunks().look_again() ? kHeldMilliseconds : kIdleMilliseconds;
+        if (ending()) return;
+        sleep(control, seen, idle, !waits);
+    }
+}
+
+/// Ticks; 0: not known.
+std::uint64_t end_of_recording(const Work& work) {
+    if (work.watch.end() == End::replaced) return 0;
+    const std::uint64_t told = told_end(work.shared.control());
+    return told != 0 ? std::min(told, work.rate.now()) : work.rate.now();
+}
+
+}  // namespace
+
+void record_until_end(const Work& work, Recording& recording) {
+    record_while_running(work, recording);
+    work.usage.program_ended();
+    work.title.look(true);
+    work.info.process.title = work.title.text();
+    EndProgress progress(work.shared.control());
+    while (follow(work), recording.chunks().take_ring()) {
+        recording.file().describe();
+        progress.show();
+    }
+    follow(work);
+    recording.chunks().take_rest(end_of_recording(work), work.watch.end() == End::none);
+    work.switches.finish(recording.file().writer());
+    work.windows.finish(recording.file().writer());
+    work.usage.note();
+}
+
+}  // namespace rdam::agent
