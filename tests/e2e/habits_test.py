@@ -338,7 +338,7 @@ class CommandLine(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("rdam: LD_AUDIT is set", done.stderr.decode().splitlines()[-1])
         for names in ("", ",", " , "):
-            self.assert_one_line(self.rdam("record", "-f", names, *program), 1, "-f names no function")
+            self.assert_one_line(self.rdam("record", "-f", names, *program), 1, "-f: names no function; give names")
 
     def test_so_is_one_of_an_export_and_a_value_that_none_takes(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "1")

@@ -88,9 +88,8 @@ class ListMaker {
     std::unordered_map<std::string, std::size_t> known_;
 };
 
-Result<FunctionList> unless_empty(FunctionList list, std::string_view origin) {
-    if (list.entries.empty())
-        return fail("{}: names no function; write one per line, as name or module:name", origin);
+Result<FunctionList> unless_empty(FunctionList list, std::string_view origin, std::string_view remedy) {
+    if (list.entries.empty()) return fail("{}: names no function; {}", origin, remedy);
     return list;
 }
 
@@ -137,8 +136,8 @@ bool is_text_file(const char* kind) {
     return kind != nullptr && kind == kTextFile;
 }
 
-Result<FunctionList> load_names(const std::string& value, const char* kind) {
-    auto list = parse_function_names(value, "RDAM_FUNCTIONS");
+Result<FunctionList> load_names(const std::string& value, const char* kind, std::string_view origin) {
+    auto list = parse_function_names(value, origin);
     if (list && kind != nullptr)
         list->entries.front().unless_found =
             fmt::format("the file {0} is {1}, not a list (./{0} would mean the file)", value, kind);
@@ -166,7 +165,7 @@ Result<FunctionList> parse_function_list(std::string_view text, std::string_view
             comment != std::string_view::npos && trim_blanks(line.substr(comment + 1)) == kWaitMark;
         list.add(std::move(*entry));
     }
-    return unless_empty(list.take(), origin);
+    return unless_empty(list.take(), origin, "write one per line, as name or module:name");
 }
 
 Result<FunctionList> parse_function_names(std::string_view text, std::string_view origin) {
@@ -178,13 +177,13 @@ Result<FunctionList> parse_function_names(std::string_view text, std::string_vie
         if (!entry) return tl::unexpected(entry.error());
         list.add(std::move(*entry));
     }
-    return unless_empty(list.take(), origin);
+    return unless_empty(list.take(), origin, "give names separated by commas, or a list file");
 }
 
-Result<FunctionList> load_function_list(const std::string& value) {
+Result<FunctionList> load_function_list(const std::string& value, std::string_view origin) {
     const char* kind = kind_of_file(value);
     const bool may_be_name = value != "-" && !can_only_be_a_path(value);
-    if (may_be_name && !is_text_file(kind)) return load_names(value, kind);
+    if (may_be_name && !is_text_file(kind)) return load_names(value, kind, origin);
     if (value != "-" && kind != nullptr && !is_text_file(kind))
         return fail(
             "{}: is {}, not a list of functions, which is a text file; - reads one from standard input",

@@ -18,7 +18,7 @@ struct ListEntry {
     std::string scope;  ///< module (file name of an object) or source file; empty: anywhere
     std::string
         name;  ///< literal name or glob; a literal match is tried before a glob (`operator*` is a name)
-    std::string origin;        ///< "hot.txt:12" or "RDAM_FUNCTIONS", for messages
+    std::string origin;        ///< "hot.txt:12", "-f" or "RDAM_FUNCTIONS", for messages
     bool added_wait = false;   ///< came from the catalogue (`# wait` mark of rdam hot), not from the user:
                                ///< not finding it is no news
     std::string unless_found;  ///< what to say if nothing answers to it; empty: nothing but that
@@ -48,8 +48,9 @@ Result<FunctionList> parse_function_names(std::string_view text, std::string_vie
 bool is_list_file(const std::string& value);
 
 /// The value of RDAM_FUNCTIONS or of `-f`: `-` for standard input, the path of a list file, else the names
-/// themselves. Not a regular file: an error, for every process of a run reads it again. An empty list, or one
-/// of nothing but comments, is an error that says so.
-Result<FunctionList> load_function_list(const std::string& value);
+/// themselves, which then come from `origin`: what the user wrote the value behind. Not a regular file: an
+/// error, for every process of a run reads it again. An empty list, or one of nothing but comments, is an
+/// error that says so.
+Result<FunctionList> load_function_list(const std::string& value, std::string_view origin);
 
 }  // namespace rdam

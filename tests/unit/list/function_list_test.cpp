@@ -150,7 +150,7 @@ TEST_CASE("an empty list says so") {
     for (const auto* text : {"", "\n\n", "# nothing\n  # but comments", "\r\n"})
         CHECK(parse_function_list(text, "hot.txt").error().message == expected);
     CHECK(parse_function_names(" , ", "RDAM_FUNCTIONS").error().message ==
-          "RDAM_FUNCTIONS: names no function; write one per line, as name or module:name");
+          "RDAM_FUNCTIONS: names no function; give names separated by commas, or a list file");
 }
 
 TEST_CASE("what is no list is refused with the line") {

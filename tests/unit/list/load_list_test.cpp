@@ -9,9 +9,11 @@
 #include "tests/unit/catch.h"
 #include "wrappers/list/function_list.h"
 
-using rdam::load_function_list;
-
 namespace {
+
+rdam::Result<rdam::FunctionList> load(const std::string& value) {
+    return rdam::load_function_list(value, "-f");
+}
 
 class TemporaryList {
   public:
@@ -54,37 +56,38 @@ class CurrentFolder {
 
 TEST_CASE("an existing file is a list file") {
     const TemporaryList file("f\ng # 3 %\n");
-    const auto list = load_function_list(file.path());
+    const auto list = load(file.path());
     REQUIRE(list.has_value());
     REQUIRE(list->entries.size() == 2);
     CHECK(list->entries[1].origin == file.path() + ":2");
 }
 
 TEST_CASE("what is no file is names") {
-    const auto list = load_function_list("write,operator/,operator/=");
+    const auto list = load("write,operator/,operator/=");
     REQUIRE(list.has_value());
     CHECK(list->entries.size() == 3);
     CHECK(list->entries[1].name == "operator/");
-    CHECK(list->entries[0].origin == "RDAM_FUNCTIONS");
+    CHECK(list->entries[0].origin == "-f");
+    CHECK(load("f,:g").error().message ==
+          "-f: ':g' lacks the module before the colon; write name, module:name or file.c:name");
 }
 
 TEST_CASE("a path that does not exist is not taken for a name") {
-    CHECK(load_function_list("/no/such/list").error().message ==
+    CHECK(load("/no/such/list").error().message ==
           "/no/such/list: cannot be opened: No such file or directory");
-    CHECK(load_function_list("no_such_list.txt").error().message ==
+    CHECK(load("no_such_list.txt").error().message ==
           "no_such_list.txt: cannot be opened: No such file or directory");
 }
 
 TEST_CASE("a directory, an endless and an empty file are errors of one line") {
     constexpr const char* kRemedy =
         "not a list of functions, which is a text file; - reads one from standard input";
-    CHECK(load_function_list("/").error().message == fmt::format("/: is a directory, {}", kRemedy));
-    CHECK(load_function_list("/dev/zero").error().message ==
-          fmt::format("/dev/zero: is not a regular file, {}", kRemedy));
-    CHECK(load_function_list("/proc/self/exe").error().message ==
+    CHECK(load("/").error().message == fmt::format("/: is a directory, {}", kRemedy));
+    CHECK(load("/dev/zero").error().message == fmt::format("/dev/zero: is not a regular file, {}", kRemedy));
+    CHECK(load("/proc/self/exe").error().message ==
           fmt::format("/proc/self/exe: is a program, a library or other data, {}", kRemedy));
     const TemporaryList empty("");
-    CHECK(load_function_list(empty.path()).error().message ==
+    CHECK(load(empty.path()).error().message ==
           empty.path() + ": names no function; write one per line, as name or module:name");
 }
 
@@ -96,32 +99,31 @@ TEST_CASE("a file that is no text is not meant by a function's name") {
     for (const std::string name : {"work", "step", "pipe"}) {
         INFO(name);
         CHECK_FALSE(rdam::is_list_file(name));
-        const auto list = load_function_list(name);
+        const auto list = load(name);
         REQUIRE(list);
         REQUIRE(list->entries.size() == 1);
         CHECK(list->entries[0].name == name);
         CHECK_THAT(list->entries[0].unless_found,
                    Catch::StartsWith("the file " + name + " is ") && Catch::Contains("./" + name));
-        CHECK_THAT(load_function_list("./" + name).error().message,
-                   Catch::Contains("not a list of functions"));
+        CHECK_THAT(load("./" + name).error().message, Catch::Contains("not a list of functions"));
     }
-    CHECK(load_function_list("absent")->entries[0].unless_found.empty());
+    CHECK(load("absent")->entries[0].unless_found.empty());
 }
 
 TEST_CASE("a text file is a list even if a function could have its name, which is said") {
     const CurrentFolder folder;
     std::ofstream("work") << "step\n";
     CHECK(rdam::is_list_file("work"));
-    const auto list = load_function_list("work");
+    const auto list = load("work");
     REQUIRE(list);
     CHECK(list->entries[0].name == "step");
     CHECK(list->entries[0].unless_found == "it is in the file work; 'work,' means the function of that name");
-    const auto forced = load_function_list("work,");
+    const auto forced = load("work,");
     REQUIRE(forced);
     CHECK(forced->entries[0].name == "work");
-    CHECK(load_function_list("./work")->entries[0].unless_found.empty());
+    CHECK(load("./work")->entries[0].unless_found.empty());
     std::ofstream("work") << "a\1b\n";
-    CHECK_THAT(load_function_list("work").error().message,
+    CHECK_THAT(load("work").error().message,
                Catch::EndsWith("; 'work,' means the function of that name, not the file"));
 }
 

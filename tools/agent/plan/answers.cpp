@@ -32,7 +32,7 @@ std::string line(const Answer& answer) {
     }
     // A list's name that was mistyped looks like this.
     const bool may_be_file = answer.entry.scope.empty() && answer.entry.name.find('.') != std::string::npos &&
-                             answer.entry.origin == "RDAM_FUNCTIONS";
+                             answer.entry.origin == kFunctionsVariable;
     return fmt::format("rdam: '{}': not found{}{}{}\n", entry, may_be_file ? ", and no such file" : "",
                        why.empty() ? "" : ": ", why);
 }

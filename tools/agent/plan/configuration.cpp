@@ -68,7 +68,7 @@ std::string expand(std::string_view pattern, std::uint32_t pid) {
 Configuration read_configuration(std::uint32_t pid, const settings::Values& values) {
     using settings::Id;
     Configuration configuration;
-    if (const char* functions = std::getenv("RDAM_FUNCTIONS"); functions != nullptr)
+    if (const char* functions = std::getenv(kFunctionsVariable); functions != nullptr)
         configuration.functions = functions;
     const std::string output = variable("RDAM_OUTPUT");
     configuration.output = expand(output.empty() ? "trace.bin" : output, pid);

@@ -9,6 +9,8 @@
 
 namespace rdam::agent {
 
+inline constexpr const char* kFunctionsVariable = "RDAM_FUNCTIONS";
+
 /// What the environment asks for (DESIGN §3).
 struct Configuration {
     std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list

@@ -95,7 +95,7 @@ bool is_recorder(const std::string& path) {
 }
 
 Result<FunctionList> wanted(const Configuration& configuration) {
-    auto list = configuration.functions ? load_function_list(*configuration.functions)
+    auto list = configuration.functions ? load_function_list(*configuration.functions, kFunctionsVariable)
                                         : Result<FunctionList>{default_list()};
     if (list && configuration.all_calls)
         for (ListEntry& entry : list->entries)

@@ -97,7 +97,7 @@ Result<std::string> find_library() {
 /// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has
 /// gone.
 Result<std::string> list_value(const std::string& functions, TemporaryList& temporary) {
-    const auto list = load_function_list(functions);
+    const auto list = load_function_list(functions, "-f");
     if (!list) return tl::unexpected(list.error());
     if (functions == "-") return temporary.write(*list);
     return is_list_file(functions) ? absolute(functions) : functions;
@@ -155,9 +155,6 @@ Result<int> run(const Options& options) {
     if (!program) return tl::unexpected(program.error());
     if (const char* audit = std::getenv("LD_AUDIT"); audit != nullptr && *audit != '\0')
         return fail("LD_AUDIT is set, and leaves librdam.so too little thread-local storage; unset it");
-    if (options.functions_given->count() > 0 &&
-        options.functions.find_first_not_of(", \t") == std::string::npos)
-        return fail("-f names no function; give names separated by commas, or a list file");
     const std::string name = run_name();
     const auto output = claim_output(wanted_output(options), name);
     if (!output) return tl::unexpected(output.error());
