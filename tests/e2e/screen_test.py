@@ -115,8 +115,8 @@ class Feedback(OnScreen):
         screen.press("j" * 8 + ENTER, "calls against percentile 50 of their thread")
         self.assertEqual(self.score(screen), self.analyzed("--baseline", "p50")["deliver"])
         screen.press("t", "highlight scores from: 0.2")
-        screen.press("\x15" + "1.5" + ENTER, "a score is a number from 0 to 1")
-        screen.press("t\x15" + "0.05" + ENTER, "highlighting scores from 0.05")
+        screen.press("1.5" + ENTER, "a score is a number from 0 to 1")
+        screen.press("t0.05" + ENTER, "highlighting scores from 0.05")
         # Asked, for there is something to lose.
         screen.press("q", "Quit without saving the rules? y/n")
         screen.press("n", "unsaved", without=["y/n"])

@@ -46,8 +46,8 @@ TEST_CASE("all keys are in the words of the manual page") {
 }
 
 TEST_CASE("text is typed, taken back and taken") {
-    Prompt prompt = Prompt::for_text("file", "a");
-    type(prompt, U"µ漢𝄞");
+    Prompt prompt = Prompt::for_text("file", "");
+    type(prompt, U"aµ漢𝄞");
     CHECK(prompt.text() == "aµ漢𝄞");
     CHECK(prompt.press(kBackspace) == Prompt::State::open);
     CHECK(prompt.press(kDelete) == Prompt::State::open);
@@ -61,6 +61,28 @@ TEST_CASE("text is typed, taken back and taken") {
     CHECK(prompt.press(kBackspace) == Prompt::State::open);
     CHECK(prompt.press(kEnter) == Prompt::State::taken);
     CHECK(Prompt::for_text("file", "a").press(kEscape) == Prompt::State::dropped);
+}
+
+TEST_CASE("the text that is offered is taken, edited or replaced, and is highlighted until then") {
+    Prompt prompt = Prompt::for_text("score", "0.2");
+    CHECK(prompt.shown(80).back().selected);
+    CHECK(prompt.press(kEnter) == Prompt::State::taken);
+    CHECK(prompt.text() == "0.2");
+    type(prompt, U".15");
+    CHECK(prompt.text() == ".15");
+    CHECK_FALSE(prompt.shown(80).back().selected);
+    for (const Key key : {kBackspace, kDelete}) {
+        Prompt edited = Prompt::for_text("score", "0.2");
+        CHECK(edited.press(key) == Prompt::State::open);
+        type(edited, U"3");
+        CHECK(edited.text() == "0.3");
+    }
+    for (const Key key : {kEnd, kRight}) {
+        Prompt kept = Prompt::for_text("score", "0.2");
+        CHECK(kept.press(key) == Prompt::State::open);
+        type(kept, U"5");
+        CHECK(kept.text() == "0.25");
+    }
 }
 
 TEST_CASE("of a long text the end is seen") {

@@ -44,6 +44,7 @@ Prompt Prompt::for_text(std::string question, std::string text) {
     Prompt prompt;
     prompt.question_ = std::move(question);
     prompt.text_ = std::move(text);
+    prompt.is_offered_ = true;
     return prompt;
 }
 
@@ -58,10 +59,11 @@ Prompt::State Prompt::press(Key key) {
     if (is_question_) return key == 'y' || key == 'Y' ? State::taken : State::dropped;
     if (key == kEscape) return State::dropped;
     if (key == kEnter) return State::taken;
-    if (key == kControlU) text_.clear();
-    if (key == kBackspace || key == kDelete) remove_last(text_);
     const bool character = key >= ' ' && key != kDelete && key < 0x110000 && (key < 0x80 || key >= 0xa0);
+    if (key == kControlU || (character && is_offered_)) text_.clear();
+    if (key == kBackspace || key == kDelete) remove_last(text_);
     if (character) append(text_, key);
+    is_offered_ = false;
     return State::open;
 }
 
@@ -71,7 +73,7 @@ Line Prompt::shown(std::size_t width) const {
     const std::string front = question_ + ": ";
     while (!end.empty() && columns(front) + columns(end) >= width)
         remove_first(end);
-    return {{front, Look::strong}, {std::move(end)}};
+    return {{front, Look::strong}, {.text = std::move(end), .selected = is_offered_}};
 }
 
 }  // namespace rdam::screen

@@ -14,7 +14,8 @@ class Prompt {
   public:
     enum class State : std::uint8_t { open, taken, dropped };
 
-    /// For text, `text` at first.
+    /// For text, with `text` as what is taken unless something is typed: the first character replaces it, the
+    /// keys that move or delete edit it.
     static Prompt for_text(std::string question, std::string text);
     /// For yes or no: taken is yes.
     static Prompt for_yes(std::string question);
@@ -28,6 +29,7 @@ class Prompt {
   private:
     std::string question_;
     std::string text_;
+    bool is_offered_ = false;  ///< nothing has been typed: the text is the one offered
     bool is_question_ = false;
 };
 
