@@ -156,7 +156,7 @@ std::string reason_text(const LeftOutLine& line, bool credited) {
             return credited ? "kernel symbol; its time counts for the functions that called it"
                             : "kernel symbol";
         case LeftOut::unresolved:
-            return "addresses without a name; install debug symbols if they are code of the program";
+            return "install debug symbols if this is code of the program";
         case LeftOut::inlined:
             return "inlined: exists only inside other functions, which can be wrapped";
         case LeftOut::no_file:
@@ -173,10 +173,15 @@ std::string reason_text(const LeftOutLine& line, bool credited) {
     return {};
 }
 
+std::string left_out_name(const LeftOutLine& line) {
+    if (!line.name.empty()) return line.module.empty() ? line.name : line.module + ":" + line.name;
+    const bool unknown = line.module.empty() || line.module == "[unknown]";
+    return fmt::format("{} address{} without a name in {}", line.rows, line.rows == 1 ? "" : "es",
+                       unknown ? "an unknown module" : line.module);
+}
+
 std::string left_out_line(const LeftOutLine& line, bool credited) {
-    auto what = line.name.empty()
-                    ? fmt::format("{} of {}", line.rows, line.module.empty() ? "unknown module" : line.module)
-                    : (line.module.empty() ? line.name : line.module + ":" + line.name);
+    const auto what = left_out_name(line);
     auto share = percent_text(line.percent);
     if (line.with_callees > line.percent && line.rows == 1)
         share += fmt::format(", {} with callees", percent_text(line.with_callees));
