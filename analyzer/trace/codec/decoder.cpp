@@ -11,6 +11,18 @@ using format::Column;
 using format::What;
 using varint::unzigzag;
 
+namespace {
+
+/// What is in `room` is no longer needed: it is not kept beside what replaces it.
+template <class Value>
+void make_room(std::vector<Value>& room, std::size_t wanted) {
+    if (room.size() >= wanted) return;
+    room = {};
+    room.resize(wanted);
+}
+
+}  // namespace
+
 /// The decoding of one chunk.
 class ChunkDecoder::Run {
   public:
@@ -36,8 +48,8 @@ class ChunkDecoder::Run {
         if (header.events == 0 || header.events > column(Column::what).left()) return false;
         const std::size_t words = column(Column::words).left();
         if (words > format::kMaxWords) return false;
-        if (d_.words_.size() < words) d_.words_.resize(words);
-        if (d_.events_.size() < header.events) d_.events_.resize(header.events);
+        make_room(d_.words_, words);
+        make_room(d_.events_, header.events);
         next_word_ = d_.words_.data();
         tsc_ = header.first_tsc;
         return true;
@@ -242,7 +254,7 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
                                 const TraceInfo& info) {
     // Every event has a byte of its own in the column of times, so what was read bounds what is allocated.
     if (events == 0 || events > payload.size()) return false;
-    if (events_.size() < events) events_.resize(events);
+    make_room(events_, events);
     std::vector<PackLayout> layouts;
     std::uint64_t found = 0;
     std::uint64_t words = 0;
@@ -254,7 +266,7 @@ bool ChunkDecoder::decode_packs(std::span<const std::uint8_t> payload, std::uint
         layouts.push_back(*layout);
     }
     if (found != events || words > format::kMaxWords) return false;
-    if (words_.size() < words) words_.resize(words);
+    make_room(words_, words);
     std::size_t most_words = 0;
     for (const FunctionInfo& function : info.functions)
         most_words = std::max<std::size_t>(most_words, function.leave_words);

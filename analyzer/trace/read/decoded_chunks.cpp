@@ -25,15 +25,20 @@ DecodedChunks::~DecodedChunks() {
     worker_.join();
 }
 
-void DecodedChunks::decode(std::size_t chunk) {
-    Chunk& place = chunks_[chunk % kAhead];
+void DecodedChunks::decode(std::size_t chunk, Chunk& place) {
     place.good = decode_(chunk, loader_, place.decoder);
 }
 
 /// Nobody looks at it any more.
 void DecodedChunks::release(std::size_t chunk) {
     ChunkDecoder& decoder = chunks_[chunk % kAhead].decoder;
-    if (decoder.bytes() > kLarge) decoder = {};
+    if (decoder.bytes() > kLarge) spares_.push_back(std::exchange(decoder, {}));
+}
+
+void DecodedChunks::take_spare(std::size_t chunk) {
+    if (spares_.empty()) return;
+    chunks_[chunk % kAhead].decoder = std::move(spares_.back());
+    spares_.pop_back();
 }
 
 void DecodedChunks::run() {
@@ -43,8 +48,9 @@ void DecodedChunks::run() {
             full_ = chunk >= released_ + (large_ ? 2 : kAhead);
             room_.wait(lock, [&] { return stopped_ || !full_; });
             if (stopped_) return;
+            take_spare(chunk);
         }
-        decode(chunk);
+        decode(chunk, chunks_[chunk % kAhead]);
         large_ = chunks_[chunk % kAhead].decoder.bytes() > kLarge;
         bool awaited = false;
         {
@@ -58,12 +64,12 @@ void DecodedChunks::run() {
 
 DecodedChunks::Chunk& DecodedChunks::next() {
     const std::size_t chunk = asked_++;
-    if (chunk > 0) release(chunk - 1);
     if (!worker_.joinable()) {
-        decode(chunk);
-        return chunks_[chunk % kAhead];
+        decode(chunk, chunks_.front());
+        return chunks_.front();
     }
     std::unique_lock lock{mutex_};
+    if (chunk > 0) release(chunk - 1);
     released_ = chunk;
     asked_for_ = chunk;
     if (full_ && (decoded_ <= released_ + kAhead / 2)) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "analyzer/trace/codec/decoder.h"
 #include "analyzer/trace/read/chunk_list.h"
@@ -38,28 +39,31 @@ class DecodedChunks {
 
   private:
     static constexpr std::size_t kAhead = 12;
-    /// No chunk that a recorder makes takes as much once it is decoded: of such there are two at a time.
+    /// No chunk that a recorder makes takes as much once it is decoded: of such there are two at a time, and
+    /// their memory is used again. To give it back and take it anew costs more than to decode.
     static constexpr std::size_t kLarge = std::size_t{16} << 20;
 
     void run();
-    void decode(std::size_t chunk);
+    void decode(std::size_t chunk, Chunk& place);
     void release(std::size_t chunk);
+    void take_spare(std::size_t chunk);
 
     std::size_t count_;
     Decode decode_;
     ChunkLoader loader_;                // used by the thread that decodes
-    std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number
+    std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number; all in the first: no worker
     std::size_t asked_ = 0;             // the caller's
     std::mutex mutex_;
     std::condition_variable
         room_;  // for kAhead / 2 chunks: a thread woken for each one would sleep half of the time
     std::condition_variable ready_;
-    std::size_t decoded_ = 0;    // guarded: those before it are done
-    std::size_t asked_for_ = 0;  // guarded: the one that the caller wants now
-    std::size_t released_ = 0;   // guarded: those before it are no longer looked at
-    bool stopped_ = false;       // guarded
-    bool full_ = false;          // guarded: the worker sleeps
-    bool large_ = false;         // the worker's: what it has decoded last is
+    std::size_t decoded_ = 0;           // guarded: those before it are done
+    std::size_t asked_for_ = 0;         // guarded: the one that the caller wants now
+    std::size_t released_ = 0;          // guarded: those before it are no longer looked at
+    bool stopped_ = false;              // guarded
+    bool full_ = false;                 // guarded: the worker sleeps
+    std::vector<ChunkDecoder> spares_;  // guarded: large ones that are not in use
+    bool large_ = false;                // the worker's: what it has decoded last is
     std::thread worker_;
 };
 
