@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -321,6 +322,12 @@ class Module(Columns):
             self.assertFalse(column.flags.owndata or column.flags.writeable, name)
             stored = numpy.load(self.folder / "columns/calls" / f"{name}.npy")
             self.assertTrue(numpy.array_equal(column, stored, equal_nan=column.dtype.kind == "f"), name)
+
+    def test_a_call_takes_as_much_as_the_page_says(self):
+        self.record("orders", 1, 10, functions=SHOP)
+        page = " ".join((pathlib.Path(os.environ["SOURCE_ROOT"]) / "docs/columns.md").read_text().split())
+        each = sum(column.dtype.itemsize for column in self.opened().calls.values())
+        self.assertIn(f"A directory takes {each} bytes per call ({each + 8} with instructions)", page)
 
     def test_a_trace_is_opened_through_a_folder_that_goes_with_it(self):
         with rdam.open(self.folder / "trace.bin") as trace:
