@@ -18,6 +18,7 @@ struct Seen {
     bool verbose = false;
     std::vector<std::string> program;
     std::string trace;
+    std::vector<std::string> keys;
 };
 Seen seen;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -32,6 +33,7 @@ Run add_launch(CLI::App& app) {
 
 Run add_read(CLI::App& app) {
     app.add_option("TRACE", seen.trace, "A trace")->required();
+    app.add_option("--key", seen.keys, "May be repeated");
     return []() -> Result<int> {
         if (seen.trace == "bad") return fail("bad: not a trace:\x1b[31m\nsecond line");
         fmt::print("read {}\n", seen.trace);
@@ -85,6 +87,12 @@ TEST_CASE("an option's value is not taken for the program") {
     CHECK(options_end(app, Words{"-f"}) == 1);
     CHECK(options_end(app, Words{"-v", "./app"}) == 1);
     CHECK(options_end(app, Words{"-", "-v"}) == 0);
+}
+
+TEST_CASE("an option that may be repeated takes one value each time") {
+    CHECK(run({"analyze", "--key", "a", "t", "--key", "b"}).code == kExitDone);
+    CHECK(seen.trace == "t");
+    CHECK(seen.keys == Words{"a", "b"});
 }
 
 TEST_CASE("a wrong command line is one line on stderr and exit code 2") {

@@ -270,8 +270,7 @@ Run add_analyze(CLI::App& app) {
     app.add_option("--causes", options->causes,
                    "Cross-check the scores with the output of another tool: perf report, perf c2c, perf "
                    "lock, Coz, callgrind, DRD or Helgrind")
-        ->option_text("FILE")
-        ->allow_extra_args(false);
+        ->option_text("FILE");
     options->threshold_given =
         app.add_option("--threshold", settings.threshold, "Highlight functions that score at least SCORE")
             ->option_text("SCORE [0.2]")

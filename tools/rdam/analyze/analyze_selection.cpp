@@ -44,12 +44,10 @@ void add_selection_options(CLI::App& app, score::Selection& selection) {
     add_time(app, "--until", selection.until_ns, "Analyze only what happens before this time in the run");
     app.add_option("--thread", selection.threads,
                    "Analyze only threads with this tid or name; * and ? are wildcards")
-        ->option_text("THREAD")
-        ->allow_extra_args(false);
+        ->option_text("THREAD");
     app.add_option("--function", selection.functions,
                    "Show only this function; the others still distinguish its calls")
-        ->option_text("FUNCTION")
-        ->allow_extra_args(false);
+        ->option_text("FUNCTION");
 }
 
 }  // namespace rdam

@@ -157,6 +157,9 @@ CommandLine::CommandLine(std::string_view invoked_as, std::span<const Subcommand
         if (subcommand.hidden) app->group("");
         if (subcommand.runs_program) app->prefix_command();
         entries_.push_back({&subcommand, app, subcommand.add(*app)});
+        // An option that may be repeated takes one value each time: what follows is an argument.
+        for (CLI::Option* option : app->get_options([](CLI::Option* each) { return each->nonpositional(); }))
+            option->allow_extra_args(false);
     }
     is_analyze_ = file_name(invoked_as) == "rdam-analyze";
     if (is_analyze_) root_.get_subcommand("analyze")->set_version_flag("--version", "rdam " RDAM_VERSION);
