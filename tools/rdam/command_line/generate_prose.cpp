@@ -65,8 +65,8 @@ Prose record_prose() {
               "The trace to write. %p stands for the process ID, %h for the host, %r for the MPI or Slurm "
               "rank. Default: trace.bin."},
              {"RDAM_BUFFER",
-              "Maximum memory for events not yet written, in bytes, at least 1M. Default: 1/8 of memory, or "
-              "of what its control groups allow."},
+              "Maximum memory for events not yet written, e.g. 256M or 4G, at least 1M. Default: 1/8 of "
+              "memory, or of what its control groups allow."},
              {"RDAM_STACK_PERIOD",
               "Sample a call stack at the first and every so many calls to a function from one call site; 0: "
               "never. Default: 10000."},
@@ -106,16 +106,15 @@ Prose record_prose() {
              {"RDAM_CACHE",
               "The directory that keeps plans (where and how to patch) from one run to the next; 0: keep "
               "none. Default: $XDG_CACHE_HOME/rdam, or ~/.cache/rdam."},
-             {"RDAM_VERBOSE", "1: print more on standard error."}},
+             {"RDAM_VERBOSE", "1: report what became of each function on the list."}},
         .exit_status =
             {{"PROGRAM's",
               "PROGRAM was run: its exit status, or 128 + the signal number if a signal ended it."},
              {"1",
-              "PROGRAM was not run (it does not exist, it cannot be recorded, or no listed function could be "
-              "wrapped); it is a launcher (env, timeout, a shell), and no program that it started had a "
-              "listed "
-              "function; or it ended with 0 but the traces are incomplete (a full disk, a killed agent). One "
-              "line on standard error says why."},
+              "PROGRAM was not run (it does not exist, it cannot be recorded, or no listed function could "
+              "be wrapped); it is a launcher (env, timeout, a shell), and no program that it started had a "
+              "listed function; or it ended with 0 but the traces are incomplete (a full disk, a killed "
+              "agent). Standard error says why."},
              kUsage},
         .examples = {{"rdam record -f hot.txt -- ./app --threads 4",
                       "Record the functions that rdam hot found:"},
@@ -137,8 +136,9 @@ Prose hot_prose() {
              "If call chains were recorded (perf record -g), time in the kernel is credited to the innermost "
              "function of the program or its libraries. Sleeping threads are not sampled, so rdam hot adds "
              "the functions in which the program can wait and marks them as such.",
-             "A ~ marks a small function that calls nothing and waits for nothing, if recording a call would "
-             "take longer than the call itself; rdam record then samples its calls. The comment gives its "
+             "A ~ marks a small function that waits for nothing, if recording a call would take longer than "
+             "the call itself; rdam record then samples its calls. If the function calls others, it is "
+             "marked only if recording it would take a tenth of the processor time. The comment gives its "
              "size. What decides is the function's code and, if it has loops, how many of its samples lie "
              "outside them. Functions that may wait (a system call, a lock, a loop that polls memory) are "
              "never marked.",
@@ -156,9 +156,10 @@ Prose analyze_prose() {
     static const std::string keys_on_screen = screen::keys_in_words();
     return {
         .description =
-            {"Reads a trace and prints its functions, the highest score first. Each call is compared with "
-             "the fastest call to the same function that made the same calls inside; the difference is lost "
-             "time. Look at functions that score 0.20 or more.",
+            {"Reads a trace and prints its functions, ranked by what they have lost for sure: the lower end "
+             "of the score's 95 % interval. Functions that wait by design come last. Each call is compared "
+             "with the fastest call to the same function that made the same calls inside; the difference is "
+             "lost time. Look at functions that score 0.20 or more.",
              "rdam: the largest share of its life that a thread lost in the function. rdam_all: the lost "
              "time of all threads divided by the sum of their lives. rdam_self: the same without what was "
              "lost in recorded callees. rdam_flat: all calls compared with each other, regardless of "
@@ -196,8 +197,9 @@ Prose analyze_prose() {
              "only a sample of the calls (rdam record --max-overhead) have no patterns.",
              "--diff compares two traces. A function got better or worse if the 95 % intervals of its two "
              "scores do not overlap.",
-             "--alone reads a second trace of the same program, recorded with one thread, and shows what "
-             "varies by itself: functions that lose about as much there do not need other threads to do so.",
+             "--alone reads a second trace of the same program, recorded with one thread or with fewer "
+             "threads, and shows what varies by itself: functions that lose about as much there do not need "
+             "other threads to do so.",
              "--causes sets the scores beside the output of other tools for the same program: perf report "
              "--stdio of any event, perf c2c report --stdio, perf lock, Coz's profile.coz, callgrind.out, "
              "messages or XML of DRD and Helgrind. A score of 0.20 or more is an effect; 5 % or more of what "
