@@ -117,7 +117,7 @@ struct StackInfo {
     std::uint64_t caller = 0;  ///< return address of the call
     std::vector<std::uint64_t>
         frames;  ///< run-time return addresses, the caller's frame first, the recorder's own left out
-    bool truncated = false;  ///< deeper than the copied part of the stack
+    bool truncated = false;  ///< the rest of the stack was not copied
 };
 
 /// How often a thread has called a function, recorded or not.

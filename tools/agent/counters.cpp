@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "tools/agent/process/perf_refusal.h"
+
 namespace rdam::agent {
 namespace {
 
@@ -19,10 +21,7 @@ std::string why_refused(int error) {
                 text);
         case EACCES:
         case EPERM:
-            return fmt::format(
-                "perf_event_open: {} (forbidden by seccomp or a container's rules, or by "
-                "kernel.perf_event_paranoid, which must be at most 2)",
-                text);
+            return fmt::format("perf_event_open: {} ({})", text, who_forbids_perf());
         case ENOSYS:
             return fmt::format("perf_event_open: {} (the kernel has no perf events)", text);
         default:

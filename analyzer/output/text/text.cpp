@@ -385,7 +385,7 @@ class TextWriter {
         for (const std::string& text : texts)
             line("      " + text);
         if (more || truncated)
-            line(style_.faint(more ? "      …" : "      … (deeper than the copied stack)"));
+            line(style_.faint(more ? "      …" : "      … (the rest of the stack was not copied)"));
     }
 
     const score::Report& report_;

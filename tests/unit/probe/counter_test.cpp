@@ -11,6 +11,7 @@
 
 #include "tests/unit/catch.h"
 #include "tools/agent/counters.h"
+#include "tools/agent/process/perf_refusal.h"
 
 // What the recorder has of these.
 __thread rdam::probe::ThreadState rdam_thread;
@@ -207,7 +208,7 @@ TEST_CASE("why there are no counts is said in words", "[counter]") {
         return info.reason;
     };
     CHECK_THAT(why(shm::Counters::refused, ENOENT), Catch::Contains("no hardware counters"));
-    CHECK_THAT(why(shm::Counters::refused, EACCES), Catch::Contains("perf_event_paranoid"));
+    CHECK_THAT(why(shm::Counters::refused, EACCES), Catch::Contains("forbidden by "));
     CHECK_THAT(why(shm::Counters::refused, ENOSYS), Catch::Contains("no perf events"));
     CHECK_THAT(why(shm::Counters::refused, EMFILE), Catch::Contains("Too many open files"));
     CHECK_THAT(why(shm::Counters::unmappable, EPERM), Catch::Contains("ulimit -l"));
@@ -215,6 +216,16 @@ TEST_CASE("why there are no counts is said in words", "[counter]") {
     CHECK_THAT(why(shm::Counters::occupied), Catch::Contains("something else"));
     CHECK_THAT(why(shm::Counters::unlike), Catch::Contains("two kinds"));
     CHECK_FALSE(why(static_cast<shm::Counters>(99)).empty());
+}
+
+TEST_CASE("the kernel's level is named as what forbids counting only if it may be", "[counter]") {
+    for (const char* harmless : {"-1", "0", "2"})
+        CHECK(agent::who_forbids_perf(harmless) == "forbidden by seccomp or a container's rules");
+    CHECK_THAT(
+        agent::who_forbids_perf("3"),
+        Catch::StartsWith("forbidden by kernel.perf_event_paranoid, which is 3 and must be at most 2"));
+    CHECK_THAT(agent::who_forbids_perf(""),
+               Catch::EndsWith("or by kernel.perf_event_paranoid, which must be at most 2"));
 }
 
 }  // namespace rdam::probe

@@ -13,8 +13,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
+
+#include "tools/agent/process/perf_refusal.h"
 
 namespace rdam::agent {
 namespace {
@@ -76,19 +77,9 @@ std::size_t first_size(long processors) {
     return std::clamp(std::bit_floor(share), kUsualRing, kLargestRing);
 }
 
-std::string paranoia() {
-    std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
-    std::string level;
-    std::getline(file, level);
-    return level.empty() ? "not to be read" : level;
-}
-
 Error why_not_open(int error) {
     if (error == EACCES || error == EPERM)
-        return Error{
-            fmt::format("perf_event_open: {} (forbidden by seccomp or a container's rules, or by "
-                        "kernel.perf_event_paranoid, which is {} and must be at most 2)",
-                        std::strerror(error), paranoia())};
+        return Error{fmt::format("perf_event_open: {} ({})", std::strerror(error), who_forbids_perf())};
     if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP)
         return Error{
             fmt::format("perf_event_open: {} (the kernel has no perf events)", std::strerror(error))};
