@@ -195,6 +195,7 @@ class Chroot(Case):
                                   PROGRAMS / "counts", "2", "1000")
         self.assertEqual((done.returncode, done.stderr), (3, b""))
         self.assertEqual(self.counts(self.root / "trace.bin"), {"work": 2000})
+        self.assertIn("unknown processor", self.analyze(self.root / "trace.bin")["trace"]["machine"])
 
     def test_fork_after_chroot(self):
         if os.geteuid() != 0:

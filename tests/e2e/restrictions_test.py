@@ -6,6 +6,7 @@ import errno
 import os
 import pathlib
 import shutil
+import struct
 import time
 import unittest
 
@@ -106,9 +107,12 @@ class Rights(Case):
                                   env={"RDAM_CACHE": self.folder / "cache", "HOME": self.folder})
 
     def test_user_without_rights(self):
+        self.rdam("record", "-o", "of_root.bin", "-f", "work", "--", PROGRAMS / "counts", "2", "1000")
         done = self.as_nobody(PROGRAMS / "counts")
         self.assertEqual(done.returncode, STATUS, done.stderr.decode())
         self.assertEqual(self.counts(), COUNTS)
+        if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) <= 2:
+            self.assertEqual(*(self.analyze(trace)["trace"]["switches"]["state"] for trace in ("trace.bin", "of_root.bin")))
 
     def test_set_user_id(self):
         program = self.folder / "counts"
@@ -120,6 +124,30 @@ class Rights(Case):
         done = self.as_nobody(program, give_up_privileges)
         self.assertEqual(done.returncode, STATUS, done.stderr.decode())
         self.assertEqual(self.counts(), COUNTS)
+
+    def test_file_capabilities(self):
+        program = self.folder / "counts"
+        for effective, permitted, before, is_refused in ((True, True, None, True), (False, True, None, True), (False, False, None, False),
+                                                         (True, True, give_up_privileges, True), (False, True, give_up_privileges, False)):
+            with self.subTest(effective=effective, permitted=permitted, before=before):
+                shutil.copy(PROGRAMS / "counts", program)
+                self.give_capability(program, effective=effective, permitted=permitted)
+                done = self.as_nobody(program, before)
+                if is_refused:
+                    self.assert_one_line(done, 1, "has file capabilities")
+                else:
+                    self.assertEqual(done.returncode, STATUS, done.stderr.decode())
+                    self.assertEqual(self.counts(), COUNTS)
+
+    def give_capability(self, program, *, effective: bool, permitted: bool):
+        """CAP_NET_RAW, as the kernel keeps it; a process that inherits it gets it in any case."""
+        net_raw, revision = 1 << 13, 0x02000000
+        try:
+            os.setxattr(program, "security.capability", struct.pack("<5I", revision | effective, net_raw * permitted, net_raw, 0, 0))
+        except OSError as error:
+            self.skipTest(f"files cannot have capabilities here: {error}")
+        if os.statvfs(program).f_flag & os.ST_NOSUID:
+            self.skipTest("capabilities mean nothing on this file system")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 #include "wrappers/object/executable_facts.h"
 
+#include <endian.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -26,19 +28,28 @@ std::string interpreter_of_script(std::string_view text) {
     return std::string{text.substr(0, text.find_first_of(std::string_view{" \t\r\n\0", 5}))};
 }
 
+/// Whether the file's capabilities make the dynamic linker ignore LD_PRELOAD. Those that become effective do
+/// so even where the process has given up new privileges and gets none of them.
+bool has_effect(const std::string& path, bool gives_rights) {
+    vfs_ns_cap_data capabilities{};
+    const auto size = ::getxattr(path.c_str(), "security.capability", &capabilities, sizeof capabilities);
+    if (size < static_cast<ssize_t>(sizeof capabilities.magic_etc)) return false;
+    if ((le32toh(capabilities.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE) != 0) return true;
+    return gives_rights && (capabilities.data[0].permitted != 0 || capabilities.data[1].permitted != 0);
+}
+
 /// The rights of a process that executes the file become others than its user's: then the dynamic linker
-/// ignores LD_PRELOAD. The kernel pays no heed to the file's bits and capabilities where the process has
-/// given up new privileges or the file system is mounted nosuid, and they give a user nothing that it is
-/// already.
+/// ignores LD_PRELOAD. The kernel pays no heed to the file's bits where the process has given up new
+/// privileges or the file system is mounted nosuid, and they give a user nothing that it is already.
 void read_rights(const std::string& path, const struct stat& status, ExecutableFacts& facts) {
     struct statvfs place {};
-    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return;
     if (::statvfs(path.c_str(), &place) == 0 && (place.f_flag & ST_NOSUID) != 0) return;
+    const bool gives_rights = ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
+    facts.has_capabilities = ::getuid() != 0 && has_effect(path, gives_rights);
+    if (!gives_rights) return;
     facts.set_user_id = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
     facts.set_group_id =
         (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != ::getgid();
-    facts.has_capabilities =
-        ::getuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
 Result<std::string> first_bytes(const std::string& path) {
