@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/output/units.h"
@@ -287,6 +289,35 @@ std::string open_calls_advice() {
            "all of it.";
 }
 
+namespace {
+
+/// `source`: file, or file:line.
+bool is_fortran(std::string_view source) {
+    const std::string_view file = source.substr(0, source.rfind(':'));
+    const auto dot = file.rfind('.');
+    if (dot == std::string_view::npos) return false;
+    std::string ending{file.substr(dot + 1)};
+    std::ranges::transform(ending, ending.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    constexpr std::array<std::string_view, 9> kEndings{"f",   "for", "ftn", "f77", "f90",
+                                                       "f95", "f03", "f08", "f18"};
+    return std::ranges::find(kEndings, std::string_view{ending}) != kEndings.end();
+}
+
+std::string region_lines(std::string_view function, bool fortran) {
+    if (fortran)
+        return fmt::format(
+            "with rdam.f90: call rdam_begin('{0} loop') at the start of an iteration, call rdam_end('{0} "
+            "loop') at its end.",
+            function);
+    return fmt::format(
+        "with #include <rdam/rdam.h>: RDAM_BEGIN(\"{0} loop\"); at the start of an iteration, "
+        "RDAM_END(\"{0} loop\"); at its end.",
+        function);
+}
+
+}  // namespace
+
 std::string inner_loop_advice(const score::FunctionRow& row) {
     // Nobody adds a line to a system library.
     if (row.module.find(".so") != std::string::npos) return {};
@@ -296,10 +327,7 @@ std::string inner_loop_advice(const score::FunctionRow& row) {
             ? fmt::format("the inner loop of {} around {}:{}, the line with {} of its samples", row.name,
                           row.hot_line->file, row.hot_line->line, percent(row.hot_line->share))
             : fmt::format("an inner loop of {}{}", row.name, place);
-    return fmt::format(
-        "mark {}, with #include <rdam/rdam.h>: RDAM_BEGIN(\"{} loop\"); at the start of an iteration, "
-        "RDAM_END(\"{} loop\"); at its end.",
-        loop, row.name, row.name);
+    return fmt::format("mark {}, {}", loop, region_lines(row.name, is_fortran(row.source)));
 }
 
 std::string lower_bound_advice(const score::FunctionRow& row) {

@@ -266,6 +266,14 @@ TEST_CASE("A function's hottest line comes from the first report that counts wor
         few.module = "app";
         CHECK_THAT(output::lower_bound_advice(few),
                    Catch::Contains("the inner loop of a around a.c:3, the line with 67 % of its samples"));
+        few.source = "a.c:1";
+        CHECK_THAT(output::inner_loop_advice(few),
+                   Catch::Contains("#include <rdam/rdam.h>: RDAM_BEGIN(\"a loop\");"));
+        for (const char* source : {"a.f90:1", "a.F:1", "a.b.FOR:2"}) {
+            few.source = source;
+            CHECK_THAT(output::inner_loop_advice(few),
+                       Catch::Contains("rdam.f90: call rdam_begin('a loop') at"));
+        }
     }
     score::Report untouched = analyze(trace);
     causes::add_hot_lines({misses, none}, trace.info, untouched);
