@@ -81,18 +81,23 @@ const score::FunctionRow* find(const score::Report& report, const score::Functio
 
 }  // namespace
 
-void add_alone_hints(const score::Report& alone, score::Report& report) {
+bool add_alone_hints(const score::Report& alone, score::Report& report) {
     score::FunctionIdentities identities;
     identities.look_at(alone);
     identities.look_at(report);
+    std::size_t high = 0;
+    std::size_t compared = 0;
     for (score::FunctionRow& row : report.functions) {
         if (row.rdam < report.threshold) continue;
+        ++high;
         const score::FunctionRow* one = find(alone, identities, row);
         if (one == nullptr || !comparable(*one, row)) continue;
+        ++compared;
         // The hint asks for a recording that is now there.
         std::erase_if(row.hints, [](const score::Hint& hint) { return hint.kind == "no_parameter"; });
         row.hints.insert(row.hints.begin(), compare(*one, row));
     }
+    return compared > 0 || high == 0;
 }
 
 }  // namespace rdam::hints

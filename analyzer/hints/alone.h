@@ -9,7 +9,7 @@ namespace rdam::hints {
 /// or `with_threads`. Compared is what a call loses as a share of what is not lost, so that calls may have
 /// other amounts of work in the two, without what they were preempted for (FunctionRow::off_share). `alone`
 /// is the report of the same program, where the function is called by fewer threads; functions that are not,
-/// or fewer than kMinCalls times, have no such hint.
-void add_alone_hints(const score::Report& alone, score::Report& report);
+/// or fewer than kMinCalls times, have no such hint. Returns false if all functions with such a score are so.
+bool add_alone_hints(const score::Report& alone, score::Report& report);
 
 }  // namespace rdam::hints

@@ -55,7 +55,7 @@ TEST_CASE("Preemption is no matter of threads") {
 
 TEST_CASE("What is known by a second recording is not asked for") {
     score::Report many = report_of(2000, 1500, 4);
-    hints::add_alone_hints(report_of(2000, 1500, 1), many);
+    CHECK(hints::add_alone_hints(report_of(2000, 1500, 1), many));
     REQUIRE(many.functions[0].hints.size() == 2);
     CHECK(many.functions[0].hints[1].kind == "blocked");
 }
@@ -63,6 +63,7 @@ TEST_CASE("What is known by a second recording is not asked for") {
 TEST_CASE("Recordings that cannot be compared") {
     score::Report many = report_of(2000, 1500, 4);
     CHECK(first(report_of(2000, 1500, 4), many).kind == "blocked");
+    CHECK_FALSE(hints::add_alone_hints(report_of(2000, 1500, 4), many));
     score::Report other = report_of(2000, 1500, 1);
     other.functions[0].name = "other";
     CHECK(first(other, many).kind == "blocked");
@@ -71,4 +72,5 @@ TEST_CASE("Recordings that cannot be compared") {
     CHECK(first(few, many).kind == "blocked");
     many.functions[0].rdam = 0.1;
     CHECK(first(report_of(2000, 1500, 1), many).kind == "blocked");
+    CHECK(hints::add_alone_hints(report_of(2000, 1500, 1), many));
 }

@@ -90,7 +90,11 @@ Result<void> compare_alone(const AnalyzeArguments& arguments, const trace::Trace
     settings.threshold = 0;  // how much of a small loss is preemption matters, too
     const auto alone = report_on(*reader, settings, arguments);
     if (!alone) return tl::unexpected{alone.error()};
-    hints::add_alone_hints(*alone, report);
+    if (!hints::add_alone_hints(*alone, report))
+        print_error(
+            fmt::format("{}: has no function that scores at least {} in {} and was called often "
+                        "enough by fewer threads: nothing can be compared",
+                        arguments.alone, report.threshold, arguments.traces.front()));
     return {};
 }
 
