@@ -91,7 +91,7 @@ Result<void> compare_alone(const AnalyzeArguments& arguments, const trace::Trace
     const auto alone = report_on(*reader, settings, arguments);
     if (!alone) return tl::unexpected{alone.error()};
     if (!hints::add_alone_hints(*alone, report))
-        print_error(
+        say(
             fmt::format("{}: has no function that scores at least {} in {} and was called often "
                         "enough by fewer threads: nothing can be compared",
                         arguments.alone, report.threshold, arguments.traces.front()));
