@@ -116,7 +116,17 @@ class Build(Folder):
         options = [{"name": "tests", "value": False}, {"name": "werror", "value": True}, {"name": "unity", "value": "off"}]
         (build / "meson-info/intro-buildoptions.json").write_text(json.dumps(options))
         self.assertEqual(self.configured(build, {"tests": "true", "werror": "true"}),
-                         [["meson", "configure", str(build), "-Dtests=true"]])
+                         [["meson", "setup", "--reconfigure", str(build), "-Dtests=true"]])
+
+    def test_the_tests_of_a_build_that_had_none_are_known_at_once(self):
+        (self.folder / "meson.build").write_text("project('small')\nif get_option('tests')\n  test('one', find_program('true'))\nendif\n")
+        (self.folder / "meson_options.txt").write_text("option('tests', type: 'boolean', value: true)\n")
+        build = self.folder / "build"
+        with mock.patch.object(run, "ROOT", self.folder):
+            subprocess.run(["meson", "setup", str(build), "-Dtests=false"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+            self.assertEqual(run.tests_of(build), [])
+            self.assertTrue(run.configure(build, {"tests": "true"}))
+            self.assertEqual([test["name"] for test in run.tests_of(build)], ["one"])
 
     def test_what_the_demo_has_compiled_is_not_compiled_again(self):
         build = self.folder / "build"

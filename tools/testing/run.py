@@ -33,7 +33,8 @@ def configure(build: pathlib.Path, settings: dict[str, str], env: dict[str, str]
         f"-D{name}={value}" for name, value in settings.items()
         if name not in WHEN_NEW and str(values.get(name, value)).lower() != value.lower()
     ]
-    return not differing or run(["meson", "configure", str(build), *differing]) == 0
+    # `meson configure` would leave the list of tests as it was until the next ninja.
+    return not differing or run(["meson", "setup", "--reconfigure", str(build), *differing], env=env) == 0
 
 
 def tests_of(build: pathlib.Path) -> list[dict]:
