@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The scripts that set up, build and check: what they ask for and what they leave out."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -118,15 +119,26 @@ class Build(Folder):
         self.assertEqual(self.configured(build, {"tests": "true", "werror": "true"}),
                          [["meson", "setup", "--reconfigure", str(build), "-Dtests=true"]])
 
-    def test_the_tests_of_a_build_that_had_none_are_known_at_once(self):
-        (self.folder / "meson.build").write_text("project('small')\nif get_option('tests')\n  test('one', find_program('true'))\nendif\n")
+    def small_project(self, text: str):
+        (self.folder / "meson.build").write_text("project('small')\n" + text)
         (self.folder / "meson_options.txt").write_text("option('tests', type: 'boolean', value: true)\n")
+        return mock.patch.object(run, "ROOT", self.folder)
+
+    def test_the_tests_of_a_build_that_had_none_are_known_at_once(self):
         build = self.folder / "build"
-        with mock.patch.object(run, "ROOT", self.folder):
+        with self.small_project("if get_option('tests')\n  test('one', find_program('true'))\nendif\n"):
             subprocess.run(["meson", "setup", str(build), "-Dtests=false"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
             self.assertEqual(run.tests_of(build), [])
             self.assertTrue(run.configure(build, {"tests": "true"}))
             self.assertEqual([test["name"] for test in run.tests_of(build)], ["one"])
+
+    def test_what_only_a_test_needs_is_built(self):
+        project = """needed = custom_target('needed', output: 'needed', command: ['touch', '@OUTPUT@'])
+test('one', find_program('test'), args: ['-e', meson.current_build_dir() / 'needed'], depends: needed)
+"""
+        with self.small_project(project):
+            counts = run.run_tests(self.folder / "build", {}, argparse.Namespace(name=[]), folders=[])
+        self.assertEqual((counts.passed, counts.failed), (1, 0))
 
     def test_what_the_demo_has_compiled_is_not_compiled_again(self):
         build = self.folder / "build"

@@ -64,7 +64,8 @@ def run_tests(build: pathlib.Path, settings: dict[str, str], options: argparse.N
     tests = chosen_tests(build, options.name, folders)
     if not tests:
         return results.Counts(failed=1, failures=[f"{stage}: no test's name contains {' or '.join(options.name)}"])
-    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if folders else []
+    # Since meson 1.7, `all` leaves out what only tests need.
+    targets = [str(pathlib.Path(test["cmd"][0]).relative_to(build)) for test in tests] if folders else ["all", "meson-test-prereq"]
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
     if run(["ninja", "-C", str(build), *quiet, *targets]) != 0:
         return results.Counts(failed=1, failures=[f"{stage}: does not compile"])

@@ -121,9 +121,9 @@ TEST_CASE("an error of a subcommand is one harmless line on stderr and exit code
 }
 
 TEST_CASE("hostile bytes of the command line do not reach the terminal either") {
-    const test::Captured result = run({"analyze", "--\x1b[2J\xff"});
+    const test::Captured result = run({"analyze", "--a\x1b[2J\xff"});
     CHECK(result.code == kExitUsage);
-    CHECK(result.err == "rdam: unknown option '--\\x1b[2J\\xff'; see 'rdam analyze --help'\n");
+    CHECK(result.err == "rdam: unknown option '--a\\x1b[2J\\xff'; see 'rdam analyze --help'\n");
 }
 
 TEST_CASE("rdam-analyze is rdam analyze") {
