@@ -150,7 +150,7 @@ score::Report analyze(const Recording& recording, const score::Settings& setting
     return report;
 }
 
-const score::FunctionRow& row(const score::Report& report, const std::string& name) {
+const score::FunctionRow& row(const score::Report& report, std::string_view name) {
     for (const score::FunctionRow& function : report.functions) {
         if (function.name == name) return function;
     }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/score/report/report.h"
@@ -80,6 +81,6 @@ score::Report analyze(const Recording& recording, const score::Settings& setting
                       std::size_t most_sequences = 1000, std::size_t most_sampled = 0);
 
 /// The row of a function; fails the test if there is none.
-const score::FunctionRow& row(const score::Report& report, const std::string& name);
+const score::FunctionRow& row(const score::Report& report, std::string_view name);
 
 }  // namespace rdam::test
