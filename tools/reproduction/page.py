@@ -2,6 +2,8 @@
 
 import dataclasses
 import pathlib
+import re
+import textwrap
 
 from . import figures, periods, plan, sequences, several, text
 from .benchmarks import NAMES
@@ -11,6 +13,7 @@ from .trouble import Trouble
 
 FEW_ROUNDS = "With `--quick` there are so few rounds and calls that a ρ may miss the thesis's by chance; a run without it decides."
 BEGIN, END = "<!-- by hand: a new run leaves what is between here -->", "<!-- and here -->"
+WIDTH = 140
 NOTHING_YET = "Nobody has written anything here about this machine yet."
 
 
@@ -145,6 +148,15 @@ def _runs(runs: list[several.Column]) -> list[str]:
             table(*several.table(runs))]
 
 
+def wrapped(part: str) -> str:
+    """Text and lists in lines of at most WIDTH characters, commands unbroken; tables, headings and the like as they are."""
+    if part.startswith(("|", "#", "!", "<", "```")):
+        return part
+    unbroken = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), part)
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "", break_long_words=False,
+                                   break_on_hyphens=False) for line in unbroken.split("\n")).replace("\0", " ")
+
+
 def compose(results: Results, drawn: bool, about: About, kept: str, folder: str) -> str:
     """The page as Markdown. `folder`: where the drawings are, as seen from the page."""
     parts = ["# The thesis's evaluation, measured here",
@@ -164,7 +176,7 @@ def compose(results: Results, drawn: bool, about: About, kept: str, folder: str)
         parts += _costs(results.costs)
     if about.runs:
         parts += _runs(about.runs)
-    parts += ["## What differs, and why", BEGIN, kept, END]
+    parts = [wrapped(part) for part in parts] + ["## What differs, and why", BEGIN, kept, END]
     return "\n\n".join(parts) + "\n"
 
 
