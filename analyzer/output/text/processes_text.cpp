@@ -113,8 +113,7 @@ class ProcessesWriter {
         std::vector<double> lives;
         std::map<std::string, std::size_t> programs;
         std::uint64_t events = 0;
-        for (const std::size_t i : counted_) {
-            const score::Report& report = processes_.reports[i];
+        for (const score::Report& report : processes_.reports) {
             lives.push_back(report.duration_ns);
             events += report.events;
             ++programs[std::string{file_name(report.process.executable)}];
@@ -206,7 +205,8 @@ class ProcessesWriter {
             {.title = "score"},       {.title = "95 %"}, {.title = "function", .left = true, .widest = 60},
             {.title = "occurrences"}, {.title = "lost"}, {.title = "of all time"},
             {.title = "processes"}};
-        if (has_bars(options_)) titles.insert(titles.begin() + 1, Column{.title = "", .left = true});
+        if (has_bars(options_))
+            titles.insert(titles.begin() + 1, Column{.title = "", .left = true, .optional = true});
         Table table{std::move(titles)};
         for (const score::OverallFunction& row : rows_) {
             const auto affected =

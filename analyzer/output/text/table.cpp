@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "wrappers/support/printable.h"
@@ -61,6 +62,20 @@ std::size_t Table::width_of(std::size_t column) const {
     return width;
 }
 
+Table Table::without_optional() const {
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows(rows_.size());
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (columns_[c].optional) continue;
+        columns.push_back(columns_[c]);
+        for (std::size_t r = 0; r < rows_.size(); ++r)
+            rows[r].push_back(rows_[r][c]);
+    }
+    Table table{std::move(columns)};
+    table.rows_ = std::move(rows);
+    return table;
+}
+
 std::vector<std::string> Table::lines(std::size_t indent, std::size_t room) const {
     std::vector<std::string> titles;
     std::size_t total = indent + kGap * (columns_.size() - 1);
@@ -83,6 +98,10 @@ std::vector<std::string> Table::lines(std::size_t indent, std::size_t room) cons
         for (const auto& row : cells)
             widths[c] = std::max(widths[c], display_width(row[c]));
     }
+    const std::size_t wanted =
+        std::accumulate(widths.begin(), widths.end(), indent + kGap * (widths.size() - 1));
+    if (room > 0 && wanted > room && std::ranges::any_of(columns_, &Column::optional))
+        return without_optional().lines(indent, room);
     std::vector<std::string> lines;
     for (const auto& row : cells) {
         std::string line(indent, ' ');

@@ -25,6 +25,7 @@ struct Column {
     std::string title;
     bool left = false;               ///< aligned to the left; numbers are not
     std::size_t widest = kAnyWidth;  ///< longer cells are shortened, as far as they stay different
+    bool optional = false;           ///< left out if the lines would be too wide even with shortened cells
 
     static constexpr std::size_t kAnyWidth = 1000;
 };
@@ -41,13 +42,14 @@ class Table {
 
     /// One line for the titles and one for each row, without newline, indented by `indent` blanks. If the
     /// lines are wider than `room` columns (0: there is room for all), columns with a `widest` become as
-    /// narrow as kMinShortened.
+    /// narrow as kMinShortened; if that is not enough, optional columns are left out.
     std::vector<std::string> lines(std::size_t indent = 0, std::size_t room = 0) const;
 
     static constexpr std::size_t kMinShortened = 24;
 
   private:
     std::size_t width_of(std::size_t column) const;
+    Table without_optional() const;
 
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;

@@ -71,7 +71,8 @@ class TextWriter {
             {.title = "score"},       {.title = "95 %"}, {.title = "function", .left = true, .widest = 60},
             {.title = "occurrences"}, {.title = "min"},  {.title = "median"},
             {.title = "p99"},         {.title = "lost"}, {.title = "threads"}};
-        if (has_bars(options_)) columns.insert(columns.begin() + 1, Column{.title = "", .left = true});
+        if (has_bars(options_))
+            columns.insert(columns.begin() + 1, Column{.title = "", .left = true, .optional = true});
         Table table{std::move(columns)};
         for (const score::FunctionRow& row : rows_)
             add_function(table, row);

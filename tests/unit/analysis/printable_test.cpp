@@ -100,6 +100,19 @@ TEST_CASE("a table keeps within the terminal's width by shortening names", "[pri
     CHECK(display_width(table.lines(1, 10)[1]) == output::Table::kMinShortened + 8);
 }
 
+TEST_CASE("a table leaves out what is optional if shortened names are not enough", "[printable]") {
+    output::Table table{{{.title = "score"},
+                         {.title = "bar", .left = true, .optional = true},
+                         {.title = "function", .left = true, .widest = 60}}};
+    table.add({"0.500", "█████", std::string(50, 'f')});
+    const std::size_t shortest = 5 + 2 + 5 + 2 + output::Table::kMinShortened;
+    CHECK(table.lines()[1].find("█████") != std::string::npos);
+    CHECK(table.lines(0, shortest)[1].find("█████") != std::string::npos);
+    CHECK(table.lines(0, shortest - 1)[0].find("bar") == std::string::npos);
+    CHECK(table.lines(0, shortest - 1)[1].find("█") == std::string::npos);
+    CHECK(display_width(table.lines(0, shortest - 1)[1]) == shortest - 1);
+}
+
 TEST_CASE("bars are as long as their share, and something is never nothing", "[printable]") {
     CHECK(output::bar_text(0, 4) == "    ");
     CHECK(output::bar_text(1, 4) == "████");

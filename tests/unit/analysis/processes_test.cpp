@@ -255,6 +255,20 @@ TEST_CASE("of a thousand processes there is a summary, and the extremes", "[proc
     CHECK(all.find("lives from") == std::string::npos);
 }
 
+TEST_CASE("the summary of many processes counts the short-lived ones, too", "[processes]") {
+    std::vector<score::Report> reports;
+    for (int i = 0; i < 30; ++i) {
+        reports.push_back(report_with({function("f", 0.1, 0.1, 0.1)}, "/usr/bin/cc1"));
+        reports.back().process.run = "r";
+        reports.back().duration_ns = i < 2 ? 1e3 : 1e9;
+        reports.back().events = 10;
+    }
+    const std::string text = Several{std::move(reports)}.text();
+    CHECK(text.find("300 events; lives from 1.00 µs to 1.00 s, median 1.00 s\n"
+                    "30 × cc1\n") != std::string::npos);
+    CHECK(text.find(" … 2 more, short-lived: ") != std::string::npos);
+}
+
 TEST_CASE("waiting by design does not decide which of many processes are shown", "[processes]") {
     std::vector<score::Report> reports;
     for (int i = 0; i < 12; ++i) {
