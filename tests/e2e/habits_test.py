@@ -255,7 +255,7 @@ class Pipes(Case):
         os.mkfifo(self.folder / "pipe")
         for command in (("analyze", "--causes", "pipe"), ("analyze", "--rules", "pipe"), ("hot", "pipe")):
             self.assert_one_line(self.rdam(*command), 1, "pipe: is a pipe that nobody writes to")
-        self.assert_one_line(self.rdam("record", "-f", "./pipe", "--", PROGRAMS / "counts"), 1, "./pipe: is not a regular file")
+        self.assert_one_line(self.rdam("record", "-f", "./pipe", "--", PROGRAMS / "counts"), 1, "./pipe: is a pipe, not a list")
 
     def test_nothing_is_put_in_a_pipes_place(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")

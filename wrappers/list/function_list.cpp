@@ -128,7 +128,8 @@ const char* kind_of_file(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return nullptr;
     if (S_ISDIR(status.st_mode)) return "a directory";
-    if (!S_ISREG(status.st_mode)) return "not a regular file";
+    if (S_ISFIFO(status.st_mode)) return "a pipe";
+    if (!S_ISREG(status.st_mode)) return "a device or a socket";
     return begins_like_text(path) ? kTextFile.data() : "a program, a library or other data";
 }
 

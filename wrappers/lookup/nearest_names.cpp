@@ -24,11 +24,17 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+/// So many edits are a mistyped name, more another one.
+std::size_t max_edits(std::string_view name) {
+    constexpr std::size_t kShort = 4;
+    return name.size() < kShort ? 1 : std::max<std::size_t>(2, name.size() / 3);
+}
+
 /// Smaller is nearer; nothing above the limit counts.
 class Ranking {
   public:
     explicit Ranking(std::string_view wanted)
-        : wanted_{wanted}, component_{core_of(wanted)}, limit_{std::max<std::size_t>(2, wanted.size() / 3)} {}
+        : wanted_{wanted}, component_{core_of(wanted)}, limit_{max_edits(wanted)} {}
 
     std::size_t too_far() const { return limit_ + 2; }
 
@@ -37,7 +43,9 @@ class Ranking {
         std::size_t distance = edit_distance(wanted_, name, limit_) + 1;
         const std::string_view component = core_of(name);
         if (component.size() != name.size()) {
-            distance = std::min(distance, edit_distance(component_, component, limit_) + 1);
+            const std::size_t limit = max_edits(component_);
+            const std::size_t edits = edit_distance(component_, component, limit);
+            if (edits <= limit) distance = std::min(distance, edits + 1);
         }
         return distance;
     }

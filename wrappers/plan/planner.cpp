@@ -90,7 +90,8 @@ class PlanMaker {
         }
         answer.reason = entry.scope == kRegionModule ? "no loaded object has a region of that name" : why;
         if (!entry.unless_found.empty()) answer.reason += "; " + entry.unless_found;
-        answer.nearest = nearest(entry);
+        // The names of functions do not help who looks for a region.
+        if (entry.scope != kRegionModule) answer.nearest = nearest(entry);
         return answer;
     }
 

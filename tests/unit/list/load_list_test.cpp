@@ -83,7 +83,8 @@ TEST_CASE("a directory, an endless and an empty file are errors of one line") {
     constexpr const char* kRemedy =
         "not a list of functions, which is a text file; - reads one from standard input";
     CHECK(load("/").error().message == fmt::format("/: is a directory, {}", kRemedy));
-    CHECK(load("/dev/zero").error().message == fmt::format("/dev/zero: is not a regular file, {}", kRemedy));
+    CHECK(load("/dev/zero").error().message ==
+          fmt::format("/dev/zero: is a device or a socket, {}", kRemedy));
     CHECK(load("/proc/self/exe").error().message ==
           fmt::format("/proc/self/exe: is a program, a library or other data, {}", kRemedy));
     const TemporaryList empty("");

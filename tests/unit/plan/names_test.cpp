@@ -284,6 +284,8 @@ TEST_CASE("what does not exist is answered with what does") {
     CHECK(only_answer(plan_for("names:first_name")).nearest ==
           std::vector<std::string>{"libsymbols.so:first_name"});
     CHECK(only_answer(plan_for("qqqqqqqqqqqqqqqqqq")).nearest.empty());
+    CHECK(only_answer(plan_for("region:first_nam")).nearest.empty());
+    CHECK(only_answer(plan_for("some::long::scope::with::many::parts::qqq(int, int)")).nearest.empty());
 }
 
 TEST_CASE("stripped libraries are planned from their exported names") {
