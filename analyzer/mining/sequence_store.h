@@ -146,7 +146,7 @@ class SequenceStore {
     std::vector<Run> runs_;
     std::vector<std::uint64_t> keys_;
     std::vector<ShapeId> leaves_;     // by function; UINT32_MAX: not seen yet
-    std::vector<ShapeId> abandoned_;  // likewise
+    std::vector<ShapeId> abandoned_;  // by function; UINT32_MAX: not seen yet
     tsl::robin_set<ShapeId, Hash, Equal, std::allocator<ShapeId>, true> shape_index_;
     GroupIndex group_index_;
 };

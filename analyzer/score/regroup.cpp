@@ -154,7 +154,7 @@ class Regrouping {
     const ThreadTimes& from_;
     std::unique_ptr<ThreadTimes> out_;
     std::vector<mining::ShapeId> shapes_;  // by the old ones; kNone: of an ignored function
-    std::vector<mining::GroupId> groups_;  // likewise
+    std::vector<mining::GroupId> groups_;  // by the old ones; kNone: of an ignored function
     std::vector<std::uint64_t> keys_;      // scratch
 };
 

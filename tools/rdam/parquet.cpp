@@ -27,7 +27,7 @@ Result<std::string> find_module() {
          {own.parent_path() / "../python", own.parent_path() / ".." / RDAM_PYTHON_DIR}) {
         if (fs::exists(place / "rdam/parquet.py", error)) return place.lexically_normal().string();
     }
-    return fail("the Python module rdam is not where it was installed with {}: reinstall rdam", own.string());
+    return fail("the Python module rdam is not where {} expects it: reinstall rdam", own.string());
 }
 
 std::string last_line(std::string_view text) {

@@ -26,7 +26,7 @@ struct OverallFunction {
     std::string file;  ///< FunctionIdentity
     double rdam = 0;   ///< highest over the processes that are not short-lived: over all of their threads
     double rdam_low = 0, rdam_high = 0;  ///< of that process
-    double floor = 0;                    ///< likewise
+    double floor = 0;                    ///< of that process
     std::size_t rank = 0;                ///< 1, 2, 3 … (analyzer/score/report/ranking.h)
     std::string by_design = {};          ///< FunctionRow::by_design
     double rdam_all = 0;                 ///< lost_ns / Σ T of all threads of all processes
@@ -34,12 +34,12 @@ struct OverallFunction {
     std::uint64_t occurrences = 0;
     double lost_ns = 0;
     bool sampled = false;                 ///< in some process
-    bool estimates_occurrences = false;   ///< likewise
+    bool estimates_occurrences = false;   ///< in some process
     bool few_windows = true;              ///< in every process that called it: no score
     bool switched_off = false;            ///< in some process
     bool lower_bound = false;             ///< in the process that sets rdam
-    bool minimum_alone = false;           ///< likewise
-    bool maybe_recorder = false;          ///< likewise
+    bool minimum_alone = false;           ///< in the process that sets rdam
+    bool maybe_recorder = false;          ///< in the process that sets rdam
     std::vector<ProcessShare> processes;  ///< those that called it, highest score first
 };
 

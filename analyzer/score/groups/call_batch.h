@@ -17,7 +17,7 @@ namespace rdam::score {
 struct BatchedCall {
     std::uint64_t key = 0;       ///< the only key, or where the keys are
     std::uint64_t duration = 0;  ///< calls::Call
-    std::uint64_t self = 0;      ///< likewise
+    std::uint64_t self = 0;      ///< calls::Call
     std::uint32_t shape = 0;     ///< mining::ShapeId; of a call that found its group mining::GroupId
     std::uint32_t caller = 0;    ///< CallerNumbers
     std::uint32_t order = 0;     ///< calls of the batch that came before it

@@ -95,7 +95,7 @@ class ThreadAnalysis final : private calls::CallSink {
     std::vector<OpenCall> open_;
     std::vector<std::uint64_t> open_words_;
     std::vector<std::uint64_t> key_values_;    // scratch
-    std::vector<std::uint64_t> group_values_;  // likewise
+    std::vector<std::uint64_t> group_values_;  // scratch
     std::vector<samples::Repeats> repeats_;    // of the call that is sampled; empty unless loops are folded
 };
 

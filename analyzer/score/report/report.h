@@ -246,7 +246,7 @@ struct FunctionRow {
     std::vector<StackRow> stacks;            ///< commonest first
     std::vector<CallerRow> callers;          ///< most lost time first, then most calls
     Sample sample;                           ///< only with a score from ResolvedSettings::threshold on
-    std::vector<SlowCall> slow;              ///< likewise
+    std::vector<SlowCall> slow;              ///< only with a score from ResolvedSettings::threshold on
     std::vector<Hint> hints;                 ///< most important first; analyzer/hints fills these three
     std::optional<OffShare> off_share = {};  ///< nothing: not known
     std::vector<Explained> explained;        ///< by what was asked about, however little it explains

@@ -53,18 +53,21 @@ bool none_was_planned(const Output& output) {
 Outcome say_nothing_recorded(const Output& output, const Program& program, const ProgramEnd& end) {
     const bool none = none_was_planned(output);
     const bool not_started = end.status == kCannotRun || end.status == kNotFound;
-    const std::string code = fmt::format("exit code {}", end.status);
     if (none && program.starts_others) {
+        // A script may return these exit codes on its own.
         say(fmt::format("no program of the run contained a function on the list: no trace was written{}",
-                        not_started       ? fmt::format(" ({}: a program did not start)", code)
-                        : end.status != 0 ? fmt::format(" (the run ended with {})", code)
-                                          : ""));
+                        end.status == 0
+                            ? ""
+                            : fmt::format(" (the run ended with exit code {}{})", end.status,
+                                          not_started ? ": perhaps a program did not start" : "")));
         return Outcome::nothing_wrapped;
     }
     if (none && not_started)
-        say(fmt::format("the program did not start ({}): no trace was written", code));
+        say(fmt::format("the program did not start (exit code {}): no trace was written", end.status));
     else if (none)
         say("no trace was written");
+    else if (output.is_pattern)  // it is not known whether anything was wrapped
+        say("no call was recorded: no trace was written");
     else
         say("no wrapped function was called: no trace was written");
     return Outcome::whole;

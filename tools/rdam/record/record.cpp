@@ -91,7 +91,7 @@ Result<std::string> find_library() {
         const fs::path candidate = (fs::path{*own}.parent_path() / place).lexically_normal();
         if (fs::exists(candidate, error)) return candidate.string();
     }
-    return fail("librdam.so is not where it was installed with {}: reinstall rdam", *own);
+    return fail("librdam.so is not where {} expects it: reinstall rdam", *own);
 }
 
 /// What RDAM_FUNCTIONS is to be, so that every process of the run reads the same list wherever it has
