@@ -331,7 +331,7 @@ bool give_up_to(std::uint32_t adopter, Asked asked) {
      << "the agent of process " << sys::getpid() << " would become a child of process " << adopter
      << ", which adopts orphans: rdam-starter "
      << (asked == Asked::absent
-             ? "has ended or cannot be reached (another user or network namespace, or no /proc)"
+             ? "has ended or cannot be reached (another user, PID or network namespace, or no /proc)"
              : "cannot start it (another root directory, namespace or control group, or PR_SET_DUMPABLE)")
      << unrecorded_fate())
         .print();

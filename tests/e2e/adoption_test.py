@@ -186,7 +186,7 @@ class LeftAlone(SubreaperCase):
     """Children whose agents the starter cannot start are not recorded below a program that takes in orphans, which is said."""
 
     REFUSES = "rdam-starter cannot start it (another root directory, namespace or control group, or PR_SET_DUMPABLE)"
-    IS_GONE = "rdam-starter has ended or cannot be reached (another user or network namespace, or no /proc)"
+    IS_GONE = "rdam-starter has ended or cannot be reached (another user, PID or network namespace, or no /proc)"
 
     def check(self, why: str, program: subprocess.Popen, *, lines=SubreaperCase.CHILDREN, calls=(1,), adopter=None):
         result, said = self.finish(program)

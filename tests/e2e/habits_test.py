@@ -60,11 +60,30 @@ class Lists(Case):
         done = self.rdam("record", "-v", "-f", "libc.so.6:*sched_yiel?", "--", PROGRAMS / "counts", "1", "10")
         self.assertRegex(done.stderr.decode(), r"wrapped libc.so.6:\w*sched_yield")
 
-    def test_very_many_globs_come_to_an_end(self):
-        (self.folder / "globs.txt").write_text("".join(f"libc.so.6:absent_{i}_*\n" for i in range(100_000)) + "work\n")
-        done = self.rdam("record", "-f", "globs.txt", "--", PROGRAMS / "counts", "1", "10")
+    def record_absent(self, globs: int, *options) -> str:
+        (self.folder / "globs.txt").write_text("".join(f"libc.so.6:absent_{i}_*\n" for i in range(globs)) + "work\n")
+        done = self.rdam("record", *options, "-f", "globs.txt", "--", PROGRAMS / "counts", "1", "10")
         self.assertEqual(done.returncode, 3)
-        self.assertEqual(done.stderr.decode().count(": not found: "), 100_000)
+        self.assertEqual(self.counts(), {"work": 10})
+        return done.stderr.decode()
+
+    def test_very_many_globs_come_to_an_end(self):
+        said = self.record_absent(100_000)
+        self.assertEqual(said.count(": not found: "), 100)
+        self.assertIn("rdam: … 99900 more such lines (--verbose prints all)\n", said)
+
+    def test_every_entry_is_answered_for_on_request(self):
+        said = self.record_absent(101, "-v")
+        self.assertEqual(said.count(": not found: "), 101)
+        self.assertNotIn("more such line", said)
+        self.assertIn("rdam: … 1 more such line (--verbose prints all)\n", self.record_absent(101))
+
+    def test_a_list_with_the_name_of_a_function_is_named(self):
+        (self.folder / "work").write_text("second\n")
+        done = self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
+        self.assertIn("rdam: the list is the file work; 'work,' (with a comma) is a function of that name\n", done.stderr.decode())
+        done = self.rdam("record", "-f", "work,", "--", PROGRAMS / "counts", "1", "10")
+        self.assertNotIn("read from", done.stderr.decode())
         self.assertEqual(self.counts(), {"work": 10})
 
 
@@ -95,6 +114,11 @@ class Launchers(Case):
             self.assertGreaterEqual(self.counts(shell)["write"], 1)
             (self.folder / shell).unlink()
 
+    def test_a_launcher_is_not_recorded_alone(self):
+        done = self.rdam("record", "--no-children", "-f", "write", "--", "sh", "-c", "echo first")
+        self.assertEqual(done.returncode, 1, done.stderr.decode())
+        self.assertIn("no program of the run, not counting launchers (--no-children), contained a function on the list", done.stderr.decode())
+
     def test_a_launcher_that_starts_nothing_has_the_name_itself(self):
         for said in ("rdam: trace.bin: dash: ", ", replacing the trace of an earlier run"):
             done = self.rdam("record", "-f", "write", "--", "dash", "-c", "echo first; exec true")
@@ -114,6 +138,8 @@ class Launchers(Case):
                 done = self.rdam("record", "-f", "wrok", "--", *launcher, "/bin/true")
                 self.assertEqual(done.returncode, 1, done.stderr.decode())
                 self.assertIn("no program of the run contained a function on the list: no trace was written", done.stderr.decode())
+                done = self.rdam("record", "-f", "wrok", "-o", "x-%p.bin", "--", *launcher, "/bin/true")
+                self.assertEqual(done.returncode, 1, done.stderr.decode())
         done = self.rdam("record", "-f", "work", "--", "sh", "-c", f"{PROGRAMS}/counts 1 0 || true")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertIn("no wrapped function was called", done.stderr.decode())
@@ -360,7 +386,7 @@ class CommandLine(Case):
     def test_a_variable_is_shown_without_what_a_terminal_obeys(self):
         done = self.preload("work", PROGRAMS / "counts", "1", "10", RDAM_BUFFER="\x1b[31m\u202e")
         self.assertEqual(done.returncode, 3)
-        self.assertIn(b"RDAM_BUFFER='?[31m???' is not a size like 256M", done.stderr)
+        self.assertIn(b"RDAM_BUFFER='?[31m???' is not a size of at least 1M", done.stderr)
         done = self.preload("work", PROGRAMS / "counts", "1", "10", RDAM_OUTPUT="no\x1b[31m\u202e/x.bin")
         self.assertEqual(done.returncode, 3)
         self.assertIn(b"/no\\x1b[31m\\u{202e}/x.bin: No such file or directory", done.stderr)

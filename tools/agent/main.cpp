@@ -162,6 +162,9 @@ bool plan(const Job& job) {
         return false;
     }
     job.name.tell_planned();
+    const Configuration& configuration = job.configuration;
+    if (!configuration.run.empty() && !configuration.pattern.empty())
+        trace::NameLock(configuration.pattern, configuration.run).tell_planned();
     return true;
 }
 

@@ -96,6 +96,10 @@ std::string where_wrapped(const Plan& plan, const ProcessDescription& process) {
     return own == std::ssize(plan.functions) ? program : program + " and its libraries";
 }
 
+const char* verbose_option(const Configuration& configuration) {
+    return configuration.run.empty() ? "RDAM_VERBOSE=1" : "--verbose";
+}
+
 /// One line for each entry of the list and what became of it; all of them where that is asked for.
 std::string lines(const Plan& plan, const Configuration& configuration,
                   const std::function<bool(const Answer&)>& wanted) {
@@ -106,11 +110,17 @@ std::string lines(const Plan& plan, const Configuration& configuration,
     };
     for (const Answer& answer : plan.answers)
         if (is_said(answer)) ++sizes[{answer.entry.text, answer.verdict}];
+    constexpr std::size_t kMaxLines = 100;
+    std::size_t said = 0;
     std::string text;
     for (const Answer& answer : plan.answers) {
         if (!is_said(answer)) continue;
         std::size_t& size = sizes[{answer.entry.text, answer.verdict}];
         if (size == 0) continue;
+        if (++said > kMaxLines && !configuration.verbose) {
+            size = 0;
+            continue;
+        }
         const std::size_t others = configuration.verbose ? 0 : std::exchange(size, 0) - 1;
         std::string first = line(answer);
         if (others > 0) {
@@ -120,10 +130,13 @@ std::string lines(const Plan& plan, const Configuration& configuration,
                                      ? others == 1 ? "was skipped" : "were skipped"
                                  : others == 1 ? "has such a remark"
                                                : "have such remarks",
-                                 configuration.run.empty() ? "RDAM_VERBOSE=1" : "--verbose");
+                                 verbose_option(configuration));
         }
         text += first;
     }
+    if (said > kMaxLines && !configuration.verbose)
+        text += fmt::format("rdam: … {} more such line{} ({} prints all)\n", said - kMaxLines,
+                            plural_ending(said - kMaxLines), verbose_option(configuration));
     return text;
 }
 

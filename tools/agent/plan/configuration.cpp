@@ -74,6 +74,7 @@ Configuration read_configuration(std::uint32_t pid, const settings::Values& valu
     configuration.output = expand(output.empty() ? "trace.bin" : output, pid);
     configuration.output_has_pid = expand(output, 0) != expand(output, 1);
     configuration.run = variable("RDAM_RUN");
+    if (configuration.output != output) configuration.pattern = output;
     configuration.arguments = values[Id::arguments] != 0;
     configuration.all_calls = values[Id::all_calls] != 0;
     configuration.verbose = values[Id::verbose] != 0;

@@ -15,6 +15,7 @@ inline constexpr const char* kFunctionsVariable = "RDAM_FUNCTIONS";
 struct Configuration {
     std::optional<std::string> functions;  ///< RDAM_FUNCTIONS; none: the catalogue's default list
     std::string output;                    ///< RDAM_OUTPUT, expanded
+    std::string pattern;                   ///< RDAM_OUTPUT as it is, if that differs
     bool output_has_pid = false;           ///< %p is in it
     std::string run;                       ///< RDAM_RUN: set by `rdam record`
     bool arguments = true;                 ///< RDAM_ARGS

@@ -45,8 +45,7 @@ std::string why_none(const Output& output) {
 
 /// Whether it is known that no process of the run was prepared for recording.
 bool none_was_planned(const Output& output) {
-    return !output.is_pattern && output.name.state() == trace::NameLock::State::held &&
-           !output.name.has_plan();
+    return output.name.state() == trace::NameLock::State::held && !output.name.has_plan();
 }
 
 /// Nothing was recorded, and nothing was lost.
@@ -55,7 +54,8 @@ Outcome say_nothing_recorded(const Output& output, const Program& program, const
     const bool not_started = end.status == kCannotRun || end.status == kNotFound;
     if (none && program.starts_others) {
         // A script may return these exit codes on its own.
-        say(fmt::format("no program of the run contained a function on the list: no trace was written{}",
+        say(fmt::format("no program of the run{} contained a function on the list: no trace was written{}",
+                        program.alone ? ", not counting launchers (--no-children)," : "",
                         end.status == 0
                             ? ""
                             : fmt::format(" (the run ended with exit code {}{})", end.status,
@@ -66,7 +66,7 @@ Outcome say_nothing_recorded(const Output& output, const Program& program, const
         say(fmt::format("the program did not start (exit code {}): no trace was written", end.status));
     else if (none)
         say("no trace was written");
-    else if (output.is_pattern)  // it is not known whether anything was wrapped
+    else if (!output.name.has_plan())  // it is not known whether anything was wrapped
         say("no call was recorded: no trace was written");
     else
         say("no wrapped function was called: no trace was written");

@@ -15,7 +15,8 @@ struct Output {
     std::string shown;  ///< as the user has written it
     std::string path;   ///< absolute
     trace::NameLock name = {};
-    bool is_pattern = false;  ///< each process fills it in for itself, and holds the name that it gets
+    bool is_pattern = false;  ///< each process fills it in for itself, and holds the name that it gets;
+                              ///< they tell what concerns the run under the name as it is here
     std::set<std::string> earlier = {};  ///< traces that may be replaced
 };
 

@@ -13,6 +13,7 @@ struct Program {
     std::vector<std::string> arguments;  ///< with the name first, as typed
     std::string sanitizer;               ///< ExecutableFacts::sanitizer
     bool starts_others = false;  ///< a script, a shell, env, mpirun, …: what is recorded is what it starts
+    bool alone = false;          ///< no other process is recorded, and no launcher
 };
 
 /// The file of this very program.

@@ -21,6 +21,7 @@
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/option_values.h"
 #include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/terminal.h"
 #include "tools/rdam/record/closing.h"
 #include "tools/rdam/record/output.h"
 #include "tools/rdam/record/program.h"
@@ -100,7 +101,11 @@ Result<std::string> list_value(const std::string& functions, TemporaryList& temp
     const auto list = load_function_list(functions, "-f");
     if (!list) return tl::unexpected(list.error());
     if (functions == "-") return temporary.write(*list);
-    return is_list_file(functions) ? absolute(functions) : functions;
+    if (!is_list_file(functions)) return functions;
+    if (functions.find_first_of("/.") == std::string::npos)
+        say(fmt::format("the list is the file {0}; '{0},' (with a comma) is a function of that name",
+                        functions));
+    return absolute(functions);
 }
 
 /// The pid and the time: no two runs have the same.
@@ -151,8 +156,9 @@ Result<Variables> make_variables(const Options& options, const std::string& prel
 Result<int> run(const Options& options) {
     const std::vector<std::string> command = options.app->remaining();
     if (command.empty()) return fail("no program to record: rdam record [OPTIONS] PROGRAM [ARGUMENTS]");
-    const auto program = find_program(command);
+    auto program = find_program(command);
     if (!program) return tl::unexpected(program.error());
+    program->alone = options.no_children;
     if (const char* audit = std::getenv("LD_AUDIT"); audit != nullptr && *audit != '\0')
         return fail("LD_AUDIT is set, and leaves librdam.so too little thread-local storage; unset it");
     const std::string name = run_name();
