@@ -97,12 +97,11 @@ double share_of_windows(const StartFacts& start) {
 }
 
 /// The traces of fork children and of launchers have the pid in their names: the run's name is for the
-/// program that the user means. If another run has it, it is left alone as long as that run lasts.
-std::string own_output(const Configuration& configuration, const SharedMemory& shared,
-                       const trace::NameLock& name, trace::TraceInfo& info) {
+/// program that the user means. If another run has it, it is left alone as long as that run lasts. `beside`:
+/// this process is one of those.
+std::string own_output(const Configuration& configuration, bool beside, const trace::NameLock& name,
+                       trace::TraceInfo& info) {
     const bool taken = name.state() == trace::NameLock::State::taken;
-    const bool beside =
-        shared.control().forked != 0 || Catalogue::builtin().is_launcher(info.process.executable);
     if (!taken && (!beside || configuration.output_has_pid)) return configuration.output;
     std::string output = trace::numbered_name(configuration.output, info.process.pid);
     if (taken && info.process.run.empty())
@@ -243,9 +242,10 @@ void serve(SharedMemory& shared, ProcessDescription& process, TickRate& rate) {
     Attendant attendant(shared.control(), priorities, has_ended);
     info.process = describe(process, configuration, shared.start());
     trace::NameLock name(configuration.output, name_of_run(info.process));
-    const std::string output = own_output(configuration, shared, name, info);
-    if (!configuration.children && Catalogue::builtin().is_launcher(program_name(process.pid)))
-        return refuse(shared, "");
+    const bool launcher = Catalogue::builtin().is_launcher(process.executable);
+    const std::string output =
+        own_output(configuration, launcher || shared.control().forked != 0, name, info);
+    if (!configuration.children && launcher) return refuse(shared, "");
     // Once for a run, not in each of its processes; and not where the time is taken from the program's.
     const bool rationed = has_cpu_quota(process.pid);
     MachineShare machine(configuration.top && !rationed ? processors_of(process.pid)

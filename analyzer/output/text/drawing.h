@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "analyzer/output/text/table.h"
 #include "analyzer/output/text/text.h"
 #include "analyzer/score/report/report.h"
 
@@ -14,15 +16,20 @@ namespace rdam::output {
 /// an eighth of a column.
 std::string bar_text(double share, std::size_t width);
 
-/// Whether tables of functions have a bar beside each score: on a terminal that has room for it.
-bool has_bars(const TextOptions& options);
-
-/// That bar. No score, no bar.
+/// The bar beside a score. No score, no bar.
 template <typename Row>
 std::string score_bar(const Row& row) {
     constexpr std::size_t kColumns = 10;
     return row.few_windows ? "" : bar_text(row.rdam, kColumns);
 }
+
+/// Its column, left out where there is no room for it.
+inline Column bar_column() {
+    return {.title = "", .left = true, .optional = true};
+}
+
+/// The lines of a table of functions. Only a terminal that is wide enough has bars.
+std::vector<std::string> function_lines(const Table& table, const TextOptions& options);
 
 /// `▁▂█▅▁ ▁▁`: one column for each bar, as high as the logarithm of its calls, so that a few slow ones among
 /// millions are seen.

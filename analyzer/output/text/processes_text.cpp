@@ -36,7 +36,7 @@ std::string short_command(std::vector<std::string> words) {
 std::string what_it_is(const score::Report& report) {
     const trace::ProcessInfo& process = report.process;
     if (!process.title.empty()) return process.title;
-    const std::string command = short_command(process.command);
+    std::string command = short_command(process.command);
     const auto first = std::ranges::find(report.threads, process.pid, &score::ThreadRow::tid);
     if (first == report.threads.end() || first->name.empty()) return command;
     // The kernel keeps 15 bytes of the program's name; a script goes by its interpreter or its own.
@@ -123,6 +123,7 @@ class ProcessesWriter {
                          human_time(lives.front()), human_time(lives.back()),
                          human_time(lives[lives.size() / 2])));
         std::vector<std::pair<std::size_t, std::string>> commonest;
+        commonest.reserve(programs.size());
         for (const auto& [name, count] : programs)
             commonest.emplace_back(count, name);
         std::ranges::stable_sort(commonest, std::ranges::greater{},
@@ -201,30 +202,27 @@ class ProcessesWriter {
             line("No calls to wrapped functions were recorded.");
             return;
         }
-        std::vector<Column> titles{
-            {.title = "score"},       {.title = "95 %"}, {.title = "function", .left = true, .widest = 60},
-            {.title = "occurrences"}, {.title = "lost"}, {.title = "of all time"},
-            {.title = "processes"}};
-        if (has_bars(options_))
-            titles.insert(titles.begin() + 1, Column{.title = "", .left = true, .optional = true});
-        Table table{std::move(titles)};
+        Table table{{{.title = "score"},
+                     bar_column(),
+                     {.title = "95 %"},
+                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "occurrences"},
+                     {.title = "lost"},
+                     {.title = "of all time"},
+                     {.title = "processes"}}};
         for (const score::OverallFunction& row : rows_) {
             const auto affected =
                 std::ranges::count_if(row.processes, [](const auto& part) { return part.lost_ns > 0; });
-            std::vector<std::string> cells{
-                row.few_windows ? "-" : mark_of(row) + score_text(row.rdam),
-                row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
-                name_of(row),
-                fmt::format("{}{}{}", row.switched_off ? "≥" : "", row.estimates_occurrences ? "~" : "",
-                            grouped(row.occurrences)),
-                row.few_windows ? "-" : human_time(row.lost_ns),
-                row.few_windows ? "-" : percent(row.rdam_all),
-                row.few_windows ? fmt::format("-/{}", row.processes.size())
-                                : fmt::format("{}/{}", affected, row.processes.size())};
-            if (has_bars(options_)) cells.insert(cells.begin() + 1, score_bar(row));
-            table.add(std::move(cells));
+            table.add({row.few_windows ? "-" : mark_of(row) + score_text(row.rdam), score_bar(row),
+                       row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), name_of(row),
+                       fmt::format("{}{}{}", row.switched_off ? "≥" : "",
+                                   row.estimates_occurrences ? "~" : "", grouped(row.occurrences)),
+                       row.few_windows ? "-" : human_time(row.lost_ns),
+                       row.few_windows ? "-" : percent(row.rdam_all),
+                       row.few_windows ? fmt::format("-/{}", row.processes.size())
+                                       : fmt::format("{}/{}", affected, row.processes.size())});
         }
-        const auto lines = table.lines(1, options_.width);
+        const auto lines = function_lines(table, options_);
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < processes_.overall.functions.size()) {

@@ -45,11 +45,12 @@ class Table {
     /// narrow as kMinShortened; if that is not enough, optional columns are left out.
     std::vector<std::string> lines(std::size_t indent = 0, std::size_t room = 0) const;
 
+    Table without_optional() const;
+
     static constexpr std::size_t kMinShortened = 24;
 
   private:
     std::size_t width_of(std::size_t column) const;
-    Table without_optional() const;
 
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;

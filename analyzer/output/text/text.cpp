@@ -67,16 +67,19 @@ class TextWriter {
             line("No calls to wrapped functions were recorded.");
             return;
         }
-        std::vector<Column> columns{
-            {.title = "score"},       {.title = "95 %"}, {.title = "function", .left = true, .widest = 60},
-            {.title = "occurrences"}, {.title = "min"},  {.title = "median"},
-            {.title = "p99"},         {.title = "lost"}, {.title = "threads"}};
-        if (has_bars(options_))
-            columns.insert(columns.begin() + 1, Column{.title = "", .left = true, .optional = true});
-        Table table{std::move(columns)};
+        Table table{{{.title = "score"},
+                     bar_column(),
+                     {.title = "95 %"},
+                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "occurrences"},
+                     {.title = "min"},
+                     {.title = "median"},
+                     {.title = "p99"},
+                     {.title = "lost"},
+                     {.title = "threads"}}};
         for (const score::FunctionRow& row : rows_)
             add_function(table, row);
-        const auto lines = table.lines(1, options_.width);
+        const auto lines = function_lines(table, options_);
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
         if (rows_.size() < report_.functions.size()) {
@@ -136,23 +139,17 @@ class TextWriter {
         return function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
     }
 
-    void add_function(Table& table, const score::FunctionRow& row) const {
+    static void add_function(Table& table, const score::FunctionRow& row) {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
-        std::vector<std::string> cells{row.few_windows ? "-" : score_mark(row) + score_text(row.rdam),
-                                       row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
-                                       with_reason(row),
-                                       occurrences(row),
-                                       time(row.min_ns),
-                                       time(row.median_ns),
-                                       time(row.p99_ns),
-                                       row.few_windows ? "-" : time(row.lost_ns),
-                                       row.few_windows ? fmt::format("-/{}", row.threads.size())
-                                                       : fmt::format("{}/{}", affected, row.threads.size())};
-        if (has_bars(options_)) cells.insert(cells.begin() + 1, score_bar(row));
-        table.add(std::move(cells));
+        table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row),
+                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), with_reason(row),
+                   occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
+                   row.few_windows ? "-" : time(row.lost_ns),
+                   row.few_windows ? fmt::format("-/{}", row.threads.size())
+                                   : fmt::format("{}/{}", affected, row.threads.size())});
     }
 
     void histograms() {

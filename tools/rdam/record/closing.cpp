@@ -110,6 +110,7 @@ Outcome close_run(const Output& output, const std::string& run, const Program& p
     auto traces = find_traces(output.shown, run, living);
     if (living.empty()) name_after_run(output, traces);
     std::vector<std::string> written;
+    written.reserve(traces.size());
     for (const RunTrace& trace : traces)
         written.push_back(trace.path);
     tell_outer_recording(written);

@@ -1,21 +1,12 @@
 #include "tools/rdam/screen/text/distribution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "analyzer/output/eighths.h"
 
 namespace rdam::screen {
 namespace {
-
-constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-
-/// The height of a bar, in eighths of a line. Never 0 if there are calls.
-std::size_t eighths(std::uint64_t calls, std::uint64_t most, std::size_t height) {
-    if (calls == 0 || most == 0) return 0;
-    const double share = static_cast<double>(calls) / static_cast<double>(most);
-    const auto high = static_cast<std::size_t>(std::lround(share * static_cast<double>(height * 8)));
-    return std::max<std::size_t>(high, 1);
-}
 
 std::size_t column_of(const std::vector<score::Bar>& bars, double at_ns) {
     std::size_t column = 0;
@@ -70,8 +61,10 @@ std::vector<Line> drawn(const std::vector<score::Bar>& bars, const std::vector<M
     for (std::size_t row = height; row-- > 0;) {
         std::string text;
         for (const score::Bar& bar : bars) {
-            const std::size_t high = eighths(bar.calls, most, height);
-            text += kEighths[high > row * 8 ? std::min<std::size_t>(high - row * 8, 8) : 0];
+            const double share = static_cast<double>(bar.calls) / static_cast<double>(most);
+            const std::size_t high = output::eighths(share, height);
+            const std::size_t below = row * output::kEighths;
+            text += output::kUprightBlocks[high > below ? std::min(high - below, output::kEighths) : 0];
         }
         lines.push_back(line(std::move(text), Look::notable));
     }
