@@ -17,9 +17,13 @@
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/settings/named_rules.h"
 #include "analyzer/score/time/off_times.h"
+#include "analyzer/trace/read/turn.h"
 
 namespace rdam::score {
 namespace {
+
+/// Threads with more open calls than stacks of the usual size hold are read one at a time.
+constexpr std::size_t kDeep = std::size_t{1} << 14;
 
 /// Distributes the selected threads of the trace to the workers, longest first.
 class Crew {
@@ -82,6 +86,7 @@ class Crew {
     Result<void> analyze_thread(std::uint32_t thread, bool ahead) {
         const auto off_cpu = off_cpu_.thread(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
+        trace::Turn turn;
         calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
@@ -98,13 +103,17 @@ class Crew {
         };
         const auto sink = [&](std::span<const trace::Event> events) {
             if (stopped_.load(std::memory_order_relaxed)) throw std::runtime_error("nobody waits for it");
-            consume(pauses.among(events));
             events_.fetch_add(events.size(), std::memory_order_relaxed);
+            for (; !events.empty(); events = events.subspan(std::min(kDeep, events.size()))) {
+                consume(pauses.among(events.first(std::min(kDeep, events.size()))));
+                if (analysis.open_calls() > kDeep)
+                    turn.take([&] { return stopped_.load(std::memory_order_relaxed); });
+            }
         };
         const auto gap = [&] {
             if (window == nullptr || window->gap()) analysis.gap();
         };
-        auto read = reader_.read_thread(thread, sink, gap, ahead);
+        auto read = reader_.read_thread(thread, sink, gap, ahead, &turn);
         consume(pauses.rest());
         out_.times[thread] = analysis.finish();
         note_off_cpu(*off_cpu, pauses, *out_.times[thread]);

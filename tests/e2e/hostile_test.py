@@ -23,6 +23,13 @@ SAID = {
     "many-words": "damaged and skipped.",
     "wide-words": "1 thread, 1,184,256 events",
     "rejected": "64 pieces of the trace are damaged and skipped.",
+    "open-calls-of-eight": "calls were nested too deeply to be followed: counted, not scored.",
+    "many-words-of-eight": "damaged and skipped.",
+    "wide-words-of-eight": "8 threads, 1,184,256 events",
+    "rejected-of-eight": "64 pieces of the trace are damaged and skipped.",
+    # Pieces that are not large, but many.
+    "open-calls-of-eight 400 44000": "calls were nested too deeply to be followed: counted, not scored.",
+    "wide-words-of-eight 400 8000": "8 threads, 3,200,000 events",
 }
 
 # Of one child, whatever the others took.
@@ -38,9 +45,10 @@ sys.exit(done.returncode)
 class Hostile(Case):
     def test_shapes(self):
         for shape, said in SAID.items():
-            trace = self.folder / f"{shape}.bin"
-            subprocess.run([HOSTILE_TRACES, shape, trace], check=True)
-            for jobs in ("1", "4"):
+            name, *size = shape.split()
+            trace = self.folder / f"{name}.bin"
+            subprocess.run([HOSTILE_TRACES, name, trace, *size], check=True)
+            for jobs in ("1", "8"):
                 with self.subTest(shape=shape, jobs=jobs):
                     done = subprocess.run([sys.executable, "-c", MEASURE, RDAM, "analyze", "--jobs", jobs, trace], capture_output=True, text=True,
                                           timeout=TIMEOUT, check=False,

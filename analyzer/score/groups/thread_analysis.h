@@ -37,6 +37,8 @@ class ThreadAnalysis final : private calls::CallSink {
     void set_life(const TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
     void consume(std::span<const trace::Event> events);
     void gap();
+    /// Calls that are open: they take some 200 bytes each.
+    std::size_t open_calls() const { return open_.size(); }
     /// No more events. Nothing else may be asked afterwards.
     std::unique_ptr<ThreadTimes> finish();
 

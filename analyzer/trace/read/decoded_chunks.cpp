@@ -1,13 +1,14 @@
 #include "analyzer/trace/read/decoded_chunks.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
 namespace rdam::trace {
 
-DecodedChunks::DecodedChunks(std::size_t count, bool ahead, Decode decode)
-    : count_{count}, decode_{std::move(decode)} {
-    if (!ahead || count < 2) return;
+DecodedChunks::DecodedChunks(Source source, Turn& turn, bool ahead)
+    : source_{std::move(source)}, turn_{turn} {
+    if (!ahead || source_.count < 2) return;
     try {
         worker_ = std::thread{[this] { run(); }};
     } catch (const std::system_error&) {
@@ -26,13 +27,28 @@ DecodedChunks::~DecodedChunks() {
 }
 
 void DecodedChunks::decode(std::size_t chunk, Chunk& place) {
-    place.good = decode_(chunk, loader_, place.decoder);
+    place.good = source_.decode(chunk, loader_, place.decoder);
+}
+
+/// False: nobody wants the chunk any more.
+bool DecodedChunks::wait_for_turn(std::size_t chunk) {
+    if (turn_.has() || !source_.swells(chunk)) return true;
+    return turn_.take([this] {
+        const std::lock_guard guard{mutex_};
+        return stopped_;
+    });
+}
+
+/// Decoded, or looked at by the caller.
+std::size_t DecodedChunks::most_held() const {
+    if (turn_.has()) return 1;
+    return last_bytes_ == 0 ? kAhead : std::clamp<std::size_t>(kLarge / last_bytes_, 2, kAhead);
 }
 
 /// Nobody looks at it any more.
 void DecodedChunks::release(std::size_t chunk) {
     ChunkDecoder& decoder = chunks_[chunk % kAhead].decoder;
-    if (decoder.bytes() > kLarge) spares_.push_back(std::exchange(decoder, {}));
+    if (decoder.bytes() >= kLarge) spares_.push_back(std::exchange(decoder, {}));
 }
 
 void DecodedChunks::take_spare(std::size_t chunk) {
@@ -42,16 +58,17 @@ void DecodedChunks::take_spare(std::size_t chunk) {
 }
 
 void DecodedChunks::run() {
-    for (std::size_t chunk = 0; chunk < count_; ++chunk) {
+    for (std::size_t chunk = 0; chunk < source_.count; ++chunk) {
+        if (!wait_for_turn(chunk)) return;
         {
             std::unique_lock lock{mutex_};
-            full_ = chunk >= released_ + (large_ ? 2 : kAhead);
+            full_ = chunk >= released_ + most_held();
             room_.wait(lock, [&] { return stopped_ || !full_; });
             if (stopped_) return;
             take_spare(chunk);
         }
         decode(chunk, chunks_[chunk % kAhead]);
-        large_ = chunks_[chunk % kAhead].decoder.bytes() > kLarge;
+        last_bytes_ = chunks_[chunk % kAhead].decoder.bytes();
         bool awaited = false;
         {
             const std::lock_guard guard{mutex_};
@@ -65,6 +82,7 @@ void DecodedChunks::run() {
 DecodedChunks::Chunk& DecodedChunks::next() {
     const std::size_t chunk = asked_++;
     if (!worker_.joinable()) {
+        wait_for_turn(chunk);
         decode(chunk, chunks_.front());
         return chunks_.front();
     }

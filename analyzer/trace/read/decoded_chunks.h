@@ -12,6 +12,7 @@
 
 #include "analyzer/trace/codec/decoder.h"
 #include "analyzer/trace/read/chunk_list.h"
+#include "analyzer/trace/read/turn.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::trace {
@@ -23,11 +24,17 @@ class DecodedChunks {
         ChunkDecoder decoder;
         Result<bool> good = false;  ///< false: the chunk is bad
     };
-    using Decode = std::function<Result<bool>(std::size_t chunk, ChunkLoader&, ChunkDecoder&)>;
+    struct Source {
+        std::size_t count = 0;
+        std::function<Result<bool>(std::size_t chunk, ChunkLoader&, ChunkDecoder&)> decode;
+        /// Whether the chunk takes so much more memory than it has bytes in the file that it waits for a
+        /// Turn.
+        std::function<bool(std::size_t chunk)> swells;
+    };
 
-    /// `decode` is called with 0 … count − 1, by one thread. `ahead`: by another one, some chunks ahead;
-    /// where none can be started, by the caller's.
-    DecodedChunks(std::size_t count, bool ahead, Decode decode);
+    /// Both functions of `source` are called with 0 … count − 1, by one thread. `ahead`: by another one, some
+    /// chunks ahead; where none can be started, by the caller's. `turn` must outlive this object.
+    DecodedChunks(Source source, Turn& turn, bool ahead);
     ~DecodedChunks();
     DecodedChunks(const DecodedChunks&) = delete;
     DecodedChunks& operator=(const DecodedChunks&) = delete;
@@ -39,17 +46,20 @@ class DecodedChunks {
 
   private:
     static constexpr std::size_t kAhead = 12;
-    /// No chunk that a recorder makes takes as much once it is decoded: of such there are two at a time, and
-    /// their memory is used again. To give it back and take it anew costs more than to decode.
-    static constexpr std::size_t kLarge = std::size_t{16} << 20;
+    /// Decoded chunks take about so much at a time, unless two of them take more; one by who has the turn.
+    /// The memory of chunks that take as much alone is used again: to give it back and take it anew costs
+    /// more than to decode.
+    static constexpr std::size_t kLarge = std::size_t{8} << 20;
 
     void run();
+    bool wait_for_turn(std::size_t chunk);
+    std::size_t most_held() const;
     void decode(std::size_t chunk, Chunk& place);
     void release(std::size_t chunk);
     void take_spare(std::size_t chunk);
 
-    std::size_t count_;
-    Decode decode_;
+    Source source_;
+    Turn& turn_;
     ChunkLoader loader_;                // used by the thread that decodes
     std::array<Chunk, kAhead> chunks_;  // chunk i in place i modulo their number; all in the first: no worker
     std::size_t asked_ = 0;             // the caller's
@@ -63,7 +73,7 @@ class DecodedChunks {
     bool stopped_ = false;              // guarded
     bool full_ = false;                 // guarded: the worker sleeps
     std::vector<ChunkDecoder> spares_;  // guarded: large ones that are not in use
-    bool large_ = false;                // the worker's: what it has decoded last is
+    std::size_t last_bytes_ = 0;        // the worker's: of the chunk that it has decoded last
     std::thread worker_;
 };
 

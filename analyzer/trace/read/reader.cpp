@@ -15,6 +15,7 @@
 #include "analyzer/trace/read/chunk_list.h"
 #include "analyzer/trace/read/decoded_chunks.h"
 #include "analyzer/trace/read/file_input.h"
+#include "analyzer/trace/read/turn.h"
 
 namespace rdam::trace {
 namespace {
@@ -341,16 +342,20 @@ Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
 
 Result<void> TraceReader::read_thread(std::uint32_t thread,
                                       const std::function<void(std::span<const Event>)>& sink,
-                                      const std::function<void()>& gap, bool ahead) const {
+                                      const std::function<void()>& gap, bool ahead, Turn* turn) const {
     if (thread >= state_->threads.size())
         return fail("{} has {} threads, and none with index {}", state_->path, state_->threads.size(),
                     thread);
     if (state_->threads[thread].chunks.empty()) return {};
     std::vector<State::Chunk>& chunks = state_->threads[thread].chunks;
-    DecodedChunks decoded{chunks.size(), ahead,
-                          [&](std::size_t i, ChunkLoader& loader, ChunkDecoder& decoder) {
-                              return state_->decode(chunks[i], loader, decoder);
-                          }};
+    Turn own_turn;
+    DecodedChunks decoded{
+        {.count = chunks.size(),
+         .decode = [&](std::size_t i, ChunkLoader& loader,
+                       ChunkDecoder& decoder) { return state_->decode(chunks[i], loader, decoder); },
+         .swells = [&](std::size_t i) { return swells(state_->file, chunks[i].place); }},
+        turn != nullptr ? *turn : own_turn,
+        ahead};
     std::optional<OpenFrames> frames;
     if (state_->threads[thread].innermost) frames.emplace();
     const auto forget = [&] {

@@ -14,6 +14,7 @@
 namespace rdam::trace {
 
 class FileInput;
+class Turn;
 
 /// What was wrong with the file, for the report's header.
 struct Damage {
@@ -53,9 +54,12 @@ class TraceReader {
     /// Guarantees for each event: function < info().functions.size(), words.size() == the function's
     /// enter_words or leave_words, stack <= info().stacks.size(). Different threads may be read at the same
     /// time.
-    /// With `ahead` a second thread of the caller's process decodes the chunks that come next.
+    /// With `ahead` a second thread of the caller's process decodes the chunks that come next. `turn`: the
+    /// caller's, taken before a chunk that takes far more memory than a recorder's; null: one of its own. No
+    /// sink may wait for another thread of a trace.
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
-                             const std::function<void()>& gap, bool ahead = false) const;
+                             const std::function<void()>& gap, bool ahead = false,
+                             Turn* turn = nullptr) const;
 
     /// The times in which the thread was on no processor, as far as they lie in its life: sorted, not empty,
     /// not overlapping. One that was not seen to end lasts to the thread's end (where that is not known, to

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
@@ -73,31 +75,56 @@ void one_tid(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& siz
 }
 
 /// Calls that never end.
-void open_calls(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size) {
-    info = make_info(1, 0);
+void open_calls(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size, std::uint32_t threads) {
+    info = make_info(threads, 0);
+    for (std::uint32_t t = 0; t < threads; ++t)
+        info.threads[t].tid += t;
     check(writer.describe(info));
     trace::ChunkEncoder events;
     for (int chunk = 0; chunk < size.chunks; ++chunk) {
         for (std::uint32_t i = 0; i < size.events; ++i)
             events.enter(1000, 0, 0, 0, false, 0, {});
-        check(writer.append(0, events));
+        check(writer.append(static_cast<std::uint32_t>(chunk) % threads, events));
     }
 }
 
-void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size, std::uint16_t declared,
-                std::uint16_t written, std::uint32_t words_of_chunk) {
-    info = make_info(1, declared);
+/// The chunks of several threads take turns.
+struct Words {
+    std::uint16_t declared = 0;
+    std::uint16_t written = 0;
+    std::uint32_t of_chunk = 0;
+    std::uint32_t threads = 1;
+};
+
+void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size, const Words& shape) {
+    info = make_info(shape.threads, shape.declared);
+    for (std::uint32_t t = 0; t < shape.threads; ++t)
+        info.threads[t].tid += t;
     check(writer.describe(info));
-    const std::vector<std::uint64_t> words(written);
+    const std::vector<std::uint64_t> words(shape.written);
     trace::ChunkEncoder events;
     for (int chunk = 0; chunk < size.chunks; ++chunk) {
-        for (std::uint32_t i = 0; i < words_of_chunk / written && i < size.events / 2; ++i) {
+        for (std::uint32_t i = 0; i < shape.of_chunk / shape.written && i < size.events / 2; ++i) {
             events.enter(1000, 0, 0, 0, false, 0, words);
             events.leave(1001, 0, 0, false, {});
         }
-        check(writer.append(0, events));
+        check(writer.append(static_cast<std::uint32_t>(chunk) % shape.threads, events));
     }
 }
+
+struct NamedWords {
+    std::string_view name;
+    int chunks = 0;
+    Words words;
+};
+constexpr NamedWords kWords[] = {
+    {"many-words", 64, {60000, 60000, kMax, 1}},
+    {"wide-words", 16, {255, 255, kAccepted, 1}},
+    {"rejected", 64, {119, 120, kMax, 1}},
+    {"many-words-of-eight", 64, {60000, 60000, kMax, 8}},
+    {"wide-words-of-eight", 16, {255, 255, kAccepted, 8}},
+    {"rejected-of-eight", 64, {119, 120, kMax, 8}},
+};
 
 }  // namespace
 
@@ -115,13 +142,13 @@ int main(int count, char** arguments) {
     if (shape == "one-tid")
         one_tid(*writer, info, or_else(46));
     else if (shape == "open-calls")
-        open_calls(*writer, info, or_else(200));
-    else if (shape == "many-words")
-        many_words(*writer, info, or_else(64), 60000, 60000, kMax);
-    else if (shape == "wide-words")
-        many_words(*writer, info, or_else(16), 255, 255, kAccepted);
-    else if (shape == "rejected")
-        many_words(*writer, info, or_else(64), 119, 120, kMax);
+        open_calls(*writer, info, or_else(200), 1);
+    else if (shape == "open-calls-of-eight")
+        open_calls(*writer, info, or_else(200), 8);
+    else if (const auto* found = std::find_if(std::begin(kWords), std::end(kWords),
+                                              [&](const NamedWords& each) { return each.name == shape; });
+             found != std::end(kWords))
+        many_words(*writer, info, or_else(found->chunks), found->words);
     else
         return 2;
     check(writer->finish(info));
