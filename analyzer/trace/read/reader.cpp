@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -88,7 +89,9 @@ struct TraceReader::State {
     struct Thread {
         std::vector<Chunk> chunks;
         std::uint64_t events = 0;
-        bool innermost = false;  ///< format::kInnermost, in some chunk
+        bool innermost = false;       ///< format::kInnermost, in some chunk
+        std::vector<TimePart> times;  ///< by chunk, from first_tsc to last_tsc; empty: not read yet. Guarded
+                                      ///< by `lock`
     };
 
     struct OffCpuChunks {
@@ -96,7 +99,16 @@ struct TraceReader::State {
         std::uint64_t expected = 0;  ///< the next sequence number
     };
 
+    /// Where what is read goes.
+    struct EventSink {
+        const std::function<void(std::span<const Event>)>& events;
+        const std::function<void()>& gap;
+    };
+
     void add_chunks(const std::vector<ChunkPlace>& places);
+    Result<void> check_thread(std::uint32_t thread) const;
+    Result<void> read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
+                             const EventSink& sink, bool ahead, Turn& turn);
     void add_off_cpu_chunk(const ChunkPlace& place);
     void add_event_chunk(const ChunkPlace& place);
     void read_descriptions(const std::vector<ChunkPlace>& places);
@@ -106,6 +118,7 @@ struct TraceReader::State {
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
     std::uint64_t end_of(std::uint32_t thread) const;
+    std::vector<std::size_t> chunks_of_part(std::uint32_t thread, const TimePart& part);
     std::vector<OffCpu> read_off_cpu(std::uint32_t thread);
 
     FileInput file;
@@ -254,6 +267,25 @@ std::uint64_t TraceReader::State::end_of(std::uint32_t thread) const {
     return last;
 }
 
+/// The numbers of the thread's chunks that reach into `part`.
+std::vector<std::size_t> TraceReader::State::chunks_of_part(std::uint32_t thread, const TimePart& part) {
+    Thread& of = threads[thread];
+    const std::lock_guard guard(lock);
+    if (of.times.size() != of.chunks.size()) {
+        of.times.clear();
+        for (const Chunk& chunk : of.chunks) {
+            const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            // A chunk that is bad reaches nowhere.
+            of.times.push_back(format::is_sound(header) ? TimePart{header.first_tsc, header.last_tsc}
+                                                        : TimePart{UINT64_MAX, 0});
+        }
+    }
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < of.times.size(); ++i)
+        if (of.times[i].begin <= part.end && of.times[i].end >= part.begin) found.push_back(i);
+    return found;
+}
+
 std::vector<OffCpu> TraceReader::State::read_off_cpu(std::uint32_t thread) {
     std::vector<OffCpu> all;
     // 0 is no thread's tid, but that of threads whose description is lost.
@@ -270,6 +302,45 @@ std::vector<OffCpu> TraceReader::State::read_off_cpu(std::uint32_t thread) {
         if (!good || !decode_off_cpu(header, loader.payload(), all)) count_bad(chunk);
     }
     return within_life(std::move(all), begin, end);
+}
+
+Result<void> TraceReader::State::check_thread(std::uint32_t thread) const {
+    if (thread < threads.size()) return {};
+    return fail("{} has {} threads, and none with index {}", path, threads.size(), thread);
+}
+
+/// `numbers` rise.
+Result<void> TraceReader::State::read_chunks(std::uint32_t thread, std::span<const std::size_t> numbers,
+                                             const EventSink& sink, bool ahead, Turn& turn) {
+    if (numbers.empty()) return {};
+    std::vector<Chunk>& chunks = threads[thread].chunks;
+    DecodedChunks decoded{
+        {.count = numbers.size(),
+         .decode = [&](std::size_t i, ChunkLoader& loader,
+                       ChunkDecoder& decoder) { return decode(chunks[numbers[i]], loader, decoder); },
+         .swells = [&](std::size_t i) { return swells(file, chunks[numbers[i]].place); }},
+        turn,
+        ahead};
+    std::optional<OpenFrames> frames;
+    if (threads[thread].innermost) frames.emplace();
+    const auto forget = [&] {
+        sink.gap();
+        if (frames) frames.emplace();
+    };
+    for (const std::size_t number : numbers) {
+        Chunk& chunk = chunks[number];
+        if (chunk.gap_before) forget();
+        DecodedChunks::Chunk& next = decoded.next();
+        if (!next.good) return tl::unexpected(next.good.error());
+        if (*next.good) {
+            if (frames) frames->name_innermost(next.decoder.events());
+            sink.events(next.decoder.events());
+        } else {
+            count_bad(chunk);
+            forget();
+        }
+    }
+    return {};
 }
 
 TraceReader::TraceReader() = default;
@@ -330,9 +401,7 @@ std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
 }
 
 Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
-    if (thread >= state_->threads.size())
-        return fail("{} has {} threads, and none with index {}", state_->path, state_->threads.size(),
-                    thread);
+    if (auto there = state_->check_thread(thread); !there) return tl::unexpected{there.error()};
     try {
         return state_->read_off_cpu(thread);
     } catch (const std::bad_alloc&) {
@@ -343,38 +412,29 @@ Result<std::vector<OffCpu>> TraceReader::off_cpu(std::uint32_t thread) const {
 Result<void> TraceReader::read_thread(std::uint32_t thread,
                                       const std::function<void(std::span<const Event>)>& sink,
                                       const std::function<void()>& gap, bool ahead, Turn* turn) const {
-    if (thread >= state_->threads.size())
-        return fail("{} has {} threads, and none with index {}", state_->path, state_->threads.size(),
-                    thread);
-    if (state_->threads[thread].chunks.empty()) return {};
-    std::vector<State::Chunk>& chunks = state_->threads[thread].chunks;
+    if (auto there = state_->check_thread(thread); !there) return there;
+    std::vector<std::size_t> all(state_->threads[thread].chunks.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
     Turn own_turn;
-    DecodedChunks decoded{
-        {.count = chunks.size(),
-         .decode = [&](std::size_t i, ChunkLoader& loader,
-                       ChunkDecoder& decoder) { return state_->decode(chunks[i], loader, decoder); },
-         .swells = [&](std::size_t i) { return swells(state_->file, chunks[i].place); }},
-        turn != nullptr ? *turn : own_turn,
-        ahead};
-    std::optional<OpenFrames> frames;
-    if (state_->threads[thread].innermost) frames.emplace();
-    const auto forget = [&] {
-        gap();
-        if (frames) frames.emplace();
-    };
-    for (State::Chunk& chunk : chunks) {
-        if (chunk.gap_before) forget();
-        DecodedChunks::Chunk& next = decoded.next();
-        if (!next.good) return tl::unexpected(next.good.error());
-        if (*next.good) {
-            if (frames) frames->name_innermost(next.decoder.events());
-            sink(next.decoder.events());
-        } else {
-            state_->count_bad(chunk);
-            forget();
-        }
-    }
-    return {};
+    return state_->read_chunks(thread, all, {sink, gap}, ahead, turn != nullptr ? *turn : own_turn);
+}
+
+Result<void> TraceReader::read_part(std::uint32_t thread, const TimePart& part,
+                                    const std::function<void(std::span<const Event>)>& sink,
+                                    const std::function<void()>& gap) const {
+    if (auto there = state_->check_thread(thread); !there) return there;
+    const std::vector<std::size_t> chunks = state_->chunks_of_part(thread, part);
+    gap();
+    Turn turn;
+    return state_->read_chunks(thread, chunks, {sink, gap}, false, turn);
+}
+
+std::uint64_t TraceReader::events_of_part(std::uint32_t thread, const TimePart& part) const {
+    if (thread >= state_->threads.size()) return 0;
+    std::uint64_t events = 0;
+    for (const std::size_t chunk : state_->chunks_of_part(thread, part))
+        events += state_->threads[thread].chunks[chunk].place.events;
+    return events;
 }
 
 }  // namespace rdam::trace

@@ -25,6 +25,12 @@ struct Damage {
     std::uint64_t skipped_bytes = 0;   ///< between chunks, while scanning
 };
 
+/// Ticks: begin ≤ t ≤ end.
+struct TimePart {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+};
+
 class TraceReader {
   public:
     /// Opens and reads everything but the events. If a recorder still writes the file, waits for it (calls
@@ -60,6 +66,15 @@ class TraceReader {
     Result<void> read_thread(std::uint32_t thread, const std::function<void(std::span<const Event>)>& sink,
                              const std::function<void()>& gap, bool ahead = false,
                              Turn* turn = nullptr) const;
+
+    /// As read_thread(), but only the chunks of events that reach into `part`: calls that began before them
+    /// are not seen to begin. `gap` is also called before the first.
+    Result<void> read_part(std::uint32_t thread, const TimePart& part,
+                           const std::function<void(std::span<const Event>)>& sink,
+                           const std::function<void()>& gap) const;
+    /// The number of events in these chunks, according to their headers. Reads the headers of the thread's
+    /// chunks when it is first asked, and keeps 16 bytes for each.
+    std::uint64_t events_of_part(std::uint32_t thread, const TimePart& part) const;
 
     /// The times in which the thread was on no processor, as far as they lie in its life: sorted, not empty,
     /// not overlapping. One that was not seen to end lasts to the thread's end (where that is not known, to

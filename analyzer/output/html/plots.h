@@ -1,0 +1,38 @@
+// What the charts of a function's section are drawn from. All of it comes from the sample of its calls
+// (analyzer/samples): figures over it are estimates, and say so on the page.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/output/html/limits.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/trace/event.h"
+
+namespace rdam::output {
+
+/// A run's clock, for positions in the run.
+struct RunClock {
+    std::uint64_t begin = 0;  ///< ticks
+    double ns_per_tick = 1;
+
+    /// Nanoseconds since the run's start; 0 for what was before.
+    double since_begin(std::uint64_t tsc) const {
+        return tsc > begin ? static_cast<double>(tsc - begin) * ns_per_tick : 0;
+    }
+};
+
+/// From the first thread's start, or the first event.
+RunClock run_clock(const trace::TraceInfo& info, const score::Report& report);
+
+/// `{bins: [[begin_ns, min, median, p99], …], calls: [[begin_ns, duration_ns, lost_ns, thread], …]}`, how the
+/// durations move over the run. Bins without calls are left out.
+nlohmann::ordered_json drift_json(const score::Report& report, const score::FunctionRow& row,
+                                  const RunClock& clock, const PageLimits& limits);
+
+/// `[{name, explains, rdam_with_key, points: [[value, duration_ns], …]}]`, a plot for each parameter that
+/// explains something of the loss and has numbers for values.
+nlohmann::ordered_json parameters_json(const score::FunctionRow& row, const trace::FunctionInfo& function,
+                                       const PageLimits& limits);
+
+}  // namespace rdam::output

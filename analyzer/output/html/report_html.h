@@ -1,0 +1,46 @@
+// The page of `rdam report`: one file that a browser opens from disk, with no request to any network.
+//
+// What it holds is bounded whatever the trace's size (kMostBytes): rows, points, stacks and timelines are
+// chosen here, those that lost most, and the page says how many were left out. Text from the trace is
+// untrusted: it is made printable, and stands in the page as text or as JSON, never as markup.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/around/around.h"
+#include "analyzer/output/symbols.h"
+#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/report/report.h"
+#include "analyzer/trace/event.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::output {
+
+/// Of the whole page.
+inline constexpr std::size_t kMostBytes = 2'000'000;
+
+/// One recording. What it refers to must outlive the call.
+struct PageRun {
+    std::string file;
+    const score::Report& report;
+    const trace::TraceInfo& info;
+    Symbols& symbols;
+    std::span<const around::Surroundings> around;
+};
+
+struct PageInput {
+    std::vector<PageRun> runs;
+    std::span<const score::DiffRow> diff = {};  ///< of the first two runs; empty: they are not compared
+};
+
+/// Whether rdam was built with a chart library, without which there is no page.
+bool page_is_there();
+
+/// Errors: page_is_there() is false; the run has so many threads and names that no page of kMostBytes holds
+/// them.
+Result<std::string> report_html(const PageInput& input);
+
+}  // namespace rdam::output
