@@ -19,6 +19,8 @@
 #include "analyzer/calls/matcher.h"
 #include "analyzer/samples/call_sample.h"
 #include "analyzer/samples/time_windows.h"
+#include "analyzer/score/report/course.h"
+#include "analyzer/score/report/path_tree.h"
 #include "analyzer/score/report/recording_cost.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/event.h"
@@ -326,6 +328,10 @@ struct Report {
     double threshold = kWorthALook;             ///< what scores less has no hints
     samples::Windows windows = {};              ///< of the timelines
     std::vector<ThreadTimeline> timeline;       ///< by thread; only if a row has a sample
+    std::uint64_t begin =
+        0;                ///< ticks of the run's start, from which the times of what was asked about count
+    PathTree paths = {};  ///< if they were asked for
+    Course course = {};   ///< if it was asked for
 };
 
 /// `module:name`, or the name alone where no module is known.

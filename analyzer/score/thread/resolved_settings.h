@@ -35,12 +35,15 @@ struct ResolvedSettings {
     bool any_baseline = false;                   ///< keeps what another baseline needs
     bool patterns = false;
     std::size_t bars = 0;
-    std::size_t few_groups = 4096;    ///< of a thread: they fit into a cache
-    std::size_t batch_bytes = 0;      ///< of a thread that has more: CallBatch
-    double threshold = kWorthALook;   ///< what scores less gets no hints
-    std::size_t most_sampled = 0;     ///< calls of each function and thread that are kept for hints; 0: none
-    std::size_t most_in_windows = 0;  ///< calls of each thread that are kept for its timeline; 0: none
-    unsigned window_shift = 0;        ///< samples::Windows
+    std::size_t few_groups = 4096;     ///< of a thread: they fit into a cache
+    std::size_t batch_bytes = 0;       ///< of a thread that has more: CallBatch
+    double threshold = kWorthALook;    ///< what scores less gets no hints
+    std::size_t most_sampled = 0;      ///< calls of each function and thread that are kept for hints; 0: none
+    std::size_t most_in_windows = 0;   ///< calls of each thread that are kept for its timeline; 0: none
+    unsigned window_shift = 0;         ///< samples::Windows
+    std::size_t most_paths = 0;        ///< paths that each thread tells apart; 0: Report::paths is not wanted
+    std::size_t most_path_groups = 0;  ///< pairs of a path and a group that each thread tells apart
+    std::size_t most_course = 0;       ///< pairs of a bin and a group; 0: Report::course is not wanted
 
     /// Whether GroupTimes::keep_all_self_times() is called.
     bool all_self_times() const { return any_baseline || baseline.kind == Baseline::Kind::percentile; }

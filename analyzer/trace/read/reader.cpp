@@ -396,6 +396,10 @@ std::uint64_t TraceReader::events() const {
     return state_->events;
 }
 
+std::uint64_t TraceReader::end_of(std::uint32_t thread) const {
+    return state_->end_of(thread);
+}
+
 std::uint64_t TraceReader::events_of(std::uint32_t thread) const {
     return thread < state_->threads.size() ? state_->threads[thread].events : 0;
 }
