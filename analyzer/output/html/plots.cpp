@@ -25,9 +25,8 @@ std::vector<std::size_t> chosen_calls(const score::FunctionRow& row, std::size_t
     if (order.size() <= most) return order;
     constexpr std::size_t kPart = 4;
     const auto slowest = static_cast<std::ptrdiff_t>(most / kPart);
-    std::partial_sort(order.begin(), order.begin() + slowest, order.end(), [&](std::size_t a, std::size_t b) {
-        return calls[a].lost_ns > calls[b].lost_ns;
-    });
+    std::partial_sort(order.begin(), order.begin() + slowest, order.end(),
+                      [&](std::size_t a, std::size_t b) { return calls[a].lost_ns > calls[b].lost_ns; });
     std::vector<std::size_t> chosen(order.begin(), order.begin() + slowest);
     std::sort(order.begin() + slowest, order.end());
     const std::size_t rest = order.size() - chosen.size(), places = most - chosen.size();
@@ -85,9 +84,10 @@ std::optional<double> number(const trace::ParameterInfo& parameter, std::uint64_
         case ValueKind::boolean:
             return static_cast<double>((word << unused) >> unused);
         case ValueKind::floating: {
-            const double value = size == sizeof(float)
-                                     ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(word)))
-                                     : std::bit_cast<double>(word);
+            const double value =
+                size == sizeof(float)
+                    ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(word)))
+                    : std::bit_cast<double>(word);
             if (!std::isfinite(value)) return {};
             return value;
         }
@@ -99,7 +99,8 @@ std::optional<double> number(const trace::ParameterInfo& parameter, std::uint64_
 }  // namespace
 
 RunClock run_clock(const trace::TraceInfo& info, const score::Report& report) {
-    std::uint64_t begin = report.counts.first;
+    std::uint64_t begin = report.begin != 0 ? report.begin : report.counts.first;
+    if (report.begin != 0) return {.begin = begin, .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
     for (const trace::ThreadInfo& thread : info.threads)
         if (thread.start != 0) begin = std::min(begin, thread.start);
     return {.begin = begin, .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};

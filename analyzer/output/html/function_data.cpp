@@ -1,0 +1,167 @@
+#include "analyzer/output/html/function_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/wording/notes.h"
+#include "analyzer/score/report/ranking.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+const char* standing_name(score::Standing standing) {
+    switch (standing) {
+        case score::Standing::told:
+            return "told";
+        case score::Standing::by_design:
+            return "by_design";
+        case score::Standing::at_floor:
+            break;
+    }
+    return "at_floor";
+}
+
+Json frames_text(std::uint64_t address, Symbols& symbols) {
+    Json out = Json::array();
+    for (const StackFrame& frame : symbols.frames(address))
+        out.push_back(printable(frame_text(frame)));
+    return out;
+}
+
+Json bars_json(const score::FunctionRow& row) {
+    Json out = Json::array();
+    for (const score::Bar& bar : row.bars)
+        out.push_back({nanoseconds(bar.from_ns), nanoseconds(bar.to_ns), bar.calls});
+    return out;
+}
+
+Json thread_shares(const PageRun& run, const score::FunctionRow& row, const PageLimits& limits) {
+    Json out = Json::array();
+    for (const score::ThreadShare& part : row.threads) {
+        if (out.size() == 2 * limits.lines) break;
+        out.push_back({{"name", thread_name(run.report.threads[part.thread])},
+                       {"rdam", finite(part.rdam)},
+                       {"low", finite(part.rdam_low)},
+                       {"high", finite(part.rdam_high)},
+                       {"calls", part.occurrences},
+                       {"lost", nanoseconds(part.lost_ns)}});
+    }
+    return out;
+}
+
+Json stacks_text(const PageRun& run, const score::FunctionRow& row, const PageLimits& limits) {
+    Json out = Json::array();
+    constexpr std::size_t kMostFrames = 40;
+    for (const score::StackRow& stack : row.stacks) {
+        if (out.size() == limits.lines) break;
+        Json frames = Json::array();
+        for (const std::uint64_t address : stack.frames) {
+            for (auto& frame : frames_text(address, run.symbols))
+                frames.push_back(std::move(frame));
+            if (frames.size() >= kMostFrames) break;
+        }
+        out.push_back({{"samples", stack.samples},
+                       {"calls", std::round(finite(stack.calls))},
+                       {"frames", std::move(frames)}});
+    }
+    return out;
+}
+
+Json callers_text(const PageRun& run, const score::FunctionRow& row, const PageLimits& limits) {
+    Json out = Json::array();
+    for (const score::CallerRow& caller : row.callers) {
+        if (out.size() == limits.lines) break;
+        out.push_back({{"frames", frames_text(caller.address, run.symbols)},
+                       {"calls", caller.calls},
+                       {"lost", nanoseconds(caller.lost_ns)},
+                       {"share", finite(caller.share)}});
+    }
+    return out;
+}
+
+Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
+    Json out = Json::array();
+    constexpr std::size_t kLongestName = 400;
+    for (const score::SequenceRow& sequence : row.sequences) {
+        if (out.size() == limits.lines) break;
+        out.push_back({{"name", shortened(printable(sequence.name), kLongestName)},
+                       {"rdam", finite(sequence.rdam)},
+                       {"low", finite(sequence.rdam_low)},
+                       {"high", finite(sequence.rdam_high)},
+                       {"calls", sequence.occurrences},
+                       {"min", nanoseconds(sequence.min_ns)},
+                       {"median", nanoseconds(sequence.median_ns)},
+                       {"p99", nanoseconds(sequence.p99_ns)},
+                       {"lost", nanoseconds(sequence.lost_ns)}});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string thread_name(const score::ThreadRow& thread) {
+    return printable(thread.name.empty() ? fmt::format("{}", thread.tid)
+                                         : fmt::format("{} {}", thread.tid, thread.name));
+}
+
+Json row_json(const score::FunctionRow& row) {
+    Json out{{"rank", row.rank},
+             {"name", printable(score::qualified_name(row.module, row.name))},
+             {"standing", standing_name(score::standing(row))},
+             {"why", printable(row.by_design)},
+             {"mark", score_mark(row)},
+             {"rdam", finite(row.rdam)},
+             {"low", finite(row.rdam_low)},
+             {"high", finite(row.rdam_high)},
+             {"floor", finite(row.floor)},
+             {"calls", row.occurrences},
+             {"lost", nanoseconds(row.lost_ns)},
+             {"threads", row.threads.size()}};
+    if (row.outermost > 0)
+        out.update({{"min", nanoseconds(row.min_ns)},
+                    {"median", nanoseconds(row.median_ns)},
+                    {"p99", nanoseconds(row.p99_ns)},
+                    {"max", nanoseconds(row.max_ns)}});
+    if (row.few_windows) out["unknown"] = true;
+    if (row.estimates_occurrences()) out["estimated"] = true;
+    return out;
+}
+
+std::vector<std::string> hint_sentences(const score::FunctionRow& row) {
+    std::vector<std::string> all;
+    for (const score::Hint& hint : row.hints)
+        all.push_back(printable(hint.text));
+    if (row.maybe_recorder) all.push_back(maybe_recorder_advice());
+    if (score::at_floor(row)) all.push_back(floor_advice(row));
+    if (row.few_occurrences || row.open_ns > 0) all.push_back(printable(lower_bound_advice(row)));
+    if (row.minimum_alone) all.push_back(minimum_alone_advice());
+    if (row.sampled) all.push_back(sampled_advice());
+    return all;
+}
+
+Json details_json(const PageRun& run, const score::FunctionRow& row, const RunClock& clock,
+                  const PageLimits& limits) {
+    Json out{{"source", printable(row.source)},
+             {"hints", hint_sentences(row)},
+             {"bars", bars_json(row)},
+             {"by_thread", thread_shares(run, row, limits)},
+             {"parameters", parameters_json(row, run.info.functions[row.function], limits)},
+             {"callers", callers_text(run, row, limits)},
+             {"stacks", stacks_text(run, row, limits)},
+             {"sequences", sequences_text(row, limits)},
+             {"sequences_in_all", row.scored_sequences + row.single_sequences}};
+    if (!row.sample.calls.empty()) out["drift"] = drift_json(run.report, row, clock, limits);
+    add_processors(run.report.process, row, out);
+    if (row.off_share)
+        out["off"] = {{"blocked", finite(row.off_share->blocked)},
+                      {"preempted", finite(row.off_share->preempted)}};
+    return out;
+}
+
+}  // namespace rdam::output

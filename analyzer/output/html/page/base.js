@@ -1,0 +1,125 @@
+/** An element: h('td', {class: 'n', text: '1'}, child, …). Text is text, never markup. */
+function h(tag, given = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key === 'text') node.textContent = value;
+    else if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value === true ? '' : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** Three significant digits and a unit. */
+function timeText(ns) {
+  if (ns === undefined || ns === null || !Number.isFinite(ns)) return '-';
+  const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+  const [size, unit] = units.find(([each]) => Math.abs(ns) >= each) || [1, 'ns'];
+  const value = ns / size;
+  if (value === 0) return '0';
+  return `${value >= 999.5 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
+}
+const countText = (count) => Math.round(count).toLocaleString('en-US');
+const percentText = (share) => `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`;
+const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + row.rdam.toFixed(3));
+const intervalText = (row) => (row.unknown ? '-' : `${row.low.toFixed(3)}–${row.high.toFixed(3)}`);
+
+/** Okabe and Ito's colours, which colour-blind readers can tell apart. */
+const CATEGORIES = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#f0e442', '#0072b2', '#d55e00', '#999999'];
+function colourOf(text) {
+  let hash = 2166136261;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
+  return CATEGORIES[(hash >>> 0) % CATEGORIES.length];
+}
+/** Black or white, whichever is legible on `colour` (#rrggbb). */
+function inkOn(colour) {
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? '#000000' : '#ffffff';
+}
+
+/** The colours of cividis, dark to bright: steps that are told apart without hue. */
+const CIVIDIS = [[0, 32, 76], [33, 62, 110], [77, 93, 109], [116, 122, 116], [158, 155, 112], [206, 192, 91], [255, 233, 69]];
+function heatColour(share, dark) {
+  const at = (dark ? share : 1 - share) * (CIVIDIS.length - 1);
+  const low = Math.min(Math.floor(at), CIVIDIS.length - 2);
+  const mix = CIVIDIS[low].map((from, i) => Math.round(from + (CIVIDIS[low + 1][i] - from) * (at - low)));
+  return `rgb(${mix.join(',')})`;
+}
+
+const isDark = () => document.documentElement.dataset.theme === 'dark';
+const styleOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** What has to be drawn again when theme or width change; those whose canvas is gone are forgotten. */
+const drawings = new Set();
+function redrawAll() {
+  for (const each of drawings) {
+    if (!each.canvas.isConnected) drawings.delete(each);
+    else each.draw();
+  }
+}
+
+/** A canvas of our own: `draw(context, width, height)` in CSS pixels, as sharp as the screen is. */
+function ownCanvas(label, height, draw) {
+  const canvas = h('canvas', {class: 'own', tabindex: '0', role: 'img', 'aria-label': label});
+  canvas.style.height = `${height}px`;
+  const paint = () => {
+    const width = canvas.clientWidth;
+    if (width === 0) return;
+    const scale = window.devicePixelRatio || 1;
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(canvas.clientHeight * scale);
+    const context = canvas.getContext('2d');
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.clearRect(0, 0, width, canvas.clientHeight);
+    context.font = '12px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    draw(context, width, canvas.clientHeight);
+  };
+  drawings.add({canvas, draw: paint});
+  requestAnimationFrame(paint);
+  return {canvas, paint};
+}
+
+const tip = h('div', {class: 'tip', role: 'status', hidden: true});
+function showTip(event, text) {
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
+  const right = event.clientX + tip.offsetWidth + 20 > window.innerWidth;
+  tip.style.left = `${Math.max(4, right ? event.clientX - tip.offsetWidth - 10 : event.clientX + 12)}px`;
+  tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 4))}px`;
+}
+/** `say(x, y)` is the text for a place on the canvas; null: none. */
+function withTip(canvas, say) {
+  canvas.addEventListener('mousemove', (event) => showTip(event, say(event.offsetX, event.offsetY)));
+  canvas.addEventListener('mouseleave', (event) => showTip(event, null));
+}
+
+/** `text` as it fits into `width` pixels, or nothing. */
+function fitted(context, text, width) {
+  if (width < 20) return '';
+  if (context.measureText(text).width <= width) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low < 2 ? '' : `${text.slice(0, low)}…`;
+}
+
+/** A table with a heading for each column: {title, n: it holds numbers}. Cells are texts or nodes. */
+function tableOf(columns, rows) {
+  const head = h('tr', {}, ...columns.map((each) => h('th', {class: each.n ? 'n' : null, scope: 'col', text: each.title})));
+  const body = rows.map((cells) => h('tr', {}, ...cells.map((cell, i) => {
+    const given = {class: columns[i].n ? 'n' : null};
+    return cell instanceof Node ? h('td', given, cell) : h('td', {...given, text: cell});
+  })));
+  return h('div', {class: 'scroll', tabindex: '0'}, h('table', {}, h('thead', {}, head), h('tbody', {}, ...body)));
+}
+
+function figure(title, help, ...children) {
+  return h('figure', {}, h('figcaption', {text: title}), help ? h('p', {class: 'faint', text: help}) : null, ...children);
+}

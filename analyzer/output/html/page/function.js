@@ -1,0 +1,56 @@
+function stackList(stacks) {
+  return h('div', {}, ...stacks.map((stack) => h('details', {open: stacks.length === 1}, h('summary', {text: `${countText(stack.calls)} calls, ${countText(stack.samples)} samples: ${stack.frames[0] || ''}`}),
+    h('ol', {class: 'stack'}, ...stack.frames.map((frame) => h('li', {text: frame}))))));
+}
+
+function sequencesTable(details) {
+  const rows = details.sequences.map((each) => [scoreText(each), intervalText(each), each.name, countText(each.calls), timeText(each.min), timeText(each.median),
+    timeText(each.p99), timeText(each.lost)]);
+  return tableOf([{title: 'score', n: true}, {title: '95 %', n: true}, {title: 'sequence'}, {title: 'calls', n: true}, {title: 'min', n: true},
+    {title: 'median', n: true}, {title: 'p99', n: true}, {title: 'lost', n: true}], rows);
+}
+
+/** Processors, and their nodes if there are several. */
+function placeCharts(details) {
+  const processors = details.processors || [];
+  if (processors.length < 2) return [];
+  const out = [lossChart('By processor', 'Where the calls began; estimated from the sample.', processors.map((each) => [`processor ${each.processor}`, each.lost_ns]))];
+  const nodes = new Map();
+  for (const each of processors) if (each.node !== undefined) nodes.set(each.node, (nodes.get(each.node) || 0) + each.lost_ns);
+  if (nodes.size > 1) out.push(lossChart('By NUMA node', 'Estimated from the sample.', [...nodes].map(([node, lost]) => [`node ${node}`, lost])));
+  return out;
+}
+
+function functionCharts(run, row) {
+  const {details} = row;
+  const charted = [];
+  if (details.bars.length > 0) charted.push(durationsChart(row, details.bars));
+  if (details.drift) charted.push(driftChart(details.drift, run.duration));
+  if (details.by_thread.length > 1) charted.push(lossChart('By thread', null, details.by_thread.map((each) => [each.name, each.lost])));
+  charted.push(...placeCharts(details), ...details.parameters.map(parameterChart));
+  if (details.off) {
+    const {blocked, preempted} = details.off;
+    const running = Math.max(0, 1 - blocked - preempted);
+    charted.push(figure('On and off the processor', `Of the lost time, ${percentText(blocked)} passed while the thread waited, ${percentText(preempted)} while other threads had its processor, and ${percentText(running)} on a processor.`));
+  }
+  return charted;
+}
+
+/** The page of a function; null: it has none. */
+function functionPage(run, number, rank) {
+  const row = run.functions.find((each) => each.rank === rank);
+  if (!row || !row.details) return null;
+  const {details} = row;
+  const sections = [h('p', {}, h('a', {href: `#run-${number}`, text: '← all functions'})), h('h2', {text: row.name, tabindex: '-1'})];
+  if (details.source) sections.push(h('p', {class: 'faint', text: details.source}));
+  sections.push(h('p', {text: `Score ${scoreText(row)} (95 % interval ${intervalText(row)}): ${countText(row.calls)} calls lost ${timeText(row.lost)}; fastest ${timeText(row.min)}, median ${timeText(row.median)}, p99 ${timeText(row.p99)}, longest ${timeText(row.max)}.`}), scoreBar(row));
+  if (details.hints.length > 0) sections.push(h('h3', {text: 'What may explain it'}), h('ul', {}, ...details.hints.map((text) => h('li', {text}))));
+  sections.push(h('div', {class: 'grid'}, ...functionCharts(run, row)));
+  if (details.callers.length > 0) sections.push(h('h3', {text: 'Callers'}), tableOf([{title: 'called from'}, {title: 'calls', n: true}, {title: 'lost', n: true}, {title: 'share', n: true}],
+    details.callers.map((each) => [each.frames.join(' ← '), countText(each.calls), timeText(each.lost), percentText(each.share)])));
+  if (details.stacks.length > 0) sections.push(h('h3', {text: 'Call stacks'}), stackList(details.stacks));
+  if (details.by_thread.length > 0) sections.push(h('h3', {text: 'Threads'}), tableOf([{title: 'thread'}, {title: 'score', n: true}, {title: '95 %', n: true}, {title: 'calls', n: true}, {title: 'lost', n: true}],
+    details.by_thread.map((each) => [each.name, each.rdam.toFixed(3), `${each.low.toFixed(3)}–${each.high.toFixed(3)}`, countText(each.calls), timeText(each.lost)])));
+  if (details.sequences.length > 0) sections.push(h('h3', {text: `Sequences (${details.sequences.length} of ${countText(details.sequences_in_all)})`}), sequencesTable(details));
+  return h('article', {}, ...sections);
+}

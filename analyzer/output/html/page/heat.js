@@ -1,0 +1,93 @@
+/** Lost time by row and bin, of all functions or of the one at place `wanted`. */
+function heatMatrix(heat, wanted) {
+  const matrix = new Float64Array(heat.rows.length * heat.bins);
+  for (const [row, bin, place, lost] of heat.cells) {
+    if (wanted === null || place === wanted) matrix[row * heat.bins + bin] += lost;
+  }
+  return matrix;
+}
+
+function heatSection(run) {
+  const {heat} = run;
+  const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
+  const gutter = 130;
+  const axisHeight = 22;
+  let matrix = heatMatrix(heat, null);
+  let most = Math.max(...matrix);
+  const focus = {row: 0, bin: 0, on: false};
+  const width = (canvas) => canvas.clientWidth - gutter;
+  const {canvas, paint} = ownCanvas('Heat map of lost time by thread and time', heat.rows.length * rowHeight + axisHeight, (context, wide) => {
+    const cell = (wide - gutter) / heat.bins;
+    const dark = isDark();
+    heat.rows.forEach((name, row) => {
+      if (rowHeight >= 11 || row % Math.ceil(11 / rowHeight) === 0) {
+        context.fillStyle = styleOf('--ink');
+        context.fillText(fitted(context, name, gutter - 8), 0, row * rowHeight + rowHeight / 2);
+      }
+      context.fillStyle = styleOf('--panel');
+      context.fillRect(gutter, row * rowHeight, wide - gutter, rowHeight - 1);
+      for (let bin = 0; bin < heat.bins; bin += 1) {
+        const lost = matrix[row * heat.bins + bin];
+        if (!(lost > 0)) continue;
+        context.fillStyle = heatColour(Math.sqrt(lost / most), dark);
+        context.fillRect(gutter + bin * cell, row * rowHeight, cell + 0.4, rowHeight - 1);
+      }
+    });
+    if (focus.on) {
+      context.strokeStyle = styleOf('--mark');
+      context.lineWidth = 2;
+      context.strokeRect(gutter + focus.bin * cell - 1, focus.row * rowHeight - 1, cell + 2, rowHeight + 1);
+    }
+    context.fillStyle = styleOf('--faint');
+    for (let i = 0; i <= 4; i += 1) {
+      context.textAlign = ['left', 'center', 'center', 'center', 'right'][i];
+      context.fillText(timeText(heat.begin + heat.bin * heat.bins * i / 4), gutter + (wide - gutter) * i / 4, heat.rows.length * rowHeight + axisHeight / 2);
+    }
+    context.textAlign = 'left';
+  });
+  const told = h('p', {class: 'faint', 'aria-live': 'polite'});
+  const say = (row, bin) => `${heat.rows[row]}, ${timeText(heat.begin + bin * heat.bin)} to ${timeText(heat.begin + (bin + 1) * heat.bin)}: ` +
+    `lost ${timeText(matrix[row * heat.bins + bin])}, ${percentText(matrix[row * heat.bins + bin] / heat.bin)} of that time`;
+  withTip(canvas, (x, y) => {
+    const row = Math.floor(y / rowHeight);
+    const bin = Math.floor((x - gutter) / width(canvas) * heat.bins);
+    return row < heat.rows.length && bin >= 0 && bin < heat.bins ? say(row, bin) : null;
+  });
+  canvas.addEventListener('keydown', (event) => {
+    const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    focus.row = Math.max(0, Math.min(heat.rows.length - 1, focus.row + (focus.on ? step[0] : 0)));
+    focus.bin = Math.max(0, Math.min(heat.bins - 1, focus.bin + (focus.on ? step[1] : 0)));
+    focus.on = true;
+    told.textContent = say(focus.row, focus.bin);
+    paint();
+  });
+  canvas.addEventListener('blur', () => { focus.on = false; paint(); });
+  const places = [...new Set(heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
+  const choice = h('select', {'aria-label': 'Function', onchange: () => {
+    matrix = heatMatrix(heat, choice.value === '' ? null : Number(choice.value));
+    most = Math.max(...matrix);
+    describe();
+    paint();
+  }}, h('option', {value: '', text: 'all functions'}), ...places.map((place) => h('option', {value: String(place), text: run.functions[place].name})));
+  const scale = h('span', {text: ''});
+  const legendBox = ownCanvas('', 11, (context, wide, tall) => {
+    for (let x = 0; x < wide; x += 1) {
+      context.fillStyle = heatColour(Math.sqrt(x / wide), isDark());
+      context.fillRect(x, 0, 1.2, tall);
+    }
+  });
+  legendBox.canvas.removeAttribute('tabindex');
+  legendBox.canvas.setAttribute('aria-hidden', 'true');
+  function describe() {
+    scale.textContent = most > 0 ? `${timeText(most)} in ${timeText(heat.bin)}` : 'nothing was lost';
+    const sums = heat.rows.map((name, row) => [name, matrix.slice(row * heat.bins, (row + 1) * heat.bins).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
+    canvas.setAttribute('aria-label', `Heat map of lost time by thread and time. Most: ${sums.slice(0, 3).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`);
+  }
+  describe();
+  return h('section', {id: 'heat'}, h('h2', {text: 'When it was lost'}),
+    h('p', {text: 'Lost time by thread (rows) and time in the run. A column is a phase in which all threads lose; a row is a thread that loses more than the others. A call inside another one counts in both.'}),
+    h('div', {class: 'tools'}, h('label', {}, 'Function ', choice), h('span', {class: 'legend'}, '0', legendBox.canvas, scale)),
+    canvas, told, heat.approximate > 0 ? h('p', {class: 'faint', text: 'Part of the loss is divided among the times by the time spent: there were more sequences than could be kept apart.'}) : null);
+}

@@ -1,0 +1,73 @@
+function header(run) {
+  return h('header', {}, h('h1', {text: run.title}),
+    h('dl', {}, ...run.facts.flatMap(([name, value]) => [h('dt', {text: name}), h('dd', {text: value})])),
+    run.notes.length > 0 ? h('ul', {class: 'notes'}, ...run.notes.map((text) => h('li', {text}))) : null);
+}
+
+function runPage(run, number) {
+  return h('div', {}, header(run), ranking(run, number), run.heat ? heatSection(run) : null, run.icicle ? icicleSection(run.icicle) : null,
+    run.timelines.length > 0 ? timelinesSection(run, number) : null);
+}
+
+/** #diff, #run-N, #run-N-function-RANK; anything else: the first page. */
+function place(data) {
+  const match = /^#run-(\d+)(?:-function-(\d+))?$/.exec(window.location.hash);
+  if (match && data.runs[Number(match[1])]) return {run: Number(match[1]), rank: match[2] === undefined ? null : Number(match[2])};
+  return data.diff ? {run: null, rank: null} : {run: 0, rank: null};
+}
+
+function themeButton() {
+  const button = h('button', {type: 'button', id: 'theme'});
+  const name = () => { button.textContent = isDark() ? 'light' : 'dark'; button.setAttribute('aria-label', `Use ${button.textContent} colours`); };
+  button.addEventListener('click', () => {
+    setTheme(isDark() ? 'light' : 'dark');
+    name();
+    render();
+  });
+  name();
+  return button;
+}
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+}
+
+let page = null;
+function navigation(data, at) {
+  const links = data.runs.map((run, i) => h('a', {href: `#run-${i}`, 'aria-current': at.run === i ? 'page' : null, text: data.runs.length > 1 ? `${i + 1}: ${run.title}` : run.title}));
+  if (data.diff) links.unshift(h('a', {href: '#diff', 'aria-current': at.run === null ? 'page' : null, text: 'difference'}));
+  return h('div', {class: 'top'}, h('nav', {'aria-label': 'Recordings'}, ...links), themeButton());
+}
+
+function render() {
+  const {data, app} = page;
+  const at = place(data);
+  dropCharts();
+  drawings.clear();
+  tip.hidden = true;
+  const about = at.rank === null ? null : functionPage(data.runs[at.run], at.run, at.rank);
+  const content = about || (at.run === null ? diffSection(data) : runPage(data.runs[at.run], at.run));
+  app.replaceChildren(navigation(data, at), content);
+  return about;
+}
+
+function start() {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  page = {data, app: document.getElementById('app')};
+  setTheme(window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  document.getElementById('static').hidden = true;
+  document.body.append(tip);
+  window.addEventListener('hashchange', () => {
+    const about = render();
+    window.scrollTo(0, 0);
+    if (about) about.querySelector('h2').focus();
+  });
+  let waiting = 0;
+  window.addEventListener('resize', () => { window.cancelAnimationFrame(waiting); waiting = window.requestAnimationFrame(redrawAll); });
+  render();
+}
+
+if (typeof Chart === 'undefined' || !window.requestAnimationFrame || !Element.prototype.replaceChildren) {
+  document.getElementById('old').hidden = false;
+} else {
+  start();
+}

@@ -1,0 +1,87 @@
+const RANKING_COLUMNS = [
+  {title: 'rank', key: 'rank', n: true}, {title: 'score', key: 'rdam', n: true}, {title: '', key: null}, {title: '95 %', key: 'low', n: true},
+  {title: 'function', key: 'name'}, {title: 'calls', key: 'calls', n: true}, {title: 'min', key: 'min', n: true},
+  {title: 'median', key: 'median', n: true}, {title: 'p99', key: 'p99', n: true}, {title: 'lost', key: 'lost', n: true},
+];
+const STANDINGS = {
+  by_design: 'These wait for what is to come, by design: the score says how long, and nothing is wrong with that.',
+  at_floor: 'Constant work would score as much as these.',
+};
+
+/** The score as a bar from 0 to 1, with its interval as a line. */
+function scoreBar(row) {
+  if (row.unknown) return h('span', {text: ''});
+  const filled = h('i');
+  filled.style.width = `${100 * row.rdam}%`;
+  const line = h('b');
+  line.style.left = `${100 * row.low}%`;
+  line.style.width = `${Math.max(100 * (row.high - row.low), 0.5)}%`;
+  return h('span', {class: 'score', role: 'img', 'aria-label': `score ${scoreText(row)}, 95 % interval ${intervalText(row)}`}, filled, line);
+}
+
+function rankingRow(row, open) {
+  const cells = [
+    h('td', {class: 'n', text: row.rank}), h('td', {class: 'n', text: scoreText(row)}), h('td', {}, scoreBar(row)),
+    h('td', {class: 'n', text: intervalText(row)}),
+    h('td', {class: 'name'}, row.details ? h('a', {href: open, text: row.name}) : h('span', {text: row.name}),
+      row.why ? h('span', {class: 'faint', text: `, ${row.why}`}) : null),
+    h('td', {class: 'n', text: (row.estimated ? '~' : '') + countText(row.calls)}),
+    ...['min', 'median', 'p99'].map((key) => h('td', {class: 'n', text: timeText(row[key])})),
+    h('td', {class: 'n', text: row.unknown ? '-' : timeText(row.lost)}),
+  ];
+  const given = row.details ? {class: 'link', onclick: () => { window.location.hash = open; }} : {};
+  return h('tr', given, ...cells);
+}
+
+/** By the column, those without a value last; the ranking itself keeps its three parts. */
+function sortedRows(rows, key, down) {
+  const value = (row) => (row.unknown && key !== 'name' && key !== 'rank' ? undefined : row[key]);
+  return [...rows].sort((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+    const order = typeof x === 'string' ? x.localeCompare(y) : x - y;
+    return (down ? -order : order) || a.rank - b.rank;
+  });
+}
+
+function ranking(run, number) {
+  const state = {key: 'rank', down: false, find: ''};
+  const body = h('tbody');
+  const said = h('p', {class: 'faint', 'aria-live': 'polite'});
+  const heads = RANKING_COLUMNS.map((column) => h('th', {class: column.n ? 'n' : null, scope: 'col'},
+    column.key ? h('button', {text: column.title, type: 'button', onclick: () => {
+      state.down = state.key === column.key ? !state.down : column.n === true && column.key !== 'rank';
+      state.key = column.key;
+      fill();
+    }}) : null));
+  function fill() {
+    const wanted = state.find.toLowerCase();
+    const rows = sortedRows(run.functions.filter((row) => row.name.toLowerCase().includes(wanted)), state.key, state.down);
+    const shown = [];
+    let part = 'told';
+    rows.forEach((row) => {
+      if (state.key === 'rank' && !state.down && row.standing !== part) {
+        part = row.standing;
+        shown.push(h('tr', {class: 'apart'}, h('td', {colspan: RANKING_COLUMNS.length, text: STANDINGS[part] || ''})));
+      }
+      shown.push(rankingRow(row, `#run-${number}-function-${row.rank}`));
+    });
+    body.replaceChildren(...shown);
+    heads.forEach((head, i) => {
+      const column = RANKING_COLUMNS[i];
+      if (column.key === state.key) head.setAttribute('aria-sort', state.down ? 'descending' : 'ascending');
+      else head.removeAttribute('aria-sort');
+    });
+    said.textContent = rows.length === run.functions.length ? '' : `${rows.length} of ${run.functions.length} functions`;
+  }
+  fill();
+  const search = h('input', {type: 'search', placeholder: 'Search functions', 'aria-label': 'Search functions', oninput: () => {
+    state.find = search.value;
+    fill();
+  }});
+  return h('section', {}, h('h2', {text: 'Functions'}),
+    h('p', {text: 'score: the share of a thread’s life that was lost compared with the function’s own fastest execution; the line on the bar is its 95 % interval.'}),
+    h('div', {class: 'tools'}, search, said),
+    h('div', {class: 'scroll', tabindex: '0'}, h('table', {class: 'ranking'}, h('thead', {}, h('tr', {}, ...heads)), body)),
+    run.left_out > 0 ? h('p', {class: 'faint', text: `${countText(run.left_out)} more functions are not on this page.`}) : null);
+}

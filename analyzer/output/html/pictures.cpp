@@ -1,0 +1,244 @@
+#include "analyzer/output/html/pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/output/html/function_data.h"
+#include "analyzer/output/json/json_parts.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+/// Names that are used often, by number.
+class Names {
+  public:
+    std::size_t of(const std::string& name) {
+        const auto [place, is_new] = numbers_.emplace(name, numbers_.size());
+        if (is_new) list_.push_back(name);
+        return place->second;
+    }
+    Json take() { return std::move(list_); }
+
+  private:
+    std::unordered_map<std::string, std::size_t> numbers_;
+    Json list_ = Json::array();
+};
+
+std::string function_name(const PageRun& run, std::uint32_t function) {
+    const trace::FunctionInfo& info = run.info.functions[function];
+    return printable(score::qualified_name(info.module, info.name));
+}
+
+/// By index into Report::threads: its row; those that lost most have one of their own.
+std::vector<std::size_t> rows_of_threads(const score::Report& report, std::size_t most) {
+    std::vector<double> lost(report.threads.size());
+    for (const score::CourseCell& cell : report.course.cells)
+        lost[cell.thread] += cell.lost_ns;
+    std::vector<std::size_t> order(lost.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return lost[a] > lost[b]; });
+    const bool all = order.size() <= most;
+    std::vector<std::size_t> chosen(order.begin(),
+                                    order.begin() + static_cast<std::ptrdiff_t>(all ? order.size() : most));
+    // As the run shows them: in the order of the trace.
+    std::ranges::sort(chosen);
+    std::vector<std::size_t> rows(lost.size(), chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+        rows[chosen[i]] = i;
+    return rows;
+}
+
+}  // namespace
+
+Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const PageLimits& limits) {
+    const score::Report& report = run.report;
+    const score::Course& course = report.course;
+    if (!(course.bin_ns > 0)) return nullptr;
+    std::vector<std::int64_t> places(run.info.functions.size(), -1);
+    // Of functions beyond, only their sum is shown.
+    for (std::size_t i = 0; i < std::min(shown.size(), limits.detailed); ++i)
+        places[shown[i]] = static_cast<std::int64_t>(i);
+    const std::vector<std::size_t> rows = rows_of_threads(report, limits.threads);
+    std::map<std::tuple<std::size_t, std::uint32_t, std::int64_t>, double> cells;
+    for (const score::CourseCell& cell : course.cells)
+        if (cell.lost_ns > 0) cells[{rows[cell.thread], cell.bin, places[cell.function]}] += cell.lost_ns;
+    Json names = Json::array();
+    const std::size_t with_row = std::min(report.threads.size(), limits.threads);
+    for (std::size_t t = 0; t < rows.size(); ++t)
+        if (rows[t] < with_row) names.push_back(thread_name(report.threads[t]));
+    if (report.threads.size() > with_row)
+        names.push_back(fmt::format("{} other threads", report.threads.size() - with_row));
+    Json list = Json::array();
+    for (const auto& [key, lost] : cells)
+        list.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::round(finite(lost))});
+    return {{"begin", nanoseconds(course.begin_ns)},
+            {"bin", nanoseconds(course.bin_ns)},
+            {"bins", score::Course::kBins},
+            {"rows", std::move(names)},
+            {"cells", std::move(list)},
+            {"approximate", course.approximate}};
+}
+
+namespace {
+
+/// A tree of fewer nodes: the largest stay, with their ancestors.
+class SmallTree {
+  public:
+    SmallTree(const std::vector<score::PathNode>& nodes, std::size_t most)
+        : nodes_(nodes), kept_(nodes.size()) {
+        std::vector<double> lost(nodes.size()), time(nodes.size());
+        double all_lost = 0, all_time = 0;
+        for (std::size_t i = nodes.size(); i-- > 0;) {
+            lost[i] += nodes[i].lost_self_ns;
+            time[i] += nodes[i].self_ns;
+            all_lost += nodes[i].lost_self_ns;
+            all_time += nodes[i].self_ns;
+            if (i > 0) {
+                lost[nodes[i].parent] += lost[i];
+                time[nodes[i].parent] += time[i];
+            }
+        }
+        const auto size = [&](std::size_t i) {
+            return std::max(all_lost > 0 ? lost[i] / all_lost : 0, all_time > 0 ? time[i] / all_time : 0);
+        };
+        std::vector<std::size_t> order(nodes.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        // A subtree is never larger than the one around it, and comes after it.
+        std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+        for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
+            for (std::size_t at = order[i]; !kept_[at]; at = nodes_[at].parent) {
+                kept_[at] = true;
+                if (at == 0) break;
+            }
+    }
+
+    /// `use(node, place of its parent, what is its own)`, parents first; of those that are not kept, one for
+    /// each parent that is, and null for a node.
+    template <class Use>
+    void for_each(const Use& use) const {
+        std::vector<std::size_t> places(nodes_.size());
+        std::map<std::size_t, score::PathNode> rests;  // by place of the parent
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            const std::size_t parent = places[nodes_[i].parent];
+            if (kept_[i]) {
+                use(&nodes_[i], parent, nodes_[i]);
+                places[i] = next++;
+                continue;
+            }
+            places[i] = parent;
+            score::PathNode& rest = rests[parent];
+            rest.calls += nodes_[i].calls;
+            rest.self_ns += nodes_[i].self_ns;
+            rest.lost_self_ns += nodes_[i].lost_self_ns;
+        }
+        for (const auto& [parent, rest] : rests)
+            use(nullptr, parent, rest);
+    }
+
+  private:
+    const std::vector<score::PathNode>& nodes_;
+    std::vector<bool> kept_;
+};
+
+}  // namespace
+
+Json icicle_json(const PageRun& run, const PageLimits& limits) {
+    const score::PathTree& paths = run.report.paths;
+    if (paths.nodes.size() < 2) return nullptr;
+    Names names;
+    Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
+         calls = Json::array();
+    SmallTree{paths.nodes, limits.paths}.for_each(
+        [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
+            const std::string text = node == nullptr                            ? "(smaller ones)"
+                                     : node->function == score::PathNode::kRoot ? "all threads"
+                                     : node->function == score::PathNode::kElsewhere
+                                         ? "(other paths)"
+                                         : function_name(run, node->function);
+            parent.push_back(above);
+            name.push_back(names.of(text));
+            lost.push_back(std::round(finite(own.lost_self_ns)));
+            time.push_back(std::round(finite(own.self_ns)));
+            calls.push_back(std::round(finite(own.calls)));
+        });
+    return {{"names", names.take()},      {"parent", std::move(parent)},     {"name", std::move(name)},
+            {"lost", std::move(lost)},    {"time", std::move(time)},         {"calls", std::move(calls)},
+            {"left_out", paths.left_out}, {"approximate", paths.approximate}};
+}
+
+namespace {
+
+constexpr unsigned kMarked = 1, kOpen = 2;
+
+Json lane_json(const PageRun& run, const around::Surroundings& window, const around::Lane& lane,
+               std::size_t most, Names& names) {
+    const double ns = run_clock(run.info, run.report).ns_per_tick;
+    const auto since = [&](std::uint64_t tsc) {
+        const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
+        return std::round(static_cast<double>(inside - window.begin) * ns);
+    };
+    // The long ones, if there is no room for all.
+    std::vector<const around::Slice*> chosen;
+    for (const around::Slice& slice : lane.slices)
+        chosen.push_back(&slice);
+    if (chosen.size() > most) {
+        std::ranges::stable_sort(chosen, [](const around::Slice* a, const around::Slice* b) {
+            return std::tuple{b->marked, b->end - b->begin} < std::tuple{a->marked, a->end - a->begin};
+        });
+        chosen.resize(most);
+    }
+    Json slices = Json::array(), off = Json::array();
+    for (const around::Slice* slice : chosen)
+        slices.push_back({since(slice->begin), since(slice->end),
+                          names.of(function_name(run, slice->function)), slice->depth, slice->calls,
+                          (slice->marked ? kMarked : 0) | (slice->open ? kOpen : 0)});
+    for (const trace::OffCpu& each : lane.off)
+        if (off.size() < most) off.push_back({since(each.out), since(each.in), each.preempted ? 1 : 0});
+    return {{"thread", thread_name(run.report.threads[lane.thread])},
+            {"slices", std::move(slices)},
+            {"off", std::move(off)}};
+}
+
+}  // namespace
+
+Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits& limits) {
+    Json out = Json::array();
+    for (const around::Surroundings& window : run.around) {
+        const score::FunctionRow& row = run.report.functions[window.row];
+        Names names;
+        Json lanes = Json::array();
+        const std::size_t each = limits.slices / std::max<std::size_t>(window.lanes.size(), 1) + 1;
+        for (const around::Lane& lane : window.lanes)
+            lanes.push_back(lane_json(run, window, lane, each, names));
+        const auto since = [&](std::uint64_t tsc) {
+            return tsc > window.begin
+                       ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
+                       : 0;
+        };
+        out.push_back({{"function", printable(score::qualified_name(row.module, row.name))},
+                       {"rank", row.rank},
+                       {"thread", thread_name(run.report.threads[window.thread])},
+                       {"begin", nanoseconds(clock.since_begin(window.begin))},
+                       {"length", since(window.end)},
+                       {"call", {since(window.call_begin), since(window.call_end)}},
+                       {"duration", nanoseconds(window.duration_ns)},
+                       {"lost", nanoseconds(window.lost_ns)},
+                       {"lanes", std::move(lanes)},
+                       {"names", names.take()},
+                       {"left_out", window.left_out},
+                       {"shortened", window.shortened}});
+    }
+    return out;
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,86 @@
+#include "analyzer/output/html/report_html.h"
+
+#include <algorithm>
+
+#include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_parts.h"
+#include "analyzer/output/html/run_data.h"
+#include "analyzer/output/html/static_part.h"
+#include "analyzer/output/json/json_parts.h"
+#include "analyzer/output/wording/verdicts.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+Json diff_side(const score::FunctionRow* row) {
+    if (row == nullptr) return nullptr;
+    return row_json(*row);
+}
+
+Json diff_rows(const PageInput& input, const PageLimits& limits) {
+    Json out = Json::array();
+    for (const score::DiffRow& row : input.diff.first(std::min(input.diff.size(), limits.rows)))
+        out.push_back({{"name", printable(score::qualified_name(row.module, row.name))},
+                       {"verdict", verdict_name(row.verdict)},
+                       {"scored", row.scored},
+                       {"recorded_in_both", row.recorded_in_both},
+                       {"change", finite(row.change)},
+                       {"a", diff_side(row.a)},
+                       {"b", diff_side(row.b)}});
+    return out;
+}
+
+/// JSON that can stand in a script element: nothing in it ends the element or begins a comment.
+std::string data_text(const Json& data) {
+    const std::string text = printable_json(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+    std::string out;
+    out.reserve(text.size());
+    for (const char each : text) {
+        if (each == '<')
+            out += "\\u003c";
+        else
+            out += each;
+    }
+    return out;
+}
+
+std::string page(const PageInput& input, const PageLimits& limits) {
+    Json data{{"version", 1}, {"runs", Json::array()}};
+    for (const PageRun& run : input.runs)
+        data["runs"].push_back(run_json(run, limits));
+    if (!input.diff.empty()) data["diff"] = diff_rows(input, limits);
+    std::string out{page_parts::kHead};
+    out += "<title>" + html_text("rdam: " + title(input.runs.front())) + "</title>\n";
+    out += page_parts::kBeforeStatic;
+    out += static_html(input, limits);
+    out += page_parts::kBeforeData;
+    out += data_text(data);
+    out += page_parts::kTail;
+    return out;
+}
+
+}  // namespace
+
+bool page_is_there() {
+    return !page_parts::kTail.empty();
+}
+
+Result<std::string> report_html(const PageInput& input) {
+    if (!page_is_there())
+        return fail(
+            "this rdam was built without Chart.js, which the page needs: install Debian's libjs-chart.js and "
+            "build again");
+    PageLimits limits;
+    std::string out = page(input, limits);
+    while (out.size() > kMostBytes && !limits.least()) {
+        limits = limits.halved();
+        out = page(input, limits);
+    }
+    if (out.size() > kMostBytes)
+        return fail("the names in {} are too long for a page: use rdam analyze --json",
+                    printable(input.runs.front().file));
+    return out;
+}
+
+}  // namespace rdam::output

@@ -1,0 +1,131 @@
+#include "analyzer/output/html/static_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/run_data.h"
+#include "analyzer/output/units.h"
+#include "analyzer/output/wording/notes.h"
+#include "analyzer/output/wording/verdicts.h"
+#include "analyzer/score/report/ranking.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::output {
+namespace {
+
+constexpr std::size_t kRowsWithoutScript = 200;
+
+std::string cell(std::string_view text, bool number = true) {
+    return fmt::format("<td{}>{}</td>", number ? " class=\"n\"" : "", html_text(text));
+}
+
+std::string function_name(const score::FunctionRow& row) {
+    return printable(score::qualified_name(row.module, row.name));
+}
+
+std::string header_html(const PageRun& run) {
+    std::string out = fmt::format("<h1>{}</h1>\n<dl>\n", html_text(title(run)));
+    for (const Fact& fact : facts(run))
+        out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.value));
+    out += "</dl>\n";
+    const std::vector<std::string> said = notes(run.report, run.symbols);
+    if (said.empty()) return out;
+    out += "<ul class=\"notes\">\n";
+    for (const std::string& note : said)
+        out += fmt::format("<li>{}</li>\n", html_text(printable(note)));
+    return out + "</ul>\n";
+}
+
+std::string row_html(const score::FunctionRow& row) {
+    const auto time = [&](double ns) { return row.outermost > 0 ? human_time(ns) : std::string{"-"}; };
+    const std::string name =
+        function_name(row) + (row.by_design.empty() ? "" : ", " + printable(row.by_design));
+    return "<tr>" + cell(fmt::format("{}", row.rank)) +
+           cell(row.few_windows ? "-" : score_mark(row) + score_text(row.rdam)) +
+           cell(row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high)) + cell(name, false) +
+           cell((row.estimates_occurrences() ? "~" : "") + grouped(row.occurrences)) +
+           cell(time(row.min_ns)) + cell(time(row.median_ns)) + cell(time(row.p99_ns)) +
+           cell(row.few_windows ? "-" : time(row.lost_ns)) + "</tr>\n";
+}
+
+std::string ranking_html(const PageRun& run, const PageLimits& limits) {
+    std::string out =
+        "<h2>Functions</h2>\n<table>\n<thead><tr><th>rank</th><th>score</th><th>95 %</th><th>function</th>"
+        "<th>calls</th><th>min</th><th>median</th><th>p99</th><th>lost</th></tr></thead>\n<tbody>\n";
+    const auto rows = score::by_rank(run.report.functions, std::min(limits.rows, kRowsWithoutScript));
+    for (const score::FunctionRow& row : rows)
+        out += row_html(row);
+    out += "</tbody>\n</table>\n";
+    if (rows.size() < run.report.functions.size())
+        out += fmt::format("<p>{} more functions are not listed here.</p>\n",
+                           run.report.functions.size() - rows.size());
+    return out;
+}
+
+std::string hints_html(const PageRun& run, const PageLimits& limits) {
+    std::string out;
+    for (const score::FunctionRow& row : score::by_rank(run.report.functions, limits.detailed)) {
+        const std::vector<std::string> hints = hint_sentences(row);
+        if (hints.empty()) continue;
+        out += fmt::format("<h3>{}</h3>\n<ul>\n", html_text(function_name(row)));
+        for (const std::string& hint : hints)
+            out += fmt::format("<li>{}</li>\n", html_text(hint));
+        out += "</ul>\n";
+    }
+    return out.empty() ? out : "<h2>What may explain the scores</h2>\n" + out;
+}
+
+std::string diff_html(const PageInput& input, const PageLimits& limits) {
+    std::string out =
+        "<h2>Difference of the two recordings</h2>\n<table>\n<thead><tr><th>function</th><th>first</th>"
+        "<th>second</th><th>verdict</th></tr></thead>\n<tbody>\n";
+    const auto score = [](const score::FunctionRow* row) {
+        return row == nullptr || row->few_windows ? std::string{"-"} : score_text(row->rdam);
+    };
+    for (const score::DiffRow& row :
+         input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript})))
+        out += "<tr>" + cell(printable(score::qualified_name(row.module, row.name)), false) +
+               cell(score(row.a)) + cell(score(row.b)) + cell(verdict_name(row.verdict), false) + "</tr>\n";
+    return out + "</tbody>\n</table>\n";
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (const char each : text) {
+        switch (each) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += each;
+        }
+    }
+    return out;
+}
+
+std::string static_html(const PageInput& input, const PageLimits& limits) {
+    std::string out;
+    if (!input.diff.empty()) out += diff_html(input, limits);
+    for (const PageRun& run : input.runs)
+        out += header_html(run) + ranking_html(run, limits) + hints_html(run, limits);
+    return out;
+}
+
+}  // namespace rdam::output
