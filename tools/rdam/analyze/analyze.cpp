@@ -30,7 +30,6 @@
 #include "analyzer/output/symbols_ahead.h"
 #include "analyzer/output/text/causes_text.h"
 #include "analyzer/output/text/text.h"
-#include "analyzer/score/settings/baseline_text.h"
 #include "analyzer/score/shared_settings.h"
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/analyze/analyze.h"
@@ -49,7 +48,6 @@ constexpr std::size_t kAllSequences = SIZE_MAX;
 constexpr std::size_t kTopOfTable = 20;
 constexpr std::size_t kBars = 40;
 constexpr int kMaxShown = 1'000'000'000;
-constexpr int kMaxJobs = 1024;
 
 score::SharedSettings seen_by(const score::Settings& settings, const trace::TraceInfo& info) {
     score::SharedSettings shared{settings};
@@ -128,25 +126,11 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     return kExitDone;
 }
 
-/// The command line wins.
-Result<void> use_rules(AnalyzeArguments& arguments) {
-    auto loaded = load_rules(arguments.rules_choice, arguments.traces);
-    if (!loaded) return tl::unexpected{loaded.error()};
-    arguments.rules = std::move(*loaded);
-    score::Settings& settings = arguments.settings;
-    settings.baseline = *score::parse_baseline(arguments.baseline);
-    if (!arguments.rules) return {};
-    const rules::Rules& rules = arguments.rules->rules;
-    apply_rules(rules, settings);
-    if (rules.baseline && arguments.baseline_given->count() == 0)
-        settings.baseline = *score::parse_baseline(*rules.baseline);
-    if (rules.threshold && arguments.threshold_given->count() == 0) settings.threshold = *rules.threshold;
-    return {};
-}
-
 Result<int> run(AnalyzeArguments arguments) {
     if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
-    if (auto used = use_rules(arguments); !used) return tl::unexpected{used.error()};
+    auto rules = use_scoring(arguments.scoring, arguments.traces, arguments.settings);
+    if (!rules) return tl::unexpected{rules.error()};
+    arguments.rules = std::move(*rules);
     if (arguments.interactive) return analyze_interactively(arguments);
     if (arguments.diff) return analyze_difference(arguments);
     return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
@@ -184,9 +168,7 @@ void check_usage(const AnalyzeArguments& arguments) {
     if (unwanted != nullptr)
         throw CLI::ValidationError("--interactive",
                                    std::string{"shows the functions of one trace: leave out "} + unwanted);
-    const score::Selection& selection = arguments.settings.selection;
-    if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
-        throw CLI::ValidationError("--until", "is not later than --since: give a later end");
+    check_selection(arguments.settings.selection);
 }
 
 }  // namespace
@@ -264,7 +246,7 @@ Run add_analyze(CLI::App& app) {
     app.add_flag("--patterns", settings.patterns,
                  "Also find and score repeating patterns in the calls of each thread");
     add_sequence_options(app, settings);
-    add_rules_options(app, options->rules_choice);
+    add_rules_options(app, options->scoring.rules);
     add_selection_options(app, settings.selection);
     app.add_flag("--diff", options->diff, "Compare two traces: report what is better or worse in the second");
     app.add_option("--alone", options->alone,
@@ -275,27 +257,7 @@ Run add_analyze(CLI::App& app) {
                    "Cross-check the scores with the output of another tool: perf report, perf c2c, perf "
                    "lock, Coz, callgrind, DRD or Helgrind")
         ->option_text("FILE");
-    options->threshold_given =
-        app.add_option("--threshold", settings.threshold, "Highlight functions that score at least SCORE")
-            ->option_text("SCORE [0.2]")
-            ->check(number(0, 1));
-    options->baseline_given =
-        app.add_option("--baseline", options->baseline,
-                       "Compare calls with the fastest one of their thread or of the whole process, as "
-                       "precisely as the clock can tell; with the plain minimum of their thread; or with a "
-                       "low percentile of their thread (p1)")
-            ->option_text("thread|process|minimum|pN [thread]")
-            ->check(CLI::Validator(
-                [](const std::string& text) {
-                    return score::parse_baseline(text)
-                               ? std::string{}
-                               : "'" + text +
-                                     "' is not thread, process, minimum or a percentile like p1 (p0 to p50)";
-                },
-                "TEXT:{thread,process,minimum,p1}"));
-    app.add_option("--jobs", settings.jobs, "Analyze with N threads; 0: one per processor")
-        ->option_text("N")
-        ->check(whole_number(0, kMaxJobs));
+    add_scoring_options(app, options->scoring, settings);
     app.add_option("--color", options->color, "Use colors: auto, always or never")
         ->option_text("WHEN")
         ->check(one_of({"auto", "always", "never"}));

@@ -12,6 +12,7 @@
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/rules_options.h"
+#include "tools/rdam/command/scoring_options.h"
 #include "wrappers/support/result.h"
 
 namespace CLI {
@@ -35,10 +36,7 @@ struct AnalyzeArguments {
     std::size_t top = 0;
     const CLI::Option* top_given = nullptr;
     std::string color = "auto";
-    std::string baseline = "thread";
-    const CLI::Option* baseline_given = nullptr;
-    const CLI::Option* threshold_given = nullptr;
-    RulesChoice rules_choice;
+    ScoringChoice scoring;
     std::optional<RulesInForce> rules = {};  ///< that are in force; `settings` have them already
 };
 
@@ -71,5 +69,7 @@ Result<void> check_window(const score::Selection& selection, std::span<const sco
 
 /// --since, --until, --thread, --function.
 void add_selection_options(CLI::App& app, score::Selection& selection);
+/// Throws CLI::ValidationError if the window is empty.
+void check_selection(const score::Selection& selection);
 
 }  // namespace rdam

@@ -38,6 +38,11 @@ Result<void> check_window(const score::Selection& selection, std::span<const sco
                 output::human_time(*selection.since_ns));
 }
 
+void check_selection(const score::Selection& selection) {
+    if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns)
+        throw CLI::ValidationError("--until", "is not later than --since: give a later end");
+}
+
 void add_selection_options(CLI::App& app, score::Selection& selection) {
     add_time(app, "--since", selection.since_ns,
              "Analyze only what happens after this time in the run, e.g. 1.5s, 200ms or plain seconds");

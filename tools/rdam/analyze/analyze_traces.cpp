@@ -15,6 +15,7 @@
 #include "analyzer/score/shared_settings.h"
 #include "tools/rdam/analyze/analyze.h"
 #include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/analyze/two_traces.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/terminal.h"
 #include "wrappers/support/printable.h"
@@ -155,33 +156,13 @@ Result<int> analyze_several(const AnalyzeArguments& arguments) {
 }
 
 Result<int> analyze_difference(const AnalyzeArguments& arguments) {
-    score::Settings asked = arguments.settings;
-    asked.patterns = false;  // they have no names by which those of one trace could be found in the other
-    score::SharedSettings settings{std::move(asked)};
-    std::vector<std::string> without_step;
-    std::optional<trace::TraceInfo> older;
-    for (const std::string& file : arguments.traces) {
-        const auto reader = open_trace(file);
-        if (!reader) return tl::unexpected{reader.error()};
-        if (older) say_if_same(file, reader->info(), *older);
-        older = reader->info();
-        settings.look_at(reader->info());
-        if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
-    }
-    if (auto found = settings.all_found(); !found) return tl::unexpected{found.error()};
-    say_unused_rules(arguments.rules, settings);
-    // Short functions would differ by what only one of the two can leave out.
-    const bool plainly = without_step.size() == 1 && arguments.settings.baseline == score::Baseline{};
-    if (plainly)
-        say(without_step.front() +
-            ": does not give the resolution of its clock; both traces are compared with --baseline minimum");
+    const auto two = TwoTraces::look_at(arguments.traces, arguments.settings, arguments.rules);
+    if (!two) return tl::unexpected{two.error()};
     std::vector<score::Report> reports;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
-        score::Settings own = settings.for_trace(reader->info());
-        if (plainly) own.baseline.kind = score::Baseline::Kind::minimum;
-        auto report = report_on(*reader, own, arguments);
+        auto report = report_on(*reader, two->settings_for(reader->info()), arguments);
         if (!report) return tl::unexpected{report.error()};
         reports.push_back(std::move(*report));
     }

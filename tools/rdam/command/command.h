@@ -25,6 +25,7 @@ using Run = std::function<Result<int>()>;
 Run add_record(CLI::App& app);
 Run add_hot(CLI::App& app);
 Run add_analyze(CLI::App& app);
+Run add_report(CLI::App& app);
 Run add_export(CLI::App& app);
 Run add_doctor(CLI::App& app);
 

@@ -230,6 +230,26 @@ Prose analyze_prose() {
     };
 }
 
+Prose report_prose() {
+    return {
+        .description =
+            {"Analyzes a trace as rdam analyze does, and writes one page for a browser: the ranking, and for "
+             "each function of weight how long its calls take, how that changes over the run, by thread, "
+             "processor and parameter, what may explain it, and from where it is called; where the time went "
+             "as a flame graph of lost time; when it was lost, by thread; and what all threads did around "
+             "the largest losses. Of two traces it also shows the difference.",
+             "The page is one file of at most 2 MB, whatever the trace's size. It loads nothing from any "
+             "network, and can be sent to others. Without JavaScript it still shows the ranking and the "
+             "hints "
+             "as text."},
+        .environment = {},
+        .exit_status = {kDone, kBadInput, kUsage},
+        .examples = {{"rdam report trace.bin", "Write report.html:"},
+                     {"rdam report before.bin after.bin -o difference.html --open",
+                      "Compare two recordings, and look at once:"}},
+    };
+}
+
 Prose export_prose() {
     return {
         .description =
@@ -278,6 +298,7 @@ Prose prose_for(std::string_view command) {
     if (command == "record") return record_prose();
     if (command == "hot") return hot_prose();
     if (command == "analyze") return analyze_prose();
+    if (command == "report") return report_prose();
     if (command == "export") return export_prose();
     if (command == "doctor") return doctor_prose();
     return rdam_prose();

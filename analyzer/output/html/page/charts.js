@@ -6,8 +6,9 @@ function dropCharts() {
 }
 
 function axis(title, kind, text) {
-  return {type: kind, title: {display: true, text: title, color: styleOf('--faint')}, grid: {color: styleOf('--line')},
-    ticks: {color: styleOf('--faint'), maxTicksLimit: 8, callback: text}};
+  const ticks = {color: styleOf('--faint'), maxTicksLimit: 8};
+  if (text) ticks.callback = text;
+  return {type: kind, title: {display: title !== '', text: title, color: styleOf('--faint')}, grid: {color: styleOf('--line')}, ticks};
 }
 const logTime = (title) => axis(title, 'logarithmic', (value) => (Number.isInteger(Math.log10(value)) || value < 1 ? timeText(value) : ''));
 
@@ -37,9 +38,18 @@ function durationsChart(row, bars) {
       scales: {x: axis('duration', 'category'), y: axis('calls', 'logarithmic', (value) => (Number.isInteger(Math.log10(value)) ? countText(value) : ''))}}})));
 }
 
+/** A figure of each bin, with a gap where there were no calls. */
+function binLine(bins, at) {
+  const width = Math.min(...bins.slice(1).map((bin, i) => bin[0] - bins[i][0]));
+  return bins.flatMap((bin, i) => {
+    const point = {x: bin[0], y: bin[at] || null};
+    return i > 0 && bin[0] - bins[i - 1][0] > 1.5 * width ? [{x: bins[i - 1][0] + width, y: null}, point] : [point];
+  });
+}
+
 /** Durations over the run: sampled calls as points, least, median and 99th percentile as lines. */
 function driftChart(drift, duration) {
-  const line = (label, at, colour) => ({type: 'line', label, data: drift.bins.map((bin) => ({x: bin[0], y: bin[at] || null})), borderColor: colour,
+  const line = (label, at, colour) => ({type: 'line', label, data: binLine(drift.bins, at), borderColor: colour,
     backgroundColor: colour, borderWidth: 2, pointRadius: 0});
   const text = `Durations over the run, from a sample of ${countText(drift.of)} calls`;
   return figure('Over the run', text, chart(text, () => ({type: 'scatter',
@@ -52,7 +62,6 @@ function driftChart(drift, duration) {
 /** Duration against the value of a parameter. */
 function parameterChart(parameter) {
   const text = `${parameter.name} explains ${percentText(parameter.explains)} of the lost time`;
-  if (parameter.points.length === 0) return figure(parameter.name, `${text}; its values are no numbers, and there is no plot.`);
   return figure(parameter.name, text, chart(`Duration against ${parameter.name}: ${text}`, () => ({type: 'scatter',
     data: {datasets: [{data: parameter.points.map(([x, y]) => ({x, y: y || null})), backgroundColor: `${styleOf('--bar')}99`, pointRadius: 2.5}]},
     options: {plugins: {...noLegend, tooltip: {callbacks: {label: (item) => `${item.raw.x}: ${timeText(item.raw.y)}`}}},

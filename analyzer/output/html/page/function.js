@@ -27,7 +27,9 @@ function functionCharts(run, row) {
   if (details.bars.length > 0) charted.push(durationsChart(row, details.bars));
   if (details.drift) charted.push(driftChart(details.drift, run.duration));
   if (details.by_thread.length > 1) charted.push(lossChart('By thread', null, details.by_thread.map((each) => [each.name, each.lost])));
-  charted.push(...placeCharts(details), ...details.parameters.map(parameterChart));
+  charted.push(...placeCharts(details), ...details.parameters.filter((each) => each.points.length > 0).map(parameterChart));
+  const unplotted = details.parameters.filter((each) => each.points.length === 0);
+  if (unplotted.length > 0) charted.push(figure('Also looked at', `What else may go with the lost time, and how much of it that explains: ${unplotted.map((each) => `${each.name} ${percentText(each.explains)}`).join(', ')}.`));
   if (details.off) {
     const {blocked, preempted} = details.off;
     const running = Math.max(0, 1 - blocked - preempted);

@@ -1,0 +1,42 @@
+#include "tools/rdam/analyze/two_traces.h"
+
+#include <utility>
+
+#include "tools/rdam/analyze/analyze.h"
+#include "tools/rdam/analyze/same_recording.h"
+#include "tools/rdam/command/terminal.h"
+
+namespace rdam {
+
+Result<TwoTraces> TwoTraces::look_at(const std::vector<std::string>& traces, const score::Settings& settings,
+                                     const std::optional<RulesInForce>& rules) {
+    score::Settings asked = settings;
+    asked.patterns = false;  // they have no names by which those of one trace could be found in the other
+    score::SharedSettings shared{std::move(asked)};
+    std::vector<std::string> without_step;
+    std::optional<trace::TraceInfo> older;
+    for (const std::string& file : traces) {
+        const auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        if (older) say_if_same(file, reader->info(), *older);
+        older = reader->info();
+        shared.look_at(reader->info());
+        if (reader->info().clock.step_ticks == 0) without_step.push_back(file);
+    }
+    if (auto found = shared.all_found(); !found) return tl::unexpected{found.error()};
+    say_unused_rules(rules, shared);
+    // Short functions would differ by what only one of the two can leave out.
+    const bool plainly = without_step.size() == 1 && settings.baseline == score::Baseline{};
+    if (plainly)
+        say(without_step.front() +
+            ": does not give the resolution of its clock; both traces are compared with --baseline minimum");
+    return TwoTraces{std::move(shared), plainly};
+}
+
+score::Settings TwoTraces::settings_for(const trace::TraceInfo& info) const {
+    score::Settings own = shared_.for_trace(info);
+    if (plainly_) own.baseline.kind = score::Baseline::Kind::minimum;
+    return own;
+}
+
+}  // namespace rdam

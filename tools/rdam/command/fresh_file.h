@@ -1,0 +1,41 @@
+// A file that is there as a whole or not at all: written beside its place, then renamed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrappers/support/result.h"
+
+namespace rdam {
+
+/// `-` is standard output, which is written as it comes. What is not finished is gone at the end.
+class FreshFile {
+  public:
+    /// Error: nothing can be written in the directory of `path`.
+    static Result<FreshFile> create(const std::string& path);
+    ~FreshFile();
+    FreshFile(FreshFile&& other) noexcept;
+    FreshFile& operator=(FreshFile&&) = delete;
+    FreshFile(const FreshFile&) = delete;
+    FreshFile& operator=(const FreshFile&) = delete;
+
+    /// Error: the disk is full, or nobody reads standard output.
+    Result<void> write(std::string_view bytes);
+    /// Afterwards the file is at its place. A symbolic link there stays one.
+    Result<void> finish();
+
+  private:
+    FreshFile(std::string path, std::string beside, int fd);
+    Error error(const char* what) const;
+
+    std::string path_;
+    std::string beside_;  // empty: there is none, or none any more
+    int fd_ = -1;
+};
+
+/// Whether output may go to `path`. Errors: it is empty, a directory, one of the `inputs`, or exists and
+/// `overwrite` is false (check_unused()).
+Result<void> check_output(const std::string& path, const std::vector<std::string>& inputs, bool overwrite);
+
+}  // namespace rdam

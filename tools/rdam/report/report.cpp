@@ -1,0 +1,177 @@
+// rdam report: from traces to a page that a browser opens.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/analysis/analyze.h"
+#include "analyzer/around/around.h"
+#include "analyzer/output/html/report_html.h"
+#include "analyzer/output/symbols.h"
+#include "analyzer/output/units.h"
+#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/shared_settings.h"
+#include "analyzer/trace/read/reader.h"
+#include "tools/rdam/analyze/analyze.h"
+#include "tools/rdam/analyze/two_traces.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/fresh_file.h"
+#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/command/scoring_options.h"
+#include "tools/rdam/command/sequence_options.h"
+#include "tools/rdam/command/terminal.h"
+
+namespace rdam {
+namespace {
+
+constexpr std::size_t kMostTraces = 2;
+constexpr std::size_t kBars = 64;
+constexpr std::size_t kListedSequences = 100;
+
+struct Arguments {
+    std::vector<std::string> traces;
+    std::string output = "report.html";
+    bool overwrite = false;
+    bool open = false;
+    score::Settings settings;
+    ScoringChoice scoring;
+};
+
+/// A trace with all that its part of the page refers to.
+struct Recording {
+    trace::TraceReader reader;
+    std::unique_ptr<output::Symbols> symbols;
+    score::Report report;
+    std::vector<around::Surroundings> around;
+};
+
+Result<Recording> analyze_recording(trace::TraceReader reader, const score::Settings& settings) {
+    Recording recording{.reader = std::move(reader), .symbols = {}, .report = {}, .around = {}};
+    recording.symbols = output::make_symbols(recording.reader.info());
+    ProgressLine progress{"analyzing", recording.reader.events()};
+    auto report = analysis::analyze(recording.reader, settings,
+                                    {.most_sequences = kListedSequences,
+                                     .progress = [&](std::uint64_t events) { progress.update(events); }});
+    if (!report) return tl::unexpected{report.error()};
+    recording.report = std::move(*report);
+    auto around = around::surroundings(recording.reader, recording.report, {});
+    if (!around) return tl::unexpected{around.error()};
+    recording.around = std::move(*around);
+    return recording;
+}
+
+/// By the order of the traces.
+Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
+                                           const std::optional<RulesInForce>& rules) {
+    const auto settings = TwoTraces::look_at(arguments.traces, arguments.settings, rules);
+    if (!settings) return tl::unexpected{settings.error()};
+    std::vector<Recording> recordings;
+    for (const std::string& file : arguments.traces) {
+        auto reader = open_trace(file);
+        if (!reader) return tl::unexpected{reader.error()};
+        const score::Settings own = settings->settings_for(reader->info());
+        auto recording = analyze_recording(std::move(*reader), own);
+        if (!recording) return tl::unexpected{recording.error()};
+        recordings.push_back(std::move(*recording));
+    }
+    return recordings;
+}
+
+Result<std::string> page_of(const Arguments& arguments, const std::vector<Recording>& recordings) {
+    output::PageInput input{.runs = {}};
+    for (std::size_t i = 0; i < recordings.size(); ++i) {
+        const Recording& each = recordings[i];
+        input.runs.push_back(
+            {arguments.traces[i], each.report, each.reader.info(), *each.symbols, each.around});
+    }
+    std::vector<score::DiffRow> diff;
+    if (recordings.size() == kMostTraces) {
+        diff = score::compare_reports(recordings[0].report, recordings[1].report);
+        input.diff = diff;
+    }
+    return output::report_html(input);
+}
+
+/// With the program that the desktop has for pages. What that prints is no business of the user's.
+Result<void> open_page(const std::string& page) {
+    std::string program = "xdg-open", file = absolute(page);
+    char* const words[] = {program.data(), file.data(), nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    pid_t child = 0;
+    const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    int status = 0;
+    if (failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return {};
+    return fail("{}: is written, but xdg-open (package xdg-utils) cannot open it: open it in a browser",
+                page);
+}
+
+Result<int> run(Arguments arguments) {
+    if (arguments.traces.empty()) arguments.traces = {"trace.bin"};
+    if (!output::page_is_there()) return tl::unexpected{output::report_html({}).error()};
+    if (auto place = check_output(arguments.output, arguments.traces, arguments.overwrite); !place)
+        return tl::unexpected{place.error()};
+    const auto rules = use_scoring(arguments.scoring, arguments.traces, arguments.settings);
+    if (!rules) return tl::unexpected{rules.error()};
+    // Before the traces are read: a place that cannot be written should not cost the time.
+    auto file = FreshFile::create(arguments.output);
+    if (!file) return tl::unexpected{file.error()};
+    const auto recordings = analyze_all(arguments, *rules);
+    if (!recordings) return tl::unexpected{recordings.error()};
+    for (const Recording& recording : *recordings)
+        if (auto seen = check_window(arguments.settings.selection, {&recording.report, 1}); !seen)
+            return tl::unexpected{seen.error()};
+    const auto page = page_of(arguments, *recordings);
+    if (!page) return tl::unexpected{page.error()};
+    if (auto written = file->write(*page); !written) return tl::unexpected{written.error()};
+    if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
+    if (arguments.output == "-") return kExitDone;
+    say(fmt::format("{}: {}, open it in a browser", arguments.output,
+                    output::counted(recordings->size(), "recording", "recordings")));
+    if (!arguments.open) return kExitDone;
+    if (auto opened = open_page(arguments.output); !opened) return tl::unexpected{opened.error()};
+    return kExitDone;
+}
+
+void check_usage(const Arguments& arguments) {
+    check_selection(arguments.settings.selection);
+    if (arguments.open && arguments.output == "-")
+        throw CLI::ValidationError("--open", "opens a file: give one with -o");
+}
+
+}  // namespace
+
+Run add_report(CLI::App& app) {
+    const auto options = std::make_shared<Arguments>();
+    options->settings.bars = kBars;
+    options->settings.paths = true;
+    options->settings.course = true;
+    app.add_option("trace", options->traces, "The trace to report on, or two, which are compared")
+        ->option_text("TRACE [trace.bin]")
+        ->expected(0, static_cast<int>(kMostTraces));
+    app.add_option("-o,--output", options->output, "Write the page to FILE; -: to standard output")
+        ->option_text("FILE [report.html]");
+    app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
+    app.add_flag("--open", options->open, "Open the page in a browser (xdg-open)");
+    add_sequence_options(app, options->settings);
+    add_rules_options(app, options->scoring.rules);
+    add_selection_options(app, options->settings.selection);
+    add_scoring_options(app, options->scoring, options->settings);
+    app.callback([options] { check_usage(*options); });
+    return [options] { return run(*options); };
+}
+
+}  // namespace rdam
