@@ -1,0 +1,85 @@
+// The formats in which `rdam export --format` writes the calls of a trace: one table, one file for each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/views/visit.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::formats {
+
+/// Where the bytes go. Not thread-safe.
+class Sink {
+  public:
+    virtual ~Sink() = default;
+    /// Error: what is wrong with the place, and the remedy.
+    virtual Result<void> write(std::string_view bytes) = 0;
+};
+
+/// Collects what is written, and remembers the first error: nothing more is written then.
+class Buffer {
+  public:
+    explicit Buffer(Sink& sink) : sink_(sink) {}
+
+    void append(std::string_view bytes) {
+        buffer_.append(bytes);
+        if (buffer_.size() >= kFull) flush();
+    }
+    /// To be appended to directly, then full() is called.
+    std::string& text() { return buffer_; }
+    void full() {
+        if (buffer_.size() >= kFull) flush();
+    }
+    bool good() const { return !error_; }
+    Result<void> finish() {
+        flush();
+        if (error_) return tl::unexpected{*error_};
+        return {};
+    }
+
+  private:
+    static constexpr std::size_t kFull = std::size_t{1} << 20;
+
+    void flush() {
+        if (!error_ && !buffer_.empty())
+            if (auto written = sink_.write(buffer_); !written) error_ = written.error();
+        buffer_.clear();
+    }
+
+    Sink& sink_;
+    std::string buffer_;
+    std::optional<Error> error_;
+};
+
+struct Options {
+    std::uint64_t budget = 0;  ///< slices at most; 0: all calls
+    unsigned jobs = 0;         ///< threads; 0: one per processor
+};
+
+/// What was written.
+struct Written {
+    std::uint64_t calls = 0;   ///< one by one
+    std::uint64_t merged = 0;  ///< as parts of others
+};
+
+struct Format {
+    std::string_view name;
+    std::string_view help;  ///< what reads it, for --help
+    bool budget = false;    ///< Options::budget means something
+    Result<Written> (*write)(const views::Visit& visit, const Options& options, Sink& sink);
+};
+
+std::span<const Format> all_formats();
+
+// Each in a file of its own name.
+Result<Written> write_csv(const views::Visit& visit, const Options& options, Sink& sink);
+Result<Written> write_json(const views::Visit& visit, const Options& options, Sink& sink);
+Result<Written> write_perfetto(const views::Visit& visit, const Options& options, Sink& sink);
+Result<Written> write_paje(const views::Visit& visit, const Options& options, Sink& sink);
+
+}  // namespace rdam::formats

@@ -1,0 +1,19 @@
+#include "analyzer/formats/format.h"
+
+namespace rdam::formats {
+namespace {
+
+constexpr Format kFormats[] = {
+    {"csv", "one line for each call, for spreadsheets and scripts", false, write_csv},
+    {"json", "Chrome's trace events, for chrome://tracing, Perfetto and others", true, write_json},
+    {"perfetto", "Perfetto's own format, for ui.perfetto.dev and trace_processor", true, write_perfetto},
+    {"paje", "a Pajé trace, for pj_dump and ViTE", false, write_paje},
+};
+
+}  // namespace
+
+std::span<const Format> all_formats() {
+    return kFormats;
+}
+
+}  // namespace rdam::formats

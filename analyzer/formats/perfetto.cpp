@@ -1,0 +1,238 @@
+// Perfetto's native format: a track for each thread, and below it one for its times off the processor, one
+// for merged calls and a counter of lost time.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <protozero/pbf_writer.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/formats/perfetto_fields.h"
+#include "analyzer/formats/slices.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::formats {
+namespace {
+
+using protozero::pbf_writer;
+
+/// Names of annotations, interned in this order from 1 on.
+enum Annotation : std::uint64_t {
+    kLost = 1,
+    kBaseline,
+    kParameters,
+    kResult,
+    kStandsFor,
+    kHow,
+    kCalls,
+    kTime
+};
+constexpr std::string_view kAnnotations[] = {"lost_ns",          "baseline_ns", "parameters", "result",
+                                             "stands_for_calls", "end",         "calls",      "time_ns"};
+
+class PerfettoSlices final : public SliceWriter {
+  public:
+    PerfettoSlices(const views::Visit& visit, Buffer& out) : visit_(visit), out_(out) {}
+
+    void begin() override {
+        const trace::ProcessInfo& info = visit_.info().process;
+        track(kProcess, 0, "", [&](pbf_writer& track) {
+            pbf_writer process{track, perfetto::track::kProcess};
+            process.add_int32(perfetto::process::kPid, static_cast<std::int32_t>(info.pid));
+            for (const std::string& word : info.command)
+                process.add_string(perfetto::process::kCommandLine, printable(word));
+            process.add_string(perfetto::process::kName,
+                               info.command.empty() ? "(unknown program)" : printable(info.command.front()));
+        });
+        intern();
+    }
+
+    void thread(std::uint32_t thread) override {
+        const trace::ThreadInfo& info = visit_.info().threads[thread];
+        number_ = thread;
+        off_ = merged_ = false;
+        // Of threads with the same tid, one after the other, only the first can be described as a thread.
+        const bool is_new = tids_.insert(info.tid).second;
+        track(uuid(kThread), kProcess, is_new ? "" : fmt::format("{} (again) {}", info.tid, info.name),
+              [&](pbf_writer& track) {
+                  if (!is_new) return;
+                  pbf_writer own{track, perfetto::track::kThread};
+                  own.add_int32(perfetto::thread::kPid, static_cast<std::int32_t>(visit_.info().process.pid));
+                  own.add_int32(perfetto::thread::kTid, static_cast<std::int32_t>(info.tid));
+                  own.add_string(perfetto::thread::kName, printable(info.name));
+              });
+    }
+
+    void slice(const Slice& slice) override {
+        const trace::FunctionInfo& function = visit_.info().functions[slice.function];
+        event(slice.begin, uuid(kThread), perfetto::event::kBegin, [&](pbf_writer& event) {
+            event.add_uint64(perfetto::event::kName, slice.function + 1U);
+            event.add_uint64(perfetto::event::kCategory, slice.function + 1U);
+            if (slice.scored) {
+                annotate(event, kLost, slice.lost);
+                annotate(event, kBaseline, slice.baseline);
+            }
+            annotate(event, kParameters, views::parameters_text(function, slice.words));
+            annotate(event, kResult, views::result_text(function, slice.result));
+            if (slice.weight > 1) annotate(event, kStandsFor, slice.weight);
+            if (slice.how == views::End::not_seen) annotate(event, kHow, std::string{"not seen"});
+            if (slice.how == views::End::unwound) annotate(event, kHow, std::string{"unwound"});
+        });
+        event(slice.end, uuid(kThread), perfetto::event::kEnd, [](pbf_writer&) {});
+    }
+
+    void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
+        if (!off_) track(uuid(kOff), uuid(kThread), "off the processor", [](pbf_writer&) {});
+        off_ = true;
+        named(begin, end, uuid(kOff), preempted ? "preempted" : "waits", [](pbf_writer&) {});
+    }
+
+    void merged(const MergedCalls& calls) override {
+        if (!merged_) track(uuid(kMerged), uuid(kThread), "other calls", [](pbf_writer&) {});
+        merged_ = true;
+        const std::string name = fmt::format("{} calls, most time in {}", calls.calls,
+                                             visit_.info().functions[calls.function].name);
+        named(calls.begin, calls.end, uuid(kMerged), name, [&](pbf_writer& event) {
+            annotate(event, kCalls, calls.calls);
+            annotate(event, kLost, calls.lost);
+            annotate(event, kTime, calls.time);
+        });
+    }
+
+    void lost(std::span<const double> bins, std::int64_t begin, double length) override {
+        counter(uuid(kLostCounter), uuid(kThread), "lost time", perfetto::counter::kNanoseconds, bins, begin,
+                length);
+    }
+    void inside(std::span<const double> bins, std::int64_t begin, double length) override {
+        counter(kInside, kProcess, "threads inside calls", perfetto::counter::kCount, bins, begin, length);
+    }
+    void end() override {}
+    bool good() const override { return out_.good(); }
+
+  private:
+    static constexpr std::uint64_t kProcess = 1, kInside = 2;
+    enum Kind : std::uint64_t { kThread = 1, kOff, kMerged, kLostCounter };
+    static constexpr std::uint32_t kSequence = 1;
+
+    /// Of a track of the current thread.
+    std::uint64_t uuid(Kind kind) const { return (std::uint64_t{number_} + 1) * 16 + kind; }
+
+    template <class Fill>
+    void packet(const Fill& fill) {
+        packet_.clear();
+        pbf_writer packet{packet_};
+        packet.add_uint32(perfetto::packet::kSequence, kSequence);
+        fill(packet);
+        pbf_writer file{out_.text()};
+        file.add_message(perfetto::trace_file::kPacket, packet_);
+        out_.full();
+    }
+    template <class Fill>
+    void track(std::uint64_t uuid, std::uint64_t parent, const std::string& name, const Fill& fill) {
+        packet([&](pbf_writer& packet) {
+            pbf_writer track{packet, perfetto::packet::kTrackDescriptor};
+            track.add_uint64(perfetto::track::kUuid, uuid);
+            if (parent != 0) track.add_uint64(perfetto::track::kParent, parent);
+            if (!name.empty()) track.add_string(perfetto::track::kName, printable(name));
+            fill(track);
+        });
+    }
+    template <class Fill>
+    void event(std::int64_t ns, std::uint64_t track, std::uint64_t type, const Fill& fill) {
+        packet([&](pbf_writer& packet) {
+            // What was recorded before the run's start is at its start: times have no sign.
+            packet.add_uint64(perfetto::packet::kTimestamp,
+                              static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)));
+            packet.add_uint32(perfetto::packet::kSequenceFlags, perfetto::packet::kNeedsState);
+            pbf_writer event{packet, perfetto::packet::kTrackEvent};
+            event.add_uint64(perfetto::event::kType, type);
+            event.add_uint64(perfetto::event::kTrack, track);
+            fill(event);
+        });
+    }
+    template <class Fill>
+    void named(std::int64_t begin, std::int64_t end, std::uint64_t track, const std::string& name,
+               const Fill& fill) {
+        event(begin, track, perfetto::event::kBegin, [&](pbf_writer& event) {
+            event.add_string(perfetto::event::kNameText, printable(name));
+            fill(event);
+        });
+        event(end, track, perfetto::event::kEnd, [](pbf_writer&) {});
+    }
+    void counter(std::uint64_t uuid, std::uint64_t parent, const std::string& name, std::uint64_t unit,
+                 std::span<const double> bins, std::int64_t begin, double length) {
+        track(uuid, parent, name, [&](pbf_writer& track) {
+            pbf_writer counter{track, perfetto::track::kCounter};
+            counter.add_enum(perfetto::counter::kUnit, static_cast<std::int32_t>(unit));
+        });
+        double before = -1;
+        for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+            if (bins[bin] == before) continue;
+            before = bins[bin];
+            const std::int64_t at = begin + static_cast<std::int64_t>(length * static_cast<double>(bin));
+            event(at, uuid, perfetto::event::kCounterType, [&](pbf_writer& event) {
+                event.add_double(perfetto::event::kDoubleCounterValue, bins[bin]);
+            });
+        }
+    }
+
+    static void annotate(pbf_writer& event, Annotation name, double value) {
+        pbf_writer annotation{event, perfetto::event::kAnnotation};
+        annotation.add_uint64(perfetto::annotation::kName, name);
+        annotation.add_double(perfetto::annotation::kDouble, value);
+    }
+    static void annotate(pbf_writer& event, Annotation name, std::uint64_t value) {
+        pbf_writer annotation{event, perfetto::event::kAnnotation};
+        annotation.add_uint64(perfetto::annotation::kName, name);
+        annotation.add_uint64(perfetto::annotation::kUnsigned, value);
+    }
+    static void annotate(pbf_writer& event, Annotation name, const std::string& value) {
+        if (value.empty()) return;
+        pbf_writer annotation{event, perfetto::event::kAnnotation};
+        annotation.add_uint64(perfetto::annotation::kName, name);
+        annotation.add_string(perfetto::annotation::kText, printable(value));
+    }
+
+    /// Functions, their modules and the annotations have numbers from here on.
+    void intern() {
+        packet([&](pbf_writer& packet) {
+            packet.add_uint32(perfetto::packet::kSequenceFlags, perfetto::packet::kStateCleared);
+            pbf_writer data{packet, perfetto::packet::kInternedData};
+            const auto add = [&](perfetto::Tag kind, std::uint64_t id, std::string_view text) {
+                pbf_writer entry{data, kind};
+                entry.add_uint64(perfetto::interned::kId, id);
+                entry.add_string(perfetto::interned::kText, printable(text));
+            };
+            std::uint64_t id = 0;
+            for (const trace::FunctionInfo& function : visit_.info().functions) {
+                ++id;
+                add(perfetto::interned::kCategories, id, function.module);
+                add(perfetto::interned::kNames, id, function.name);
+            }
+            id = 0;
+            for (const std::string_view name : kAnnotations)
+                add(perfetto::interned::kAnnotations, ++id, name);
+        });
+    }
+
+    const views::Visit& visit_;
+    Buffer& out_;
+    std::string packet_;  // scratch
+    std::set<std::uint32_t> tids_;
+    std::uint32_t number_ = 0;
+    bool off_ = false, merged_ = false;  // the current thread has these tracks
+};
+
+}  // namespace
+
+Result<Written> write_perfetto(const views::Visit& visit, const Options& options, Sink& sink) {
+    Buffer out{sink};
+    PerfettoSlices writer{visit, out};
+    auto written = write_slices(visit, options, writer);
+    if (!written) return written;
+    if (auto finished = out.finish(); !finished) return tl::unexpected{finished.error()};
+    return written;
+}
+
+}  // namespace rdam::formats

@@ -1,0 +1,60 @@
+// What viewers with a timeline show: slices, within a budget.
+//
+// With a budget, the calls that lost most are kept, with the calls around them and with what other threads
+// did during the very largest losses. All others are merged: for each thread and bin of time one slice that
+// says how many there were and what they lost. The lost time of each bin is exact, kept calls included: a
+// call's loss is in the bin in which it ends. The calls that are kept do not depend on the number of jobs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/formats/format.h"
+#include "analyzer/views/visit.h"
+
+namespace rdam::formats {
+
+/// Nanoseconds since the run's start.
+struct Slice {
+    std::uint32_t function = 0;
+    std::int64_t begin = 0, end = 0;
+    double lost = 0, baseline = 0;
+    bool scored = false;       ///< `lost` and `baseline` are known
+    std::uint64_t weight = 1;  ///< it stands for so many calls
+    views::End how = views::End::returned;
+    std::span<const std::uint64_t> words;   ///< parameters
+    const std::uint64_t* result = nullptr;  ///< null: none
+};
+
+/// The calls of a bin that are no slices of their own.
+struct MergedCalls {
+    std::int64_t begin = 0, end = 0;
+    std::uint64_t calls = 0;
+    double lost = 0;
+    double time = 0;             ///< in the outermost of them
+    std::uint32_t function = 0;  ///< the one with most time
+};
+
+/// Writes one thread after the other; of a thread, all slices before what is merged. A slice comes after
+/// those inside it.
+class SliceWriter {
+  public:
+    virtual ~SliceWriter() = default;
+    virtual void begin() = 0;
+    virtual void thread(std::uint32_t thread) = 0;
+    virtual void slice(const Slice& slice) = 0;
+    virtual void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) = 0;
+    virtual void merged(const MergedCalls& calls) = 0;
+    /// By bin: nanoseconds lost in the thread.
+    virtual void lost(std::span<const double> bins, std::int64_t begin, double length) = 0;
+    /// By bin: how many threads were inside calls, on average.
+    virtual void inside(std::span<const double> bins, std::int64_t begin, double length) = 0;
+    virtual void end() = 0;
+    virtual bool good() const = 0;
+};
+
+Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer);
+
+}  // namespace rdam::formats

@@ -1,0 +1,127 @@
+#include "analyzer/views/thread_calls.h"
+
+#include <algorithm>
+
+namespace rdam::views {
+
+ThreadSequences::ThreadSequences(const trace::TraceInfo& info, const score::ResolvedSettings& settings)
+    : info_(info),
+      settings_(settings),
+      store_(info.functions.size()),
+      builder_(store_, settings.sequences),
+      matcher_(info.functions.size(), settings.cost, settings.ignored, *this) {
+    matcher_.set_latest(calls::latest_possible(info));
+    matcher_.set_transparent(settings.windowed);
+    builder_.set_transparent(settings.windowed);
+}
+
+void ThreadSequences::consume(std::span<const trace::Event> events) {
+    for (const trace::Event& event : events) {
+        event_ = &event;
+        matcher_.consume({&event, 1});
+    }
+    event_ = nullptr;
+}
+
+void ThreadSequences::begin(const trace::Event& enter) {
+    key_values_.clear();
+    for (const mining::KeyWord& key : settings_.keys[enter.function])
+        key_values_.push_back(key.value(enter));
+    builder_.open(enter.function, key_values_);
+    builder_.set_repeats(settings_.loop_rests.repeats(enter));
+}
+
+ThreadVisit::ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings,
+                         const std::vector<double>& bases, const std::vector<bool>& shown,
+                         CallVisitor& visitor)
+    : ThreadSequences(info, settings),
+      bases_(bases),
+      shown_(shown),
+      visitor_(visitor),
+      cuts_(settings.baseline.kind == score::Baseline::Kind::percentile) {}
+
+/// Records of signal handlers may be earlier than what came before them.
+std::uint64_t ThreadVisit::in_order(std::uint64_t tsc) {
+    last_ = std::clamp(tsc, last_, std::max(last_, span_.end));
+    return last_;
+}
+
+void ThreadVisit::opened(const trace::Event& enter, std::uint64_t weight) {
+    begin(enter);
+    const Open open{in_order(enter.tsc), weight, enter.function, is_shown(enter.function)};
+    open_.push_back(open);
+    if (!open.shown) return;
+    visitor_.opened({.function = enter.function,
+                     .depth = depth_++,
+                     .tsc = open.begin,
+                     .weight = weight,
+                     .cpu = enter.cpu,
+                     .words = enter.words});
+}
+
+// A tail call's frame ends with the result of the function that opened it, which returned the same if both
+// have one of the same type.
+const std::uint64_t* ThreadVisit::result_of(std::uint32_t function) const {
+    const auto& own = info().functions[function].result;
+    if (event() == nullptr || event()->kind != trace::EventKind::leave || event()->unwound || own.empty())
+        return nullptr;
+    const auto& frames = info().functions[event()->function].result;
+    const bool same =
+        event()->function == function || (!frames.empty() && own[0].kind == frames[0].kind &&
+                                          own[0].size == frames[0].size && own[0].word == frames[0].word);
+    return same && own[0].word < event()->words.size() ? &event()->words[own[0].word] : nullptr;
+}
+
+void ThreadVisit::closed(const calls::Call& call) {
+    const std::uint32_t sequence = end();
+    const Open open = open_.back();
+    open_.pop_back();
+    if (!open.shown) return;
+    const bool tail = call.last->kind != trace::EventKind::leave;
+    Closed closed{.function = call.function,
+                  .depth = --depth_,
+                  .begin = open.begin,
+                  .tsc = in_order(call.last->tsc),
+                  .weight = call.weight,
+                  .cpu = call.last->cpu,
+                  .end = tail                 ? End::tail
+                         : call.last->unwound ? End::unwound
+                                              : End::returned,
+                  .timed = call.timed,
+                  .outermost = call.outermost,
+                  .sequence = sequence,
+                  .result = result_of(call.function)};
+    if (call.timed) {
+        closed.duration = static_cast<double>(call.duration);
+        closed.self = call.self_timed ? static_cast<double>(call.self) : std::nan("");
+        if (call.outermost && sequence < bases_.size()) {
+            closed.baseline = bases_[sequence];
+            closed.lost = closed.duration - closed.baseline;
+            if (cuts_) closed.lost = std::max(closed.lost, 0.0);
+        }
+    }
+    visitor_.closed(closed);
+}
+
+void ThreadVisit::abandoned(std::size_t count) {
+    abandon(count);
+    const std::uint64_t tsc = event() != nullptr ? in_order(event()->tsc) : last_;
+    for (; count > 0; --count) {
+        const Open open = open_.back();
+        open_.pop_back();
+        if (open.shown)
+            visitor_.closed({.function = open.function,
+                             .depth = --depth_,
+                             .begin = open.begin,
+                             .tsc = tsc,
+                             .weight = open.weight,
+                             .end = End::not_seen});
+    }
+}
+
+void ThreadVisit::finish(std::uint64_t tsc) {
+    in_order(tsc);
+    finish_matching();
+}
+
+}  // namespace rdam::views

@@ -1,0 +1,232 @@
+#include "analyzer/views/visit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "analyzer/calls/off_cpu_pauses.h"
+#include "analyzer/mining/sequence_names.h"
+#include "analyzer/score/in_parallel.h"
+#include "analyzer/score/score_trace.h"
+#include "analyzer/score/time/window.h"
+#include "analyzer/trace/clock.h"
+#include "analyzer/views/thread_calls.h"
+
+namespace rdam::views {
+namespace {
+
+constexpr const char* kStopped = "interrupted";
+
+/// Durations of each sequence of a thread.
+class Durations final : public TimedSink {
+  public:
+    explicit Durations(bool all) : all_(all) {}
+
+    void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) override {
+        if (!outermost) return;
+        if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
+        least_[sequence].add(duration);
+        if (!all_) return;
+        if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
+        calls_[sequence].add(duration);
+    }
+    const std::vector<score::Least>& least() const { return least_; }
+
+    double base(const score::Baseline& baseline, std::size_t sequence, const score::Least& process) const {
+        static const score::Distribution kNone;
+        return score::base_of(baseline, all_ ? calls_[sequence] : kNone, least_[sequence], process).ticks;
+    }
+
+  private:
+    bool all_;
+    std::vector<score::Least> least_;
+    std::vector<score::Distribution> calls_;
+};
+
+/// Where the run is, whatever a damaged trace says: from the first thread's start to the last one's end.
+score::TickRange span_of(const trace::TraceReader& reader, const score::ResolvedSelection& selection) {
+    score::TickRange span{UINT64_MAX, 0};
+    for (const std::uint32_t t : selection.threads) {
+        const trace::ThreadInfo& thread = reader.info().threads[t];
+        if (thread.start != 0) span.begin = std::min(span.begin, thread.start);
+        span.end = std::max(span.end, reader.end_of(t));
+    }
+    if (selection.window) {
+        span.begin = std::max(span.begin == UINT64_MAX ? 0 : span.begin, selection.window->begin);
+        span.end = std::min(span.end, selection.window->end);
+    }
+    if (span.begin >= span.end) span = {span.end, span.end + 1};
+    return span;
+}
+
+}  // namespace
+
+/// Over both passes.
+struct Visit::Counted {
+    Progress progress;
+    std::atomic<std::uint64_t> events = 0;
+    std::mutex mutex;
+    std::atomic<bool> stopped = false;
+
+    void add(std::uint64_t more) {
+        constexpr std::uint64_t kOften = std::uint64_t{1} << 20;
+        const std::uint64_t before = events.fetch_add(more);
+        if (progress && before / kOften != (before + more) / kOften) {
+            const std::lock_guard guard{mutex};
+            if (!progress(before + more)) stopped = true;
+        }
+        if (stopped) throw std::runtime_error(kStopped);
+    }
+};
+
+std::int64_t Clock::since_origin(std::uint64_t tsc) const {
+    constexpr double kFarthest = 9.2e18;
+    const double ticks =
+        tsc >= origin ? static_cast<double>(tsc - origin) : -static_cast<double>(origin - tsc);
+    return std::llround(std::clamp(ticks * ns_per_tick, -kFarthest, kFarthest));
+}
+
+Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
+             score::ResolvedSelection selection, calls::Absences absences)
+    : reader_(&reader),
+      settings_(std::make_shared<const score::ResolvedSettings>(std::move(settings))),
+      selection_(std::move(selection)),
+      absences_(std::make_shared<const calls::Absences>(std::move(absences))),
+      counted_(std::make_shared<Counted>()),
+      bases_(reader.info().threads.size()),
+      span_(span_of(reader, selection_)) {
+    std::uint64_t first = UINT64_MAX;
+    for (const trace::ThreadInfo& thread : reader.info().threads)
+        if (thread.start != 0) first = std::min(first, thread.start);
+    clock_ = {.origin = first != UINT64_MAX ? first : reader.info().clock.start_tsc,
+              .ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock)};
+}
+
+Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Settings& settings,
+                             const Progress& progress) {
+    auto resolved = score::resolve(reader.info(), settings);
+    if (!resolved) return tl::unexpected{resolved.error()};
+    auto selection = score::resolve_selection(reader.info(), settings.selection);
+    if (!selection) return tl::unexpected{selection.error()};
+    auto absences = calls::Absences::of(reader);
+    if (!absences) return tl::unexpected{absences.error()};
+    Visit visit{reader, std::move(*resolved), std::move(*selection), std::move(*absences)};
+    visit.counted_->progress = progress;
+    if (auto found = visit.find_baselines(score::threads_for(settings.jobs), progress); !found)
+        return tl::unexpected{found.error()};
+    return visit;
+}
+
+/// Events of the window, with pauses among them.
+Result<void> Visit::read(std::uint32_t thread,
+                         const std::function<void(std::span<const trace::Event>)>& events,
+                         const std::function<void()>& gap) const {
+    const auto off_cpu = absences_->thread(thread);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(info())};
+    std::optional<score::EventWindow> window;
+    if (selection_.window) window.emplace(*selection_.window, info().functions.size(), settings_->ignored);
+    const auto inside = [&](std::span<const trace::Event> some) {
+        events(window ? window->inside(some) : some);
+    };
+    try {
+        auto read = reader_->read_thread(
+            thread,
+            [&](std::span<const trace::Event> some) {
+                counted_->add(some.size());
+                inside(pauses.among(some));
+            },
+            [&] {
+                if (!window || window->gap()) gap();
+            });
+        if (!read) return read;
+        inside(pauses.rest());
+    } catch (const std::runtime_error& error) {
+        return fail("{}", error.what());
+    }
+    return {};
+}
+
+Result<void> Visit::find_baselines(unsigned jobs, const Progress& /*progress*/) {
+    const score::Baseline& baseline = settings_->baseline;
+    const bool of_process = baseline.kind == score::Baseline::Kind::process;
+    const auto& threads = selection_.threads;
+    std::vector<std::optional<Error>> errors(threads.size());
+    std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
+    score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
+        auto durations = std::make_unique<Durations>(baseline.kind == score::Baseline::Kind::percentile);
+        ThreadCalls calls{info(), *settings_, *durations};
+        auto done = read(
+            threads[i], [&](std::span<const trace::Event> some) { calls.consume(some); },
+            [&] { calls.gap(); });
+        if (!done) errors[i] = done.error();
+        calls.finish();
+        if (of_process) found[i].second = calls.lasting_ids();
+        if (!of_process) {
+            for (std::size_t s = 0; s < durations->least().size(); ++s)
+                bases_[threads[i]].push_back(durations->base(baseline, s, {}));
+            durations.reset();
+        }
+        found[i].first = std::move(durations);
+    });
+    for (const std::optional<Error>& error : errors)
+        if (error) return tl::unexpected{*error};
+    if (!of_process) return {};
+    std::map<std::uint64_t, score::Least> process;
+    for (const auto& [durations, ids] : found)
+        for (std::size_t s = 0; s < durations->least().size(); ++s)
+            process[ids[s]].merge(durations->least()[s]);
+    for (std::size_t i = 0; i < threads.size(); ++i)
+        for (std::size_t s = 0; s < found[i].first->least().size(); ++s)
+            bases_[threads[i]].push_back(found[i].first->base(baseline, s, process[found[i].second[s]]));
+    return {};
+}
+
+Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
+    ThreadVisit calls{info(), *settings_, bases_[thread], selection_.shown, visitor};
+    calls.set_span(span_);
+    auto done = read(
+        thread,
+        [&](std::span<const trace::Event> some) {
+            calls.consume(some);
+            if (!visitor.goes_on()) throw std::runtime_error(kStopped);
+        },
+        [&] { calls.gap(); });
+    if (!done) return done;
+    calls.finish(std::min(reader_->end_of(thread), span_.end));
+    return {};
+}
+
+Result<std::vector<trace::OffCpu>> Visit::off_cpu(std::uint32_t thread) const {
+    auto all = absences_->thread(thread);
+    if (!all) return all;
+    std::vector<trace::OffCpu> inside;
+    for (trace::OffCpu each : *all) {
+        each.out = std::max(each.out, span_.begin);
+        each.in = std::min(each.in, span_.end);
+        if (each.in > each.out) inside.push_back(each);
+    }
+    return inside;
+}
+
+std::string parameters_text(const trace::FunctionInfo& function, std::span<const std::uint64_t> words) {
+    std::string text;
+    for (const trace::ParameterInfo& parameter : function.parameters) {
+        if (parameter.word >= words.size()) continue;
+        if (!text.empty()) text += ", ";
+        text += parameter.name + "=" + mining::format_value(parameter, words[parameter.word]);
+    }
+    return text;
+}
+
+std::string result_text(const trace::FunctionInfo& function, const std::uint64_t* result) {
+    if (result == nullptr || function.result.empty()) return {};
+    return mining::format_value(function.result.front(), *result);
+}
+
+}  // namespace rdam::views

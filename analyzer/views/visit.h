@@ -1,0 +1,128 @@
+// The calls of a trace one after the other, each with what it lost: what the export formats are written from.
+//
+// A call's loss is the one that it adds to FunctionRow::lost_ns: its duration less the baseline of its
+// sequence in its thread, for outermost calls that were seen to begin and end at possible times; for all
+// others it is 0. The baselines are found in a first pass over the threads, so the trace is read twice.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/calls/crowding.h"
+#include "analyzer/score/selection.h"
+#include "analyzer/score/settings/settings.h"
+#include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::views {
+
+/// A call begins.
+struct Opened {
+    std::uint32_t function = 0;  ///< index into TraceInfo::functions
+    std::uint32_t depth = 0;     ///< calls around it
+    std::uint64_t tsc = 0;       ///< ticks; not before the call around it, nor before what ended last
+    std::uint64_t weight = 1;    ///< it stands for so many calls
+    std::uint16_t cpu = trace::kNoCpu;
+    std::span<const std::uint64_t> words;  ///< parameters; valid during the call only
+};
+
+enum class End : std::uint8_t {
+    returned,
+    unwound,   ///< by an exception, a cancellation or the thread's exit
+    tail,      ///< by a tail call
+    not_seen,  ///< nobody saw it end: `tsc` is when that became clear
+};
+
+/// The innermost open call ends.
+struct Closed {
+    std::uint32_t function = 0;
+    std::uint32_t depth = 0;
+    std::uint64_t begin = 0, tsc = 0;  ///< ticks, begin ≤ tsc
+    std::uint64_t weight = 1;
+    std::uint16_t cpu = trace::kNoCpu;
+    End end = End::returned;
+    bool timed = false;                     ///< the next four are known
+    bool outermost = true;                  ///< no other call of the function was open around it
+    double duration = 0;                    ///< ticks, net (calls::Call)
+    double self = 0;                        ///< ticks; NaN: not known
+    double lost = 0;                        ///< ticks; within a step of the clock it may be below 0
+    double baseline = 0;                    ///< ticks
+    std::uint32_t sequence = 0;             ///< by thread, in the order of first use
+    const std::uint64_t* result = nullptr;  ///< null: none was recorded
+};
+
+/// Hears of the calls of one thread in the order of time. Calls nest strictly.
+class CallVisitor {
+  public:
+    virtual ~CallVisitor() = default;
+    virtual void opened(const Opened& call) = 0;
+    virtual void closed(const Closed& call) = 0;
+    /// False: nobody wants the rest of the thread.
+    virtual bool goes_on() { return true; }
+};
+
+/// Ticks to nanoseconds since the run's start, of one trace.
+struct Clock {
+    std::uint64_t origin = 0;
+    double ns_per_tick = 1;
+
+    std::int64_t since_origin(std::uint64_t tsc) const;
+};
+
+class Visit {
+  public:
+    using Progress = std::function<bool(std::uint64_t events)>;  ///< false: stop
+
+    /// Reads the selected threads once, several at a time. `reader` must outlive it. `progress` is called by
+    /// several threads, with the number of events so far over both passes. Errors: those of
+    /// score::resolve(), score::resolve_selection() and reading; that `progress` has returned false.
+    static Result<Visit> prepare(const trace::TraceReader& reader, const score::Settings& settings,
+                                 const Progress& progress);
+
+    const trace::TraceInfo& info() const { return reader_->info(); }
+    const Clock& clock() const { return clock_; }
+    /// Those with a part in what is looked at: indices into TraceInfo::threads, rising.
+    const std::vector<std::uint32_t>& threads() const { return selection_.threads; }
+    /// Whether calls of the function are passed on (--function, --ignore).
+    bool shows(std::uint32_t function) const {
+        return selection_.shown.empty() || selection_.shown[function];
+    }
+    /// The part of the run that is looked at: ticks. Wild times of a trace are not in it.
+    const score::TickRange& span() const { return span_; }
+
+    /// Thread-safe. Errors: those of reading.
+    Result<void> thread(std::uint32_t thread, CallVisitor& visitor) const;
+    /// The times in which the thread was off the processors, within span(). Thread-safe.
+    Result<std::vector<trace::OffCpu>> off_cpu(std::uint32_t thread) const;
+
+  private:
+    struct Counted;
+
+    Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
+          score::ResolvedSelection selection, calls::Absences absences);
+    Result<void> find_baselines(unsigned jobs, const Progress& progress);
+    Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
+                      const std::function<void()>& gap) const;
+
+    const trace::TraceReader* reader_;
+    std::shared_ptr<const score::ResolvedSettings> settings_;
+    score::ResolvedSelection selection_;
+    std::shared_ptr<const calls::Absences> absences_;
+    std::shared_ptr<Counted> counted_;
+    std::vector<std::vector<double>> bases_;  ///< ticks, by thread and sequence
+    Clock clock_;
+    score::TickRange span_;
+};
+
+/// `name=value, …`, of those that were recorded. Not made safe for a terminal.
+std::string parameters_text(const trace::FunctionInfo& function, std::span<const std::uint64_t> words);
+/// Empty: there is none.
+std::string result_text(const trace::FunctionInfo& function, const std::uint64_t* result);
+
+}  // namespace rdam::views
