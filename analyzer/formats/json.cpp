@@ -14,7 +14,7 @@ namespace rdam::formats {
 namespace {
 
 /// A JSON string, quotes included.
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
     return nlohmann::json(printable(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -31,14 +31,15 @@ class JsonSlices final : public SliceWriter {
     JsonSlices(const views::Visit& visit, Buffer& out) : visit_(visit), out_(out) {
         for (const trace::FunctionInfo& function : visit.info().functions)
             names_.push_back(
-                fmt::format(R"("name":{},"cat":{})", quoted(function.name), quoted(function.module)));
+                fmt::format(R"("name":{},"cat":{})", json_text(function.name), json_text(function.module)));
     }
 
     void begin() override {
         out_.append(R"({"displayTimeUnit":"ns","traceEvents":[)");
         const trace::ProcessInfo& process = visit_.info().process;
         const std::string name = process.command.empty() ? "(unknown program)" : process.command.front();
-        event(R"("ph":"M","pid":{},"name":"process_name","args":{{"name":{}}})", process.pid, quoted(name));
+        event(R"("ph":"M","pid":{},"name":"process_name","args":{{"name":{}}})", process.pid,
+              json_text(name));
     }
     /// A tid that was used again is made another one, as viewers know threads by it alone.
     void thread(std::uint32_t thread) override {
@@ -49,7 +50,7 @@ class JsonSlices final : public SliceWriter {
             tid_ += kOfSame;
         name_ = info.name.empty() ? fmt::format("{}", info.tid) : info.name;
         event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", pid(), tid_,
-              quoted(name_));
+              json_text(name_));
     }
     void slice(const Slice& slice) override {
         const trace::FunctionInfo& function = visit_.info().functions[slice.function];
@@ -60,9 +61,9 @@ class JsonSlices final : public SliceWriter {
         if (slice.how == views::End::not_seen) more += R"("end":"not seen",)";
         if (slice.how == views::End::unwound) more += R"("end":"unwound",)";
         if (const std::string text = views::parameters_text(function, slice.words); !text.empty())
-            more += fmt::format(R"("parameters":{},)", quoted(text));
+            more += fmt::format(R"("parameters":{},)", json_text(text));
         if (const std::string text = views::result_text(function, slice.result); !text.empty())
-            more += fmt::format(R"("result":{},)", quoted(text));
+            more += fmt::format(R"("result":{},)", json_text(text));
         if (!more.empty()) more.pop_back();
         event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})", names_[slice.function],
               pid(), tid_, microseconds(slice.begin), microseconds(slice.end - slice.begin), more);
@@ -77,8 +78,8 @@ class JsonSlices final : public SliceWriter {
         beside(kMerged, "other calls");
         event(
             R"("ph":"X","name":{},"cat":"merged","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"calls":{},"lost_ns":{:.3f},"time_ns":{:.3f}}})",
-            quoted(fmt::format("{} calls, most time in {}", calls.calls,
-                               visit_.info().functions[calls.function].name)),
+            json_text(fmt::format("{} calls, most time in {}", calls.calls,
+                                  visit_.info().functions[calls.function].name)),
             pid(), tid_ + kMerged, microseconds(calls.begin), microseconds(calls.end - calls.begin),
             calls.calls, calls.lost, calls.time);
     }
@@ -106,11 +107,11 @@ class JsonSlices final : public SliceWriter {
     void beside(std::uint64_t which, std::string_view what) {
         if (!tids_.insert(tid_ + which).second) return;
         event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", pid(), tid_ + which,
-              quoted(fmt::format("{} {}: {}", tid_, name_, what)));
+              json_text(fmt::format("{} {}: {}", tid_, name_, what)));
     }
     void counter(const std::string& name, std::string_view unit, std::span<const double> bins,
                  std::int64_t begin, double length) {
-        const std::string text = quoted(name);
+        const std::string text = json_text(name);
         double before = -1;
         for (std::size_t bin = 0; bin < bins.size(); ++bin) {
             if (bins[bin] == before) continue;

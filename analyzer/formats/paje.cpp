@@ -1,10 +1,14 @@
 // A Pajé trace (L. M. Schnorr, Pajé trace file format, version 1.2.5), as pj_dump and ViTE read it:
 // containers for the process and its threads, states for calls and for times off the processor. Its events
 // are in the order of time, so threads are written to a file of their own first and then merged.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -89,10 +93,21 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
+/// One that is gone when it is closed; null: there is no room for one.
+File temporary_file() {
+    const char* folder = std::getenv("TMPDIR");
+    std::string path =
+        fmt::format("{}/rdam-paje.XXXXXX", folder != nullptr && *folder != 0 ? folder : "/tmp");
+    const int fd = mkostemp(path.data(), O_CLOEXEC);
+    if (fd < 0) return nullptr;
+    unlink(path.c_str());
+    return File{fdopen(fd, "w+")};
+}
+
 /// Threads one after the other in a temporary file, each in the order of time.
 class Spool final : public views::CallVisitor {
   public:
-    explicit Spool(const views::Visit& visit) : visit_(visit), file_(std::tmpfile()) {}
+    explicit Spool(const views::Visit& visit) : visit_(visit), file_(temporary_file()) {}
 
     bool good() const { return file_ != nullptr && std::ferror(file_.get()) == 0; }
     bool goes_on() override { return good(); }

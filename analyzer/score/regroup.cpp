@@ -186,6 +186,7 @@ bool same_groups(const ResolvedSettings& a, const ResolvedSettings& b) {
 
 bool can_regroup(const AnalyzedTrace& trace, const ResolvedSettings& kept, const ResolvedSettings& wanted) {
     if (kept.candidates.empty() || wanted.patterns || wanted.sequences.deep_keys) return false;
+    if (wanted.most_paths > 0 || wanted.most_course > 0) return false;
     const bool too_long =
         std::ranges::any_of(trace.threads, [](const auto& thread) { return thread->too_long > 0; });
     if (wanted.sequences.fold_loops && too_long) return false;

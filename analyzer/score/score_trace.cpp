@@ -13,6 +13,7 @@
 
 #include "analyzer/calls/crowding.h"
 #include "analyzer/calls/off_cpu_pauses.h"
+#include "analyzer/score/course/make_course.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/settings/named_rules.h"
@@ -41,6 +42,8 @@ class Crew {
         out_.times.resize(threads);
         out_.windows.resize(threads);
         errors_.resize(threads);
+        if (settings.most_course > 0)
+            course_ = course_span(reader.info(), window_, [&](std::uint32_t t) { return reader.end_of(t); });
     }
 
     Result<void> run(unsigned jobs, const std::function<void(std::uint64_t)>& progress) {
@@ -90,6 +93,7 @@ class Crew {
         calls::OffCpuPauses pauses{*off_cpu, calls::latest_possible(reader_.info())};
         ThreadAnalysis analysis{reader_.info(), settings_};
         analysis.expect(reader_.events_of(thread));
+        analysis.set_course(course_);
         analysis.set_life(life_in(reader_.info().threads[thread], window_.value_or(TickRange{})));
         if (window_) {
             out_.windows[thread] =
@@ -145,6 +149,7 @@ class Crew {
     const calls::Absences& off_cpu_;
     const ResolvedSettings& settings_;
     std::optional<TickRange> window_;
+    TickRange course_{0, 0};
     std::vector<std::uint32_t> order_;
     SelectedThreads out_;
     std::vector<std::optional<Error>> errors_;  // by thread
@@ -176,6 +181,20 @@ std::size_t batch_bytes(unsigned jobs, std::size_t threads) {
     return std::min(kMax, kInAll / std::clamp<std::size_t>(jobs, 1, std::max<std::size_t>(threads, 1)));
 }
 
+/// What is kept of places takes some hundred megabytes at most, and some kilobytes for each thread.
+void want_places(const Settings& settings, std::size_t threads, ResolvedSettings& resolved) {
+    constexpr std::size_t kMaxPaths = std::size_t{1} << 16;
+    constexpr std::size_t kPathsInAll = std::size_t{1} << 20;
+    constexpr std::size_t kInAll = std::size_t{1} << 22;
+    constexpr std::size_t kMin = std::size_t{1} << 10;
+    threads = std::max<std::size_t>(threads, 1);
+    if (settings.paths) {
+        resolved.most_paths = std::clamp(kPathsInAll / threads, kMin, kMaxPaths);
+        resolved.most_path_groups = std::max(kInAll / threads, kMin);
+    }
+    if (settings.course) resolved.most_course = std::max(kInAll / threads, kMin);
+}
+
 void note_windows(const trace::TraceInfo& info, ResolvedSettings& settings) {
     for (const trace::FunctionInfo& function : info.functions)
         settings.windowed.push_back(function.windowed_since != 0);
@@ -203,6 +222,7 @@ Result<ResolvedSettings> resolve(const trace::TraceInfo& info, const Settings& s
             "only a sample of the calls was recorded (--max-overhead), which has no patterns; analyze "
             "without --patterns, or record without --max-overhead");
     resolved.baseline.step = info.clock.step_ticks;
+    want_places(settings, info.threads.size(), resolved);
     note_windows(info, resolved);
     const NamedRules rules = known_rules(info, settings.rules);
     auto keys = mining::make_keys(

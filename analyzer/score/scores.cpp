@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "analyzer/mining/sequence_names.h"
+#include "analyzer/score/course/make_course.h"
 #include "analyzer/score/in_parallel.h"
+#include "analyzer/score/paths/make_paths.h"
 #include "analyzer/score/report/ranking.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/plan/planner.h"
@@ -268,6 +270,7 @@ Scores::Scores(const TraceFacts& facts, const ResolvedSettings& settings,
 Report Scores::without_rows() const {
     Report report;
     report.threshold = settings_.threshold;
+    report.begin = context_.run_begin;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
     RecordingCost cost = recording_cost(thread_costs(facts_.info, lives_, threads_, settings_, ns_per_tick_),
                                         lives_.run * ns_per_tick_, at_a_time(facts_.info, lives_, threads_));
@@ -287,9 +290,27 @@ std::vector<FunctionRow> Scores::make_rows(bool samples, unsigned jobs) const {
     return rows;
 }
 
+void Scores::add_places(const std::vector<FunctionRow>& rows, unsigned jobs, Report& report) const {
+    if (settings_.most_paths > 0) {
+        PathMaker maker{context_};
+        in_parallel(rows.size(), jobs, [&](std::size_t f) { maker.add(rows[f]); });
+        report.paths = maker.tree();
+    }
+    if (settings_.most_course > 0) {
+        const CourseMaker maker{context_};
+        std::vector<std::vector<CourseCell>> cells(rows.size());
+        in_parallel(rows.size(), jobs, [&](std::size_t f) { cells[f] = maker.cells(rows[f]); });
+        std::vector<CourseCell> all;
+        for (const std::vector<CourseCell>& of_function : cells)
+            all.insert(all.end(), of_function.begin(), of_function.end());
+        report.course = maker.course(std::move(all));
+    }
+}
+
 Report Scores::report(std::size_t most_patterns, bool samples, unsigned jobs) const {
     Report report = without_rows();
     std::vector<FunctionRow> rows = make_rows(samples, jobs);
+    add_places(rows, jobs, report);
     for (std::uint32_t f = 0; f < rows.size(); ++f) {
         FunctionRow& row = rows[f];
         doubt(report, row);

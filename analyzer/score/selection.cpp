@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/mining/keys.h"
+#include "analyzer/score/paths/make_paths.h"
 #include "analyzer/trace/clock.h"
 #include "wrappers/text/glob.h"
 #include "wrappers/text/name_text.h"
@@ -135,6 +136,8 @@ void count_cut_off(const EventWindow& window, const calls::MatchCounts& counts, 
 void keep_functions(const trace::TraceInfo& info, const std::vector<bool>& shown, Report& report) {
     report.left_out.functions = static_cast<std::uint64_t>(
         std::erase_if(report.functions, [&](const FunctionRow& row) { return !shown[row.function]; }));
+    show_only(shown, report.paths);
+    std::erase_if(report.course.cells, [&](const CourseCell& cell) { return !shown[cell.function]; });
     std::set<std::string> names;
     for (std::size_t f = 0; f < shown.size(); ++f) {
         if (shown[f]) names.insert(qualified_name(info.functions[f].module, info.functions[f].name));

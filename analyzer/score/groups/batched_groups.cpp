@@ -12,23 +12,33 @@ BatchedGroups::BatchedGroups(ThreadTimes& out, const ResolvedSettings& settings)
 }
 
 void BatchedGroups::add(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                        const mining::SequenceBuilder::Closed& closed) {
-    if (closed.keys.empty() && add_at_once(call, caller, sampled, closed.shape)) return;
-    put_off(call, caller, sampled, closed);
+                        std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
+    if (closed.keys.empty() && add_at_once(call, caller, sampled, path, closed.shape)) return;
+    put_off(call, caller, sampled, path, closed);
 }
 
 /// If its group is an old one, which are few, so that it is found and added to in a cache.
 bool BatchedGroups::add_at_once(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                                mining::ShapeId shape) {
+                                std::uint32_t path, mining::ShapeId shape) {
     const mining::GroupId group = out_.sequences.shape(shape).plain_group;
     if (group >= first_) return false;
     ask(call, sampled, group);
-    if (call.timed) out_.groups[group].add(call, caller);
+    if (!call.timed) return true;
+    out_.groups[group].add(call, caller);
+    if (places_wanted()) add_place(group, call, {call.begin, call.last->tsc, path, call.function});
     return true;
 }
 
+void BatchedGroups::add_place(mining::GroupId group, const calls::Call& call, const Place& place) {
+    if (out_.paths) out_.paths->add(group, place.path, call);
+    if (!out_.course || !call.outermost) return;
+    out_.course->add(
+        group, place.function,
+        {.begin = place.begin, .end = place.end, .duration = static_cast<double>(call.duration)});
+}
+
 void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::uint32_t sampled,
-                            const mining::SequenceBuilder::Closed& closed) {
+                            std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
     const std::uint64_t hash = mining::SequenceStore::group_hash(closed.shape, closed.keys);
     if (batch_.full(hash)) work_off();
     std::uint32_t marks = (call.outermost ? BatchedCall::kOutermost : 0) |
@@ -38,6 +48,7 @@ void BatchedGroups::put_off(const calls::Call& call, std::uint32_t caller, std::
         answers_.push_back(0);
         marks |= static_cast<std::uint32_t>(answers_.size()) << BatchedCall::kAskedShift;
     }
+    if (places_wanted()) places_.push_back({call.begin, call.last->tsc, path, call.function});
     BatchedCall& later = batch_.push(hash, closed.keys);
     later.duration = call.duration;
     later.self = call.self;
@@ -69,6 +80,7 @@ void BatchedGroups::work_off() {
     for (samples::CallSample& sample : out_.samples)
         sample.set_groups(answer);
     answers_.clear();
+    places_.clear();
 }
 
 /// Prefetches what a call needs next, and processes other calls until it has arrived.
@@ -85,11 +97,22 @@ void BatchedGroups::work_off(std::span<BatchedCall> calls) {
         if (BatchedCall* const call = at(1)) {
             find_group(*call);
             out_.groups[call->shape].prefetch();
+            if (places_wanted()) prefetch_place(*call);
         }
         if (const BatchedCall* const call = at(2)) out_.groups[call->shape].prefetch_tables(call->duration);
-        if (const BatchedCall* const call = at(3)) out_.groups[call->shape].prefetch_caller(call->caller);
+        if (const BatchedCall* const call = at(3)) {
+            out_.groups[call->shape].prefetch_caller(call->caller);
+            if (out_.paths) out_.paths->prefetch_pair(call->shape);
+            if (out_.course) out_.course->prefetch_entry(call->shape);
+        }
         if (const BatchedCall* const call = at(4)) add(*call);
     }
+}
+
+void BatchedGroups::prefetch_place(const BatchedCall& call) const {
+    __builtin_prefetch(&places_[call.order]);
+    if (out_.paths) out_.paths->prefetch(call.shape);
+    if (out_.course) out_.course->prefetch(call.shape);
 }
 
 void BatchedGroups::find_group(BatchedCall& call) {
@@ -101,11 +124,12 @@ void BatchedGroups::find_group(BatchedCall& call) {
 
 void BatchedGroups::add(const BatchedCall& call) {
     if (!call.is(BatchedCall::kTimed)) return;
-    out_.groups[call.shape].add({.outermost = call.is(BatchedCall::kOutermost),
-                                 .self_timed = call.is(BatchedCall::kSelfTimed),
-                                 .duration = call.duration,
-                                 .self = call.self},
-                                call.caller);
+    const calls::Call times{.outermost = call.is(BatchedCall::kOutermost),
+                            .self_timed = call.is(BatchedCall::kSelfTimed),
+                            .duration = call.duration,
+                            .self = call.self};
+    out_.groups[call.shape].add(times, call.caller);
+    if (places_wanted()) add_place(call.shape, times, places_[call.order]);
 }
 
 void BatchedGroups::finish() {
@@ -128,6 +152,8 @@ void BatchedGroups::renumber() {
     }
     out_.groups = std::move(groups);
     out_.sequences.renumber_groups(numbers);
+    if (out_.paths) out_.paths->renumber(numbers);
+    if (out_.course) out_.course->renumber(numbers);
     const auto number = [&](std::uint32_t group) { return numbers[group]; };
     out_.windows.set_groups(number);
     for (samples::CallSample& sample : out_.samples)

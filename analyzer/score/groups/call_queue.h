@@ -21,6 +21,7 @@ struct QueuedCall {
     mining::GroupId group = 0;             ///< from the first step on
     std::uint32_t caller = 0;              ///< CallerNumbers
     std::uint32_t cluster = 0;             ///< of a function that is sampled in windows
+    std::uint32_t path = 0;                ///< PathTally, if paths are wanted
     std::uint32_t sampled = 0;             ///< 1 + its place in the sample; 0: it is in none
     std::vector<std::uint64_t> keys = {};  ///< of the group
 };

@@ -33,8 +33,17 @@ ThreadAnalysis::ThreadAnalysis(const trace::TraceInfo& info, const ResolvedSetti
             out_->samples.emplace_back(most_sampled(settings, function), function.enter_words,
                                        out_->samples.size());
     }
+    if (settings.most_paths > 0)
+        out_->paths = std::make_unique<PathTally>(info.functions.size(), settings.most_paths,
+                                                  settings.most_path_groups);
     if (settings.patterns)
         out_->patterns = std::make_unique<PatternTimes>(out_->sequences, settings.sequences.fold_loops);
+}
+
+void ThreadAnalysis::set_course(const TickRange& range) {
+    if (settings_.most_course == 0 || range.begin >= range.end) return;
+    out_->course =
+        std::make_unique<CourseTally>(range, kCourseBins, info_.functions.size(), settings_.most_course);
 }
 
 void ThreadAnalysis::gap() {
@@ -51,6 +60,8 @@ std::unique_ptr<ThreadTimes> ThreadAnalysis::finish() {
     if (out_->patterns) out_->patterns->miner().finish();
     for (samples::CallSample& sample : out_->samples)
         sample.finish();
+    if (out_->paths) out_->paths->finish();
+    if (out_->course) out_->course->finish();
     out_->counts = matcher_.counts();
     out_->per_function = matcher_.per_function();
     out_->too_long = builder_.too_long();
@@ -88,6 +99,7 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     }
     builder_.set_repeats(settings_.loop_rests.repeats(enter));
     const std::uint32_t cluster = cluster_of(enter, weight);
+    if (out_->paths) open_path(enter.function, weight, cluster);
     if (samples_wanted()) note_inside(enter.function);
     // Constructed in place: a copy would have to wait for the data just written.
     OpenCall& call = open_.emplace_back();
@@ -102,6 +114,16 @@ void ThreadAnalysis::opened(const trace::Event& enter, std::uint64_t weight) {
     if (enter.stack != 0) ++out_->stack_samples[enter.stack - 1];
     if (weight > 1 && cluster == kComplete) out_->sampling.count(enter.function);
     if (out_->patterns && !is_windowed(enter.function)) out_->patterns->miner().open();
+}
+
+void ThreadAnalysis::open_path(std::uint32_t function, std::uint64_t weight, std::uint32_t cluster) {
+    PathTally::Kind kind = PathTally::Kind::usual;
+    if (is_windowed(function)) {
+        kind = cluster == kComplete                 ? PathTally::Kind::windowed
+               : cluster == ThreadWindows::kOutside ? PathTally::Kind::outside
+                                                    : PathTally::Kind::in_window;
+    }
+    out_->paths->open(function, weight, kind);
 }
 
 /// Counts the call, if its function is sampled in windows.
@@ -163,7 +185,7 @@ void ThreadAnalysis::closed(const calls::Call& call) {
     const OpenCall& open = open_.back();
     if (out_->patterns && !is_windowed(call.function))
         out_->patterns->miner().close(closed.shape, matcher_.net_end(), call.duration, call.timed);
-    enqueue(call, open, sampled ? 1 + sample(call, open) : 0, closed);
+    enqueue(call, open, sampled ? 1 + sample(call, open) : 0, out_->paths ? out_->paths->close() : 0, closed);
     if (counts && !call.timed)
         out_->untimed_callers[call.function].add(
             {.caller = out_->callers.of(open.caller), .calls = call.weight});
@@ -172,11 +194,11 @@ void ThreadAnalysis::closed(const calls::Call& call) {
 }
 
 void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
-                             const mining::SequenceBuilder::Closed& closed) {
+                             std::uint32_t path, const mining::SequenceBuilder::Closed& closed) {
     if (batched_ == nullptr && batches_wanted_ && out_->groups.size() > settings_.few_groups)
         batched_ = std::make_unique<BatchedGroups>(*out_, settings_);
     if (call.weight > 1) end_batches();
-    if (batched_ != nullptr) return batched_->add(call, out_->callers.of(open.caller), sampled, closed);
+    if (batched_ != nullptr) return batched_->add(call, out_->callers.of(open.caller), sampled, path, closed);
     QueuedCall& queued = queue_.push();
     queued.call = call;
     queued.end = call.last->tsc;
@@ -184,6 +206,7 @@ void ThreadAnalysis::enqueue(const calls::Call& call, const OpenCall& open, std:
     queued.shape = closed.shape;
     queued.caller = out_->callers.of(open.caller);
     queued.cluster = open.cluster;
+    queued.path = path;
     queued.sampled = sampled;
     queued.keys.assign(closed.keys.begin(), closed.keys.end());
     if (out_->groups.size() <= settings_.few_groups) {
@@ -210,10 +233,16 @@ void ThreadAnalysis::flush() {
 void ThreadAnalysis::step(std::size_t number, QueuedCall& queued) {
     if (number == 0) {
         find_group(queued);
+        if (out_->paths) out_->paths->prefetch(queued.group);
+        if (out_->course) out_->course->prefetch(queued.group);
         return out_->groups[queued.group].prefetch();
     }
     const GroupTimes& times = out_->groups[queued.group];
-    if (number == 1) return times.prefetch_tables(queued.call.duration);
+    if (number == 1) {
+        if (out_->paths) out_->paths->prefetch_pair(queued.group);
+        if (out_->course) out_->course->prefetch_entry(queued.group);
+        return times.prefetch_tables(queued.call.duration);
+    }
     if (number == 2) return times.prefetch_caller(queued.caller);
     add(queued);
 }
@@ -231,6 +260,7 @@ void ThreadAnalysis::add(const QueuedCall& queued) {
     GroupTimes& times = windowed_times(out_->groups[queued.group], queued);
     if (!call.timed) return;
     times.add(call, queued.caller);
+    add_place(queued);
     out_->windows.offer({.begin = call.begin,
                          .end = queued.end,
                          .duration = call.duration,
@@ -239,6 +269,18 @@ void ThreadAnalysis::add(const QueuedCall& queued) {
                          .outermost = call.outermost});
     if (call.weight > 1 && queued.cluster == kComplete)
         out_->sampling.time(call.function, queued.group, call.duration, call.outermost);
+}
+
+void ThreadAnalysis::add_place(const QueuedCall& queued) {
+    const calls::Call& call = queued.call;
+    if (out_->paths) out_->paths->add(queued.group, queued.path, call);
+    if (!out_->course || !call.outermost) return;
+    out_->course->add(queued.group, call.function,
+                      {.begin = call.begin,
+                       .end = queued.end,
+                       .duration = static_cast<double>(call.duration),
+                       .weight = static_cast<double>(call.weight),
+                       .in_window = is_windowed(call.function) && queued.cluster != kComplete});
 }
 
 void ThreadAnalysis::note_repeats() {
@@ -285,6 +327,7 @@ void ThreadAnalysis::abandoned(std::size_t count) {
             out_->patterns->miner().abandon(shapes);
     }
     builder_.abandon(count);
+    if (out_->paths) out_->paths->abandon(count);
     for (; count > 0; --count) {
         const OpenCall& call = open_.back();
         if (call.cluster != ThreadWindows::kOutside)

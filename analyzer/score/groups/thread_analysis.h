@@ -35,6 +35,8 @@ class ThreadAnalysis final : private calls::CallSink {
     }
     /// The part of the thread's life that is analyzed.
     void set_life(const TickRange& life) { out_->sampling_windows = {settings_.windows, life}; }
+    /// The time that the course is about, if it is wanted; empty: there is none. Before the events.
+    void set_course(const TickRange& range);
     void consume(std::span<const trace::Event> events);
     void gap();
     /// Calls that are open: they take some 200 bytes each.
@@ -65,11 +67,13 @@ class ThreadAnalysis final : private calls::CallSink {
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
     void tree_ended(std::uint64_t weight) override;
-    void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled,
+    void enqueue(const calls::Call& call, const OpenCall& open, std::uint32_t sampled, std::uint32_t path,
                  const mining::SequenceBuilder::Closed& closed);
     void step(std::size_t number, QueuedCall& queued);
     void find_group(QueuedCall& queued);
     void add(const QueuedCall& queued);
+    void add_place(const QueuedCall& queued);
+    void open_path(std::uint32_t function, std::uint64_t weight, std::uint32_t cluster);
     void flush();
     void end_batches();
     GroupTimes& windowed_times(GroupTimes& times, const QueuedCall& queued) const;

@@ -13,6 +13,8 @@
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/samples/call_sample.h"
 #include "analyzer/samples/time_windows.h"
+#include "analyzer/score/places/course_tally.h"
+#include "analyzer/score/places/path_tally.h"
 #include "analyzer/score/statistics/distribution.h"
 #include "analyzer/score/statistics/loss.h"
 #include "analyzer/score/statistics/sampling.h"
@@ -149,6 +151,8 @@ struct ThreadTimes {
     /// Samples of the outermost scored calls, by function; empty if none was requested.
     std::vector<samples::CallSample> samples;
     samples::WindowSample windows{0, 0};
+    std::unique_ptr<PathTally> paths;     ///< null: not asked for
+    std::unique_ptr<CourseTally> course;  ///< null: not asked for
     std::optional<OffCpuTimes> off_cpu;  ///< nothing: not recorded
     std::uint64_t events = 0;
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "analyzer/score/course/make_course.h"
 #include "analyzer/score/groups/thread_analysis.h"
 #include "analyzer/score/selection.h"
 #include "tests/unit/catch.h"
@@ -130,6 +131,9 @@ score::AnalyzedTrace read(const Recording& recording, const score::ResolvedSetti
         }
         analysis.set_life(
             score::life_in(recording.info.threads[t], selection->window.value_or(score::TickRange{})));
+        analysis.set_course(score::course_span(recording.info, selection->window, [&](std::uint32_t of) {
+            return recording.info.threads[of].end;
+        }));
         const auto& window = out.windows[t];
         for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
             if (piece.gap_before && (!window || window->gap())) analysis.gap();

@@ -102,12 +102,7 @@ class TreeMaker {
     bool after_gap_ = false;
 };
 
-struct Scored {
-    std::uint32_t function = 0;
-    std::string identity;
-    std::uint64_t duration = 0, self = 0, caller = 0;
-    bool timed = false, self_timed = false, outermost = false, ended = false;
-};
+using Scored = ReferenceCall;
 
 /// Ticks of that time in which the recorder held the thread; pauses may overlap.
 std::uint64_t paused_between(const Tree& tree, std::uint64_t first, std::uint64_t last) {
@@ -247,10 +242,14 @@ class Judge {
         scored.function = node.function;
         scored.caller = node.caller;
         scored.ended = node.ended;
+        scored.begin = node.begin;
+        scored.end = node.end;
         scored.outermost = true;
         for (const Node* up = node.parent; up != nullptr && up != &tree_.root; up = up->parent) {
             if (up->function == node.function) scored.outermost = false;
+            if (!ignored(*up)) scored.path.insert(scored.path.begin(), up->function);
         }
+        scored.path.push_back(node.function);
         if (node.ended) {
             scored.identity = identity(node, true);
             scored.timed = node.end >= node.begin;
@@ -532,6 +531,14 @@ std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Re
         threads.push_back(std::move(judge.patterns));
     }
     return threads;
+}
+
+std::vector<std::vector<ReferenceCall>> reference_calls(const Recording& recording,
+                                                        const ReferenceSettings& settings) {
+    std::vector<std::vector<ReferenceCall>> calls;
+    for (Thread& thread : judge_threads(recording, settings))
+        calls.push_back(std::move(thread.calls));
+    return calls;
 }
 
 std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,

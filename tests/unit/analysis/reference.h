@@ -67,6 +67,19 @@ double reference_base(const std::vector<std::uint64_t>& durations, std::uint64_t
 std::vector<std::map<std::string, ReferencePattern>> reference_patterns(const Recording& recording,
                                                                         const ReferenceSettings& settings);
 
+/// A call that was seen to begin.
+struct ReferenceCall {
+    std::uint32_t function = 0;
+    std::string identity;
+    std::vector<std::uint32_t> path;  ///< functions, the outermost call's first, its own last
+    std::uint64_t begin = 0, end = 0, duration = 0, self = 0, caller = 0;
+    bool timed = false, self_timed = false, outermost = false, ended = false;
+};
+
+/// By thread.
+std::vector<std::vector<ReferenceCall>> reference_calls(const Recording& recording,
+                                                        const ReferenceSettings& settings);
+
 std::map<std::string, ReferenceFunction> reference_scores(const Recording& recording,
                                                           const ReferenceSettings& settings);
 

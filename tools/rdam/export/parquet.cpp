@@ -1,4 +1,4 @@
-#include "tools/rdam/parquet.h"
+#include "tools/rdam/export/parquet.h"
 
 #include <cstdlib>
 #include <filesystem>

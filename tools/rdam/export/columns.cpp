@@ -1,39 +1,26 @@
-// rdam export: from a trace to columns for pandas, Polars, DuckDB and numpy.
-#include "analyzer/columns/export.h"
+// From a trace to columns for pandas, Polars, DuckDB and numpy.
+#include "tools/rdam/export/columns.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "analyzer/columns/export.h"
 #include "analyzer/columns/folder_check.h"
 #include "analyzer/output/units.h"
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/progress_line.h"
-#include "tools/rdam/command/rules_options.h"
-#include "tools/rdam/command/sequence_options.h"
 #include "tools/rdam/command/terminal.h"
-#include "tools/rdam/parquet.h"
+#include "tools/rdam/export/parquet.h"
 #include "wrappers/support/interruption.h"
 
 namespace rdam {
 namespace {
-
-struct Options {
-    std::string trace = "trace.bin";
-    std::string columns;
-    score::Settings settings;
-    RulesChoice rules_choice;
-    std::string rules;  // the file in force
-    bool overwrite = false;
-};
 
 /// A folder beside `file`, where there must be room anyway. Gone at the end.
 class FolderBeside {
@@ -61,18 +48,7 @@ class FolderBeside {
     std::string path_;
 };
 
-void say_losses(const trace::TraceReader& reader, const std::string& name) {
-    const trace::Damage damage = reader.damage();
-    const auto say_of_it = [&](const std::string& what) { say(fmt::format("{}: {}", name, what)); };
-    if (damage.no_index) say_of_it("its end is missing: exported what is there");
-    if (damage.bad_chunks + damage.missing_chunks > 0)
-        say_of_it(fmt::format("{} chunks are damaged and {} missing: their calls are not exported",
-                              damage.bad_chunks, damage.missing_chunks));
-    if (reader.info().dropped > 0)
-        say_of_it(fmt::format("{} events were lost during recording", reader.info().dropped));
-}
-
-Result<columns::Exported> write_folder(const trace::TraceReader& reader, const Options& options,
+Result<columns::Exported> write_folder(const trace::TraceReader& reader, const ExportArguments& options,
                                        const std::string& folder) {
     ProgressLine progress{"exporting", reader.events()};
     return columns::export_columns(reader, folder,
@@ -85,7 +61,7 @@ Result<columns::Exported> write_folder(const trace::TraceReader& reader, const O
                                     }});
 }
 
-Result<columns::Exported> write_file(const trace::TraceReader& reader, const Options& options) {
+Result<columns::Exported> write_file(const trace::TraceReader& reader, const ExportArguments& options) {
     const auto folder = FolderBeside::create(options.columns);
     if (!folder) return tl::unexpected{folder.error()};
     if (auto there = check_parquet(options.columns); !there) return tl::unexpected{there.error()};
@@ -96,11 +72,11 @@ Result<columns::Exported> write_file(const trace::TraceReader& reader, const Opt
     return exported;
 }
 
-bool is_file_wanted(const Options& options) {
+bool is_file_wanted(const ExportArguments& options) {
     return options.columns.ends_with(".parquet");
 }
 
-Result<void> check_place(const Options& options) {
+Result<void> check_place(const ExportArguments& options) {
     std::error_code error;
     const bool is_folder = std::filesystem::is_directory(options.columns, error);
     if (is_file_wanted(options) && is_folder)
@@ -130,7 +106,7 @@ Result<void> exchange(const std::string& fresh, const std::string& place, const 
     return fail("{}: cannot be replaced: {}; give another path", place, error.message());
 }
 
-Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const Options& options) {
+Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const ExportArguments& options) {
     std::error_code error;
     if (check_unused(options.columns) || !std::filesystem::is_directory(options.columns, error))
         return write_folder(reader, options, options.columns);
@@ -149,48 +125,21 @@ Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const
     return exported;
 }
 
-Result<void> use_rules(Options& options, const trace::TraceInfo& info) {
-    const auto loaded = load_rules(options.rules_choice, {options.trace});
-    if (!loaded) return tl::unexpected{loaded.error()};
-    if (!*loaded) return {};
-    options.rules = (*loaded)->file;
-    apply_rules((*loaded)->rules, options.settings);
-    score::SharedSettings shared{options.settings};
-    shared.look_at(info);
-    say_unused_rules(*loaded, shared);
-    return {};
+}  // namespace
+
+Result<void> check_columns_place(const ExportArguments& options) {
+    return check_place(options);
 }
 
-Result<int> run(Options options) {
-    if (auto place = check_place(options); !place) return tl::unexpected{place.error()};
-    const auto waiting = [&] { say(options.trace + ": waiting for rdam-agent to finish it"); };
-    const auto reader = trace::TraceReader::open(options.trace, waiting);
-    if (!reader) return tl::unexpected{reader.error()};
-    if (auto used = use_rules(options, reader->info()); !used) return tl::unexpected{used.error()};
+Result<int> export_columns(const trace::TraceReader& reader, const ExportArguments& options) {
     const Interruption interruption;
-    const auto exported = options.columns.ends_with(".parquet") ? write_file(*reader, options)
-                                                                : replace_folder(*reader, options);
+    const auto exported =
+        is_file_wanted(options) ? write_file(reader, options) : replace_folder(reader, options);
     if (!exported) return tl::unexpected{exported.error()};
-    say_losses(*reader, options.trace);
+    say_losses(reader, options.trace);
     say(fmt::format("{}: {} of {}", options.columns, output::counted(exported->calls, "call", "calls"),
                     output::counted(exported->sequences, "sequence", "sequences")));
     return kExitDone;
-}
-
-}  // namespace
-
-Run add_export(CLI::App& app) {
-    const auto options = std::make_shared<Options>();
-    app.add_option("trace", options->trace, "The trace to read")->option_text("TRACE [trace.bin]");
-    app.add_option("--columns", options->columns,
-                   "Write one row per call: to a directory of columns that numpy maps into memory, or to a "
-                   "Parquet file")
-        ->option_text("DIR|FILE.parquet")
-        ->required();
-    app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
-    add_sequence_options(app, options->settings);
-    add_rules_options(app, options->rules_choice);
-    return [options] { return run(*options); };
 }
 
 }  // namespace rdam

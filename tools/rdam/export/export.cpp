@@ -1,0 +1,142 @@
+// rdam export: from a trace to what other tools read.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/formats/format.h"
+#include "analyzer/score/shared_settings.h"
+#include "tools/rdam/analyze/analyze.h"
+#include "tools/rdam/command/command.h"
+#include "tools/rdam/command/option_values.h"
+#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/rules_options.h"
+#include "tools/rdam/command/sequence_options.h"
+#include "tools/rdam/command/terminal.h"
+#include "tools/rdam/export/arguments.h"
+#include "tools/rdam/export/columns.h"
+#include "tools/rdam/export/formats.h"
+
+namespace rdam {
+namespace {
+
+Result<void> use_rules(ExportArguments& options, const trace::TraceInfo& info) {
+    const auto loaded = load_rules(options.rules_choice, {options.trace});
+    if (!loaded) return tl::unexpected{loaded.error()};
+    if (!*loaded) return {};
+    options.rules = (*loaded)->file;
+    apply_rules((*loaded)->rules, options.settings);
+    score::SharedSettings shared{options.settings};
+    shared.look_at(info);
+    say_unused_rules(*loaded, shared);
+    return {};
+}
+
+/// A number of slices, `k` and `M` for thousands and millions, or `all`.
+std::optional<std::uint64_t> budget_of(const std::string& text) {
+    if (text == "all") return 0;
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string unit{end, text.data() + text.size()};
+    const std::uint64_t factor = unit == "k" ? 1000 : unit == "M" ? 1'000'000 : unit.empty() ? 1 : 0;
+    constexpr std::uint64_t kLeast = 1000, kMost = 1'000'000'000;
+    if (error != std::errc{} || factor == 0 || number > kMost / factor) return {};
+    number *= factor;
+    if (number < kLeast) return {};
+    return number;
+}
+
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    for (const formats::Format& format : formats::all_formats())
+        names.emplace_back(format.name);
+    return names;
+}
+
+std::string format_help() {
+    std::string text = "Write all calls in a format that other tools read:";
+    for (const formats::Format& format : formats::all_formats())
+        text += fmt::format("{} {} ({})", text.back() == ':' ? "" : ",", format.name, format.help);
+    return text;
+}
+
+Result<int> run(ExportArguments options) {
+    const bool columns = options.format.empty();
+    if (auto place = columns ? check_columns_place(options) : check_format_place(options); !place)
+        return tl::unexpected{place.error()};
+    const auto reader = open_trace(options.trace);
+    if (!reader) return tl::unexpected{reader.error()};
+    if (auto used = use_rules(options, reader->info()); !used) return tl::unexpected{used.error()};
+    return columns ? export_columns(*reader, options) : export_format(*reader, options);
+}
+
+/// Checks that involve several options.
+void check_usage(const ExportArguments& options) {
+    if (options.columns.empty() == options.format.empty())
+        throw CLI::RequiredError(options.columns.empty() ? "--columns or --format"
+                                                         : "one of --columns and --format, not both,");
+    const auto& formats = formats::all_formats();
+    const auto format = std::ranges::find(formats, options.format, &formats::Format::name);
+    const bool has_budget = format != formats.end() && format->budget;
+    if (options.budget && !has_budget)
+        throw CLI::ValidationError("--budget", "is for formats with a timeline: json and perfetto");
+    const score::Selection& selection = options.settings.selection;
+    if (!options.columns.empty() && selection.asks_for_a_part())
+        throw CLI::ValidationError("--columns",
+                                   "exports all calls: no --since, --until, --thread or --function");
+    if (!options.columns.empty() && options.output != "-")
+        throw CLI::ValidationError("--output", "is for --format: --columns names its own place");
+    check_selection(selection);
+}
+
+}  // namespace
+
+void say_losses(const trace::TraceReader& reader, const std::string& name) {
+    const trace::Damage damage = reader.damage();
+    const auto say_of_it = [&](const std::string& what) { say(fmt::format("{}: {}", name, what)); };
+    if (damage.no_index) say_of_it("its end is missing: exported what is there");
+    if (damage.bad_chunks + damage.missing_chunks > 0)
+        say_of_it(fmt::format("{} chunks are damaged and {} missing: their calls are not exported",
+                              damage.bad_chunks, damage.missing_chunks));
+    if (reader.info().dropped > 0)
+        say_of_it(fmt::format("{} events were lost during recording", reader.info().dropped));
+}
+
+Run add_export(CLI::App& app) {
+    const auto options = std::make_shared<ExportArguments>();
+    app.add_option("trace", options->trace, "The trace to read")->option_text("TRACE [trace.bin]");
+    app.add_option("--columns", options->columns,
+                   "Write one row per call: to a directory of columns that numpy maps into memory, or to a "
+                   "Parquet file")
+        ->option_text("DIR|FILE.parquet");
+    app.add_option("--format", options->format, format_help())
+        ->option_text("FORMAT")
+        ->check(one_of(format_names()));
+    app.add_option("-o,--output", options->output, "Write the format to FILE; -: to standard output")
+        ->option_text("FILE [-]");
+    app.add_option_function<std::string>(
+           "--budget",
+           [options](const std::string& text) {
+               options->budget = budget_of(text);
+               if (!options->budget)
+                   throw CLI::ValidationError(
+                       "--budget", "'" + text + "' is not all, or a number from 1000 on like 500k or 5M");
+           },
+           "Write at most about so many slices to json and perfetto: the calls that lost most, and the "
+           "others "
+           "merged by time; all: every call")
+        ->option_text("SLICES|all [5M]");
+    app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
+    add_sequence_options(app, options->settings);
+    add_rules_options(app, options->rules_choice);
+    add_selection_options(app, options->settings.selection);
+    app.callback([options] { check_usage(*options); });
+    return [options] { return run(*options); };
+}
+
+}  // namespace rdam
