@@ -153,7 +153,7 @@ struct ThreadTimes {
     samples::WindowSample windows{0, 0};
     std::unique_ptr<PathTally> paths;     ///< null: not asked for
     std::unique_ptr<CourseTally> course;  ///< null: not asked for
-    std::optional<OffCpuTimes> off_cpu;  ///< nothing: not recorded
+    std::optional<OffCpuTimes> off_cpu;   ///< nothing: not recorded
     std::uint64_t events = 0;
     std::uint64_t too_long = 0;  ///< calls with too many children to be compared
 };
