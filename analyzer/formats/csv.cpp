@@ -17,7 +17,7 @@ constexpr std::string_view kHead =
     "processor,"
     "calls,end,sequence,parameters,result\r\n";
 
-/// A text that a spreadsheet would take for a formula begins with an apostrophe.
+/// A text from the trace that a spreadsheet would take for a formula begins with an apostrophe.
 std::string field(std::string_view text) {
     std::string safe = printable(text);
     if (!safe.empty() && std::string_view{"=+-@"}.find(safe.front()) != std::string_view::npos)
@@ -81,7 +81,7 @@ class CsvCalls final : public views::CallVisitor {
         fmt::format_to(to, ",{},{},", call.weight, end_name(call.end));
         if (call.end != views::End::not_seen) fmt::format_to(to, "{}", call.sequence);
         fmt::format_to(to, ",{},{}\r\n", field(parameters_.back()),
-                       field(views::result_text(function, call.result)));
+                       views::result_text(function, call.result));
         parameters_.pop_back();
         ++written_.calls;
         out_.full();

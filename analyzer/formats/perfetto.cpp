@@ -2,6 +2,7 @@
 // for merged calls and a counter of lost time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <protozero/pbf_writer.hpp>
 #include <set>
@@ -75,7 +76,7 @@ class PerfettoSlices final : public SliceWriter {
             }
             annotate(event, kParameters, views::parameters_text(function, slice.words));
             annotate(event, kResult, views::result_text(function, slice.result));
-            if (slice.weight > 1) annotate(event, kStandsFor, slice.weight);
+            if (slice.weight > 1) annotate(event, kStandsFor, static_cast<long long>(slice.weight));
             if (slice.how == views::End::not_seen) annotate(event, kHow, std::string{"not seen"});
             if (slice.how == views::End::unwound) annotate(event, kHow, std::string{"unwound"});
         });
@@ -94,7 +95,7 @@ class PerfettoSlices final : public SliceWriter {
         const std::string name = fmt::format("{} calls, most time in {}", calls.calls,
                                              visit_.info().functions[calls.function].name);
         named(calls.begin, calls.end, uuid(kMerged), name, [&](pbf_writer& event) {
-            annotate(event, kCalls, calls.calls);
+            annotate(event, kCalls, static_cast<long long>(calls.calls));
             annotate(event, kLost, calls.lost);
             annotate(event, kTime, calls.time);
         });
@@ -144,7 +145,8 @@ class PerfettoSlices final : public SliceWriter {
             // What was recorded before the run's start is at its start: times have no sign.
             packet.add_uint64(perfetto::packet::kTimestamp,
                               static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)));
-            packet.add_uint32(perfetto::packet::kSequenceFlags, perfetto::packet::kNeedsState);
+            if (type != perfetto::event::kEnd)
+                packet.add_uint32(perfetto::packet::kSequenceFlags, perfetto::packet::kNeedsState);
             pbf_writer event{packet, perfetto::packet::kTrackEvent};
             event.add_uint64(perfetto::event::kType, type);
             event.add_uint64(perfetto::event::kTrack, track);
@@ -177,15 +179,15 @@ class PerfettoSlices final : public SliceWriter {
         }
     }
 
+    /// Nanoseconds as whole ones, which take half the room.
     static void annotate(pbf_writer& event, Annotation name, double value) {
-        pbf_writer annotation{event, perfetto::event::kAnnotation};
-        annotation.add_uint64(perfetto::annotation::kName, name);
-        annotation.add_double(perfetto::annotation::kDouble, value);
+        constexpr double kFarthest = 9.2e18;
+        annotate(event, name, std::llround(std::clamp(value, -kFarthest, kFarthest)));
     }
-    static void annotate(pbf_writer& event, Annotation name, std::uint64_t value) {
+    static void annotate(pbf_writer& event, Annotation name, long long value) {
         pbf_writer annotation{event, perfetto::event::kAnnotation};
         annotation.add_uint64(perfetto::annotation::kName, name);
-        annotation.add_uint64(perfetto::annotation::kUnsigned, value);
+        annotation.add_int64(perfetto::annotation::kSigned, value);
     }
     static void annotate(pbf_writer& event, Annotation name, const std::string& value) {
         if (value.empty()) return;

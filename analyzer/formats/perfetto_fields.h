@@ -31,11 +31,11 @@ inline constexpr std::uint64_t kNanoseconds = 1, kCount = 2;
 }  // namespace counter
 namespace event {
 inline constexpr Tag kCategory = 3, kAnnotation = 4, kType = 9, kName = 10, kTrack = 11, kNameText = 23,
-                     kCounterValue = 30, kDoubleCounterValue = 44;
+                     kDoubleCounterValue = 44;
 inline constexpr std::uint64_t kBegin = 1, kEnd = 2, kCounterType = 4;
 }  // namespace event
 namespace annotation {
-inline constexpr Tag kName = 1, kUnsigned = 3, kDouble = 5, kText = 6, kNameText = 10;
+inline constexpr Tag kName = 1, kSigned = 4, kText = 6;
 }
 namespace interned {
 inline constexpr Tag kCategories = 1, kNames = 2, kAnnotations = 3;

@@ -91,7 +91,8 @@ class SliceCalls final : public views::CallVisitor {
             if (merged_[bin].calls > 0) write(bin);
         const std::int64_t begin = visit_.clock().since_origin(bins_.begin(0));
         const double length = bins_.length() * visit_.clock().ns_per_tick;
-        writer_.lost(lost_, begin, length);
+        if (std::ranges::any_of(lost_, [](double lost) { return lost != 0; }))
+            writer_.lost(lost_, begin, length);
         for (std::size_t bin = 0; bin < inside_.size(); ++bin)
             inside[bin] += inside_[bin] / bins_.length();
     }
@@ -146,7 +147,9 @@ class SliceCalls final : public views::CallVisitor {
 };
 
 /// At most a quarter of the budget for merged slices and counters.
-std::size_t bins_for(const Options& options, std::size_t threads) {
+std::size_t bins_for(const views::Visit& visit, const Options& options) {
+    const auto threads = static_cast<std::size_t>(std::ranges::count_if(
+        visit.threads(), [&](std::uint32_t thread) { return visit.has_events(thread); }));
     constexpr std::size_t kUsual = 2000;
     if (options.budget == 0) return kUsual;
     const std::size_t each = options.budget / 8 / std::max<std::size_t>(threads, 1);
@@ -162,7 +165,7 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
         if (!chosen) return tl::unexpected{chosen.error()};
         kept = std::move(*chosen);
     }
-    const Bins bins{visit.span(), bins_for(options, visit.threads().size())};
+    const Bins bins{visit.span(), bins_for(visit, options)};
     Written written;
     std::vector<double> inside(bins.count());
     writer.begin();

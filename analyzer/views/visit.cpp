@@ -52,8 +52,8 @@ class Durations final : public TimedSink {
 score::TickRange span_of(const trace::TraceReader& reader, const score::ResolvedSelection& selection) {
     score::TickRange span{UINT64_MAX, 0};
     for (const std::uint32_t t : selection.threads) {
-        const trace::ThreadInfo& thread = reader.info().threads[t];
-        if (thread.start != 0) span.begin = std::min(span.begin, thread.start);
+        if (const std::uint64_t begin = reader.begin_of(t); begin != 0)
+            span.begin = std::min(span.begin, begin);
         span.end = std::max(span.end, reader.end_of(t));
     }
     if (selection.window) {

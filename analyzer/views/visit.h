@@ -89,6 +89,8 @@ class Visit {
     const Clock& clock() const { return clock_; }
     /// Those with a part in what is looked at: indices into TraceInfo::threads, rising.
     const std::vector<std::uint32_t>& threads() const { return selection_.threads; }
+    /// Whether the thread has any events.
+    bool has_events(std::uint32_t thread) const { return reader_->events_of(thread) > 0; }
     /// Whether calls of the function are passed on (--function, --ignore).
     bool shows(std::uint32_t function) const {
         return selection_.shown.empty() || selection_.shown[function];

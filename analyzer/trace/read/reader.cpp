@@ -117,6 +117,7 @@ struct TraceReader::State {
     bool is_next(std::uint64_t& next, std::uint32_t sequence, bool& gap);
     Result<bool> decode(const Chunk& chunk, ChunkLoader& loader, ChunkDecoder& decoder) const;
     void count_bad(Chunk& chunk);
+    std::uint64_t begin_of(std::uint32_t thread) const;
     std::uint64_t end_of(std::uint32_t thread) const;
     std::vector<std::size_t> chunks_of_part(std::uint32_t thread, const TimePart& part);
     std::vector<OffCpu> read_off_cpu(std::uint32_t thread);
@@ -267,6 +268,17 @@ std::uint64_t TraceReader::State::end_of(std::uint32_t thread) const {
     return last;
 }
 
+/// 0: the thread has no events, and its begin was not reported.
+std::uint64_t TraceReader::State::begin_of(std::uint32_t thread) const {
+    if (info.threads[thread].start != 0) return info.threads[thread].start;
+    std::uint64_t first = UINT64_MAX;
+    for (const Chunk& chunk : threads[thread].chunks)
+        if (const auto header = file.record_at<format::ChunkHeader>(chunk.place.offset);
+            format::is_sound(header))
+            first = std::min(first, header.first_tsc);
+    return first == UINT64_MAX ? 0 : first;
+}
+
 /// The numbers of the thread's chunks that reach into `part`.
 std::vector<std::size_t> TraceReader::State::chunks_of_part(std::uint32_t thread, const TimePart& part) {
     Thread& of = threads[thread];
@@ -394,6 +406,10 @@ Damage TraceReader::damage() const {
 
 std::uint64_t TraceReader::events() const {
     return state_->events;
+}
+
+std::uint64_t TraceReader::begin_of(std::uint32_t thread) const {
+    return state_->begin_of(thread);
 }
 
 std::uint64_t TraceReader::end_of(std::uint32_t thread) const {

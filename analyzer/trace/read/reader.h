@@ -54,6 +54,9 @@ class TraceReader {
     Damage damage() const;
     std::uint64_t events() const;  ///< according to the chunks' headers or the index; including bad chunks
     std::uint64_t events_of(std::uint32_t thread) const;
+    /// Ticks: when the thread began or, if that was not seen, its first event according to the chunks'
+    /// headers; 0: it has none.
+    std::uint64_t begin_of(std::uint32_t thread) const;
     /// Ticks: when the thread ended or, if that was not seen, its last event according to the chunks'
     /// headers; 0: it has none.
     std::uint64_t end_of(std::uint32_t thread) const;

@@ -19,7 +19,10 @@ namespace {
 class FileSink final : public formats::Sink {
   public:
     explicit FileSink(FreshFile& file) : file_(file) {}
-    Result<void> write(std::string_view bytes) override { return file_.write(bytes); }
+    Result<void> write(std::string_view bytes) override {
+        if (Interruption::came()) return fail("interrupted before the output was complete");
+        return file_.write(bytes);
+    }
 
   private:
     FreshFile& file_;
@@ -47,9 +50,9 @@ Result<void> check_format_place(const ExportArguments& options) {
 Result<int> export_format(const trace::TraceReader& reader, const ExportArguments& options) {
     const formats::Format& format = format_of(options);
     const std::uint64_t budget = format.budget ? options.budget.value_or(kUsualBudget) : 0;
+    const Interruption interruption;
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
-    const Interruption interruption;
     // Baselines, choice and writing.
     const std::uint64_t passes = budget > 0 ? 3 : 2;
     ProgressLine progress{"exporting", passes * reader.events()};

@@ -1,8 +1,8 @@
-/** Lost time by row and bin, of all functions or of the one at place `wanted`. */
-function heatMatrix(heat, wanted) {
+/** Lost time by row and bin, of the functions whose places `wants`. */
+function heatMatrix(heat, wants) {
   const matrix = new Float64Array(heat.rows.length * heat.bins);
   for (const [row, bin, place, lost] of heat.cells) {
-    if (wanted === null || place === wanted) matrix[row * heat.bins + bin] += lost;
+    if (wants(place)) matrix[row * heat.bins + bin] += lost;
   }
   return matrix;
 }
@@ -12,7 +12,10 @@ function heatSection(run) {
   const rowHeight = Math.max(6, Math.min(22, Math.floor(480 / heat.rows.length)));
   const gutter = 130;
   const axisHeight = 22;
-  let matrix = heatMatrix(heat, null);
+  const byDesign = new Set(run.functions.flatMap((row, place) => (row.standing === 'by_design' ? [place] : [])));
+  const waits = heat.cells.some(([, , place]) => byDesign.has(place));
+  const choices = {helped: (place) => !byDesign.has(place), all: () => true};
+  let matrix = heatMatrix(heat, choices.helped);
   let most = Math.max(...matrix);
   const focus = {row: 0, bin: 0, on: false};
   const width = (canvas) => canvas.clientWidth - gutter;
@@ -66,11 +69,11 @@ function heatSection(run) {
   canvas.addEventListener('blur', () => { focus.on = false; paint(); });
   const places = [...new Set(heat.cells.map(([, , place]) => place))].filter((place) => place >= 0).sort((a, b) => a - b);
   const choice = h('select', {'aria-label': 'Function', onchange: () => {
-    matrix = heatMatrix(heat, choice.value === '' ? null : Number(choice.value));
+    matrix = heatMatrix(heat, choices[choice.value] || ((place) => place === Number(choice.value)));
     most = Math.max(...matrix);
     describe();
     paint();
-  }}, h('option', {value: '', text: 'all functions'}), ...places.map((place) => h('option', {value: String(place), text: run.functions[place].name})));
+  }}, waits ? h('option', {value: 'helped', text: 'all but those that wait by design'}) : null, h('option', {value: 'all', text: 'all functions'}), ...places.map((place) => h('option', {value: String(place), text: run.functions[place].name})));
   const scale = h('span', {text: ''});
   const legendBox = ownCanvas('', 11, (context, wide, tall) => {
     for (let x = 0; x < wide; x += 1) {

@@ -62,7 +62,7 @@ function icicleSection(data) {
     return height;
   });
   const crumbs = h('p', {'aria-live': 'polite'});
-  const told = h('p', {class: 'faint'});
+  const told = h('p', {class: 'faint said'});
   const buttons = Object.entries(ICICLE_WEIGHTS).map(([weight, [title]]) => h('button', {type: 'button', text: title, 'data-weight': weight, onclick: () => {
     state.weight = weight;
     show(state.node);

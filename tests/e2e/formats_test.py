@@ -1,0 +1,266 @@
+#!/usr/bin/python3
+"""rdam export --format: each format in its own reader, call by call against the columns of the same trace."""
+
+import collections
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
+from pythons import MODULE, python_with
+
+os.environ["RDAM_PROGRAM"] = RDAM
+os.environ["RDAM_CACHE"] = CACHE
+sys.path.insert(0, str(MODULE))
+sys.dont_write_bytecode = True
+
+import rdam  # noqa: E402
+
+FORMATS = ("csv", "json", "perfetto", "paje")
+
+# Reads a Perfetto trace with Perfetto's own classes: slices with their track, begin, end, depth, name and annotations, checked for strict nesting.
+READ_PERFETTO = r"""
+import collections, json, sys
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+
+trace = Trace()
+with open(sys.argv[1], "rb") as file:
+    trace.ParseFromString(file.read())
+names, notes, tracks, slices, counters, stacks = {}, {}, {}, [], collections.defaultdict(list), collections.defaultdict(list)
+events = []
+for order, packet in enumerate(trace.packet):
+    for each in packet.interned_data.event_names:
+        names[each.iid] = each.name
+    for each in packet.interned_data.debug_annotation_names:
+        notes[each.iid] = each.name
+    if packet.HasField("track_descriptor"):
+        track = packet.track_descriptor
+        tracks[track.uuid] = {"name": track.name, "tid": track.thread.tid, "thread": track.thread.thread_name, "parent": track.parent_uuid}
+    if packet.HasField("track_event"):
+        events.append((packet.timestamp, order, packet.track_event))
+for time, _, event in sorted(events, key=lambda each: each[:2]):
+    assert event.track_uuid in tracks
+    stack = stacks[event.track_uuid]
+    if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+        values = {}
+        for note in event.debug_annotations:
+            values[notes[note.name_iid]] = note.int_value if note.HasField("int_value") else note.string_value
+        stack.append({"track": event.track_uuid, "begin": time, "depth": len(stack), "name": event.name or names[event.name_iid], **values})
+    elif event.type == TrackEvent.TYPE_SLICE_END:
+        slices.append({**stack.pop(), "end": time})
+    else:
+        counters[event.track_uuid].append((time, event.double_counter_value))
+assert not any(stacks.values()), "not nested"
+json.dump({"tracks": tracks, "slices": slices, "counters": counters}, sys.stdout)
+"""
+
+
+class Formats(Case):
+    def record(self, program="orders", *arguments, functions="serve,parse,store", options=()):
+        done = self.rdam("record", "-o", "trace.bin", "-f", functions, *options, "--", PROGRAMS / program, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def export(self, name, *options) -> bytes:
+        done = self.rdam("export", "--format", name, *options, "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout
+
+    def rows(self, *options) -> list[dict]:
+        return list(csv.DictReader(io.StringIO(self.export("csv", *options).decode(), newline="")))
+
+    def perfetto(self, *options) -> dict:
+        python = python_with("perfetto")
+        if python is None:
+            self.skipTest("no Python here has the package perfetto (tools/setup installs it)")
+        (self.folder / "trace.pftrace").write_bytes(self.export("perfetto", *options))
+        done = subprocess.run([python, "-c", READ_PERFETTO, self.folder / "trace.pftrace"], capture_output=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return json.loads(done.stdout)
+
+    def columns(self):
+        done = self.rdam("export", "--columns", "columns", "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return rdam.open(self.folder / "columns").calls
+
+    def test_csv(self):
+        self.record("orders", "700")
+        rows, calls = self.rows(), self.columns()
+        names = [each["name"] for each in self.analyze()["functions"]]
+        self.assertEqual(len(rows), len(calls["start"]))
+        by_begin = sorted(rows, key=lambda row: (int(row["begin_ns"]), -float(row["duration_ns"])))
+        theirs = sorted(zip(calls["start"].tolist(), (-calls["duration"]).tolist(), strict=True))
+        for row, (begin, duration) in zip(by_begin, theirs, strict=True):
+            self.assertEqual(int(row["begin_ns"]), begin)
+            self.assertAlmostEqual(float(row["duration_ns"]), -duration, delta=0.001)
+            self.assertIn(row["function"], names)
+        sums = collections.Counter()
+        for row in rows:
+            sums[row["function"]] += float(row["lost_ns"] or 0)
+        for each in self.analyze()["functions"]:
+            self.assertAlmostEqual(sums[each["name"]], each["lost_ns"], delta=max(0.001 * each["lost_ns"], 1))
+        serve = next(row for row in by_begin if row["function"] == "serve")
+        self.assertEqual((serve["parameters"], serve["result"]), ("id=-5, price=0", "0"))
+
+    def test_names_in_csv(self):
+        self.record("hostile_names", functions="*")
+        rows = self.rows()
+        self.assertIn("'=a;b,c d'e", {row["function"] for row in rows})
+        self.assertIn("'=1+1,;", {row["thread_name"] for row in rows})
+        self.assertTrue(all(None not in row and None not in row.values() for row in rows))
+
+    def test_json(self):
+        for options in ((), ("--budget", "all")):
+            self.record("hostile_names", functions="*")
+            events = json.loads(self.export("json", *options))["traceEvents"]
+            for event in events:
+                self.assertIn(event["ph"], "XMC")
+                self.assertIsInstance(event["pid"], int)
+                if event["ph"] == "X":
+                    self.assertLessEqual({"name", "cat", "tid", "ts", "dur"}, event.keys())
+                    self.assertGreaterEqual(event["dur"], 0)
+            calls = [event for event in events if event["ph"] == "X" and event["cat"] == "hostile_names"]
+            rows = self.rows()
+            self.assertEqual(collections.Counter(each["name"] for each in calls),
+                             collections.Counter(row["function"].removeprefix("'") for row in rows))
+            lost = sum(each["args"].get("lost_ns", 0) for each in calls)
+            self.assertAlmostEqual(lost / sum(float(row["lost_ns"] or 0) for row in rows), 1, delta=0.001)
+            names = {event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+            self.assertIn("<b>&\"'</b>", names)
+
+    def test_perfetto(self):
+        self.record("orders", "700")
+        trace, rows = self.perfetto("--budget", "all"), self.rows()
+        calls = [each for each in trace["slices"] if "lost_ns" in each]
+        self.assertEqual(len(calls), len(rows))
+        mine = sorted((each["begin"], each["depth"], each["name"], each.get("parameters", ""), each.get("result", "")) for each in calls)
+        theirs = sorted((int(row["begin_ns"]), int(row["depth"]), row["function"], row["parameters"], row["result"]) for row in rows)
+        for one, other in zip(mine, theirs, strict=True):
+            self.assertEqual(one[1:], other[1:])
+            self.assertLessEqual(abs(one[0] - other[0]), 1 + one[1])
+        self.assertAlmostEqual(sum(each["lost_ns"] for each in calls) / sum(float(row["lost_ns"]) for row in rows), 1, delta=0.01)
+        counters = [points for uuid, points in trace["counters"].items() if trace["tracks"][uuid]["name"] == "lost time"]
+        self.assertEqual(len(counters), len({row["thread"] for row in rows if float(row["lost_ns"])}))
+
+    def test_a_budget(self):
+        self.record("orders", "20000")
+        rows = self.rows()
+        trace = self.perfetto("--budget", "2000")
+        slices = trace["slices"]
+        self.assertLessEqual(len(slices), 3000)
+        kept = [each for each in slices if "baseline_ns" in each]
+        merged = [each for each in slices if "calls" in each]
+        self.assertGreater(len(kept), 300)
+        self.assertEqual(len(kept) + sum(each["calls"] for each in merged), len(rows))
+        all_lost = sum(float(row["lost_ns"]) for row in rows)
+        self.assertAlmostEqual(sum(each["lost_ns"] for each in kept + merged) / all_lost, 1, delta=0.001)
+        # The hundred that lost most are there, each with the call around it.
+        most = sorted(rows, key=lambda row: -float(row["lost_ns"]))[:100]
+        have = collections.Counter(each["name"] for each in kept)
+        lost = sorted((each["lost_ns"] for each in kept), reverse=True)
+        for row, mine in zip(most, lost, strict=False):
+            self.assertAlmostEqual(float(row["lost_ns"]), mine, delta=1)
+        self.assertGreaterEqual(have["serve"], max(have["parse"], 1))
+
+    def test_paje(self):
+        self.need("pj_dump")
+        self.record("orders", "700")
+        (self.folder / "x.paje").write_bytes(self.export("paje"))
+        done = subprocess.run(["pj_dump", self.folder / "x.paje"], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        states = [line.split(", ") for line in done.stdout.splitlines() if line.startswith("State, ")]
+        calls = sorted((state[7], float(state[3])) for state in states if state[2] == "Call")
+        theirs = sorted((row["function"], int(row["begin_ns"]) / 1e9) for row in self.rows())
+        self.assertEqual(len(calls), len(theirs))
+        for mine, other in zip(calls, theirs, strict=True):
+            self.assertEqual(mine[0], other[0])
+            self.assertAlmostEqual(mine[1], other[1], delta=2e-6)
+
+    def test_names_in_paje(self):
+        self.need("pj_dump")
+        self.record("hostile_names", functions="*")
+        (self.folder / "x.paje").write_bytes(self.export("paje"))
+        done = subprocess.run(["pj_dump", self.folder / "x.paje"], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("__proto__", done.stdout)
+
+    def test_a_part(self):
+        self.record("orders", "700")
+        rows = self.rows()
+        middle = int(rows[len(rows) // 2]["begin_ns"])
+        part = self.rows("--since", f"{middle}ns")
+        self.assertTrue(0 < len(part) < len(rows))
+        self.assertTrue(all(int(row["begin_ns"]) >= middle for row in part))
+        only = self.rows("--function", "parse")
+        self.assertEqual({row["function"] for row in only}, {"parse"})
+        self.assertEqual({row["depth"] for row in only}, {"0"})
+        for name in FORMATS:
+            self.assertLess(len(self.export(name, "--function", "parse")), len(self.export(name)))
+
+    def test_a_cut_trace(self):
+        """What a killed recorder leaves has no end, and its threads have none."""
+        self.record("orders", "20000")
+        whole = (self.folder / "trace.bin").read_bytes()
+        (self.folder / "trace.bin").write_bytes(whole[:len(whole) // 2])
+        rows = self.rows()
+        self.assertGreater(len(rows), 100)
+        slices = self.perfetto("--budget", "1000")["slices"]
+        merged = [each for each in slices if "calls" in each]
+        self.assertGreater(len(merged), 10)  # spread over the bins, not in one of them
+        kept = [each for each in slices if "depth" in each and "calls" not in each]
+        self.assertEqual(len(kept) + sum(each["calls"] for each in merged), len(rows))
+        for name in FORMATS:
+            self.assertTrue(self.export(name))
+
+    def test_places(self):
+        self.record("orders", "10")
+        for name in FORMATS:
+            with self.subTest(format=name):
+                first = self.rdam("export", "--format", name, "-o", "out")
+                self.assertEqual((first.returncode, first.stdout), (0, b""), first.stderr.decode())
+                self.assert_one_line(self.rdam("export", "--format", name, "-o", "out"), 1, "out", "--overwrite")
+                self.assertEqual(self.rdam("export", "--format", name, "-o", "out", "--overwrite").returncode, 0)
+                self.assert_one_line(self.rdam("export", "--format", name, "-o", "trace.bin", "--overwrite"), 1, "is the trace")
+                self.assert_one_line(self.rdam("export", "--format", name, "-o", "/dev/full"), 1, "No space left")
+                self.assert_one_line(self.rdam("export", "--format", name, "-o", "nowhere/x"), 1, "cannot be written")
+                (self.folder / "out").unlink()
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["trace.bin"])
+
+    def test_nobody_reads(self):
+        self.record("orders", "20000")
+        for name in FORMATS:
+            reading, writing = os.pipe()
+            os.close(reading)
+            done = subprocess.run([RDAM, "export", "--format", name], cwd=self.folder, stdout=writing, stderr=subprocess.PIPE, check=False)
+            os.close(writing)
+            self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
+
+    def test_interrupted(self):
+        self.record("orders", "200000")
+        for name in FORMATS:
+            running = subprocess.Popen([RDAM, "export", "--format", name, "-o", "out"], cwd=self.folder, stderr=subprocess.DEVNULL)
+            until = time.monotonic() + TIMEOUT
+            while running.poll() is None and not list(self.folder.glob("out.*")) and time.monotonic() < until:
+                time.sleep(0.002)
+            running.send_signal(signal.SIGINT)
+            running.wait(TIMEOUT)
+            left = sorted(path.name for path in self.folder.iterdir())
+            self.assertIn(left, (["trace.bin"], ["out", "trace.bin"]))  # it may have been done
+            (self.folder / "out").unlink(missing_ok=True)
+
+    def test_wrong_calls(self):
+        for arguments in ((), ("--format", "elf"), ("--columns", "x", "--format", "csv"), ("--format", "csv", "--budget", "5M"),
+                          ("--format", "json", "--budget", "5"), ("--format", "json", "--budget", "many"), ("--columns", "x", "--since", "1s"),
+                          ("--columns", "x", "-o", "y")):
+            done = self.rdam("export", *arguments)
+            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

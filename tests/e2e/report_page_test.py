@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+"""The page of rdam report in a browser: nothing is said on the console or asked of a network, and what it offers does what it says."""
+
+import unittest
+
+import browser
+from browser import Browser
+from harness import PROGRAMS, Case
+
+HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", "__proto__", "constructor", "=a;b,c d'e", "x\\u{202e}y"]
+
+
+class Page(Case):
+    def setUp(self):
+        super().setUp()
+        if reason := browser.missing():
+            self.skipTest(reason)
+
+    def report(self, program, *arguments, functions, name="report.html"):
+        done = self.rdam("record", "-o", "trace.bin", "-f", functions, "--", PROGRAMS / program, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return self.page("trace.bin", name=name)
+
+    def page(self, *traces, name="report.html"):
+        done = self.rdam("report", "-o", name, "--overwrite", "--threshold", "0", *traces)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return self.folder / name
+
+    def browse(self, page, place="", **options):
+        window = Browser(**options)
+        self.addCleanup(window.close)
+        window.open(page, place)
+        self.addCleanup(lambda: None)
+        return window
+
+    def assert_quiet(self, window):
+        self.assertEqual(window.messages(), [])
+        self.assertEqual(window.requests(), [])
+
+    def assert_no_sideways(self, window):
+        wide = window.js("return [document.documentElement.scrollWidth, window.innerWidth];")
+        self.assertLessEqual(wide[0], wide[1])
+
+    def test_names_are_text(self):
+        window = self.browse(self.report("hostile_names", functions="*"))
+        names = [text.removeprefix("hostile_names:") for text in window.texts("table.ranking td.name")]
+        for name in HOSTILE:
+            self.assertIn(name, names)
+        self.assertEqual(window.js("return document.querySelectorAll('img').length;"), 0)
+        for i in range(1, 6):
+            window.js("window.location.hash = arguments[0];", f"#run-0-function-{i}")
+            window.wait_for("return document.querySelector('article h2') !== null;")
+            window.settle()
+        self.assertIn("<b>&\"'</b>", " ".join(window.texts("article td")))
+        self.assert_quiet(window)
+
+    def test_ranking(self):
+        window = self.browse(self.report("hostile_names", functions="*"))
+        by_rank = window.texts("table.ranking td.name")
+        window.click("table.ranking th:nth-child(5) button")
+        self.assertEqual(window.texts("table.ranking td.name"), sorted(by_rank, key=lambda name: window.js("return arguments[0];", name).lower()) and
+                         window.js("return [...arguments[0]].sort((a, b) => a.localeCompare(b));", by_rank))
+        self.assertEqual(window.one("table.ranking th:nth-child(5)").get_attribute("aria-sort"), "ascending")
+        window.click("table.ranking th:nth-child(5) button")
+        self.assertEqual(window.texts("table.ranking td.name"), window.js("return [...arguments[0]].sort((a, b) => b.localeCompare(a));", by_rank))
+        window.keys("input[type=search]", "PROTO")
+        self.assertEqual(window.texts("table.ranking td.name"), ["hostile_names:__proto__"])
+        self.assertIn("1 of ", " ".join(window.texts("[aria-live]")))
+        self.assert_quiet(window)
+
+    def test_a_function(self):
+        window = self.browse(self.report("orders", "500", functions="serve,parse,store"))
+        window.keys("table.ranking td.name a", "\n")
+        window.wait_for("return document.querySelectorAll('article .chart canvas').length >= 2;")
+        self.assertEqual(window.js("return document.activeElement.tagName;"), "H2")
+        window.wait_for("return [...document.querySelectorAll('article .chart canvas')].every((each) => each.width > 100 && Chart.getChart(each));")
+        self.assertIn("Durations", window.texts("figcaption"))
+        for canvas in window.all("article canvas"):
+            self.assertTrue(canvas.get_attribute("aria-label"))
+        window.js("history.back();")
+        window.wait_for("return document.querySelector('table.ranking') !== null;")
+        self.assert_quiet(window)
+
+    def test_pictures(self):
+        window = self.browse(self.report("hostile_names", functions="*"))
+        flame, heat, lanes = "#icicle canvas", "#heat canvas[tabindex]", ".timeline canvas"
+        for canvas, keys in ((flame, ["\ue015", "\ue007"]), (heat, ["\ue014"]), (lanes, ["+"])):
+            with self.subTest(canvas=canvas):
+                before = window.picture(canvas)
+                window.keys(canvas, *keys)
+                self.assertNotEqual(window.picture(canvas), before)
+                self.assertTrue(window.one(canvas).get_attribute("aria-label"))
+        self.assertGreater(len(window.all("#icicle p button")), 1)  # zoomed in
+        window.keys(flame, "\ue00c")
+        self.assertEqual(len(window.all("#icicle p button")), 1)
+        said = window.texts("#icicle p.said")
+        window.click("#icicle button[data-weight=calls]")
+        self.assertNotEqual(window.texts("#icicle p.said"), said)
+        before = window.picture(heat)
+        window.js("const s = document.querySelector('#heat select'); s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change'));")
+        window.settle()
+        self.assertNotEqual(window.picture(heat), before)
+        before = window.picture(lanes)
+        window.click(".timeline button[aria-label='Show the whole window']")
+        self.assertNotEqual(window.picture(lanes), before)
+        self.assert_quiet(window)
+
+    def test_themes(self):
+        page = self.report("hostile_names", functions="*")
+        for dark in (False, True):
+            window = self.browse(page, dark=dark)
+            self.assertEqual(window.js("return document.documentElement.dataset.theme;"), "dark" if dark else "light")
+            before = window.js("return getComputedStyle(document.body).backgroundColor;"), window.picture("#heat canvas[tabindex]")
+            window.click("#theme")
+            after = window.js("return getComputedStyle(document.body).backgroundColor;"), window.picture("#heat canvas[tabindex]")
+            self.assertNotEqual(before[0], after[0])
+            self.assertNotEqual(before[1], after[1])
+            self.assert_quiet(window)
+
+    def test_small_windows(self):
+        page = self.report("hostile_names", functions="*")
+        # 640 pixels are what a window of 1280 has at 200 %.
+        for width in (360, 640):
+            for place in ("", "#run-0-function-1"):
+                with self.subTest(width=width, place=place):
+                    window = self.browse(page, place, width=width, height=800)
+                    self.assert_no_sideways(window)
+                    self.assert_quiet(window)
+
+    def test_two_recordings(self):
+        self.report("hostile_names", functions="*")
+        (self.folder / "trace.bin").rename(self.folder / "first.bin")
+        self.report("hostile_names", functions="*")
+        window = self.browse(self.page("first.bin", "trace.bin", name="two.html"))
+        self.assertIn("hostile_names:__proto__", window.texts("#diff td"))
+        self.assertEqual(len(window.all("nav a")), 3)
+        window.click("nav a:nth-child(3)")
+        self.assertEqual(len(window.all("table.ranking")), 1)
+        self.assert_quiet(window)
+
+    def test_without_scripts(self):
+        window = self.browse(self.report("hostile_names", functions="*"), scripts=False)
+        text = window.one("#static").text
+        for name in HOSTILE:
+            self.assertIn(name, text)
+        for word in ("Command", "Functions", "score", "lost"):
+            self.assertIn(word, text)
+        self.assertEqual(window.all("img"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+"""rdam report without a browser: what is in the file, and what happens where it cannot be written."""
+
+import html
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import unittest
+
+from harness import PROGRAMS, RDAM, Case
+
+MOST = 2_000_000
+
+
+def data_of(page: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1))
+
+
+class Report(Case):
+    def record(self, program="orders", *arguments, functions="serve,parse,store", trace="trace.bin"):
+        done = self.rdam("record", "-o", trace, "-f", functions, "--", PROGRAMS / program, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def report(self, *arguments, name="report.html") -> str:
+        done = self.rdam("report", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr.decode())
+        page = (self.folder / name).read_text()
+        self.assertLessEqual(len(page.encode()), MOST)
+        return page
+
+    def test_figures_are_those_of_analyze(self):
+        self.record("orders", "2000")
+        run = data_of(self.report())["runs"][0]
+        functions = {each["name"]: each for each in self.analyze()["functions"]}
+        self.assertEqual(len(run["functions"]), len(functions))
+        for row in run["functions"]:
+            known = functions[row["name"].split(":")[-1]]
+            self.assertEqual((row["rank"], row["rdam"], row["low"], row["high"], row["calls"], row["lost"]),
+                             (known["rank"], known["rdam"], known["rdam_low"], known["rdam_high"], known["occurrences"], known["lost_ns"]))
+            self.assertEqual(sum(calls for _, _, calls in row["details"]["bars"]), known["outermost"])
+        lost = sum(each["lost_ns"] for each in functions.values())
+        self.assertAlmostEqual(sum(cell[3] for cell in run["heat"]["cells"]) / lost, 1, delta=0.001)
+        calls = sum(each["occurrences"] for each in functions.values())
+        self.assertEqual(sum(run["icicle"]["calls"]), calls)
+
+    def test_names_never_are_markup(self):
+        self.record("hostile_names", functions="*")
+        page = self.report()
+        outside = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+        self.assertNotIn("<img", outside)
+        self.assertIn(html.escape("</script><img src=x onerror=alert(1)>"), outside)
+        self.assertEqual(page.count("<script"), page.count("</script>"))
+        self.assertEqual(len(re.findall(r"<script\b", page)), 3)  # the data, the library and our own
+        self.assertNotIn("://", re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL))
+
+    def test_two_traces(self):
+        self.record("orders", "500", trace="a.bin")
+        self.record("orders", "500", trace="b.bin")
+        data = data_of(self.report("a.bin", "b.bin", "-o", "diff.html", name="diff.html"))
+        self.assertEqual(len(data["runs"]), 2)
+        self.assertEqual({each["name"].split(":")[-1] for each in data["diff"]}, {"serve", "parse", "store"})
+
+    def test_a_part(self):
+        self.record("orders", "500")
+        run = data_of(self.report("--function", "parse"))["runs"][0]
+        self.assertEqual([each["name"].split(":")[-1] for each in run["functions"]], ["parse"])
+        done = self.rdam("report", "--since", "1000s", "--overwrite")
+        self.assert_one_line(done, 1, "--since")
+
+    def test_places(self):
+        self.record("orders", "10")
+        self.report()
+        done = self.rdam("report")
+        self.assert_one_line(done, 1, "report.html", "--overwrite")
+        self.report("--overwrite")
+        self.assert_one_line(self.rdam("report", "-o", "trace.bin", "--overwrite"), 1, "trace.bin", "is the trace")
+        (self.folder / "link").symlink_to("trace.bin")
+        self.assert_one_line(self.rdam("report", "-o", "link", "--overwrite"), 1, "link", "is the trace")
+        self.assert_one_line(self.rdam("report", "-o", ""), 1, "-o ''")
+        self.assert_one_line(self.rdam("report", "-o", "nowhere/x.html"), 1, "nowhere/x.html", "cannot be written")
+        self.assert_one_line(self.rdam("report", "-o", "."), 1, "is a directory")
+        self.assert_one_line(self.rdam("report", "-o", "/dev/full"), 1, "/dev/full", "No space left")
+        self.assert_one_line(self.rdam("report", "missing.bin", "-o", "x.html"), 1, "missing.bin")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["link", "report.html", "trace.bin"])
+        done = self.rdam("report", "-o", "-")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertTrue(done.stdout.startswith(b"<!DOCTYPE html>"))
+
+    def test_a_full_disk_leaves_nothing(self):
+        self.record("orders", "10")
+        limit = (100_000, 100_000)
+        done = self.rdam("report", "-o", "x.html", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["trace.bin"])
+
+    def test_nobody_reads(self):
+        self.record("orders", "10")
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([RDAM, "report", "-o", "-"], cwd=self.folder, stdout=writing, stderr=subprocess.PIPE, check=False)
+        os.close(writing)
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
+
+    def test_wrong_calls(self):
+        self.record("orders", "10")
+        for arguments, words in ((("a.bin", "b.bin", "c.bin"), ""), (("--open", "-o", "-"), "--open"),
+                                 (("--since", "2s", "--until", "1s"), "--until")):
+            done = self.rdam("report", *arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
