@@ -103,7 +103,7 @@ class Formats(Case):
         for row in rows:
             sums[row["function"]] += float(row["lost_ns"] or 0)
         for each in self.analyze()["functions"]:
-            self.assertAlmostEqual(sums[each["name"]], each["lost_ns"], delta=max(0.001 * each["lost_ns"], 1))
+            self.assertAlmostEqual(sums[each["name"]], each["lost_ns"], delta=max(0.005 * each["lost_ns"], 10))
         serve = next(row for row in by_begin if row["function"] == "serve")
         self.assertEqual((serve["parameters"], serve["result"]), ("id=-5, price=0", "0"))
 
