@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#define NAMED(function, name)                      \
+#define NAMED(function, name)                          \
     void function(int number) __asm__("\"" name "\""); \
     __attribute__((noinline)) void function(int number)
 
