@@ -12,7 +12,7 @@
 namespace rdam::formats {
 namespace {
 
-constexpr std::string_view kHead =
+constexpr std::string_view kHeadLine =
     "thread,thread_name,module,function,begin_ns,end_ns,duration_ns,self_ns,lost_ns,baseline_ns,depth,"
     "processor,"
     "calls,end,sequence,parameters,result\r\n";
@@ -101,7 +101,7 @@ class CsvCalls final : public views::CallVisitor {
 Result<Written> write_csv(const views::Visit& visit, const Options& /*options*/, Sink& sink) {
     Buffer out{sink};
     Written written;
-    out.append(kHead);
+    out.append(kHeadLine);
     for (const std::uint32_t thread : visit.threads()) {
         CsvCalls calls{visit, thread, out, written};
         if (auto read = visit.thread(thread, calls); !read && out.good()) return tl::unexpected{read.error()};

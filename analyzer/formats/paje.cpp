@@ -22,7 +22,7 @@
 namespace rdam::formats {
 namespace {
 
-constexpr std::string_view kHead = R"(%EventDef PajeDefineContainerType 0
+constexpr std::string_view kDefinitions = R"(%EventDef PajeDefineContainerType 0
 %  Alias string
 %  Type string
 %  Name string
@@ -171,7 +171,7 @@ class Part {
 };
 
 void write_header(const views::Visit& visit, Buffer& out) {
-    out.append(kHead);
+    out.append(kDefinitions);
     // Colours that colour-blind readers can tell apart (M. Okabe, K. Ito, 2008).
     constexpr std::string_view kColours[] = {"0.34 0.71 0.91", "0.90 0.62 0.0",  "0.0 0.62 0.45",
                                              "0.80 0.47 0.65", "0.94 0.89 0.26", "0.0 0.45 0.70",
