@@ -38,7 +38,7 @@ std::string sentence(std::string_view text) {
     return roff(text) + ".";
 }
 
-std::string upper(std::string_view text) {
+std::string capitals(std::string_view text) {
     std::string out{text};
     std::transform(out.begin(), out.end(), out.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -47,7 +47,7 @@ std::string upper(std::string_view text) {
 
 std::string header(std::string_view page, std::string_view summary) {
     return fmt::format(".TH {} 1 \"\" \"rdam " RDAM_VERSION "\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
-                       upper(roff(page)), roff(page), roff(summary));
+                       capitals(roff(page)), roff(page), roff(summary));
 }
 
 std::string option_synopsis(const OptionModel& option) {

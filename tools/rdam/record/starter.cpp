@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPatience = 2000;  // milliseconds
+constexpr int kPatienceMs = 2000;
 
 std::string find_agent(const std::string& library) {
     for (const char* place : {agent_process::kInstalled, agent_process::kInBuildTree}) {
@@ -69,7 +69,7 @@ Heard listen_to(int socket) {
     pollfd waited{socket, POLLIN, 0};
     int ready = 0;
     do
-        ready = poll(&waited, 1, kPatience);
+        ready = poll(&waited, 1, kPatienceMs);
     while (ready < 0 && errno == EINTR);
     char byte = 0;
     if (ready <= 0) return Heard::nothing;
