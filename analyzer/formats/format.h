@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/score/report/report.h"
 #include "analyzer/views/visit.h"
 #include "wrappers/support/result.h"
 
@@ -56,12 +57,16 @@ class Buffer {
     std::optional<Error> error_;
 };
 
+/// What stacks are as wide as.
+enum class PathWeight : std::uint8_t { lost, time, calls };
+
 struct Options {
     std::uint64_t budget = 0;  ///< slices at most; 0: all calls
-    unsigned jobs = 0;         ///< threads; 0: one per processor
+    PathWeight weight = PathWeight::lost;
+    unsigned jobs = 0;  ///< threads; 0: one per processor
 };
 
-/// What was written.
+/// What was written: calls, or paths.
 struct Written {
     std::uint64_t calls = 0;   ///< one by one
     std::uint64_t merged = 0;  ///< as parts of others
@@ -71,7 +76,11 @@ struct Format {
     std::string_view name;
     std::string_view help;  ///< what reads it, for --help
     bool budget = false;    ///< Options::budget means something
+    /// Null: it is written from Report::paths.
     Result<Written> (*write)(const views::Visit& visit, const Options& options, Sink& sink);
+    /// Options::weight means something. `info` is that of the whole trace.
+    Result<Written> (*write_paths)(const score::Report& report, const trace::TraceInfo& info,
+                                   const Options& options, Sink& sink) = nullptr;
 };
 
 std::span<const Format> all_formats();
@@ -80,6 +89,10 @@ std::span<const Format> all_formats();
 Result<Written> write_csv(const views::Visit& visit, const Options& options, Sink& sink);
 Result<Written> write_json(const views::Visit& visit, const Options& options, Sink& sink);
 Result<Written> write_perfetto(const views::Visit& visit, const Options& options, Sink& sink);
+Result<Written> write_folded(const score::Report& report, const trace::TraceInfo& info,
+                             const Options& options, Sink& sink);
+Result<Written> write_speedscope(const score::Report& report, const trace::TraceInfo& info,
+                                 const Options& options, Sink& sink);
 Result<Written> write_paje(const views::Visit& visit, const Options& options, Sink& sink);
 
 }  // namespace rdam::formats

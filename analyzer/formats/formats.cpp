@@ -7,6 +7,9 @@ constexpr Format kFormats[] = {
     {"csv", "one line for each call, for spreadsheets and scripts", false, write_csv},
     {"json", "Chrome's trace events, for chrome://tracing, Perfetto and others", true, write_json},
     {"perfetto", "Perfetto's own format, for ui.perfetto.dev and trace_processor", true, write_perfetto},
+    {"folded", "one line for each call path, for flamegraph.pl, inferno and others", false, nullptr,
+     write_folded},
+    {"speedscope", "call paths for speedscope.app", false, nullptr, write_speedscope},
     {"paje", "a Pajé trace, for pj_dump and ViTE", false, write_paje},
 };
 

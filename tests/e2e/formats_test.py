@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 
 import rdam  # noqa: E402
 
-FORMATS = ("csv", "json", "perfetto", "paje")
+FORMATS = ("csv", "json", "perfetto", "paje", "folded", "speedscope")
 
 # Reads a Perfetto trace with Perfetto's own classes: slices with their track, begin, end, depth, name and annotations, checked for strict nesting.
 READ_PERFETTO = r"""
@@ -106,6 +106,22 @@ class Formats(Case):
             self.assertAlmostEqual(sums[each["name"]], each["lost_ns"], delta=max(0.005 * each["lost_ns"], 10))
         serve = next(row for row in by_begin if row["function"] == "serve")
         self.assertEqual((serve["parameters"], serve["result"]), ("id=-5, price=0", "0"))
+
+    def test_paths(self):
+        self.record("orders", "700")
+        lost = sum(int(line.rpartition(" ")[2]) for line in self.export("folded").decode().splitlines())
+        profile = json.loads(self.export("speedscope"))
+        self.assertEqual(profile["$schema"], "https://www.speedscope.app/file-format-schema.json")
+        for each in profile["profiles"]:
+            self.assertEqual(len(each["samples"]), len(each["weights"]))
+        weights = {each["name"]: sum(each["weights"]) for each in profile["profiles"]}
+        self.assertAlmostEqual(weights["lost time"] / lost, 1, delta=0.01)
+        self.assertEqual(weights["calls"], len(self.rows()))
+        calls = collections.Counter()
+        for line in self.export("folded", "--weight", "calls").decode().splitlines():
+            stack, _, count = line.rpartition(" ")
+            calls[stack.rpartition(";")[2].rpartition(":")[2]] += int(count)
+        self.assertEqual(calls, collections.Counter(row["function"] for row in self.rows()))
 
     def test_names_in_csv(self):
         self.record("hostile_names", functions="*")

@@ -17,6 +17,7 @@ struct ExportArguments {
     std::string format;                        ///< of formats::all_formats(); empty: columns
     std::string output = "-";                  ///< of a format
     std::optional<std::uint64_t> budget = {};  ///< slices; 0: all calls; nothing: kUsualBudget
+    std::string weight = {};                   ///< kWeights; empty: the first
     score::Settings settings;
     RulesChoice rules_choice;
     std::string rules;  ///< the file in force

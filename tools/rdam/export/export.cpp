@@ -85,6 +85,8 @@ void check_usage(const ExportArguments& options) {
     const bool has_budget = format != formats.end() && format->budget;
     if (options.budget && !has_budget)
         throw CLI::ValidationError("--budget", "is for formats with a timeline: json and perfetto");
+    if (!options.weight.empty() && (format == formats.end() || format->write_paths == nullptr))
+        throw CLI::ValidationError("--weight", "is for formats of call paths: folded and speedscope");
     const score::Selection& selection = options.settings.selection;
     if (!options.columns.empty() && selection.asks_for_a_part())
         throw CLI::ValidationError("--columns",
@@ -131,6 +133,12 @@ Run add_export(CLI::App& app) {
            "others "
            "merged by time; all: every call")
         ->option_text("SLICES|all [5M]");
+    app.add_option(
+           "--weight", options->weight,
+           "Draw the call paths of folded and speedscope as wide as the time lost in them, their time, "
+           "or their number of calls")
+        ->option_text("lost|time|calls [lost]")
+        ->check(one_of({"lost", "time", "calls"}));
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);
     add_rules_options(app, options->rules_choice);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "analyzer/formats/format.h"
 #include "analyzer/output/units.h"
+#include "analyzer/score/score_trace.h"
 #include "analyzer/views/visit.h"
 #include "tools/rdam/command/command.h"
 #include "tools/rdam/command/fresh_file.h"
@@ -33,6 +35,24 @@ const formats::Format& format_of(const ExportArguments& options) {
     return *std::ranges::find(formats::all_formats(), options.format, &formats::Format::name);
 }
 
+formats::PathWeight weight_of(const std::string& text) {
+    if (text == "time") return formats::PathWeight::time;
+    return text == "calls" ? formats::PathWeight::calls : formats::PathWeight::lost;
+}
+
+void say_paths(const ExportArguments& options, const score::PathTree& tree, const formats::Written& written) {
+    const auto say_of_it = [&](const std::string& what) {
+        say(fmt::format("{}: {}", options.output == "-" ? options.trace : options.output, what));
+    };
+    say_of_it(output::counted(written.calls, "call path", "call paths") +
+              (written.merged > 0 ? "; lighter ones are merged" : ""));
+    if (tree.left_out > 0)
+        say_of_it(output::grouped(tree.left_out) + " calls are on paths that are not told apart");
+    if (tree.approximate > 0)
+        say_of_it("what was lost on each path is approximate for " + output::grouped(tree.approximate) +
+                  " calls");
+}
+
 void say_written(const ExportArguments& options, const formats::Written& written) {
     std::string text = output::counted(written.calls, "call", "calls");
     if (written.merged > 0)
@@ -47,8 +67,43 @@ Result<void> check_format_place(const ExportArguments& options) {
     return check_output(options.output, {options.trace}, options.overwrite);
 }
 
+namespace {
+
+Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments& options,
+                         const formats::Format& format) {
+    const Interruption interruption;
+    auto file = FreshFile::create(options.output);
+    if (!file) return tl::unexpected{file.error()};
+    score::Settings settings = options.settings;
+    settings.paths = true;
+    score::ScoreOptions score_options;
+    score_options.most_sequences = score_options.most_patterns = 0;
+    ProgressLine progress{"exporting", reader.events()};
+    score_options.progress = [&](std::uint64_t events) {
+        progress.update(events);
+        if (Interruption::came()) throw std::runtime_error("interrupted");
+    };
+    try {
+        const auto report = score::score_trace(reader, settings, score_options);
+        if (!report) return tl::unexpected{report.error()};
+        FileSink sink{*file};
+        const auto written = format.write_paths(
+            *report, reader.info(), {.weight = weight_of(options.weight), .jobs = settings.jobs}, sink);
+        if (!written) return tl::unexpected{written.error()};
+        if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
+        say_losses(reader, options.trace);
+        say_paths(options, report->paths, *written);
+    } catch (const std::runtime_error& error) {
+        return fail("{}: not exported: {}", options.trace, error.what());
+    }
+    return kExitDone;
+}
+
+}  // namespace
+
 Result<int> export_format(const trace::TraceReader& reader, const ExportArguments& options) {
     const formats::Format& format = format_of(options);
+    if (format.write_paths != nullptr) return export_paths(reader, options, format);
     const std::uint64_t budget = format.budget ? options.budget.value_or(kUsualBudget) : 0;
     const Interruption interruption;
     auto file = FreshFile::create(options.output);
