@@ -64,7 +64,8 @@ def literal(text):
 def main():
     template, chart_js, licence, out, *files = sys.argv[1:]
     parts = split(page(template, chart_js, licence, files)) if chart_js else [""] * len(PARTS)
-    lines = ['#pragma GCC diagnostic ignored "-Woverlength-strings"', '#include "analyzer/output/html/page_parts.h"', "", "namespace rdam::output::page_parts {"]
+    lines = ['#pragma GCC diagnostic ignored "-Woverlength-strings"', '#include "analyzer/output/html/page_parts.h"', "",
+             "namespace rdam::output::page_parts {"]
     for name, part in zip(PARTS, parts, strict=True):
         lines.append(f"const std::string_view {name}{{\n    {literal(part)},\n    {len(part.encode())}}};")
     lines.append("}  // namespace rdam::output::page_parts")
