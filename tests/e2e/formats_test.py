@@ -226,7 +226,7 @@ class Formats(Case):
         (self.folder / "trace.bin").write_bytes(whole[:len(whole) // 2])
         rows = self.rows()
         self.assertGreater(len(rows), 100)
-        slices = self.perfetto("--budget", "1000")["slices"]
+        slices = self.perfetto("--budget", "40000")["slices"]
         merged = [each for each in slices if "calls" in each]
         self.assertGreater(len(merged), 10)  # spread over the bins, not in one of them
         kept = [each for each in slices if "depth" in each and "calls" not in each]
