@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 4> kRooms{"calls", "sequences", "v
 
 struct Contents {
     Tables& tables;
-    TimeScale time;
+    trace::TimeScale time;
     std::vector<std::uint64_t> first_call;  ///< row of each thread's first call
 };
 

@@ -14,16 +14,6 @@
 namespace rdam::columns {
 namespace {
 
-/// The run begins with its first thread. A thread whose start was lost does not count.
-TimeScale time_scale(const trace::TraceInfo& info) {
-    std::uint64_t first = UINT64_MAX;
-    for (const trace::ThreadInfo& thread : info.threads) {
-        if (thread.start != 0) first = std::min(first, thread.start);
-    }
-    return {.origin = first != UINT64_MAX ? first : info.clock.start_tsc,
-            .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
-}
-
 bool has_off_cpu(const trace::TraceInfo& info) {
     using State = trace::SwitchInfo::State;
     return info.switches.state == State::recorded || info.switches.state == State::stopped;
@@ -72,7 +62,7 @@ Result<Exported> fill(const trace::TraceReader& reader, const ExportOptions& opt
     }
     Tables tables{folder, reader.info()};
     if (with_off_cpu) tables.off_cpu = std::make_unique<OffCpuTable>(folder);
-    Contents contents{.tables = tables, .time = time_scale(reader.info()), .first_call = {}};
+    Contents contents{.tables = tables, .time = trace::time_scale(reader.info()), .first_call = {}};
     if (auto written = write_threads(reader, settings, options.progress, contents); !written)
         return tl::unexpected{written.error()};
     tables.finish();

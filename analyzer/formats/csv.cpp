@@ -106,8 +106,7 @@ Result<Written> write_csv(const views::Visit& visit, const Options& /*options*/,
         CsvCalls calls{visit, thread, out, written};
         if (auto read = visit.thread(thread, calls); !read && out.good()) return tl::unexpected{read.error()};
     }
-    if (auto finished = out.finish(); !finished) return tl::unexpected{finished.error()};
-    return written;
+    return out.finish(written);
 }
 
 }  // namespace rdam::formats

@@ -40,8 +40,7 @@ Result<Written> write_folded(const score::Report& report, const trace::TraceInfo
         out.append(line + fmt::format("{}\n", stack.weight));
         ++(stack.merged ? written.merged : written.calls);
     }
-    if (auto done = out.finish(); !done) return tl::unexpected{done.error()};
-    return written;
+    return out.finish(written);
 }
 
 }  // namespace rdam::formats

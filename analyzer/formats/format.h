@@ -22,6 +22,12 @@ class Sink {
     virtual Result<void> write(std::string_view bytes) = 0;
 };
 
+/// What was written: calls, or paths.
+struct Written {
+    std::uint64_t calls = 0;   ///< one by one
+    std::uint64_t merged = 0;  ///< as parts of others
+};
+
 /// Collects what is written, and remembers the first error: nothing more is written then.
 class Buffer {
   public:
@@ -37,10 +43,11 @@ class Buffer {
         if (buffer_.size() >= kFull) flush();
     }
     bool good() const { return !error_; }
-    Result<void> finish() {
+    /// `written` after all of it is in the sink.
+    Result<Written> finish(const Written& written) {
         flush();
         if (error_) return tl::unexpected{*error_};
-        return {};
+        return written;
     }
 
   private:
@@ -64,12 +71,6 @@ struct Options {
     std::uint64_t budget = 0;  ///< slices at most; 0: all calls
     PathWeight weight = PathWeight::lost;
     unsigned jobs = 0;  ///< threads; 0: one per processor
-};
-
-/// What was written: calls, or paths.
-struct Written {
-    std::uint64_t calls = 0;   ///< one by one
-    std::uint64_t merged = 0;  ///< as parts of others
 };
 
 struct Format {

@@ -36,10 +36,8 @@ class JsonSlices final : public SliceWriter {
 
     void begin() override {
         out_.append(R"({"displayTimeUnit":"ns","traceEvents":[)");
-        const trace::ProcessInfo& process = visit_.info().process;
-        const std::string name = process.command.empty() ? "(unknown program)" : process.command.front();
-        event(R"("ph":"M","pid":{},"name":"process_name","args":{{"name":{}}})", process.pid,
-              json_text(name));
+        event(R"("ph":"M","pid":{},"name":"process_name","args":{{"name":{}}})", pid(),
+              json_text(views::program_name(visit_.info())));
     }
     /// A tid that was used again is made another one, as viewers know threads by it alone.
     void thread(std::uint32_t thread) override {
@@ -83,11 +81,11 @@ class JsonSlices final : public SliceWriter {
             pid(), tid_ + kMerged, microseconds(calls.begin), microseconds(calls.end - calls.begin),
             calls.calls, calls.lost, calls.time);
     }
-    void lost(std::span<const double> bins, std::int64_t begin, double length) override {
-        counter(fmt::format("lost time, {} {}", tid_, name_), "lost_ns", bins, begin, length);
+    void lost(std::span<const CounterPoint> points) override {
+        counter(fmt::format("lost time, {} {}", tid_, name_), "lost_ns", points);
     }
-    void inside(std::span<const double> bins, std::int64_t begin, double length) override {
-        counter("threads inside calls", "threads", bins, begin, length);
+    void inside(std::span<const CounterPoint> points) override {
+        counter("threads inside calls", "threads", points);
     }
     void end() override { out_.append("\n]}\n"); }
     bool good() const override { return out_.good(); }
@@ -109,17 +107,11 @@ class JsonSlices final : public SliceWriter {
         event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", pid(), tid_ + which,
               json_text(fmt::format("{} {}: {}", tid_, name_, what)));
     }
-    void counter(const std::string& name, std::string_view unit, std::span<const double> bins,
-                 std::int64_t begin, double length) {
+    void counter(const std::string& name, std::string_view unit, std::span<const CounterPoint> points) {
         const std::string text = json_text(name);
-        double before = -1;
-        for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-            if (bins[bin] == before) continue;
-            before = bins[bin];
+        for (const CounterPoint& point : points)
             event(R"("ph":"C","name":{},"pid":{},"ts":{},"args":{{"{}":{:.3f}}})", text, pid(),
-                  microseconds(begin + static_cast<std::int64_t>(length * static_cast<double>(bin))), unit,
-                  bins[bin]);
-        }
+                  microseconds(point.at), unit, point.value);
     }
     std::uint32_t pid() const { return visit_.info().process.pid; }
 
@@ -137,10 +129,9 @@ class JsonSlices final : public SliceWriter {
 Result<Written> write_json(const views::Visit& visit, const Options& options, Sink& sink) {
     Buffer out{sink};
     JsonSlices writer{visit, out};
-    auto written = write_slices(visit, options, writer);
+    const auto written = write_slices(visit, options, writer);
     if (!written) return written;
-    if (auto finished = out.finish(); !finished) return tl::unexpected{finished.error()};
-    return written;
+    return out.finish(*written);
 }
 
 }  // namespace rdam::formats

@@ -180,11 +180,11 @@ void write_header(const views::Visit& visit, Buffer& out) {
     for (std::size_t f = 0; f < functions.size(); ++f)
         out.append(fmt::format("2 f{} C {} \"{}\"\n", f, name_text(functions[f].name),
                                kColours[f % std::size(kColours)]));
-    const trace::ProcessInfo& process = visit.info().process;
-    const std::string name = process.command.empty() ? "(unknown program)" : process.command.front();
     const std::string begin =
         seconds(std::max<std::int64_t>(visit.clock().since_origin(visit.span().begin), 0));
-    out.append(fmt::format("3 {} p P 0 {}\n", begin, name_text(fmt::format("{} {}", process.pid, name))));
+    out.append(fmt::format(
+        "3 {} p P 0 {}\n", begin,
+        name_text(fmt::format("{} {}", visit.info().process.pid, views::program_name(visit.info())))));
     for (const std::uint32_t t : visit.threads()) {
         const trace::ThreadInfo& thread = visit.info().threads[t];
         out.append(fmt::format("3 {} t{} T p {}\n", begin, t,
@@ -264,8 +264,7 @@ Result<Written> write_paje(const views::Visit& visit, const Options& /*options*/
     }
     write_header(visit, out);
     merge(visit, spool, out);
-    if (auto finished = out.finish(); !finished) return tl::unexpected{finished.error()};
-    return Written{.calls = spool.calls()};
+    return out.finish({.calls = spool.calls()});
 }
 
 }  // namespace rdam::formats

@@ -43,8 +43,7 @@ class PerfettoSlices final : public SliceWriter {
             process.add_int32(perfetto::process::kPid, static_cast<std::int32_t>(info.pid));
             for (const std::string& word : info.command)
                 process.add_string(perfetto::process::kCommandLine, printable(word));
-            process.add_string(perfetto::process::kName,
-                               info.command.empty() ? "(unknown program)" : printable(info.command.front()));
+            process.add_string(perfetto::process::kName, printable(views::program_name(visit_.info())));
         });
         intern();
     }
@@ -101,12 +100,11 @@ class PerfettoSlices final : public SliceWriter {
         });
     }
 
-    void lost(std::span<const double> bins, std::int64_t begin, double length) override {
-        counter(uuid(kLostCounter), uuid(kThread), "lost time", perfetto::counter::kNanoseconds, bins, begin,
-                length);
+    void lost(std::span<const CounterPoint> points) override {
+        counter(uuid(kLostCounter), uuid(kThread), "lost time", perfetto::counter::kNanoseconds, points);
     }
-    void inside(std::span<const double> bins, std::int64_t begin, double length) override {
-        counter(kInside, kProcess, "threads inside calls", perfetto::counter::kCount, bins, begin, length);
+    void inside(std::span<const CounterPoint> points) override {
+        counter(kInside, kProcess, "threads inside calls", perfetto::counter::kCount, points);
     }
     void end() override {}
     bool good() const override { return out_.good(); }
@@ -163,20 +161,15 @@ class PerfettoSlices final : public SliceWriter {
         event(end, track, perfetto::event::kEnd, [](pbf_writer&) {});
     }
     void counter(std::uint64_t uuid, std::uint64_t parent, const std::string& name, std::uint64_t unit,
-                 std::span<const double> bins, std::int64_t begin, double length) {
+                 std::span<const CounterPoint> points) {
         track(uuid, parent, name, [&](pbf_writer& track) {
             pbf_writer counter{track, perfetto::track::kCounter};
             counter.add_enum(perfetto::counter::kUnit, static_cast<std::int32_t>(unit));
         });
-        double before = -1;
-        for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-            if (bins[bin] == before) continue;
-            before = bins[bin];
-            const std::int64_t at = begin + static_cast<std::int64_t>(length * static_cast<double>(bin));
-            event(at, uuid, perfetto::event::kCounterType, [&](pbf_writer& event) {
-                event.add_double(perfetto::event::kDoubleCounterValue, bins[bin]);
+        for (const CounterPoint& point : points)
+            event(point.at, uuid, perfetto::event::kCounterType, [&](pbf_writer& event) {
+                event.add_double(perfetto::event::kDoubleCounterValue, point.value);
             });
-        }
     }
 
     /// Nanoseconds as whole ones, which take half the room.
@@ -231,10 +224,9 @@ class PerfettoSlices final : public SliceWriter {
 Result<Written> write_perfetto(const views::Visit& visit, const Options& options, Sink& sink) {
     Buffer out{sink};
     PerfettoSlices writer{visit, out};
-    auto written = write_slices(visit, options, writer);
+    const auto written = write_slices(visit, options, writer);
     if (!written) return written;
-    if (auto finished = out.finish(); !finished) return tl::unexpected{finished.error()};
-    return written;
+    return out.finish(*written);
 }
 
 }  // namespace rdam::formats

@@ -31,6 +31,19 @@ class Bins {
     std::size_t count_;
 };
 
+/// Where the value changes, by bin.
+std::vector<CounterPoint> points_of(const std::vector<double>& values, const Bins& bins,
+                                    const trace::TimeScale& clock) {
+    const std::int64_t begin = clock.since_origin(bins.begin(0));
+    const double length = bins.length() * clock.ns_per_tick;
+    std::vector<CounterPoint> points;
+    for (std::size_t bin = 0; bin < values.size(); ++bin)
+        if (points.empty() || values[bin] != points.back().value)
+            points.push_back(
+                {begin + static_cast<std::int64_t>(length * static_cast<double>(bin)), values[bin]});
+    return points;
+}
+
 struct MergedBin {
     std::uint64_t calls = 0;
     double lost = 0, time = 0;
@@ -89,10 +102,8 @@ class SliceCalls final : public views::CallVisitor {
     void finish(std::vector<double>& inside) {
         for (std::size_t bin = 0; bin < merged_.size(); ++bin)
             if (merged_[bin].calls > 0) write(bin);
-        const std::int64_t begin = visit_.clock().since_origin(bins_.begin(0));
-        const double length = bins_.length() * visit_.clock().ns_per_tick;
         if (std::ranges::any_of(lost_, [](double lost) { return lost != 0; }))
-            writer_.lost(lost_, begin, length);
+            writer_.lost(points_of(lost_, bins_, visit_.clock()));
         for (std::size_t bin = 0; bin < inside_.size(); ++bin)
             inside[bin] += inside_[bin] / bins_.length();
     }
@@ -182,8 +193,7 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
                                each.preempted);
         calls.finish(inside);
     }
-    writer.inside(inside, visit.clock().since_origin(bins.begin(0)),
-                  bins.length() * visit.clock().ns_per_tick);
+    writer.inside(points_of(inside, bins, visit.clock()));
     writer.end();
     return written;
 }

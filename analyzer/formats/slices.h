@@ -37,6 +37,12 @@ struct MergedCalls {
     std::uint32_t function = 0;  ///< the one with most time
 };
 
+/// A value from a time on.
+struct CounterPoint {
+    std::int64_t at = 0;
+    double value = 0;
+};
+
 /// Writes one thread after the other; of a thread, all slices before what is merged. A slice comes after
 /// those inside it.
 class SliceWriter {
@@ -47,10 +53,10 @@ class SliceWriter {
     virtual void slice(const Slice& slice) = 0;
     virtual void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) = 0;
     virtual void merged(const MergedCalls& calls) = 0;
-    /// By bin: nanoseconds lost in the thread.
-    virtual void lost(std::span<const double> bins, std::int64_t begin, double length) = 0;
-    /// By bin: how many threads were inside calls, on average.
-    virtual void inside(std::span<const double> bins, std::int64_t begin, double length) = 0;
+    /// Nanoseconds lost in the thread, by bin; of equal ones after one another the first.
+    virtual void lost(std::span<const CounterPoint> points) = 0;
+    /// How many threads were inside calls, on average, in the same way.
+    virtual void inside(std::span<const CounterPoint> points) = 0;
     virtual void end() = 0;
     virtual bool good() const = 0;
 };

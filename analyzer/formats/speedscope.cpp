@@ -73,7 +73,8 @@ class Frames {
     SpeedscopeJson frames_ = SpeedscopeJson::array();
 };
 
-void write_profile(const score::PathTree& tree, const Profile& profile, Frames& frames, Buffer& out) {
+/// How many of its stacks are paths, and how many stand for several.
+Written write_profile(const score::PathTree& tree, const Profile& profile, Frames& frames, Buffer& out) {
     const std::vector<Stack> stacks = weighted_stacks(tree, profile.weight);
     std::uint64_t end = 0;
     for (const Stack& stack : stacks)
@@ -91,9 +92,13 @@ void write_profile(const score::PathTree& tree, const Profile& profile, Frames& 
         out.append((i > 0 ? "," : "") + json_text(sample));
     }
     out.append("],\"weights\":[");
-    for (std::size_t i = 0; i < stacks.size(); ++i)
+    Written written;
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
         out.append((i > 0 ? "," : "") + std::to_string(stacks[i].weight));
+        ++(stacks[i].merged ? written.merged : written.calls);
+    }
     out.append("]}");
+    return written;
 }
 
 }  // namespace
@@ -109,18 +114,17 @@ Result<Written> write_speedscope(const score::Report& report, const trace::Trace
         R"({"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"rdam","name":)" +
         json_text(printable(name)) + ",\"profiles\":[");
     std::size_t active = 0;
+    Written written;
     for (std::size_t i = 0; i < kProfiles.size(); ++i) {
         if (i > 0) out.append(",");
-        if (kProfiles[i].weight == options.weight) active = i;
-        write_profile(report.paths, kProfiles[i], frames, out);
+        const Written profile = write_profile(report.paths, kProfiles[i], frames, out);
+        if (kProfiles[i].weight != options.weight) continue;
+        active = i;
+        written = profile;
     }
     out.append("],\"activeProfileIndex\":" + std::to_string(active) +
                ",\"shared\":{\"frames\":" + json_text(frames.json()) + "}}\n");
-    if (auto done = out.finish(); !done) return tl::unexpected{done.error()};
-    Written written;
-    for (const Stack& stack : weighted_stacks(report.paths, options.weight))
-        ++(stack.merged ? written.merged : written.calls);
-    return written;
+    return out.finish(written);
 }
 
 }  // namespace rdam::formats

@@ -31,6 +31,17 @@ void ThreadSequences::begin(const trace::Event& enter) {
     builder_.set_repeats(settings_.loop_rests.repeats(enter));
 }
 
+// The leave of a frame has the result of the function that opened it. A function entered by a tail call
+// returned in its place, with the same result if both have one of the same type.
+bool ThreadSequences::gave_result_of(std::uint32_t function) const {
+    if (event_->kind != trace::EventKind::leave || event_->unwound) return false;
+    if (event_->function == function) return true;
+    const auto& own = info_.functions[function].result;
+    const auto& frames = info_.functions[event_->function].result;
+    return !own.empty() && !frames.empty() && own[0].kind == frames[0].kind &&
+           own[0].size == frames[0].size && own[0].word == frames[0].word;
+}
+
 ThreadVisit::ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings,
                          const std::vector<double>& bases, const std::vector<bool>& shown,
                          CallVisitor& visitor)
@@ -59,17 +70,11 @@ void ThreadVisit::opened(const trace::Event& enter, std::uint64_t weight) {
                      .words = enter.words});
 }
 
-// A tail call's frame ends with the result of the function that opened it, which returned the same if both
-// have one of the same type.
 const std::uint64_t* ThreadVisit::result_of(std::uint32_t function) const {
-    const auto& own = info().functions[function].result;
-    if (event() == nullptr || event()->kind != trace::EventKind::leave || event()->unwound || own.empty())
+    const auto& result = info().functions[function].result;
+    if (!gave_result_of(function) || result.empty() || result[0].word >= event()->words.size())
         return nullptr;
-    const auto& frames = info().functions[event()->function].result;
-    const bool same =
-        event()->function == function || (!frames.empty() && own[0].kind == frames[0].kind &&
-                                          own[0].size == frames[0].size && own[0].word == frames[0].word);
-    return same && own[0].word < event()->words.size() ? &event()->words[own[0].word] : nullptr;
+    return &event()->words[result[0].word];
 }
 
 void ThreadVisit::closed(const calls::Call& call) {

@@ -1,4 +1,5 @@
-// The two passes over a thread's events: durations by sequence, then calls for a visitor.
+// A thread's calls with their sequences; and the two passes of a Visit: durations by sequence, then calls for
+// a visitor.
 #pragma once
 
 #include <cmath>
@@ -21,7 +22,8 @@ class TimedSink {
     virtual void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) = 0;
 };
 
-/// What both passes do the same way, so that sequences have the same numbers in both. Not thread-safe.
+/// What all who go through a thread's calls do the same way, so that sequences have the same numbers for all
+/// of them. Not thread-safe.
 class ThreadSequences : protected calls::CallSink {
   public:
     ThreadSequences(const trace::TraceInfo& info, const score::ResolvedSettings& settings);
@@ -38,6 +40,10 @@ class ThreadSequences : protected calls::CallSink {
     void abandon(std::size_t count) { builder_.abandon(count); }
     void finish_matching() { matcher_.finish(); }
     const trace::TraceInfo& info() const { return info_; }
+    const score::ResolvedSettings& settings() const { return settings_; }
+    const mining::SequenceStore& store() const { return store_; }
+    /// During closed(), whether the event has the result of `function`.
+    bool gave_result_of(std::uint32_t function) const;
     const trace::Event* event() const {
         return event_;
     }  ///< that the matcher looks at; null: the last is over

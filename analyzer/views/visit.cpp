@@ -14,7 +14,6 @@
 #include "analyzer/score/in_parallel.h"
 #include "analyzer/score/score_trace.h"
 #include "analyzer/score/time/window.h"
-#include "analyzer/trace/clock.h"
 #include "analyzer/views/thread_calls.h"
 
 namespace rdam::views {
@@ -84,13 +83,6 @@ struct Visit::Counted {
     }
 };
 
-std::int64_t Clock::since_origin(std::uint64_t tsc) const {
-    constexpr double kFarthest = 9.2e18;
-    const double ticks =
-        tsc >= origin ? static_cast<double>(tsc - origin) : -static_cast<double>(origin - tsc);
-    return std::llround(std::clamp(ticks * ns_per_tick, -kFarthest, kFarthest));
-}
-
 Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
              score::ResolvedSelection selection, calls::Absences absences)
     : reader_(&reader),
@@ -99,13 +91,8 @@ Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
       absences_(std::make_shared<const calls::Absences>(std::move(absences))),
       counted_(std::make_shared<Counted>()),
       bases_(reader.info().threads.size()),
-      span_(span_of(reader, selection_)) {
-    std::uint64_t first = UINT64_MAX;
-    for (const trace::ThreadInfo& thread : reader.info().threads)
-        if (thread.start != 0) first = std::min(first, thread.start);
-    clock_ = {.origin = first != UINT64_MAX ? first : reader.info().clock.start_tsc,
-              .ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock)};
-}
+      clock_(trace::time_scale(reader.info())),
+      span_(span_of(reader, selection_)) {}
 
 Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Settings& settings,
                              const Progress& progress) {
@@ -117,7 +104,7 @@ Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Sett
     if (!absences) return tl::unexpected{absences.error()};
     Visit visit{reader, std::move(*resolved), std::move(*selection), std::move(*absences)};
     visit.counted_->progress = progress;
-    if (auto found = visit.find_baselines(score::threads_for(settings.jobs), progress); !found)
+    if (auto found = visit.find_baselines(score::threads_for(settings.jobs)); !found)
         return tl::unexpected{found.error()};
     return visit;
 }
@@ -152,7 +139,7 @@ Result<void> Visit::read(std::uint32_t thread,
     return {};
 }
 
-Result<void> Visit::find_baselines(unsigned jobs, const Progress& /*progress*/) {
+Result<void> Visit::find_baselines(unsigned jobs) {
     const score::Baseline& baseline = settings_->baseline;
     const bool of_process = baseline.kind == score::Baseline::Kind::process;
     const auto& threads = selection_.threads;
@@ -212,6 +199,10 @@ Result<std::vector<trace::OffCpu>> Visit::off_cpu(std::uint32_t thread) const {
         if (each.in > each.out) inside.push_back(each);
     }
     return inside;
+}
+
+std::string program_name(const trace::TraceInfo& info) {
+    return info.process.command.empty() ? "(unknown program)" : info.process.command.front();
 }
 
 std::string parameters_text(const trace::FunctionInfo& function, std::span<const std::uint64_t> words) {

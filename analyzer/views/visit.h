@@ -16,6 +16,7 @@
 #include "analyzer/score/selection.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/trace/clock.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/read/reader.h"
 #include "wrappers/support/result.h"
@@ -67,14 +68,6 @@ class CallVisitor {
     virtual bool goes_on() { return true; }
 };
 
-/// Ticks to nanoseconds since the run's start, of one trace.
-struct Clock {
-    std::uint64_t origin = 0;
-    double ns_per_tick = 1;
-
-    std::int64_t since_origin(std::uint64_t tsc) const;
-};
-
 class Visit {
   public:
     using Progress = std::function<bool(std::uint64_t events)>;  ///< false: stop
@@ -86,7 +79,7 @@ class Visit {
                                  const Progress& progress);
 
     const trace::TraceInfo& info() const { return reader_->info(); }
-    const Clock& clock() const { return clock_; }
+    const trace::TimeScale& clock() const { return clock_; }
     /// Those with a part in what is looked at: indices into TraceInfo::threads, rising.
     const std::vector<std::uint32_t>& threads() const { return selection_.threads; }
     /// Whether the thread has any events.
@@ -108,7 +101,7 @@ class Visit {
 
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
-    Result<void> find_baselines(unsigned jobs, const Progress& progress);
+    Result<void> find_baselines(unsigned jobs);
     Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
                       const std::function<void()>& gap) const;
 
@@ -118,9 +111,12 @@ class Visit {
     std::shared_ptr<const calls::Absences> absences_;
     std::shared_ptr<Counted> counted_;
     std::vector<std::vector<double>> bases_;  ///< ticks, by thread and sequence
-    Clock clock_;
+    trace::TimeScale clock_;
     score::TickRange span_;
 };
+
+/// What the process is called where there is room for a word.
+std::string program_name(const trace::TraceInfo& info);
 
 /// `name=value, …`, of those that were recorded. Not made safe for a terminal.
 std::string parameters_text(const trace::FunctionInfo& function, std::span<const std::uint64_t> words);

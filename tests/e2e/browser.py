@@ -1,5 +1,6 @@
 """A headless browser for the pages of rdam report: Debian's chromium, driven by selenium."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -95,7 +96,6 @@ class Browser:
 
     def requests(self) -> list[str]:
         """Addresses that were asked for, the page's own file left out."""
-        import json
         found = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]

@@ -180,12 +180,11 @@ namespace {
 
 constexpr unsigned kMarked = 1, kOpen = 2;
 
-Json lane_json(const PageRun& run, const around::Surroundings& window, const around::Lane& lane,
-               std::size_t most, Names& names) {
-    const double ns = run_clock(run.info, run.report).ns_per_tick;
+Json lane_json(const PageRun& run, const RunClock& clock, const around::Surroundings& window,
+               const around::Lane& lane, std::size_t most, Names& names) {
     const auto since = [&](std::uint64_t tsc) {
         const std::uint64_t inside = std::clamp(tsc, window.begin, window.end);
-        return std::round(static_cast<double>(inside - window.begin) * ns);
+        return std::round(static_cast<double>(inside - window.begin) * clock.ns_per_tick);
     };
     // The long ones, if there is no room for all.
     std::vector<const around::Slice*> chosen;
@@ -219,7 +218,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
         Json lanes = Json::array();
         const std::size_t each = limits.slices / std::max<std::size_t>(window.lanes.size(), 1) + 1;
         for (const around::Lane& lane : window.lanes)
-            lanes.push_back(lane_json(run, window, lane, each, names));
+            lanes.push_back(lane_json(run, clock, window, lane, each, names));
         const auto since = [&](std::uint64_t tsc) {
             return tsc > window.begin
                        ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)

@@ -99,11 +99,7 @@ std::optional<double> number(const trace::ParameterInfo& parameter, std::uint64_
 }  // namespace
 
 RunClock run_clock(const trace::TraceInfo& info, const score::Report& report) {
-    std::uint64_t begin = report.begin != 0 ? report.begin : report.counts.first;
-    if (report.begin != 0) return {.begin = begin, .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
-    for (const trace::ThreadInfo& thread : info.threads)
-        if (thread.start != 0) begin = std::min(begin, thread.start);
-    return {.begin = begin, .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
+    return {.begin = report.begin, .ns_per_tick = trace::nanoseconds_per_tick(info.clock)};
 }
 
 Json drift_json(const score::Report& report, const score::FunctionRow& row, const RunClock& clock,

@@ -22,7 +22,6 @@ struct RunClock {
     }
 };
 
-/// From the first thread's start, or the first event.
 RunClock run_clock(const trace::TraceInfo& info, const score::Report& report);
 
 /// `{bins: [[begin_ns, min, median, p99], …], calls: [[begin_ns, duration_ns, lost_ns, thread], …]}`, how the

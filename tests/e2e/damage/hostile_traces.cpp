@@ -49,6 +49,12 @@ trace::TraceInfo make_info(std::uint32_t threads, std::uint16_t words) {
     return info;
 }
 
+/// The threads have tids of their own.
+void tell_apart(trace::TraceInfo& info) {
+    for (std::uint32_t t = 0; t < info.threads.size(); ++t)
+        info.threads[t].tid += t;
+}
+
 void check(const Result<void>& done) {
     if (done) return;
     std::fprintf(stderr, "hostile_traces: %s\n", done.error().message.c_str());
@@ -77,8 +83,7 @@ void one_tid(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& siz
 /// Calls that never end.
 void open_calls(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size, std::uint32_t threads) {
     info = make_info(threads, 0);
-    for (std::uint32_t t = 0; t < threads; ++t)
-        info.threads[t].tid += t;
+    tell_apart(info);
     check(writer.describe(info));
     trace::ChunkEncoder events;
     for (int chunk = 0; chunk < size.chunks; ++chunk) {
@@ -98,8 +103,7 @@ struct Words {
 
 void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size, const Words& shape) {
     info = make_info(shape.threads, shape.declared);
-    for (std::uint32_t t = 0; t < shape.threads; ++t)
-        info.threads[t].tid += t;
+    tell_apart(info);
     check(writer.describe(info));
     const std::vector<std::uint64_t> words(shape.written);
     trace::ChunkEncoder events;

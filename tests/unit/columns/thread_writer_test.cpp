@@ -26,8 +26,8 @@ struct Written {
         for (const char* room : {"calls", "sequences", "values"})
             REQUIRE(folder->make_room(room));
         columns::Tables tables{*folder, recording.info};
-        const columns::TimeScale time{.origin = 1000,
-                                      .ns_per_tick = trace::nanoseconds_per_tick(recording.info.clock)};
+        const trace::TimeScale time{.origin = 1000,
+                                    .ns_per_tick = trace::nanoseconds_per_tick(recording.info.clock)};
         for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
             columns::ThreadWriter writer{t, recording.info, names, time, tables};
             for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {

@@ -40,17 +40,20 @@ formats::PathWeight weight_of(const std::string& text) {
     return text == "calls" ? formats::PathWeight::calls : formats::PathWeight::lost;
 }
 
+/// About the file or, where that has no name, the trace.
+void say_of_output(const ExportArguments& options, const std::string& what) {
+    say(fmt::format("{}: {}", options.output == "-" ? options.trace : options.output, what));
+}
+
 void say_paths(const ExportArguments& options, const score::PathTree& tree, const formats::Written& written) {
-    const auto say_of_it = [&](const std::string& what) {
-        say(fmt::format("{}: {}", options.output == "-" ? options.trace : options.output, what));
-    };
-    say_of_it(output::counted(written.calls, "call path", "call paths") +
-              (written.merged > 0 ? "; lighter ones are merged" : ""));
+    say_of_output(options, output::counted(written.calls, "call path", "call paths") +
+                               (written.merged > 0 ? "; lighter ones are merged" : ""));
     if (tree.left_out > 0)
-        say_of_it(output::grouped(tree.left_out) + " calls are on paths that are not told apart");
+        say_of_output(options,
+                      output::grouped(tree.left_out) + " calls are on paths that are not told apart");
     if (tree.approximate > 0)
-        say_of_it("what was lost on each path is approximate for " + output::grouped(tree.approximate) +
-                  " calls");
+        say_of_output(options, "what was lost on each path is approximate for " +
+                                   output::grouped(tree.approximate) + " calls");
 }
 
 void say_written(const ExportArguments& options, const formats::Written& written) {
@@ -58,16 +61,8 @@ void say_written(const ExportArguments& options, const formats::Written& written
     if (written.merged > 0)
         text +=
             fmt::format("; {} more are merged by time (--budget all: none)", output::grouped(written.merged));
-    say(fmt::format("{}: {}", options.output == "-" ? options.trace : options.output, text));
+    say_of_output(options, text);
 }
-
-}  // namespace
-
-Result<void> check_format_place(const ExportArguments& options) {
-    return check_output(options.output, {options.trace}, options.overwrite);
-}
-
-namespace {
 
 Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments& options,
                          const formats::Format& format) {
@@ -100,6 +95,10 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
 }
 
 }  // namespace
+
+Result<void> check_format_place(const ExportArguments& options) {
+    return check_output(options.output, {options.trace}, options.overwrite);
+}
 
 Result<int> export_format(const trace::TraceReader& reader, const ExportArguments& options) {
     const formats::Format& format = format_of(options);
