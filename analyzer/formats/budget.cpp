@@ -1,7 +1,7 @@
 #include "analyzer/formats/budget.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <optional>
 
 #include "analyzer/score/in_parallel.h"
@@ -75,9 +75,11 @@ std::vector<Span> joined(std::vector<LargeLoss> losses) {
 
 std::size_t SizeCounts::class_of(double value) {
     if (!(value > 0)) return 0;
-    constexpr double kSteps = 16;
-    const double place = std::floor(std::log2(value) * kSteps) + 1;
-    return static_cast<std::size_t>(std::clamp(place, 1.0, static_cast<double>(kClasses - 1)));
+    // The exponent and the first four bits after the point: steps of 3 to 6 %.
+    constexpr unsigned kMantissa = 52, kShown = 4;
+    constexpr std::uint64_t kOne = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is the first one
+    const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> (kMantissa - kShown);
+    return static_cast<std::size_t>(std::clamp<std::uint64_t>(steps, kOne + 1, kOne + kClasses - 1) - kOne);
 }
 
 void SizeCounts::add(const SizeCounts& other) {

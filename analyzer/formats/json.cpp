@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
 #include "analyzer/formats/slices.h"
@@ -26,32 +26,59 @@ std::string microseconds(std::int64_t ns) {
     return fmt::format("{}{}.{:03}", sign, size / kOf, size % kOf);
 }
 
-class JsonSlices final : public SliceWriter {
+/// One object after the other, each behind a comma: the file begins with one.
+class JsonObjects {
   public:
-    JsonSlices(const views::Visit& visit, Buffer& out) : visit_(visit), out_(out) {
-        for (const trace::FunctionInfo& function : visit.info().functions)
-            names_.push_back(
-                fmt::format(R"("name":{},"cat":{})", json_text(function.name), json_text(function.module)));
+    explicit JsonObjects(Buffer& out) : out_(out) {}
+
+    template <class... Values>
+    void event(fmt::format_string<Values...> format, Values&&... values) {
+        out_.text() += ",\n{";
+        fmt::format_to(std::back_inserter(out_.text()), format, std::forward<Values>(values)...);
+        out_.text() += '}';
+        out_.full();
+    }
+    void counter(const std::string& name, std::string_view unit, std::uint32_t pid,
+                 std::span<const CounterPoint> points) {
+        const std::string text = json_text(name);
+        for (const CounterPoint& point : points)
+            event(R"("ph":"C","name":{},"pid":{},"ts":{},"args":{{"{}":{:.3f}}})", text, pid,
+                  microseconds(point.at), unit, point.value);
     }
 
-    void begin() override {
-        out_.append(R"({"displayTimeUnit":"ns","traceEvents":[)");
-        event(R"("ph":"M","pid":{},"name":"process_name","args":{{"name":{}}})", pid(),
-              json_text(views::program_name(visit_.info())));
-    }
-    /// A tid that was used again is made another one, as viewers know threads by it alone.
-    void thread(std::uint32_t thread) override {
-        const trace::ThreadInfo& info = visit_.info().threads[thread];
+  private:
+    Buffer& out_;
+};
+
+/// What is the same for all threads.
+struct JsonRun {
+    explicit JsonRun(const views::Visit& visit) : info(visit.info()), pid(visit.info().process.pid) {
+        for (const trace::FunctionInfo& function : info.functions)
+            names.push_back(
+                fmt::format(R"("name":{},"cat":{})", json_text(function.name), json_text(function.module)));
+        // A tid that was used again is made another one, as viewers know threads by it alone.
         constexpr std::uint64_t kOfSame = 10'000'000;
-        tid_ = info.tid;
-        while (!tids_.insert(tid_).second)
-            tid_ += kOfSame;
+        std::map<std::uint32_t, std::uint64_t> times;
+        for (const trace::ThreadInfo& thread : info.threads)
+            tids.push_back(thread.tid + kOfSame * times[thread.tid]++);
+    }
+
+    const trace::TraceInfo& info;
+    std::uint32_t pid;
+    std::vector<std::string> names;   ///< by function
+    std::vector<std::uint64_t> tids;  ///< by thread
+};
+
+class JsonThread final : public ThreadSlices {
+  public:
+    JsonThread(const JsonRun& run, std::uint32_t thread, Buffer& out)
+        : run_(run), objects_(out), tid_(run.tids[thread]) {
+        const trace::ThreadInfo& info = run.info.threads[thread];
         name_ = info.name.empty() ? fmt::format("{}", info.tid) : info.name;
-        event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", pid(), tid_,
-              json_text(name_));
+        named(tid_, name_);
     }
     void slice(const Slice& slice) override {
-        const trace::FunctionInfo& function = visit_.info().functions[slice.function];
+        const trace::FunctionInfo& function = run_.info.functions[slice.function];
         std::string more;
         if (slice.scored)
             more += fmt::format(R"("lost_ns":{:.3f},"baseline_ns":{:.3f},)", slice.lost, slice.baseline);
@@ -63,75 +90,76 @@ class JsonSlices final : public SliceWriter {
         if (const std::string text = views::result_text(function, slice.result); !text.empty())
             more += fmt::format(R"("result":{},)", json_text(text));
         if (!more.empty()) more.pop_back();
-        event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})", names_[slice.function],
-              pid(), tid_, microseconds(slice.begin), microseconds(slice.end - slice.begin), more);
+        objects_.event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})",
+                       run_.names[slice.function], run_.pid, tid_, microseconds(slice.begin),
+                       microseconds(slice.end - slice.begin), more);
     }
     void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
-        beside(kOff, "off the processor");
-        event(R"("ph":"X","name":"{}","cat":"off the processor","pid":{},"tid":{},"ts":{},"dur":{})",
-              preempted ? "preempted" : "waits", pid(), tid_ + kOff, microseconds(begin),
-              microseconds(end - begin));
+        beside(kOff, "off the processor", off_);
+        objects_.event(R"("ph":"X","name":"{}","cat":"off the processor","pid":{},"tid":{},"ts":{},"dur":{})",
+                       preempted ? "preempted" : "waits", run_.pid, tid_ + kOff, microseconds(begin),
+                       microseconds(end - begin));
     }
     void merged(const MergedCalls& calls) override {
-        beside(kMerged, "other calls");
-        event(
+        beside(kMerged, "other calls", merged_);
+        objects_.event(
             R"("ph":"X","name":{},"cat":"merged","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"calls":{},"lost_ns":{:.3f},"time_ns":{:.3f}}})",
             json_text(fmt::format("{} calls, most time in {}", calls.calls,
-                                  visit_.info().functions[calls.function].name)),
-            pid(), tid_ + kMerged, microseconds(calls.begin), microseconds(calls.end - calls.begin),
+                                  run_.info.functions[calls.function].name)),
+            run_.pid, tid_ + kMerged, microseconds(calls.begin), microseconds(calls.end - calls.begin),
             calls.calls, calls.lost, calls.time);
     }
     void lost(std::span<const CounterPoint> points) override {
-        counter(fmt::format("lost time, {} {}", tid_, name_), "lost_ns", points);
+        objects_.counter(fmt::format("lost time, {} {}", tid_, name_), "lost_ns", run_.pid, points);
     }
-    void inside(std::span<const CounterPoint> points) override {
-        counter("threads inside calls", "threads", points);
-    }
-    void end() override { out_.append("\n]}\n"); }
-    bool good() const override { return out_.good(); }
 
   private:
     // Rows beside a thread's own, as viewers show slices of one row nested.
     static constexpr std::uint64_t kOff = 100'000'000'000, kMerged = 200'000'000'000;
 
-    template <class... Values>
-    void event(fmt::format_string<Values...> format, Values&&... values) {
-        out_.text() += first_ ? "\n{" : ",\n{";
-        first_ = false;
-        fmt::format_to(std::back_inserter(out_.text()), format, std::forward<Values>(values)...);
-        out_.text() += '}';
-        out_.full();
+    void named(std::uint64_t tid, const std::string& name) {
+        objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", run_.pid,
+                       tid, json_text(name));
     }
-    void beside(std::uint64_t which, std::string_view what) {
-        if (!tids_.insert(tid_ + which).second) return;
-        event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", pid(), tid_ + which,
-              json_text(fmt::format("{} {}: {}", tid_, name_, what)));
+    void beside(std::uint64_t which, std::string_view what, bool& there) {
+        if (!there) named(tid_ + which, fmt::format("{} {}: {}", tid_, name_, what));
+        there = true;
     }
-    void counter(const std::string& name, std::string_view unit, std::span<const CounterPoint> points) {
-        const std::string text = json_text(name);
-        for (const CounterPoint& point : points)
-            event(R"("ph":"C","name":{},"pid":{},"ts":{},"args":{{"{}":{:.3f}}})", text, pid(),
-                  microseconds(point.at), unit, point.value);
-    }
-    std::uint32_t pid() const { return visit_.info().process.pid; }
 
-    const views::Visit& visit_;
-    Buffer& out_;
-    std::vector<std::string> names_;  // by function
-    std::set<std::uint64_t> tids_;
-    std::uint64_t tid_ = 0;
+    const JsonRun& run_;
+    JsonObjects objects_;
+    std::uint64_t tid_;
     std::string name_;
-    bool first_ = true;
+    bool off_ = false, merged_ = false;  // these rows are there
+};
+
+class JsonSlices final : public SliceWriter {
+  public:
+    explicit JsonSlices(const views::Visit& visit) : run_(visit) {}
+
+    void begin(Buffer& out) override {
+        out.append(fmt::format(
+            R"({{"displayTimeUnit":"ns","traceEvents":[
+{{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})",
+            run_.pid, json_text(views::program_name(run_.info))));
+    }
+    std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) const override {
+        return std::make_unique<JsonThread>(run_, thread, out);
+    }
+    void inside(std::span<const CounterPoint> points, Buffer& out) override {
+        JsonObjects{out}.counter("threads inside calls", "threads", run_.pid, points);
+    }
+    void end(Buffer& out) override { out.append("\n]}\n"); }
+
+  private:
+    JsonRun run_;
 };
 
 }  // namespace
 
 Result<Written> write_json(const views::Visit& visit, const Options& options, Sink& sink) {
-    Buffer out{sink};
-    JsonSlices writer{visit, out};
-    const auto written = write_slices(visit, options, writer);
-    if (!written) return written;
-    return out.finish(*written);
+    JsonSlices writer{visit};
+    return write_slices(visit, options, writer, sink);
 }
 
 }  // namespace rdam::formats

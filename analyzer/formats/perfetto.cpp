@@ -32,90 +32,10 @@ enum Annotation : std::uint64_t {
 constexpr std::string_view kAnnotations[] = {"lost_ns",          "baseline_ns", "parameters", "result",
                                              "stands_for_calls", "end",         "calls",      "time_ns"};
 
-class PerfettoSlices final : public SliceWriter {
+/// Packets of one sequence, and what they are made of.
+class Packets {
   public:
-    PerfettoSlices(const views::Visit& visit, Buffer& out) : visit_(visit), out_(out) {}
-
-    void begin() override {
-        const trace::ProcessInfo& info = visit_.info().process;
-        track(kProcess, 0, "", [&](pbf_writer& track) {
-            pbf_writer process{track, perfetto::track::kProcess};
-            process.add_int32(perfetto::process::kPid, static_cast<std::int32_t>(info.pid));
-            for (const std::string& word : info.command)
-                process.add_string(perfetto::process::kCommandLine, printable(word));
-            process.add_string(perfetto::process::kName, printable(views::program_name(visit_.info())));
-        });
-        intern();
-    }
-
-    void thread(std::uint32_t thread) override {
-        const trace::ThreadInfo& info = visit_.info().threads[thread];
-        number_ = thread;
-        off_ = merged_ = false;
-        // Of threads with the same tid, one after the other, only the first can be described as a thread.
-        const bool is_new = tids_.insert(info.tid).second;
-        track(uuid(kThread), kProcess, is_new ? "" : fmt::format("{} (again) {}", info.tid, info.name),
-              [&](pbf_writer& track) {
-                  if (!is_new) return;
-                  pbf_writer own{track, perfetto::track::kThread};
-                  own.add_int32(perfetto::thread::kPid, static_cast<std::int32_t>(visit_.info().process.pid));
-                  own.add_int32(perfetto::thread::kTid, static_cast<std::int32_t>(info.tid));
-                  own.add_string(perfetto::thread::kName, printable(info.name));
-              });
-    }
-
-    void slice(const Slice& slice) override {
-        const trace::FunctionInfo& function = visit_.info().functions[slice.function];
-        event(slice.begin, uuid(kThread), perfetto::event::kBegin, [&](pbf_writer& event) {
-            event.add_uint64(perfetto::event::kName, slice.function + 1U);
-            event.add_uint64(perfetto::event::kCategory, slice.function + 1U);
-            if (slice.scored) {
-                annotate(event, kLost, slice.lost);
-                annotate(event, kBaseline, slice.baseline);
-            }
-            annotate(event, kParameters, views::parameters_text(function, slice.words));
-            annotate(event, kResult, views::result_text(function, slice.result));
-            if (slice.weight > 1) annotate(event, kStandsFor, static_cast<long long>(slice.weight));
-            if (slice.how == views::End::not_seen) annotate(event, kHow, std::string{"not seen"});
-            if (slice.how == views::End::unwound) annotate(event, kHow, std::string{"unwound"});
-        });
-        event(slice.end, uuid(kThread), perfetto::event::kEnd, [](pbf_writer&) {});
-    }
-
-    void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
-        if (!off_) track(uuid(kOff), uuid(kThread), "off the processor", [](pbf_writer&) {});
-        off_ = true;
-        named(begin, end, uuid(kOff), preempted ? "preempted" : "waits", [](pbf_writer&) {});
-    }
-
-    void merged(const MergedCalls& calls) override {
-        if (!merged_) track(uuid(kMerged), uuid(kThread), "other calls", [](pbf_writer&) {});
-        merged_ = true;
-        const std::string name = fmt::format("{} calls, most time in {}", calls.calls,
-                                             visit_.info().functions[calls.function].name);
-        named(calls.begin, calls.end, uuid(kMerged), name, [&](pbf_writer& event) {
-            annotate(event, kCalls, static_cast<long long>(calls.calls));
-            annotate(event, kLost, calls.lost);
-            annotate(event, kTime, calls.time);
-        });
-    }
-
-    void lost(std::span<const CounterPoint> points) override {
-        counter(uuid(kLostCounter), uuid(kThread), "lost time", perfetto::counter::kNanoseconds, points);
-    }
-    void inside(std::span<const CounterPoint> points) override {
-        counter(kInside, kProcess, "threads inside calls", perfetto::counter::kCount, points);
-    }
-    void end() override {}
-    bool good() const override { return out_.good(); }
-
-  private:
-    static constexpr std::uint64_t kProcess = 1, kInside = 2;
-    enum Kind : std::uint64_t { kThread = 1, kOff, kMerged, kLostCounter };
-    static constexpr std::uint32_t kSequence = 1;
-
-    /// Of a track of the current thread.
-    std::uint64_t uuid(Kind kind) const { return (std::uint64_t{number_} + 1) * 16 + kind; }
+    explicit Packets(Buffer& out) : out_(out) {}
 
     template <class Fill>
     void packet(const Fill& fill) {
@@ -189,9 +109,118 @@ class PerfettoSlices final : public SliceWriter {
         annotation.add_string(perfetto::annotation::kText, printable(value));
     }
 
+  private:
+    static constexpr std::uint32_t kSequence = 1;
+
+    Buffer& out_;
+    std::string packet_;  // scratch
+};
+
+constexpr std::uint64_t kProcess = 1, kInside = 2;
+
+class PerfettoThread final : public ThreadSlices {
+  public:
+    /// `again`: the tid is that of an earlier thread.
+    PerfettoThread(const trace::TraceInfo& info, std::uint32_t thread, bool again, Buffer& out)
+        : info_(info), number_(thread), packets_(out) {
+        const trace::ThreadInfo& own = info.threads[thread];
+        // Of threads with the same tid, one after the other, only the first can be described as a thread.
+        packets_.track(uuid(kThread), kProcess, again ? fmt::format("{} (again) {}", own.tid, own.name) : "",
+                       [&](pbf_writer& track) {
+                           if (again) return;
+                           pbf_writer described{track, perfetto::track::kThread};
+                           described.add_int32(perfetto::thread::kPid,
+                                               static_cast<std::int32_t>(info.process.pid));
+                           described.add_int32(perfetto::thread::kTid, static_cast<std::int32_t>(own.tid));
+                           described.add_string(perfetto::thread::kName, printable(own.name));
+                       });
+    }
+
+    void slice(const Slice& slice) override {
+        const trace::FunctionInfo& function = info_.functions[slice.function];
+        packets_.event(slice.begin, uuid(kThread), perfetto::event::kBegin, [&](pbf_writer& event) {
+            event.add_uint64(perfetto::event::kName, slice.function + 1U);
+            event.add_uint64(perfetto::event::kCategory, slice.function + 1U);
+            if (slice.scored) {
+                Packets::annotate(event, kLost, slice.lost);
+                Packets::annotate(event, kBaseline, slice.baseline);
+            }
+            Packets::annotate(event, kParameters, views::parameters_text(function, slice.words));
+            Packets::annotate(event, kResult, views::result_text(function, slice.result));
+            if (slice.weight > 1) Packets::annotate(event, kStandsFor, static_cast<long long>(slice.weight));
+            if (slice.how == views::End::not_seen) Packets::annotate(event, kHow, std::string{"not seen"});
+            if (slice.how == views::End::unwound) Packets::annotate(event, kHow, std::string{"unwound"});
+        });
+        packets_.event(slice.end, uuid(kThread), perfetto::event::kEnd, [](pbf_writer&) {});
+    }
+
+    void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
+        if (!off_) packets_.track(uuid(kOff), uuid(kThread), "off the processor", [](pbf_writer&) {});
+        off_ = true;
+        packets_.named(begin, end, uuid(kOff), preempted ? "preempted" : "waits", [](pbf_writer&) {});
+    }
+
+    void merged(const MergedCalls& calls) override {
+        if (!merged_) packets_.track(uuid(kMerged), uuid(kThread), "other calls", [](pbf_writer&) {});
+        merged_ = true;
+        const std::string name =
+            fmt::format("{} calls, most time in {}", calls.calls, info_.functions[calls.function].name);
+        packets_.named(calls.begin, calls.end, uuid(kMerged), name, [&](pbf_writer& event) {
+            Packets::annotate(event, kCalls, static_cast<long long>(calls.calls));
+            Packets::annotate(event, kLost, calls.lost);
+            Packets::annotate(event, kTime, calls.time);
+        });
+    }
+
+    void lost(std::span<const CounterPoint> points) override {
+        packets_.counter(uuid(kLostCounter), uuid(kThread), "lost time", perfetto::counter::kNanoseconds,
+                         points);
+    }
+
+  private:
+    enum Kind : std::uint64_t { kThread = 1, kOff, kMerged, kLostCounter };
+
+    std::uint64_t uuid(Kind kind) const { return (std::uint64_t{number_} + 1) * 16 + kind; }
+
+    const trace::TraceInfo& info_;
+    std::uint32_t number_;
+    Packets packets_;
+    bool off_ = false, merged_ = false;  // these tracks are there
+};
+
+class PerfettoSlices final : public SliceWriter {
+  public:
+    explicit PerfettoSlices(const trace::TraceInfo& info) : info_(info) {
+        std::set<std::uint32_t> tids;
+        for (const trace::ThreadInfo& thread : info.threads)
+            again_.push_back(!tids.insert(thread.tid).second);
+    }
+
+    void begin(Buffer& out) override {
+        Packets packets{out};
+        const trace::ProcessInfo& info = info_.process;
+        packets.track(kProcess, 0, "", [&](pbf_writer& track) {
+            pbf_writer process{track, perfetto::track::kProcess};
+            process.add_int32(perfetto::process::kPid, static_cast<std::int32_t>(info.pid));
+            for (const std::string& word : info.command)
+                process.add_string(perfetto::process::kCommandLine, printable(word));
+            process.add_string(perfetto::process::kName, printable(views::program_name(info_)));
+        });
+        intern(packets);
+    }
+
+    std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) const override {
+        return std::make_unique<PerfettoThread>(info_, thread, again_[thread], out);
+    }
+    void inside(std::span<const CounterPoint> points, Buffer& out) override {
+        Packets{out}.counter(kInside, kProcess, "threads inside calls", perfetto::counter::kCount, points);
+    }
+    void end(Buffer& /*out*/) override {}
+
+  private:
     /// Functions, their modules and the annotations have numbers from here on.
-    void intern() {
-        packet([&](pbf_writer& packet) {
+    void intern(Packets& packets) const {
+        packets.packet([&](pbf_writer& packet) {
             packet.add_uint32(perfetto::packet::kSequenceFlags, perfetto::packet::kStateCleared);
             pbf_writer data{packet, perfetto::packet::kInternedData};
             const auto add = [&](perfetto::Tag kind, std::uint64_t id, std::string_view text) {
@@ -200,7 +229,7 @@ class PerfettoSlices final : public SliceWriter {
                 entry.add_string(perfetto::interned::kText, printable(text));
             };
             std::uint64_t id = 0;
-            for (const trace::FunctionInfo& function : visit_.info().functions) {
+            for (const trace::FunctionInfo& function : info_.functions) {
                 ++id;
                 add(perfetto::interned::kCategories, id, function.module);
                 add(perfetto::interned::kNames, id, function.name);
@@ -211,22 +240,15 @@ class PerfettoSlices final : public SliceWriter {
         });
     }
 
-    const views::Visit& visit_;
-    Buffer& out_;
-    std::string packet_;  // scratch
-    std::set<std::uint32_t> tids_;
-    std::uint32_t number_ = 0;
-    bool off_ = false, merged_ = false;  // the current thread has these tracks
+    const trace::TraceInfo& info_;
+    std::vector<bool> again_;  // by thread: its tid is that of an earlier one
 };
 
 }  // namespace
 
 Result<Written> write_perfetto(const views::Visit& visit, const Options& options, Sink& sink) {
-    Buffer out{sink};
-    PerfettoSlices writer{visit, out};
-    const auto written = write_slices(visit, options, writer);
-    if (!written) return written;
-    return out.finish(*written);
+    PerfettoSlices writer{visit.info()};
+    return write_slices(visit, options, writer, sink);
 }
 
 }  // namespace rdam::formats

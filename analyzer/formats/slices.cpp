@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
+#include <optional>
 
 #include "analyzer/formats/budget.h"
+#include "analyzer/formats/in_order.h"
+#include "analyzer/score/in_parallel.h"
 
 namespace rdam::formats {
 namespace {
@@ -12,14 +16,16 @@ namespace {
 /// Time in equal parts.
 class Bins {
   public:
-    Bins(const score::TickRange& span, std::size_t count) : span_(span), count_(count) {}
+    Bins(const score::TickRange& span, std::size_t count)
+        : span_(span),
+          count_(count),
+          length_(static_cast<double>(span.end - span.begin) / static_cast<double>(count)),
+          per_tick_(1 / length_) {}
 
     std::size_t count() const { return count_; }
-    double length() const {
-        return static_cast<double>(span_.end - span_.begin) / static_cast<double>(count_);
-    }
+    double length() const { return length_; }
     std::size_t of(std::uint64_t tsc) const {
-        const double at = static_cast<double>(tsc - std::min(tsc, span_.begin)) / length();
+        const double at = static_cast<double>(tsc - std::min(tsc, span_.begin)) * per_tick_;
         return std::min(static_cast<std::size_t>(at), count_ - 1);
     }
     std::uint64_t begin(std::size_t bin) const {
@@ -29,6 +35,7 @@ class Bins {
   private:
     score::TickRange span_;
     std::size_t count_;
+    double length_, per_tick_;
 };
 
 /// Where the value changes, by bin.
@@ -53,13 +60,13 @@ struct MergedBin {
 /// The calls of one thread.
 class SliceCalls final : public views::CallVisitor {
   public:
-    SliceCalls(const views::Visit& visit, const Kept& kept, const Bins& bins, SliceWriter& writer,
-               Written& written)
+    SliceCalls(const views::Visit& visit, const Kept& kept, const Bins& bins, ThreadSlices& slices,
+               const Buffer& out)
         : visit_(visit),
           kept_(kept),
           bins_(bins),
-          writer_(writer),
-          written_(written),
+          slices_(slices),
+          out_(out),
           lost_(bins.count()),
           inside_(bins.count()),
           merged_(kept.all() ? 0 : bins.count()) {}
@@ -85,7 +92,7 @@ class SliceCalls final : public views::CallVisitor {
         if (!open_.empty()) open_.back().inner = true;
         const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
         const std::int64_t end = std::max(visit_.clock().since_origin(call.tsc), open.begin);
-        writer_.slice({.function = call.function,
+        slices_.slice({.function = call.function,
                        .begin = open.begin,
                        .end = end,
                        .lost = call.lost * ns,
@@ -97,15 +104,17 @@ class SliceCalls final : public views::CallVisitor {
                        .result = call.result});
         ++written_.calls;
     }
-    bool goes_on() override { return writer_.good(); }
+    bool goes_on() override { return out_.good(); }
 
-    void finish(std::vector<double>& inside) {
+    const Written& written() const { return written_; }
+    /// Ticks in outermost calls, by bin.
+    const std::vector<std::uint64_t>& inside() const { return inside_; }
+
+    void finish() {
         for (std::size_t bin = 0; bin < merged_.size(); ++bin)
             if (merged_[bin].calls > 0) write(bin);
         if (std::ranges::any_of(lost_, [](double lost) { return lost != 0; }))
-            writer_.lost(points_of(lost_, bins_, visit_.clock()));
-        for (std::size_t bin = 0; bin < inside_.size(); ++bin)
-            inside[bin] += inside_[bin] / bins_.length();
+            slices_.lost(points_of(lost_, bins_, visit_.clock()));
     }
 
   private:
@@ -120,7 +129,7 @@ class SliceCalls final : public views::CallVisitor {
         for (std::size_t bin = bins_.of(call.begin); bin <= last; ++bin) {
             const std::uint64_t begin = std::max(call.begin, bins_.begin(bin));
             const std::uint64_t end = bin == last ? call.tsc : std::min(call.tsc, bins_.begin(bin + 1));
-            if (end > begin) inside_[bin] += static_cast<double>(end - begin);
+            if (end > begin) inside_[bin] += end - begin;
         }
     }
 
@@ -138,7 +147,7 @@ class SliceCalls final : public views::CallVisitor {
         const MergedBin& merged = merged_[bin];
         const auto most = std::max_element(merged.times.begin(), merged.times.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
-        writer_.merged({.begin = visit_.clock().since_origin(bins_.begin(bin)),
+        slices_.merged({.begin = visit_.clock().since_origin(bins_.begin(bin)),
                         .end = visit_.clock().since_origin(bins_.begin(bin + 1)),
                         .calls = merged.calls,
                         .lost = merged.lost,
@@ -149,11 +158,13 @@ class SliceCalls final : public views::CallVisitor {
     const views::Visit& visit_;
     const Kept& kept_;
     const Bins& bins_;
-    SliceWriter& writer_;
-    Written& written_;
+    ThreadSlices& slices_;
+    const Buffer& out_;
+    Written written_;
     std::vector<Open> open_;
     std::vector<std::uint64_t> words_;  // parameters of the open calls
-    std::vector<double> lost_, inside_;
+    std::vector<double> lost_;
+    std::vector<std::uint64_t> inside_;
     std::vector<MergedBin> merged_;
 };
 
@@ -167,9 +178,84 @@ std::size_t bins_for(const views::Visit& visit, const Options& options) {
     return std::clamp<std::size_t>(each, 1, kUsual);
 }
 
+/// All threads, several at a time.
+class AllThreads {
+  public:
+    AllThreads(const views::Visit& visit, const Kept& kept, const Bins& bins, const SliceWriter& writer,
+               Sink& sink)
+        : visit_(visit),
+          kept_(kept),
+          bins_(bins),
+          writer_(writer),
+          in_order_(sink, kHeld),
+          inside_(bins.count()) {}
+
+    Result<Written> write(unsigned jobs) {
+        const auto& threads = visit_.threads();
+        score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
+            InOrder::Part part{in_order_, i};
+            if (failed()) return;
+            if (auto one = write_one(threads[i], part); !one) fail_with(one.error());
+        });
+        if (error_) return tl::unexpected{*error_};
+        return written_;
+    }
+    /// By bin, on average.
+    std::vector<double> inside() const {
+        std::vector<double> threads;
+        for (const std::uint64_t ticks : inside_)
+            threads.push_back(static_cast<double>(ticks) / bins_.length());
+        return threads;
+    }
+
+  private:
+    static constexpr std::size_t kHeld = std::size_t{256} << 20;
+
+    Result<void> write_one(std::uint32_t thread, Sink& sink) {
+        Buffer out{sink};
+        const std::unique_ptr<ThreadSlices> slices = writer_.thread(thread, out);
+        SliceCalls calls{visit_, kept_, bins_, *slices, out};
+        if (auto read = visit_.thread(thread, calls); !read && out.good()) return read;
+        const auto off_cpu = visit_.off_cpu(thread);
+        if (!off_cpu) return tl::unexpected{off_cpu.error()};
+        for (const trace::OffCpu& each : *off_cpu)
+            if (kept_.keeps(each))
+                slices->off_cpu(visit_.clock().since_origin(each.out), visit_.clock().since_origin(each.in),
+                                each.preempted);
+        calls.finish();
+        if (auto done = out.finish({}); !done) return tl::unexpected{done.error()};
+        const std::lock_guard guard{mutex_};
+        written_.calls += calls.written().calls;
+        written_.merged += calls.written().merged;
+        for (std::size_t bin = 0; bin < inside_.size(); ++bin)
+            inside_[bin] += calls.inside()[bin];
+        return {};
+    }
+    bool failed() {
+        const std::lock_guard guard{mutex_};
+        return error_.has_value();
+    }
+    void fail_with(const Error& error) {
+        const std::lock_guard guard{mutex_};
+        if (!error_) error_ = error;
+    }
+
+    const views::Visit& visit_;
+    const Kept& kept_;
+    const Bins& bins_;
+    const SliceWriter& writer_;
+    InOrder in_order_;
+    std::mutex mutex_;
+    Written written_;
+    std::vector<std::uint64_t> inside_;  // ticks: their sum does not depend on the order
+    std::optional<Error> error_;
+};
+
 }  // namespace
 
-Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer) {
+Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer,
+                             Sink& sink) {
+    const unsigned jobs = score::threads_for(options.jobs);
     Kept kept;
     if (options.budget > 0) {
         auto chosen = Kept::choose(visit, options.budget, options.jobs);
@@ -177,25 +263,15 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
         kept = std::move(*chosen);
     }
     const Bins bins{visit.span(), bins_for(visit, options)};
-    Written written;
-    std::vector<double> inside(bins.count());
-    writer.begin();
-    for (const std::uint32_t thread : visit.threads()) {
-        writer.thread(thread);
-        SliceCalls calls{visit, kept, bins, writer, written};
-        if (auto read = visit.thread(thread, calls); !read && writer.good())
-            return tl::unexpected{read.error()};
-        const auto off_cpu = visit.off_cpu(thread);
-        if (!off_cpu) return tl::unexpected{off_cpu.error()};
-        for (const trace::OffCpu& each : *off_cpu)
-            if (kept.keeps(each))
-                writer.off_cpu(visit.clock().since_origin(each.out), visit.clock().since_origin(each.in),
-                               each.preempted);
-        calls.finish(inside);
-    }
-    writer.inside(points_of(inside, bins, visit.clock()));
-    writer.end();
-    return written;
+    Buffer out{sink};
+    writer.begin(out);
+    if (auto begun = out.finish({}); !begun) return begun;
+    AllThreads threads{visit, kept, bins, writer, sink};
+    auto written = threads.write(jobs);
+    if (!written) return written;
+    writer.inside(points_of(threads.inside(), bins, visit.clock()), out);
+    writer.end(out);
+    return out.finish(*written);
 }
 
 }  // namespace rdam::formats

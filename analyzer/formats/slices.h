@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,24 +44,33 @@ struct CounterPoint {
     double value = 0;
 };
 
-/// Writes one thread after the other; of a thread, all slices before what is merged. A slice comes after
-/// those inside it.
-class SliceWriter {
+/// Writes what belongs to one thread: all slices before what is merged. A slice comes after those inside it.
+class ThreadSlices {
   public:
-    virtual ~SliceWriter() = default;
-    virtual void begin() = 0;
-    virtual void thread(std::uint32_t thread) = 0;
+    virtual ~ThreadSlices() = default;
     virtual void slice(const Slice& slice) = 0;
     virtual void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) = 0;
     virtual void merged(const MergedCalls& calls) = 0;
     /// Nanoseconds lost in the thread, by bin; of equal ones after one another the first.
     virtual void lost(std::span<const CounterPoint> points) = 0;
-    /// How many threads were inside calls, on average, in the same way.
-    virtual void inside(std::span<const CounterPoint> points) = 0;
-    virtual void end() = 0;
-    virtual bool good() const = 0;
 };
 
-Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer);
+/// Writes a file: begin(), the threads, then the rest.
+class SliceWriter {
+  public:
+    virtual ~SliceWriter() = default;
+    virtual void begin(Buffer& out) = 0;
+    /// Thread-safe: several threads are written at the same time, each to an `out` of its own. Their order in
+    /// the file is that of their numbers.
+    virtual std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) const = 0;
+    /// How many threads were inside calls, on average, in the same way as ThreadSlices::lost().
+    virtual void inside(std::span<const CounterPoint> points, Buffer& out) = 0;
+    virtual void end(Buffer& out) = 0;
+};
+
+/// Memory: about 256 MB for what is not yet its thread's turn to be written, and the bins of a thread for
+/// each job.
+Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer,
+                             Sink& sink);
 
 }  // namespace rdam::formats
