@@ -1,127 +1,70 @@
 #include "analyzer/formats/budget.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
+#include <utility>
 
 #include "analyzer/score/in_parallel.h"
 
 namespace rdam::formats {
 namespace {
 
-/// So many largest losses show what other threads did meanwhile.
-constexpr std::size_t kShown = 100;
-/// … as far as that lasted for a part of the loss.
+/// The calls around the largest losses that are shown lasted for such a part of them.
 constexpr std::uint64_t kPartOfShown = 100;
 
-struct LargeLoss {
-    double lost = 0;
-    Span span;
-};
-bool is_larger(const LargeLoss& a, const LargeLoss& b) {
-    return a.lost > b.lost || (a.lost == b.lost && a.span.begin < b.span.begin);
+/// So many calls, with those around them.
+std::uint64_t most_calls(std::uint64_t budget) {
+    return budget / 2;
 }
 
-/// What the calls of a thread lost, each at least as much as any call inside it: from a threshold on, these
-/// are the calls above it with all calls around them.
-class Losses final : public views::CallVisitor {
-  public:
-    void opened(const views::Opened& call) override {
-        inner_.resize(call.depth + std::size_t{2});
-        inner_[call.depth + std::size_t{1}] = 0;
-    }
-    void closed(const views::Closed& call) override {
-        const double own = call.timed ? call.lost : 0;
-        const double most = std::max(own, inner_[call.depth + std::size_t{1}]);
-        counts_.add(most);
-        inner_[call.depth] = std::max(inner_[call.depth], most);
-        if (own > 0 && (largest_.size() < kShown || own > largest_.front().lost))
-            keep({own, {call.begin, call.tsc}});
-    }
-    const SizeCounts& counts() const { return counts_; }
-    const std::vector<LargeLoss>& largest() const { return largest_; }
+/// Whether the calls that are chosen by what is known early are nearly those that would be chosen later: of
+/// few it is not known what they lost, and most of those that may be above the threshold are.
+bool tells_enough(const views::Visit& visit, const EarlyLosses& early, std::uint64_t budget) {
+    if (!visit.unsettled() || *visit.unsettled() > most_calls(budget) / 2) return false;
+    const std::uint64_t wanted = std::min(early.most().calls, most_calls(budget));
+    return early.least().from(early.most().counts.class_with_at_most(most_calls(budget))) >= wanted / 2;
+}
 
-  private:
-    void keep(const LargeLoss& loss) {
-        if (largest_.size() == kShown) {
-            std::pop_heap(largest_.begin(), largest_.end(), is_larger);
-            largest_.pop_back();
-        }
-        largest_.push_back(loss);
-        std::push_heap(largest_.begin(), largest_.end(), is_larger);
+Result<LossCounts> count_losses(const views::Visit& visit, unsigned jobs) {
+    const auto& threads = visit.threads();
+    std::vector<Losses> losses(threads.size());
+    std::vector<std::optional<Error>> errors(threads.size());
+    score::in_parallel(threads.size(), score::threads_for(jobs), [&](std::size_t i) {
+        if (auto read = visit.thread(threads[i], losses[i]); !read) errors[i] = read.error();
+    });
+    LossCounts all;
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+        if (errors[i]) return tl::unexpected{*errors[i]};
+        all.add(losses[i].counts());
     }
+    return all;
+}
 
-    SizeCounts counts_;
-    std::vector<double> inner_{0};    // by depth: the most of calls there, since the call around them began
-    std::vector<LargeLoss> largest_;  // a heap, the least first
-};
-
-std::vector<Span> joined(std::vector<LargeLoss> losses) {
-    std::sort(losses.begin(), losses.end(), is_larger);
-    losses.resize(std::min(losses.size(), kShown));
-    std::sort(losses.begin(), losses.end(),
-              [](const LargeLoss& a, const LargeLoss& b) { return a.span.begin < b.span.begin; });
-    std::vector<Span> spans;
-    for (const LargeLoss& loss : losses) {
-        if (!spans.empty() && loss.span.begin <= spans.back().end)
-            spans.back().end = std::max(spans.back().end, loss.span.end);
-        else
-            spans.push_back(loss.span);
+Result<SizeCounts> count_off_cpu(const views::Visit& visit) {
+    SizeCounts counts;
+    for (const std::uint32_t thread : visit.threads()) {
+        const auto intervals = visit.off_cpu(thread);
+        if (!intervals) return tl::unexpected{intervals.error()};
+        for (const trace::OffCpu& each : *intervals)
+            counts.add(static_cast<double>(each.in - each.out));
     }
-    return spans;
+    return counts;
 }
 
 }  // namespace
 
-std::size_t SizeCounts::class_of(double value) {
-    if (!(value > 0)) return 0;
-    // The exponent and the first four bits after the point: steps of 3 to 6 %.
-    constexpr unsigned kMantissa = 52, kShown = 4;
-    constexpr std::uint64_t kOne = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is the first one
-    const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> (kMantissa - kShown);
-    return static_cast<std::size_t>(std::clamp<std::uint64_t>(steps, kOne + 1, kOne + kClasses - 1) - kOne);
-}
-
-void SizeCounts::add(const SizeCounts& other) {
-    for (std::size_t i = 0; i < kClasses; ++i)
-        counts_[i] += other.counts_[i];
-}
-
-std::size_t SizeCounts::class_with_at_most(std::uint64_t most) const {
-    std::uint64_t sum = 0;
-    for (std::size_t i = kClasses; i-- > 0;) {
-        sum += counts_[i];
-        if (sum > most) return i + 1;
-    }
-    return 0;
-}
-
-Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsigned jobs) {
-    const auto& threads = visit.threads();
-    std::vector<Losses> losses(threads.size());
-    std::vector<SizeCounts> off(threads.size());
-    std::vector<std::optional<Error>> errors(threads.size());
-    score::in_parallel(threads.size(), score::threads_for(jobs), [&](std::size_t i) {
-        if (auto read = visit.thread(threads[i], losses[i]); !read) errors[i] = read.error();
-        const auto intervals = visit.off_cpu(threads[i]);
-        if (!intervals) errors[i] = intervals.error();
-        if (errors[i]) return;
-        for (const trace::OffCpu& each : *intervals)
-            off[i].add(static_cast<double>(each.in - each.out));
-    });
-    SizeCounts all_losses, all_off;
-    std::vector<LargeLoss> largest;
-    for (std::size_t i = 0; i < threads.size(); ++i) {
-        if (errors[i]) return tl::unexpected{*errors[i]};
-        all_losses.add(losses[i].counts());
-        all_off.add(off[i]);
-        largest.insert(largest.end(), losses[i].largest().begin(), losses[i].largest().end());
-    }
+Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsigned jobs,
+                          const EarlyLosses* early) {
+    const auto off = count_off_cpu(visit);
+    if (!off) return tl::unexpected{off.error()};
+    auto losses = early != nullptr && tells_enough(visit, *early, budget) ? Result<LossCounts>{early->most()}
+                                                                          : count_losses(visit, jobs);
+    if (!losses) return tl::unexpected{losses.error()};
     Kept kept;
     kept.all_ = false;
-    kept.lost_ = all_losses.class_with_at_most(budget / 2);
-    kept.off_ = all_off.class_with_at_most(budget / 4);
-    kept.around_ = joined(std::move(largest));
+    kept.lost_ = losses->counts.class_with_at_most(most_calls(budget));
+    kept.off_ = off->class_with_at_most(budget / 4);
+    kept.around_ = losses->largest.joined();
     return kept;
 }
 

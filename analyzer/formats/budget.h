@@ -1,35 +1,14 @@
 // Which calls become slices of their own.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/formats/losses.h"
 #include "analyzer/views/visit.h"
 
 namespace rdam::formats {
-
-/// Counts values by their size, in steps of some percent.
-class SizeCounts {
-  public:
-    static constexpr std::size_t kClasses = 64 * 16;
-
-    /// The class of a value; 0: not above 0. Larger values have no smaller classes.
-    static std::size_t class_of(double value);
-    void add(double value) { ++counts_[class_of(value)]; }
-    void add(const SizeCounts& other);
-    /// The least class from which on there are at most `most` values.
-    std::size_t class_with_at_most(std::uint64_t most) const;
-
-  private:
-    std::array<std::uint64_t, kClasses> counts_{};
-};
-
-/// Ticks: begin ≤ t ≤ end.
-struct Span {
-    std::uint64_t begin = 0, end = 0;
-};
 
 /// The decision, for all threads.
 class Kept {
@@ -37,8 +16,10 @@ class Kept {
     /// All calls.
     Kept() = default;
     /// About `budget` slices: of the calls that lost most and the calls around them half of that, of the
-    /// longest times off the processors a quarter. Reads the threads once, several at a time.
-    static Result<Kept> choose(const views::Visit& visit, std::uint64_t budget, unsigned jobs);
+    /// longest times off the processors a quarter. Reads the threads once, several at a time, unless `early`
+    /// (null: none) tells enough.
+    static Result<Kept> choose(const views::Visit& visit, std::uint64_t budget, unsigned jobs,
+                               const EarlyLosses* early);
 
     bool all() const { return all_; }
     /// `inner`: a call inside it is kept.

@@ -67,10 +67,13 @@ class Buffer {
 /// What stacks are as wide as.
 enum class PathWeight : std::uint8_t { lost, time, calls };
 
+class EarlyLosses;
+
 struct Options {
     std::uint64_t budget = 0;  ///< slices at most; 0: all calls
     PathWeight weight = PathWeight::lost;
-    unsigned jobs = 0;  ///< threads; 0: one per processor
+    unsigned jobs = 0;                   ///< threads; 0: one per processor
+    const EarlyLosses* early = nullptr;  ///< with a budget: what Visit::prepare() showed it; null: nothing
 };
 
 struct Format {

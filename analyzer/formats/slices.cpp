@@ -258,7 +258,7 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
     const unsigned jobs = score::threads_for(options.jobs);
     Kept kept;
     if (options.budget > 0) {
-        auto chosen = Kept::choose(visit, options.budget, options.jobs);
+        auto chosen = Kept::choose(visit, options.budget, options.jobs, options.early);
         if (!chosen) return tl::unexpected{chosen.error()};
         kept = std::move(*chosen);
     }

@@ -42,9 +42,8 @@ bool ThreadSequences::gave_result_of(std::uint32_t function) const {
            own[0].size == frames[0].size && own[0].word == frames[0].word;
 }
 
-ThreadVisit::ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings,
-                         const std::vector<double>& bases, const std::vector<bool>& shown,
-                         CallVisitor& visitor)
+ThreadVisit::ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings, Bases& bases,
+                         const std::vector<bool>& shown, CallVisitor& visitor)
     : ThreadSequences(info, settings),
       bases_(bases),
       shown_(shown),
@@ -99,8 +98,8 @@ void ThreadVisit::closed(const calls::Call& call) {
     if (call.timed) {
         closed.duration = static_cast<double>(call.duration);
         closed.self = call.self_timed ? static_cast<double>(call.self) : std::nan("");
-        if (call.outermost && sequence < bases_.size()) {
-            closed.baseline = bases_[sequence];
+        if (const auto base = call.outermost ? bases_.of(sequence, call.duration) : std::nullopt) {
+            closed.baseline = *base;
             closed.lost = closed.duration - closed.baseline;
             if (cuts_) closed.lost = std::max(closed.lost, 0.0);
         }

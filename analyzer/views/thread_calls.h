@@ -1,9 +1,10 @@
-// A thread's calls with their sequences; and the two passes of a Visit: durations by sequence, then calls for
-// a visitor.
+// A thread's calls with their sequences; and the passes of a Visit: durations by sequence, and calls for a
+// visitor.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -78,12 +79,20 @@ class ThreadCalls final : public ThreadSequences {
     TimedSink& sink_;
 };
 
-/// The second pass.
+/// What the calls of a thread are compared with.
+class Bases {
+  public:
+    virtual ~Bases() = default;
+    /// For an outermost call; ticks. Nothing: it has none.
+    virtual std::optional<double> of(std::uint32_t sequence, std::uint64_t duration) = 0;
+};
+
+/// A pass with what the calls lost.
 class ThreadVisit final : public ThreadSequences {
   public:
-    /// All must outlive it. `bases` by sequence; `shown` by function, empty: all.
-    ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings,
-                const std::vector<double>& bases, const std::vector<bool>& shown, CallVisitor& visitor);
+    /// All must outlive it. `shown` by function, empty: all.
+    ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings, Bases& bases,
+                const std::vector<bool>& shown, CallVisitor& visitor);
 
     /// Times outside are moved to its ends.
     void set_span(const score::TickRange& span) {
@@ -108,7 +117,7 @@ class ThreadVisit final : public ThreadSequences {
     const std::uint64_t* result_of(std::uint32_t function) const;
     bool is_shown(std::uint32_t function) const { return shown_.empty() || shown_[function]; }
 
-    const std::vector<double>& bases_;
+    Bases& bases_;
     const std::vector<bool>& shown_;
     CallVisitor& visitor_;
     bool cuts_;

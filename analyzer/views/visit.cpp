@@ -47,6 +47,53 @@ class Durations final : public TimedSink {
     std::vector<score::Distribution> calls_;
 };
 
+/// Those of the second pass.
+class KnownBases final : public Bases {
+  public:
+    explicit KnownBases(const std::vector<double>& bases) : bases_(bases) {}
+    std::optional<double> of(std::uint32_t sequence, std::uint64_t /*duration*/) override {
+        if (sequence >= bases_.size()) return std::nullopt;
+        return bases_[sequence];
+    }
+
+  private:
+    const std::vector<double>& bases_;  // by sequence
+};
+
+/// Those of an EarlyLook.
+class SettlingBases final : public Bases {
+  public:
+    explicit SettlingBases(Durations& durations) : durations_(durations) {}
+
+    std::optional<double> of(std::uint32_t sequence, std::uint64_t duration) override {
+        durations_.timed(sequence, duration, true);
+        if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
+        Settling& own = settling_[sequence];
+        const auto ticks = static_cast<double>(duration);
+        if (own.calls++ == 0 || ticks < own.base * (1 - EarlyLook::kPart)) {
+            own.base = ticks;
+            own.unsettled = own.calls - 1;
+        }
+        return own.base;
+    }
+    std::uint64_t unsettled() const {
+        std::uint64_t sum = 0;
+        for (const Settling& each : settling_)
+            sum += each.unsettled;
+        return sum;
+    }
+
+  private:
+    struct Settling {
+        double base = 0;
+        std::uint64_t calls = 0;
+        std::uint64_t unsettled = 0;  ///< calls before that
+    };
+
+    Durations& durations_;
+    std::vector<Settling> settling_;
+};
+
 /// Where the run is, whatever a damaged trace says: from the first thread's start to the last one's end.
 score::TickRange span_of(const trace::TraceReader& reader, const score::ResolvedSelection& selection) {
     score::TickRange span{UINT64_MAX, 0};
@@ -95,7 +142,7 @@ Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
       span_(span_of(reader, selection_)) {}
 
 Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Settings& settings,
-                             const Progress& progress) {
+                             const Progress& progress, EarlyLook* early) {
     auto resolved = score::resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     auto selection = score::resolve_selection(reader.info(), settings.selection);
@@ -104,7 +151,7 @@ Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Sett
     if (!absences) return tl::unexpected{absences.error()};
     Visit visit{reader, std::move(*resolved), std::move(*selection), std::move(*absences)};
     visit.counted_->progress = progress;
-    if (auto found = visit.find_baselines(score::threads_for(settings.jobs)); !found)
+    if (auto found = visit.find_baselines(score::threads_for(settings.jobs), early); !found)
         return tl::unexpected{found.error()};
     return visit;
 }
@@ -139,21 +186,31 @@ Result<void> Visit::read(std::uint32_t thread,
     return {};
 }
 
-Result<void> Visit::find_baselines(unsigned jobs) {
+Result<void> Visit::find_baselines(unsigned jobs, EarlyLook* early) {
     const score::Baseline& baseline = settings_->baseline;
     const bool of_process = baseline.kind == score::Baseline::Kind::process;
     const auto& threads = selection_.threads;
     std::vector<std::optional<Error>> errors(threads.size());
     std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
+    if (of_process || baseline.kind == score::Baseline::Kind::percentile) early = nullptr;
+    std::atomic<std::uint64_t> unsettled = 0;
     score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
         auto durations = std::make_unique<Durations>(baseline.kind == score::Baseline::Kind::percentile);
-        ThreadCalls calls{info(), *settings_, *durations};
-        auto done = read(
-            threads[i], [&](std::span<const trace::Event> some) { calls.consume(some); },
-            [&] { calls.gap(); });
-        if (!done) errors[i] = done.error();
-        calls.finish();
-        if (of_process) found[i].second = calls.lasting_ids();
+        if (early != nullptr) {
+            SettlingBases bases{*durations};
+            const auto visitor = early->begin();
+            if (auto done = pass(threads[i], bases, *visitor); !done) errors[i] = done.error();
+            early->end(*visitor);
+            unsettled += bases.unsettled();
+        } else {
+            ThreadCalls calls{info(), *settings_, *durations};
+            auto done = read(
+                threads[i], [&](std::span<const trace::Event> some) { calls.consume(some); },
+                [&] { calls.gap(); });
+            if (!done) errors[i] = done.error();
+            calls.finish();
+            if (of_process) found[i].second = calls.lasting_ids();
+        }
         if (!of_process) {
             for (std::size_t s = 0; s < durations->least().size(); ++s)
                 bases_[threads[i]].push_back(durations->base(baseline, s, {}));
@@ -163,6 +220,7 @@ Result<void> Visit::find_baselines(unsigned jobs) {
     });
     for (const std::optional<Error>& error : errors)
         if (error) return tl::unexpected{*error};
+    if (early != nullptr) unsettled_ = unsettled;
     if (!of_process) return {};
     std::map<std::uint64_t, score::Least> process;
     for (const auto& [durations, ids] : found)
@@ -175,7 +233,12 @@ Result<void> Visit::find_baselines(unsigned jobs) {
 }
 
 Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
-    ThreadVisit calls{info(), *settings_, bases_[thread], selection_.shown, visitor};
+    KnownBases bases{bases_[thread]};
+    return pass(thread, bases, visitor);
+}
+
+Result<void> Visit::pass(std::uint32_t thread, Bases& bases, CallVisitor& visitor) const {
+    ThreadVisit calls{info(), *settings_, bases, selection_.shown, visitor};
     calls.set_span(span_);
     auto done = read(
         thread,

@@ -2,12 +2,14 @@
 //
 // A call's loss is the one that it adds to FunctionRow::lost_ns: its duration less the baseline of its
 // sequence in its thread, for outermost calls that were seen to begin and end at possible times; for all
-// others it is 0. The baselines are found in a first pass over the threads, so the trace is read twice.
+// others it is 0. The baselines are found in a first pass over the threads, so the trace is read twice or
+// more often.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +24,8 @@
 #include "wrappers/support/result.h"
 
 namespace rdam::views {
+
+class Bases;
 
 /// A call begins.
 struct Opened {
@@ -68,15 +72,30 @@ class CallVisitor {
     virtual bool goes_on() { return true; }
 };
 
+/// Sees the calls while the baselines are being found, if these are minima of threads. A call is compared
+/// with the least duration so far, or one that is longer by less than kPart of it: it has lost at least
+/// Closed::lost (within a step of the clock) and at most kPart × Closed::baseline more. Only
+/// Visit::unsettled() calls may have lost more than that.
+class EarlyLook {
+  public:
+    static constexpr double kPart = 1.0 / 32;
+
+    virtual ~EarlyLook() = default;
+    // For each thread; thread-safe, both.
+    virtual std::unique_ptr<CallVisitor> begin() = 0;
+    virtual void end(const CallVisitor& visitor) = 0;
+};
+
 class Visit {
   public:
     using Progress = std::function<bool(std::uint64_t events)>;  ///< false: stop
 
     /// Reads the selected threads once, several at a time. `reader` must outlive it. `progress` is called by
-    /// several threads, with the number of events so far over both passes. Errors: those of
-    /// score::resolve(), score::resolve_selection() and reading; that `progress` has returned false.
+    /// several threads, with the number of events so far over all passes. `early`: null or whose calls it
+    /// gets meanwhile. Errors: those of score::resolve(), score::resolve_selection() and reading; that
+    /// `progress` has returned false.
     static Result<Visit> prepare(const trace::TraceReader& reader, const score::Settings& settings,
-                                 const Progress& progress);
+                                 const Progress& progress, EarlyLook* early = nullptr);
 
     const trace::TraceInfo& info() const { return reader_->info(); }
     const trace::TimeScale& clock() const { return clock_; }
@@ -90,6 +109,8 @@ class Visit {
     }
     /// The part of the run that is looked at: ticks. Wild times of a trace are not in it.
     const score::TickRange& span() const { return span_; }
+    /// Of how many calls an EarlyLook could not tell much; nothing: it was not given any.
+    const std::optional<std::uint64_t>& unsettled() const { return unsettled_; }
 
     /// Thread-safe. Errors: those of reading.
     Result<void> thread(std::uint32_t thread, CallVisitor& visitor) const;
@@ -101,7 +122,8 @@ class Visit {
 
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
-    Result<void> find_baselines(unsigned jobs);
+    Result<void> find_baselines(unsigned jobs, EarlyLook* early);
+    Result<void> pass(std::uint32_t thread, Bases& bases, CallVisitor& visitor) const;
     Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
                       const std::function<void()>& gap) const;
 
@@ -113,6 +135,7 @@ class Visit {
     std::vector<std::vector<double>> bases_;  ///< ticks, by thread and sequence
     trace::TimeScale clock_;
     score::TickRange span_;
+    std::optional<std::uint64_t> unsettled_;
 };
 
 /// What the process is called where there is room for a word.

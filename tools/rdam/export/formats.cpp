@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "analyzer/formats/format.h"
+#include "analyzer/formats/losses.h"
 #include "analyzer/output/units.h"
 #include "analyzer/score/score_trace.h"
 #include "analyzer/views/visit.h"
@@ -110,13 +111,19 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     // Baselines, choice and writing.
     const std::uint64_t passes = budget > 0 ? 3 : 2;
     ProgressLine progress{"exporting", passes * reader.events()};
-    const auto visit = views::Visit::prepare(reader, options.settings, [&](std::uint64_t events) {
-        progress.update(events);
-        return !Interruption::came();
-    });
+    formats::EarlyLosses early;
+    const auto visit = views::Visit::prepare(
+        reader, options.settings,
+        [&](std::uint64_t events) {
+            progress.update(events);
+            return !Interruption::came();
+        },
+        budget > 0 ? &early : nullptr);
     if (!visit) return tl::unexpected{visit.error()};
     FileSink sink{*file};
-    const auto written = format.write(*visit, {.budget = budget, .jobs = options.settings.jobs}, sink);
+    const auto written = format.write(
+        *visit, {.budget = budget, .jobs = options.settings.jobs, .early = budget > 0 ? &early : nullptr},
+        sink);
     if (!written) return tl::unexpected{written.error()};
     if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
     say_losses(reader, options.trace);

@@ -1,0 +1,112 @@
+// How large the losses of a trace's calls are: what is needed to choose those that are shown.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "analyzer/views/visit.h"
+
+namespace rdam::formats {
+
+/// Counts values by their size, in steps of some percent.
+class SizeCounts {
+  public:
+    static constexpr std::size_t kClasses = 64 * 16;
+
+    /// The class of a value; 0: not above 0. Larger values have no smaller classes.
+    static std::size_t class_of(double value);
+    void add(double value) { ++counts_[class_of(value)]; }
+    void add(const SizeCounts& other);
+    /// The least class from which on there are at most `most` values.
+    std::size_t class_with_at_most(std::uint64_t most) const;
+    /// How many values there are from the class on.
+    std::uint64_t from(std::size_t first) const;
+
+  private:
+    std::array<std::uint64_t, kClasses> counts_{};
+};
+
+/// Ticks: begin ≤ t ≤ end.
+struct Span {
+    std::uint64_t begin = 0, end = 0;
+};
+
+struct LargeLoss {
+    double lost = 0;
+    Span span;
+};
+
+/// The largest of the run. Which of equal ones does not depend on the order.
+class LargestLosses {
+  public:
+    /// So many are kept.
+    static constexpr std::size_t kMost = 100;
+
+    void add(const LargeLoss& loss);
+    void add(const LargestLosses& other);
+    /// By time; those that overlap are one.
+    std::vector<Span> joined() const;
+
+  private:
+    std::vector<LargeLoss> heap_;  // the least first
+};
+
+/// Counts what calls lost, each at least as much as any call inside it: from a threshold on, these are the
+/// calls above it with all calls around them.
+class NestedCounts {
+  public:
+    void opened(std::uint32_t depth);
+    void closed(std::uint32_t depth, double lost);
+    const SizeCounts& counts() const { return counts_; }
+
+  private:
+    SizeCounts counts_;
+    std::vector<double> inner_{0};  // by depth: the most of calls there, since the call around them began
+};
+
+/// Of one thread, or of all.
+struct LossCounts {
+    SizeCounts counts;
+    LargestLosses largest;
+    std::uint64_t calls = 0;
+
+    void add(const LossCounts& other);
+};
+
+/// Of one thread.
+class Losses final : public views::CallVisitor {
+  public:
+    void opened(const views::Opened& call) override { nested_.opened(call.depth); }
+    void closed(const views::Closed& call) override;
+    LossCounts counts() const { return {nested_.counts(), largest_, calls_}; }
+
+  private:
+    NestedCounts nested_;
+    LargestLosses largest_;
+    std::uint64_t calls_ = 0;
+};
+
+/// What can be told in the pass that finds the baselines. It saves the one that counts losses, unless the
+/// baselines took too long to settle or the losses are small compared with them.
+class EarlyLosses final : public views::EarlyLook {
+  public:
+    std::unique_ptr<views::CallVisitor> begin() override;
+    void end(const views::CallVisitor& visitor) override;
+
+    // After the pass: by the most that calls may have lost, and by what they have lost at least.
+    const LossCounts& most() const { return most_; }
+    const SizeCounts& least() const { return least_; }
+
+  private:
+    class OfThread;
+
+    std::mutex mutex_;
+    LossCounts most_;
+    SizeCounts least_;
+};
+
+}  // namespace rdam::formats
