@@ -43,10 +43,11 @@ bool ThreadSequences::gave_result_of(std::uint32_t function) const {
 }
 
 ThreadVisit::ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings,
-                         const std::vector<double>& bases, const std::vector<bool>& shown,
-                         CallVisitor& visitor)
+                         const std::vector<double>& bases, const std::vector<double>& self_bases,
+                         const std::vector<bool>& shown, CallVisitor& visitor)
     : ThreadSequences(info, settings),
       bases_(bases),
+      self_bases_(self_bases),
       shown_(shown),
       visitor_(visitor),
       cuts_(settings.baseline.kind == score::Baseline::Kind::percentile) {}
@@ -103,6 +104,10 @@ void ThreadVisit::closed(const calls::Call& call) {
             closed.baseline = bases_[sequence];
             closed.lost = closed.duration - closed.baseline;
             if (cuts_) closed.lost = std::max(closed.lost, 0.0);
+        }
+        if (call.self_timed && sequence < self_bases_.size()) {
+            closed.lost_self = closed.self - self_bases_[sequence];
+            if (cuts_) closed.lost_self = std::max(closed.lost_self, 0.0);
         }
     }
     visitor_.closed(closed);

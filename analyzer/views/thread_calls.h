@@ -19,7 +19,8 @@ namespace rdam::views {
 class TimedSink {
   public:
     virtual ~TimedSink() = default;
-    virtual void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) = 0;
+    /// A call that is timed.
+    virtual void timed(std::uint32_t sequence, const calls::Call& call) = 0;
 };
 
 /// What all who go through a thread's calls do the same way, so that sequences have the same numbers for all
@@ -71,7 +72,7 @@ class ThreadCalls final : public ThreadSequences {
     void opened(const trace::Event& enter, std::uint64_t /*weight*/) override { begin(enter); }
     void closed(const calls::Call& call) override {
         const std::uint32_t sequence = end();
-        if (call.timed) sink_.timed(sequence, call.duration, call.outermost);
+        if (call.timed) sink_.timed(sequence, call);
     }
     void abandoned(std::size_t count) override { abandon(count); }
 
@@ -81,9 +82,11 @@ class ThreadCalls final : public ThreadSequences {
 /// The second pass.
 class ThreadVisit final : public ThreadSequences {
   public:
-    /// All must outlive it. `bases` by sequence; `shown` by function, empty: all.
+    /// All must outlive it. Both bases by sequence, those of self times may be missing; `shown` by function,
+    /// empty: all.
     ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings,
-                const std::vector<double>& bases, const std::vector<bool>& shown, CallVisitor& visitor);
+                const std::vector<double>& bases, const std::vector<double>& self_bases,
+                const std::vector<bool>& shown, CallVisitor& visitor);
 
     /// Times outside are moved to its ends.
     void set_span(const score::TickRange& span) {
@@ -109,6 +112,7 @@ class ThreadVisit final : public ThreadSequences {
     bool is_shown(std::uint32_t function) const { return shown_.empty() || shown_[function]; }
 
     const std::vector<double>& bases_;
+    const std::vector<double>& self_bases_;
     const std::vector<bool>& shown_;
     CallVisitor& visitor_;
     bool cuts_;

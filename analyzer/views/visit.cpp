@@ -21,18 +21,17 @@ namespace {
 
 constexpr const char* kStopped = "interrupted";
 
-/// Durations of each sequence of a thread.
-class Durations final : public TimedSink {
+/// Times of each sequence of a thread.
+class SequenceTimes {
   public:
-    explicit Durations(bool all) : all_(all) {}
+    explicit SequenceTimes(bool all) : all_(all) {}
 
-    void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) override {
-        if (!outermost) return;
+    void add(std::uint32_t sequence, std::uint64_t ticks) {
         if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
-        least_[sequence].add(duration);
+        least_[sequence].add(ticks);
         if (!all_) return;
         if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
-        calls_[sequence].add(duration);
+        calls_[sequence].add(ticks);
     }
     const std::vector<score::Least>& least() const { return least_; }
 
@@ -40,11 +39,32 @@ class Durations final : public TimedSink {
         static const score::Distribution kNone;
         return score::base_of(baseline, all_ ? calls_[sequence] : kNone, least_[sequence], process).ticks;
     }
+    std::vector<double> bases(const score::Baseline& baseline) const {
+        std::vector<double> all;
+        for (std::size_t s = 0; s < least_.size(); ++s)
+            all.push_back(base(baseline, s, {}));
+        return all;
+    }
 
   private:
     bool all_;
     std::vector<score::Least> least_;
     std::vector<score::Distribution> calls_;
+};
+
+class Durations final : public TimedSink {
+  public:
+    Durations(bool all, bool self_times) : whole(all), self(all), self_times_(self_times) {}
+
+    void timed(std::uint32_t sequence, const calls::Call& call) override {
+        if (call.outermost) whole.add(sequence, call.duration);
+        if (self_times_ && call.self_timed) self.add(sequence, call.self);
+    }
+
+    SequenceTimes whole, self;
+
+  private:
+    bool self_times_;
 };
 
 /// Where the run is, whatever a damaged trace says: from the first thread's start to the last one's end.
@@ -95,7 +115,7 @@ Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
       span_(span_of(reader, selection_)) {}
 
 Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Settings& settings,
-                             const Progress& progress) {
+                             const Progress& progress, bool self_losses) {
     auto resolved = score::resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     auto selection = score::resolve_selection(reader.info(), settings.selection);
@@ -104,7 +124,7 @@ Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Sett
     if (!absences) return tl::unexpected{absences.error()};
     Visit visit{reader, std::move(*resolved), std::move(*selection), std::move(*absences)};
     visit.counted_->progress = progress;
-    if (auto found = visit.find_baselines(score::threads_for(settings.jobs)); !found)
+    if (auto found = visit.find_baselines(score::threads_for(settings.jobs), self_losses); !found)
         return tl::unexpected{found.error()};
     return visit;
 }
@@ -139,43 +159,50 @@ Result<void> Visit::read(std::uint32_t thread,
     return {};
 }
 
-Result<void> Visit::find_baselines(unsigned jobs) {
+Result<void> Visit::find_baselines(unsigned jobs, bool self_losses) {
     const score::Baseline& baseline = settings_->baseline;
+    const bool all = baseline.kind == score::Baseline::Kind::percentile;
     const bool of_process = baseline.kind == score::Baseline::Kind::process;
     const auto& threads = selection_.threads;
+    self_bases_.resize(bases_.size());
     std::vector<std::optional<Error>> errors(threads.size());
     std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
     score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
-        auto durations = std::make_unique<Durations>(baseline.kind == score::Baseline::Kind::percentile);
+        auto durations = std::make_unique<Durations>(all, self_losses);
         ThreadCalls calls{info(), *settings_, *durations};
         auto done = read(
             threads[i], [&](std::span<const trace::Event> some) { calls.consume(some); },
             [&] { calls.gap(); });
         if (!done) errors[i] = done.error();
         calls.finish();
-        if (of_process) found[i].second = calls.lasting_ids();
-        if (!of_process) {
-            for (std::size_t s = 0; s < durations->least().size(); ++s)
-                bases_[threads[i]].push_back(durations->base(baseline, s, {}));
-            durations.reset();
+        if (of_process) {
+            found[i] = {std::move(durations), calls.lasting_ids()};
+            return;
         }
-        found[i].first = std::move(durations);
+        bases_[threads[i]] = durations->whole.bases(baseline);
+        self_bases_[threads[i]] = durations->self.bases(baseline);
     });
     for (const std::optional<Error>& error : errors)
         if (error) return tl::unexpected{*error};
     if (!of_process) return {};
-    std::map<std::uint64_t, score::Least> process;
-    for (const auto& [durations, ids] : found)
-        for (std::size_t s = 0; s < durations->least().size(); ++s)
-            process[ids[s]].merge(durations->least()[s]);
-    for (std::size_t i = 0; i < threads.size(); ++i)
-        for (std::size_t s = 0; s < found[i].first->least().size(); ++s)
-            bases_[threads[i]].push_back(found[i].first->base(baseline, s, process[found[i].second[s]]));
+    const auto find = [&](SequenceTimes Durations::*times, std::vector<std::vector<double>>& bases) {
+        std::map<std::uint64_t, score::Least> process;
+        for (const auto& [durations, ids] : found)
+            for (std::size_t s = 0; s < ((*durations).*times).least().size(); ++s)
+                process[ids[s]].merge(((*durations).*times).least()[s]);
+        for (std::size_t i = 0; i < threads.size(); ++i) {
+            const SequenceTimes& own = (*found[i].first).*times;
+            for (std::size_t s = 0; s < own.least().size(); ++s)
+                bases[threads[i]].push_back(own.base(baseline, s, process[found[i].second[s]]));
+        }
+    };
+    find(&Durations::whole, bases_);
+    find(&Durations::self, self_bases_);
     return {};
 }
 
 Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
-    ThreadVisit calls{info(), *settings_, bases_[thread], selection_.shown, visitor};
+    ThreadVisit calls{info(), *settings_, bases_[thread], self_bases_[thread], selection_.shown, visitor};
     calls.set_span(span_);
     auto done = read(
         thread,

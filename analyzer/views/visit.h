@@ -48,12 +48,13 @@ struct Closed {
     std::uint64_t weight = 1;
     std::uint16_t cpu = trace::kNoCpu;
     End end = End::returned;
-    bool timed = false;                     ///< the next four are known
-    bool outermost = true;                  ///< no other call of the function was open around it
-    double duration = 0;                    ///< ticks, net (calls::Call)
-    double self = 0;                        ///< ticks; NaN: not known
-    double lost = 0;                        ///< ticks; within a step of the clock it may be below 0
-    double baseline = 0;                    ///< ticks
+    bool timed = false;     ///< the next four are known
+    bool outermost = true;  ///< no other call of the function was open around it
+    double duration = 0;    ///< ticks, net (calls::Call)
+    double self = 0;        ///< ticks; NaN: not known
+    double lost = 0;        ///< ticks; within a step of the clock it may be below 0
+    double baseline = 0;    ///< ticks
+    double lost_self = 0;   ///< ticks: `self` less that of its sequence, if it was asked for and is known
     std::uint32_t sequence = 0;             ///< by thread, in the order of first use
     const std::uint64_t* result = nullptr;  ///< null: none was recorded
 };
@@ -75,8 +76,9 @@ class Visit {
     /// Reads the selected threads once, several at a time. `reader` must outlive it. `progress` is called by
     /// several threads, with the number of events so far over both passes. Errors: those of
     /// score::resolve(), score::resolve_selection() and reading; that `progress` has returned false.
+    /// `self_losses`: Closed::lost_self is wanted, whose baselines take as much again as the others.
     static Result<Visit> prepare(const trace::TraceReader& reader, const score::Settings& settings,
-                                 const Progress& progress);
+                                 const Progress& progress, bool self_losses = false);
 
     const trace::TraceInfo& info() const { return reader_->info(); }
     const trace::TimeScale& clock() const { return clock_; }
@@ -101,7 +103,7 @@ class Visit {
 
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
-    Result<void> find_baselines(unsigned jobs);
+    Result<void> find_baselines(unsigned jobs, bool self_losses);
     Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
                       const std::function<void()>& gap) const;
 
@@ -110,7 +112,8 @@ class Visit {
     score::ResolvedSelection selection_;
     std::shared_ptr<const calls::Absences> absences_;
     std::shared_ptr<Counted> counted_;
-    std::vector<std::vector<double>> bases_;  ///< ticks, by thread and sequence
+    std::vector<std::vector<double>> bases_;       ///< ticks, by thread and sequence
+    std::vector<std::vector<double>> self_bases_;  ///< … of self times; none: not asked for
     trace::TimeScale clock_;
     score::TickRange span_;
 };
