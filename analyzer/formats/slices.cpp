@@ -45,8 +45,8 @@ std::vector<CounterPoint> points_of(const std::vector<double>& values, const Bin
 }
 
 struct MergedBin {
-    std::uint64_t calls = 0;
-    double lost = 0, time = 0;
+    std::uint64_t calls = 0, weight = 0;
+    double lost = 0, time = 0, self = 0, lost_self = 0;
     std::map<std::uint32_t, double> times;  ///< by function
 };
 
@@ -86,10 +86,13 @@ class SliceCalls final : public views::CallVisitor {
         const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
         const std::int64_t end = std::max(visit_.clock().since_origin(call.tsc), open.begin);
         writer_.slice({.function = call.function,
+                       .depth = call.depth,
                        .begin = open.begin,
                        .end = end,
                        .lost = call.lost * ns,
                        .baseline = call.baseline * ns,
+                       .self = std::isnan(call.self) ? 0 : call.self * ns,
+                       .lost_self = call.lost_self * ns,
                        .scored = call.timed && call.outermost,
                        .weight = call.weight,
                        .how = call.end,
@@ -127,7 +130,11 @@ class SliceCalls final : public views::CallVisitor {
     void merge(const views::Closed& call, std::size_t bin, double lost) {
         MergedBin& merged = merged_[bin];
         ++merged.calls;
+        merged.weight += call.weight;
         merged.lost += lost;
+        const double ns = visit_.clock().ns_per_tick * static_cast<double>(call.weight);
+        if (!std::isnan(call.self)) merged.self += call.self * ns;
+        merged.lost_self += call.lost_self * ns;
         const double time = call.timed ? call.duration * visit_.clock().ns_per_tick : 0;
         if (call.depth == 0) merged.time += time;
         merged.times[call.function] += time;
@@ -141,8 +148,11 @@ class SliceCalls final : public views::CallVisitor {
         writer_.merged({.begin = visit_.clock().since_origin(bins_.begin(bin)),
                         .end = visit_.clock().since_origin(bins_.begin(bin + 1)),
                         .calls = merged.calls,
+                        .weight = merged.weight,
                         .lost = merged.lost,
                         .time = merged.time,
+                        .self = merged.self,
+                        .lost_self = merged.lost_self,
                         .function = most->first});
     }
 

@@ -19,10 +19,12 @@ namespace rdam::formats {
 /// Nanoseconds since the run's start.
 struct Slice {
     std::uint32_t function = 0;
+    std::uint32_t depth = 0;  ///< slices around it
     std::int64_t begin = 0, end = 0;
     double lost = 0, baseline = 0;
-    bool scored = false;       ///< `lost` and `baseline` are known
-    std::uint64_t weight = 1;  ///< it stands for so many calls
+    double self = 0, lost_self = 0;  ///< 0: not known (views::Closed)
+    bool scored = false;             ///< `lost` and `baseline` are known
+    std::uint64_t weight = 1;        ///< it stands for so many calls
     views::End how = views::End::returned;
     std::span<const std::uint64_t> words;   ///< parameters
     const std::uint64_t* result = nullptr;  ///< null: none
@@ -32,8 +34,10 @@ struct Slice {
 struct MergedCalls {
     std::int64_t begin = 0, end = 0;
     std::uint64_t calls = 0;
+    std::uint64_t weight = 0;  ///< they stand for so many
     double lost = 0;
-    double time = 0;             ///< in the outermost of them
+    double time = 0;  ///< in the outermost of them
+    double self = 0, lost_self = 0;
     std::uint32_t function = 0;  ///< the one with most time
 };
 
