@@ -78,13 +78,19 @@ struct Options {
 
 struct Format {
     std::string_view name;
-    std::string_view help;  ///< what reads it, for --help
-    bool budget = false;    ///< Options::budget means something
+    std::string_view help;           ///< what reads it, for --help
+    std::uint64_t usual_budget = 0;  ///< 0: Options::budget means nothing
     /// Null: it is written from Report::paths.
     Result<Written> (*write)(const views::Visit& visit, const Options& options, Sink& sink);
     /// Options::weight means something. `info` is that of the whole trace.
     Result<Written> (*write_paths)(const score::Report& report, const trace::TraceInfo& info,
                                    const Options& options, Sink& sink) = nullptr;
+    /// More slices are not written; 0: no matter how many.
+    std::uint64_t most_budget = 0;
+    /// Options::weight means something to `write`, which needs views::Closed::lost_self.
+    bool weighs_calls = false;
+
+    bool has_weight() const { return write_paths != nullptr || weighs_calls; }
 };
 
 std::span<const Format> all_formats();
@@ -97,6 +103,7 @@ Result<Written> write_folded(const score::Report& report, const trace::TraceInfo
                              const Options& options, Sink& sink);
 Result<Written> write_speedscope(const score::Report& report, const trace::TraceInfo& info,
                                  const Options& options, Sink& sink);
+Result<Written> write_firefox(const views::Visit& visit, const Options& options, Sink& sink);
 Result<Written> write_paje(const views::Visit& visit, const Options& options, Sink& sink);
 
 }  // namespace rdam::formats

@@ -143,7 +143,7 @@ class JsonSlices final : public SliceWriter {
 {{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})",
             run_.pid, json_text(views::program_name(run_.info))));
     }
-    std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) const override {
+    std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) override {
         return std::make_unique<JsonThread>(run_, thread, out);
     }
     void inside(std::span<const CounterPoint> points, Buffer& out) override {

@@ -209,7 +209,7 @@ class PerfettoSlices final : public SliceWriter {
         intern(packets);
     }
 
-    std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) const override {
+    std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) override {
         return std::make_unique<PerfettoThread>(info_, thread, again_[thread], out);
     }
     void inside(std::span<const CounterPoint> points, Buffer& out) override {

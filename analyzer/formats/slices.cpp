@@ -52,8 +52,8 @@ std::vector<CounterPoint> points_of(const std::vector<double>& values, const Bin
 }
 
 struct MergedBin {
-    std::uint64_t calls = 0;
-    double lost = 0, time = 0;
+    std::uint64_t calls = 0, weight = 0;
+    double lost = 0, time = 0, self = 0, lost_self = 0;
     std::map<std::uint32_t, double> times;  ///< by function
 };
 
@@ -93,10 +93,13 @@ class SliceCalls final : public views::CallVisitor {
         const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
         const std::int64_t end = std::max(visit_.clock().since_origin(call.tsc), open.begin);
         slices_.slice({.function = call.function,
+                       .depth = call.depth,
                        .begin = open.begin,
                        .end = end,
                        .lost = call.lost * ns,
                        .baseline = call.baseline * ns,
+                       .self = std::isnan(call.self) ? 0 : call.self * ns,
+                       .lost_self = call.lost_self * ns,
                        .scored = call.timed && call.outermost,
                        .weight = call.weight,
                        .how = call.end,
@@ -136,7 +139,11 @@ class SliceCalls final : public views::CallVisitor {
     void merge(const views::Closed& call, std::size_t bin, double lost) {
         MergedBin& merged = merged_[bin];
         ++merged.calls;
+        merged.weight += call.weight;
         merged.lost += lost;
+        const double ns = visit_.clock().ns_per_tick * static_cast<double>(call.weight);
+        if (!std::isnan(call.self)) merged.self += call.self * ns;
+        merged.lost_self += call.lost_self * ns;
         const double time = call.timed ? call.duration * visit_.clock().ns_per_tick : 0;
         if (call.depth == 0) merged.time += time;
         merged.times[call.function] += time;
@@ -150,8 +157,11 @@ class SliceCalls final : public views::CallVisitor {
         slices_.merged({.begin = visit_.clock().since_origin(bins_.begin(bin)),
                         .end = visit_.clock().since_origin(bins_.begin(bin + 1)),
                         .calls = merged.calls,
+                        .weight = merged.weight,
                         .lost = merged.lost,
                         .time = merged.time,
+                        .self = merged.self,
+                        .lost_self = merged.lost_self,
                         .function = most->first});
     }
 
@@ -181,8 +191,7 @@ std::size_t bins_for(const views::Visit& visit, const Options& options) {
 /// All threads, several at a time.
 class AllThreads {
   public:
-    AllThreads(const views::Visit& visit, const Kept& kept, const Bins& bins, const SliceWriter& writer,
-               Sink& sink)
+    AllThreads(const views::Visit& visit, const Kept& kept, const Bins& bins, SliceWriter& writer, Sink& sink)
         : visit_(visit),
           kept_(kept),
           bins_(bins),
@@ -223,6 +232,7 @@ class AllThreads {
                 slices->off_cpu(visit_.clock().since_origin(each.out), visit_.clock().since_origin(each.in),
                                 each.preempted);
         calls.finish();
+        slices->end();
         if (auto done = out.finish({}); !done) return tl::unexpected{done.error()};
         const std::lock_guard guard{mutex_};
         written_.calls += calls.written().calls;
@@ -243,7 +253,7 @@ class AllThreads {
     const views::Visit& visit_;
     const Kept& kept_;
     const Bins& bins_;
-    const SliceWriter& writer_;
+    SliceWriter& writer_;
     InOrder in_order_;
     std::mutex mutex_;
     Written written_;
@@ -255,7 +265,6 @@ class AllThreads {
 
 Result<Written> write_slices(const views::Visit& visit, const Options& options, SliceWriter& writer,
                              Sink& sink) {
-    const unsigned jobs = score::threads_for(options.jobs);
     Kept kept;
     if (options.budget > 0) {
         auto chosen = Kept::choose(visit, options.budget, options.jobs, options.early);
@@ -267,7 +276,7 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
     writer.begin(out);
     if (auto begun = out.finish({}); !begun) return begun;
     AllThreads threads{visit, kept, bins, writer, sink};
-    auto written = threads.write(jobs);
+    auto written = threads.write(writer.one_by_one() ? 1 : score::threads_for(options.jobs));
     if (!written) return written;
     writer.inside(points_of(threads.inside(), bins, visit.clock()), out);
     writer.end(out);

@@ -20,10 +20,12 @@ namespace rdam::formats {
 /// Nanoseconds since the run's start.
 struct Slice {
     std::uint32_t function = 0;
+    std::uint32_t depth = 0;  ///< slices around it
     std::int64_t begin = 0, end = 0;
     double lost = 0, baseline = 0;
-    bool scored = false;       ///< `lost` and `baseline` are known
-    std::uint64_t weight = 1;  ///< it stands for so many calls
+    double self = 0, lost_self = 0;  ///< 0: not known (views::Closed)
+    bool scored = false;             ///< `lost` and `baseline` are known
+    std::uint64_t weight = 1;        ///< it stands for so many calls
     views::End how = views::End::returned;
     std::span<const std::uint64_t> words;   ///< parameters
     const std::uint64_t* result = nullptr;  ///< null: none
@@ -33,8 +35,10 @@ struct Slice {
 struct MergedCalls {
     std::int64_t begin = 0, end = 0;
     std::uint64_t calls = 0;
+    std::uint64_t weight = 0;  ///< they stand for so many
     double lost = 0;
-    double time = 0;             ///< in the outermost of them
+    double time = 0;  ///< in the outermost of them
+    double self = 0, lost_self = 0;
     std::uint32_t function = 0;  ///< the one with most time
 };
 
@@ -53,6 +57,8 @@ class ThreadSlices {
     virtual void merged(const MergedCalls& calls) = 0;
     /// Nanoseconds lost in the thread, by bin; of equal ones after one another the first.
     virtual void lost(std::span<const CounterPoint> points) = 0;
+    /// Nothing comes after it.
+    virtual void end() {}
 };
 
 /// Writes a file: begin(), the threads, then the rest.
@@ -60,9 +66,10 @@ class SliceWriter {
   public:
     virtual ~SliceWriter() = default;
     virtual void begin(Buffer& out) = 0;
-    /// Thread-safe: several threads are written at the same time, each to an `out` of its own. Their order in
-    /// the file is that of their numbers.
-    virtual std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) const = 0;
+    /// Thread-safe, unless one_by_one(): several threads are written at the same time, each to an `out` of
+    /// its own. Their order in the file is that of their numbers.
+    virtual std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) = 0;
+    virtual bool one_by_one() const { return false; }
     /// How many threads were inside calls, on average, in the same way as ThreadSlices::lost().
     virtual void inside(std::span<const CounterPoint> points, Buffer& out) = 0;
     virtual void end(Buffer& out) = 0;

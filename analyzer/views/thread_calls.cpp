@@ -98,10 +98,15 @@ void ThreadVisit::closed(const calls::Call& call) {
     if (call.timed) {
         closed.duration = static_cast<double>(call.duration);
         closed.self = call.self_timed ? static_cast<double>(call.self) : std::nan("");
-        if (const auto base = call.outermost ? bases_.of(sequence, call.duration) : std::nullopt) {
+        const auto [base, self_base] = bases_.of(sequence, call);
+        if (base) {
             closed.baseline = *base;
-            closed.lost = closed.duration - closed.baseline;
+            closed.lost = closed.duration - *base;
             if (cuts_) closed.lost = std::max(closed.lost, 0.0);
+        }
+        if (self_base) {
+            closed.lost_self = closed.self - *self_base;
+            if (cuts_) closed.lost_self = std::max(closed.lost_self, 0.0);
         }
     }
     visitor_.closed(closed);

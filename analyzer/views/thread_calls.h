@@ -20,7 +20,8 @@ namespace rdam::views {
 class TimedSink {
   public:
     virtual ~TimedSink() = default;
-    virtual void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) = 0;
+    /// A call that is timed.
+    virtual void timed(std::uint32_t sequence, const calls::Call& call) = 0;
 };
 
 /// What all who go through a thread's calls do the same way, so that sequences have the same numbers for all
@@ -72,7 +73,7 @@ class ThreadCalls final : public ThreadSequences {
     void opened(const trace::Event& enter, std::uint64_t /*weight*/) override { begin(enter); }
     void closed(const calls::Call& call) override {
         const std::uint32_t sequence = end();
-        if (call.timed) sink_.timed(sequence, call.duration, call.outermost);
+        if (call.timed) sink_.timed(sequence, call);
     }
     void abandoned(std::size_t count) override { abandon(count); }
 
@@ -83,8 +84,13 @@ class ThreadCalls final : public ThreadSequences {
 class Bases {
   public:
     virtual ~Bases() = default;
-    /// For an outermost call; ticks. Nothing: it has none.
-    virtual std::optional<double> of(std::uint32_t sequence, std::uint64_t duration) = 0;
+    /// Ticks; nothing: the call has none.
+    struct Base {
+        std::optional<double> whole;  ///< of an outermost call
+        std::optional<double> self;   ///< of its self time
+    };
+    /// Of a timed call.
+    virtual Base of(std::uint32_t sequence, const calls::Call& call) = 0;
 };
 
 /// A pass with what the calls lost.

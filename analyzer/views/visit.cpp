@@ -21,24 +21,29 @@ namespace {
 
 constexpr const char* kStopped = "interrupted";
 
-/// Durations of each sequence of a thread.
-class Durations final : public TimedSink {
+/// Times of each sequence of a thread.
+class SequenceTimes {
   public:
-    explicit Durations(bool all) : all_(all) {}
+    explicit SequenceTimes(bool all) : all_(all) {}
 
-    void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) override {
-        if (!outermost) return;
+    void add(std::uint32_t sequence, std::uint64_t ticks) {
         if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
-        least_[sequence].add(duration);
+        least_[sequence].add(ticks);
         if (!all_) return;
         if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
-        calls_[sequence].add(duration);
+        calls_[sequence].add(ticks);
     }
     const std::vector<score::Least>& least() const { return least_; }
 
     double base(const score::Baseline& baseline, std::size_t sequence, const score::Least& process) const {
         static const score::Distribution kNone;
         return score::base_of(baseline, all_ ? calls_[sequence] : kNone, least_[sequence], process).ticks;
+    }
+    std::vector<double> bases(const score::Baseline& baseline) const {
+        std::vector<double> all;
+        for (std::size_t s = 0; s < least_.size(); ++s)
+            all.push_back(base(baseline, s, {}));
+        return all;
     }
 
   private:
@@ -47,17 +52,39 @@ class Durations final : public TimedSink {
     std::vector<score::Distribution> calls_;
 };
 
+class Durations final : public TimedSink {
+  public:
+    Durations(bool all, bool self_times) : whole(all), self(all), self_times_(self_times) {}
+
+    void timed(std::uint32_t sequence, const calls::Call& call) override {
+        if (call.outermost) whole.add(sequence, call.duration);
+        if (self_times_ && call.self_timed) self.add(sequence, call.self);
+    }
+
+    SequenceTimes whole, self;
+
+  private:
+    bool self_times_;
+};
+
 /// Those of the second pass.
 class KnownBases final : public Bases {
   public:
-    explicit KnownBases(const std::vector<double>& bases) : bases_(bases) {}
-    std::optional<double> of(std::uint32_t sequence, std::uint64_t /*duration*/) override {
-        if (sequence >= bases_.size()) return std::nullopt;
-        return bases_[sequence];
+    KnownBases(const std::vector<double>& whole, const std::vector<double>& self)
+        : whole_(whole), self_(self) {}
+
+    Base of(std::uint32_t sequence, const calls::Call& call) override {
+        return {.whole = call.outermost ? in(whole_, sequence) : std::nullopt,
+                .self = call.self_timed ? in(self_, sequence) : std::nullopt};
     }
 
   private:
-    const std::vector<double>& bases_;  // by sequence
+    static std::optional<double> in(const std::vector<double>& bases, std::uint32_t sequence) {
+        return sequence < bases.size() ? std::optional{bases[sequence]} : std::nullopt;
+    }
+
+    const std::vector<double>& whole_;  // by sequence
+    const std::vector<double>& self_;   // … but none may be known
 };
 
 /// Those of an EarlyLook.
@@ -65,16 +92,17 @@ class SettlingBases final : public Bases {
   public:
     explicit SettlingBases(Durations& durations) : durations_(durations) {}
 
-    std::optional<double> of(std::uint32_t sequence, std::uint64_t duration) override {
-        durations_.timed(sequence, duration, true);
+    Base of(std::uint32_t sequence, const calls::Call& call) override {
+        durations_.timed(sequence, call);
+        if (!call.outermost) return {};
         if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
         Settling& own = settling_[sequence];
-        const auto ticks = static_cast<double>(duration);
+        const auto ticks = static_cast<double>(call.duration);
         if (own.calls++ == 0 || ticks < own.base * (1 - EarlyLook::kPart)) {
             own.base = ticks;
             own.unsettled = own.calls - 1;
         }
-        return own.base;
+        return {.whole = own.base, .self = {}};
     }
     std::uint64_t unsettled() const {
         std::uint64_t sum = 0;
@@ -142,7 +170,7 @@ Visit::Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
       span_(span_of(reader, selection_)) {}
 
 Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Settings& settings,
-                             const Progress& progress, EarlyLook* early) {
+                             const Progress& progress, const Wanted& wanted) {
     auto resolved = score::resolve(reader.info(), settings);
     if (!resolved) return tl::unexpected{resolved.error()};
     auto selection = score::resolve_selection(reader.info(), settings.selection);
@@ -151,7 +179,7 @@ Result<Visit> Visit::prepare(const trace::TraceReader& reader, const score::Sett
     if (!absences) return tl::unexpected{absences.error()};
     Visit visit{reader, std::move(*resolved), std::move(*selection), std::move(*absences)};
     visit.counted_->progress = progress;
-    if (auto found = visit.find_baselines(score::threads_for(settings.jobs), early); !found)
+    if (auto found = visit.find_baselines(score::threads_for(settings.jobs), wanted); !found)
         return tl::unexpected{found.error()};
     return visit;
 }
@@ -186,16 +214,18 @@ Result<void> Visit::read(std::uint32_t thread,
     return {};
 }
 
-Result<void> Visit::find_baselines(unsigned jobs, EarlyLook* early) {
+Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     const score::Baseline& baseline = settings_->baseline;
+    const bool all = baseline.kind == score::Baseline::Kind::percentile;
     const bool of_process = baseline.kind == score::Baseline::Kind::process;
     const auto& threads = selection_.threads;
+    self_bases_.resize(bases_.size());
     std::vector<std::optional<Error>> errors(threads.size());
     std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
-    if (of_process || baseline.kind == score::Baseline::Kind::percentile) early = nullptr;
+    EarlyLook* const early = of_process || all ? nullptr : wanted.early;
     std::atomic<std::uint64_t> unsettled = 0;
     score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
-        auto durations = std::make_unique<Durations>(baseline.kind == score::Baseline::Kind::percentile);
+        auto durations = std::make_unique<Durations>(all, wanted.self_losses);
         if (early != nullptr) {
             SettlingBases bases{*durations};
             const auto visitor = early->begin();
@@ -209,31 +239,36 @@ Result<void> Visit::find_baselines(unsigned jobs, EarlyLook* early) {
                 [&] { calls.gap(); });
             if (!done) errors[i] = done.error();
             calls.finish();
-            if (of_process) found[i].second = calls.lasting_ids();
+            if (of_process) {
+                found[i] = {std::move(durations), calls.lasting_ids()};
+                return;
+            }
         }
-        if (!of_process) {
-            for (std::size_t s = 0; s < durations->least().size(); ++s)
-                bases_[threads[i]].push_back(durations->base(baseline, s, {}));
-            durations.reset();
-        }
-        found[i].first = std::move(durations);
+        bases_[threads[i]] = durations->whole.bases(baseline);
+        self_bases_[threads[i]] = durations->self.bases(baseline);
     });
     for (const std::optional<Error>& error : errors)
         if (error) return tl::unexpected{*error};
     if (early != nullptr) unsettled_ = unsettled;
     if (!of_process) return {};
-    std::map<std::uint64_t, score::Least> process;
-    for (const auto& [durations, ids] : found)
-        for (std::size_t s = 0; s < durations->least().size(); ++s)
-            process[ids[s]].merge(durations->least()[s]);
-    for (std::size_t i = 0; i < threads.size(); ++i)
-        for (std::size_t s = 0; s < found[i].first->least().size(); ++s)
-            bases_[threads[i]].push_back(found[i].first->base(baseline, s, process[found[i].second[s]]));
+    const auto find = [&](SequenceTimes Durations::*times, std::vector<std::vector<double>>& bases) {
+        std::map<std::uint64_t, score::Least> process;
+        for (const auto& [durations, ids] : found)
+            for (std::size_t s = 0; s < ((*durations).*times).least().size(); ++s)
+                process[ids[s]].merge(((*durations).*times).least()[s]);
+        for (std::size_t i = 0; i < threads.size(); ++i) {
+            const SequenceTimes& own = (*found[i].first).*times;
+            for (std::size_t s = 0; s < own.least().size(); ++s)
+                bases[threads[i]].push_back(own.base(baseline, s, process[found[i].second[s]]));
+        }
+    };
+    find(&Durations::whole, bases_);
+    find(&Durations::self, self_bases_);
     return {};
 }
 
 Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
-    KnownBases bases{bases_[thread]};
+    KnownBases bases{bases_[thread], self_bases_[thread]};
     return pass(thread, bases, visitor);
 }
 

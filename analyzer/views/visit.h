@@ -52,12 +52,13 @@ struct Closed {
     std::uint64_t weight = 1;
     std::uint16_t cpu = trace::kNoCpu;
     End end = End::returned;
-    bool timed = false;                     ///< the next four are known
-    bool outermost = true;                  ///< no other call of the function was open around it
-    double duration = 0;                    ///< ticks, net (calls::Call)
-    double self = 0;                        ///< ticks; NaN: not known
-    double lost = 0;                        ///< ticks; within a step of the clock it may be below 0
-    double baseline = 0;                    ///< ticks
+    bool timed = false;     ///< the next four are known
+    bool outermost = true;  ///< no other call of the function was open around it
+    double duration = 0;    ///< ticks, net (calls::Call)
+    double self = 0;        ///< ticks; NaN: not known
+    double lost = 0;        ///< ticks; within a step of the clock it may be below 0
+    double baseline = 0;    ///< ticks
+    double lost_self = 0;   ///< ticks: `self` less that of its sequence, if it was asked for and is known
     std::uint32_t sequence = 0;             ///< by thread, in the order of first use
     const std::uint64_t* result = nullptr;  ///< null: none was recorded
 };
@@ -86,16 +87,21 @@ class EarlyLook {
     virtual void end(const CallVisitor& visitor) = 0;
 };
 
+/// What the first pass may do besides finding the baselines.
+struct Wanted {
+    bool self_losses = false;    ///< Closed::lost_self, whose baselines take as much again as the others
+    EarlyLook* early = nullptr;  ///< null: nobody has one
+};
+
 class Visit {
   public:
     using Progress = std::function<bool(std::uint64_t events)>;  ///< false: stop
 
     /// Reads the selected threads once, several at a time. `reader` must outlive it. `progress` is called by
-    /// several threads, with the number of events so far over all passes. `early`: null or whose calls it
-    /// gets meanwhile. Errors: those of score::resolve(), score::resolve_selection() and reading; that
-    /// `progress` has returned false.
+    /// several threads, with the number of events so far over all passes. Errors: those of score::resolve(),
+    /// score::resolve_selection() and reading; that `progress` has returned false.
     static Result<Visit> prepare(const trace::TraceReader& reader, const score::Settings& settings,
-                                 const Progress& progress, EarlyLook* early = nullptr);
+                                 const Progress& progress, const Wanted& wanted = {});
 
     const trace::TraceInfo& info() const { return reader_->info(); }
     const trace::TimeScale& clock() const { return clock_; }
@@ -122,7 +128,7 @@ class Visit {
 
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
-    Result<void> find_baselines(unsigned jobs, EarlyLook* early);
+    Result<void> find_baselines(unsigned jobs, const Wanted& wanted);
     Result<void> pass(std::uint32_t thread, Bases& bases, CallVisitor& visitor) const;
     Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
                       const std::function<void()>& gap) const;
@@ -132,7 +138,8 @@ class Visit {
     score::ResolvedSelection selection_;
     std::shared_ptr<const calls::Absences> absences_;
     std::shared_ptr<Counted> counted_;
-    std::vector<std::vector<double>> bases_;  ///< ticks, by thread and sequence
+    std::vector<std::vector<double>> bases_;       ///< ticks, by thread and sequence
+    std::vector<std::vector<double>> self_bases_;  ///< … of self times; none: not asked for
     trace::TimeScale clock_;
     score::TickRange span_;
     std::optional<std::uint64_t> unsettled_;

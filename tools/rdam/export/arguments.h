@@ -16,7 +16,7 @@ struct ExportArguments {
     std::string columns;                       ///< a directory or a .parquet file; empty: a format
     std::string format;                        ///< of formats::all_formats(); empty: columns
     std::string output = "-";                  ///< of a format
-    std::optional<std::uint64_t> budget = {};  ///< slices; 0: all calls; nothing: kUsualBudget
+    std::optional<std::uint64_t> budget = {};  ///< slices; 0: all calls; nothing: the format's usual ones
     std::string weight = {};                   ///< kWeights; empty: the first
     score::Settings settings;
     RulesChoice rules_choice;

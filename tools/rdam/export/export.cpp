@@ -75,6 +75,17 @@ Result<int> run(ExportArguments options) {
     return columns ? export_columns(*reader, options) : export_format(*reader, options);
 }
 
+/// `format`: null if there is none.
+void check_budget(std::uint64_t budget, const formats::Format* format) {
+    if (format == nullptr || format->usual_budget == 0)
+        throw CLI::ValidationError("--budget", "is for formats with a timeline: json, perfetto and firefox");
+    if (format->most_budget > 0 && (budget == 0 || budget > format->most_budget))
+        throw CLI::ValidationError("--budget",
+                                   fmt::format("may be {} at most, as {} is read by nothing that "
+                                               "takes more slices: give that, or --format perfetto",
+                                               format->most_budget, format->name));
+}
+
 /// Checks that involve several options.
 void check_usage(const ExportArguments& options) {
     if (options.columns.empty() == options.format.empty())
@@ -82,11 +93,10 @@ void check_usage(const ExportArguments& options) {
                                                          : "one of --columns and --format, not both,");
     const auto& formats = formats::all_formats();
     const auto format = std::ranges::find(formats, options.format, &formats::Format::name);
-    const bool has_budget = format != formats.end() && format->budget;
-    if (options.budget && !has_budget)
-        throw CLI::ValidationError("--budget", "is for formats with a timeline: json and perfetto");
-    if (!options.weight.empty() && (format == formats.end() || format->write_paths == nullptr))
-        throw CLI::ValidationError("--weight", "is for formats of call paths: folded and speedscope");
+    if (options.budget) check_budget(*options.budget, format != formats.end() ? &*format : nullptr);
+    if (!options.weight.empty() && (format == formats.end() || !format->has_weight()))
+        throw CLI::ValidationError("--weight",
+                                   "is for formats of call paths: folded, speedscope and firefox");
     const score::Selection& selection = options.settings.selection;
     if (!options.columns.empty() && selection.asks_for_a_part())
         throw CLI::ValidationError("--columns",
@@ -129,14 +139,13 @@ Run add_export(CLI::App& app) {
                    throw CLI::ValidationError(
                        "--budget", "'" + text + "' is not all, or a number from 1000 on like 500k or 5M");
            },
-           "Write at most about so many slices to json and perfetto: the calls that lost most, and the "
-           "others "
-           "merged by time; all: every call")
-        ->option_text("SLICES|all [5M]");
-    app.add_option(
-           "--weight", options->weight,
-           "Draw the call paths of folded and speedscope as wide as the time lost in them, their time, "
-           "or their number of calls")
+           "Write at most about so many slices to json, perfetto and firefox: the calls that lost most, and "
+           "the others merged by time; all: every call, which is too much for firefox")
+        ->option_text("SLICES|all [5M; firefox: 200k]");
+    app.add_option("--weight", options->weight,
+                   "Draw the call paths of folded, speedscope and firefox as wide as the time lost in them, "
+                   "their time, "
+                   "or their number of calls")
         ->option_text("lost|time|calls [lost]")
         ->check(one_of({"lost", "time", "calls"}));
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);

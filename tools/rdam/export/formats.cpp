@@ -57,11 +57,12 @@ void say_paths(const ExportArguments& options, const score::PathTree& tree, cons
                                    output::grouped(tree.approximate) + " calls");
 }
 
-void say_written(const ExportArguments& options, const formats::Written& written) {
+void say_written(const ExportArguments& options, const formats::Format& format,
+                 const formats::Written& written) {
     std::string text = output::counted(written.calls, "call", "calls");
     if (written.merged > 0)
-        text +=
-            fmt::format("; {} more are merged by time (--budget all: none)", output::grouped(written.merged));
+        text += fmt::format("; {} more are merged by time ({})", output::grouped(written.merged),
+                            format.most_budget > 0 ? "--budget: fewer" : "--budget all: none");
     say_of_output(options, text);
 }
 
@@ -104,7 +105,7 @@ Result<void> check_format_place(const ExportArguments& options) {
 Result<int> export_format(const trace::TraceReader& reader, const ExportArguments& options) {
     const formats::Format& format = format_of(options);
     if (format.write_paths != nullptr) return export_paths(reader, options, format);
-    const std::uint64_t budget = format.budget ? options.budget.value_or(kUsualBudget) : 0;
+    const std::uint64_t budget = format.usual_budget > 0 ? options.budget.value_or(format.usual_budget) : 0;
     const Interruption interruption;
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
@@ -112,22 +113,25 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     const std::uint64_t passes = budget > 0 ? 3 : 2;
     ProgressLine progress{"exporting", passes * reader.events()};
     formats::EarlyLosses early;
-    const auto visit = views::Visit::prepare(
-        reader, options.settings,
-        [&](std::uint64_t events) {
-            progress.update(events);
-            return !Interruption::came();
-        },
-        budget > 0 ? &early : nullptr);
+    const auto visit =
+        views::Visit::prepare(reader, options.settings,
+                              [&](std::uint64_t events) {
+                                  progress.update(events);
+                                  return !Interruption::came();
+                              },
+                              {.self_losses = format.weighs_calls, .early = budget > 0 ? &early : nullptr});
     if (!visit) return tl::unexpected{visit.error()};
     FileSink sink{*file};
-    const auto written = format.write(
-        *visit, {.budget = budget, .jobs = options.settings.jobs, .early = budget > 0 ? &early : nullptr},
-        sink);
+    const auto written = format.write(*visit,
+                                      {.budget = budget,
+                                       .weight = weight_of(options.weight),
+                                       .jobs = options.settings.jobs,
+                                       .early = budget > 0 ? &early : nullptr},
+                                      sink);
     if (!written) return tl::unexpected{written.error()};
     if (auto finished = file->finish(); !finished) return tl::unexpected{finished.error()};
     say_losses(reader, options.trace);
-    say_written(options, *written);
+    say_written(options, format, *written);
     return kExitDone;
 }
 

@@ -7,9 +7,6 @@
 
 namespace rdam {
 
-/// Slices that viewers show without trouble.
-inline constexpr std::uint64_t kUsualBudget = 5'000'000;
-
 /// Whether the output may go where it is wanted. Error: why not.
 Result<void> check_format_place(const ExportArguments& options);
 
