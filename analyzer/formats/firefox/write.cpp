@@ -5,12 +5,12 @@
 // bytes, its parameters shortened), and the stacks of all threads: no more of them than slices. That is some
 // 60 MB with the usual budget, and 600 MB with the largest. All else is written as it comes.
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "analyzer/formats/firefox/samples.h"
 #include "analyzer/formats/firefox/tables.h"
 #include "analyzer/formats/slices.h"
 #include "wrappers/support/printable.h"
@@ -83,7 +83,7 @@ std::string meta(const views::Visit& visit) {
                      {"oscpu", printable(process.machine)},
                      {"logicalCPUs", process.processors},
                      {"startTime", std::max(origin / kOf, 0.0)},
-                     {"interval", 1},
+                     {"interval", 0.001},
                      {"processType", 0},
                      {"stackwalk", 1},
                      {"symbolicated", true},
@@ -160,11 +160,6 @@ class FirefoxSlices final : public SliceWriter {
         std::int64_t at = 0;
         double weight = 0;
     };
-    struct Sample {
-        std::uint32_t stack = 0;
-        std::int64_t at = 0;
-        double weight = 0;
-    };
 
     static void add_text(const char* key, const std::string& text, std::string& json) {
         // A trace may claim parameters with names of any length.
@@ -194,21 +189,8 @@ class FirefoxSlices final : public SliceWriter {
         std::ranges::stable_sort(samples_, {}, &Sample::at);
     }
 
-    /// What a viewer draws as wide has no sign: a call that is below its baseline by less than a step of the
-    /// clock is made up for by the next one on the same path, and so are parts of nanoseconds.
-    std::int64_t whole(const Sample& sample) {
-        owed_.resize(shared_.stacks());
-        constexpr double kMost = 9e15;  // a number in JSON is exact up to there
-        double& owed = owed_[sample.stack];
-        owed = std::clamp(owed + (std::isfinite(sample.weight) ? sample.weight : 0.0), -kMost, kMost);
-        if (owed < 1) return 0;
-        const double given = std::floor(owed);
-        owed -= given;
-        return static_cast<std::int64_t>(given);
-    }
-
     void add_sample(const Sample& sample) {
-        const std::int64_t weight = whole(sample);
+        const auto weight = static_cast<std::int64_t>(sample.weight);
         if (weight == 0) return;
         if (weight_ == PathWeight::calls)
             table_.add(sample.stack, milliseconds(sample.at), weight);
@@ -219,6 +201,7 @@ class FirefoxSlices final : public SliceWriter {
     void write_thread() {
         if (number_ == kNoThread) return;
         find_stacks();
+        weights_.make_whole(samples_, shared_.stacks());
         // Viewers look for the profile's ends among the samples of a thread alone.
         const std::int64_t begin = visit_.clock().since_origin(visit_.span().begin);
         const std::int64_t end = visit_.clock().since_origin(visit_.span().end);
@@ -263,7 +246,7 @@ class FirefoxSlices final : public SliceWriter {
     Shared shared_;
     bool first_ = true;
     std::set<std::uint32_t> tids_;
-    std::vector<double> owed_;  // by stack: ns, or calls
+    WholeWeights weights_;
     // Of the current thread.
     std::uint32_t number_ = kNoThread;
     std::vector<Call> calls_;
