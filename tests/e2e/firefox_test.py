@@ -194,7 +194,8 @@ class Firefox(Case):
             row.update({"name": row["function"], "thread": row["thread_name"], "begin": int(row["begin_ns"]), "lost": float(row["lost_ns"]),
                         "baseline": float(row["baseline_ns"])})
         for each in markers:
-            each.update({key: each[key] * 1e6 for key in ("begin", "lost", "baseline")} | {key: each.get(key, "") for key in ("parameters", "result")})
+            each.update({key: each[key] * 1e6 for key in ("begin", "lost", "baseline")})
+            each.update({key: each.get(key, "") for key in ("parameters", "result")})
         names = ("name", "thread", "parameters", "result")
         mine, theirs = sorted_by(*names)
         self.assertEqual(mine, theirs)
