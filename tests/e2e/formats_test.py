@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 
 import rdam  # noqa: E402
 
-FORMATS = ("csv", "json", "perfetto", "paje", "folded", "speedscope")
+FORMATS = ("csv", "json", "perfetto", "firefox", "paje", "folded", "speedscope")
 
 # Reads a Perfetto trace with Perfetto's own classes: slices with their track, begin, end, depth, name and annotations, checked for strict nesting.
 READ_PERFETTO = r"""

@@ -12,11 +12,15 @@ from harness import RDAM
 MODULE = pathlib.Path(RDAM).resolve().parent.parent / "python"
 
 
+def packages() -> pathlib.Path:
+    """Where tools/setup puts what Debian does not have."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path(os.environ.get("HOME", "/tmp")) / ".cache"
+    return pathlib.Path(os.environ.get("RDAM_TEST_PYTHON") or pathlib.Path(cache) / "rdam-test-python")
+
+
 def candidates() -> list[str]:
     """The one that tools/setup has given packages, and this one."""
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path(os.environ.get("HOME", "/tmp")) / ".cache"
-    own = os.environ.get("RDAM_TEST_PYTHON") or pathlib.Path(cache) / "rdam-test-python"
-    return [str(pathlib.Path(own) / "bin/python3"), sys.executable]
+    return [str(packages() / "bin/python3"), sys.executable]
 
 
 @functools.cache
