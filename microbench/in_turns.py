@@ -44,6 +44,11 @@ def ratio(runs: Runs, name: str, peer: str) -> float:
     return statistics.median(run.seconds / other.seconds for run, other in zip(runs[name], runs[peer], strict=True))
 
 
+def cpu_ratio(runs: Runs, name: str, peer: str) -> float:
+    """Of the processors' seconds, which other programs change less."""
+    return statistics.median(run.cpu / other.cpu for run, other in zip(runs[name], runs[peer], strict=True))
+
+
 def largest(runs: list[Run]) -> int:
     return max(run.memory for run in runs)
 
@@ -54,11 +59,11 @@ def spread(values: list[float], digits: int = 2) -> str:
 
 def print_runs(runs: Runs, peer: str, sizes: dict[str, int]) -> None:
     """`sizes`: of what the commands wrote, in bytes."""
-    print(f"{'':28}{'s, median':>10}{'spread':>14}{'CPU, s':>9}{'/ ' + peer:>18}{'memory, MB':>12}{'output, MB':>12}")
+    print(f"{'':28}{'s, median':>10}{'spread':>14}{'/ ' + peer:>16}{'CPU, s':>9}{'/ ' + peer:>16}{'memory, MB':>12}{'output, MB':>12}")
     for name, each in runs.items():
         size = f"{sizes[name] / 1e6:.1f}" if name in sizes else ""
-        print(f"{name:28}{middle(each):10.2f}{spread([run.seconds for run in each]):>14}{statistics.median(run.cpu for run in each):9.2f}"
-              f"{ratio(runs, name, peer):18.2f}{largest(each) / 1e6:12.0f}{size:>12}", flush=True)
+        print(f"{name:28}{middle(each):10.2f}{spread([run.seconds for run in each]):>14}{ratio(runs, name, peer):16.2f}"
+              f"{statistics.median(run.cpu for run in each):9.2f}{cpu_ratio(runs, name, peer):16.2f}{largest(each) / 1e6:12.0f}{size:>12}", flush=True)
 
 
 def print_bars(bars: list[tuple[str, float, float, Callable[[float], str]]]) -> None:
