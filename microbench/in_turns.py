@@ -62,8 +62,9 @@ def print_runs(runs: Runs, peer: str, sizes: dict[str, int]) -> None:
     print(f"{'':28}{'s, median':>10}{'spread':>14}{'/ ' + peer:>16}{'CPU, s':>9}{'/ ' + peer:>16}{'memory, MB':>12}{'output, MB':>12}")
     for name, each in runs.items():
         size = f"{sizes[name] / 1e6:.1f}" if name in sizes else ""
-        print(f"{name:28}{middle(each):10.2f}{spread([run.seconds for run in each]):>14}{ratio(runs, name, peer):16.2f}"
-              f"{statistics.median(run.cpu for run in each):9.2f}{cpu_ratio(runs, name, peer):16.2f}{largest(each) / 1e6:12.0f}{size:>12}", flush=True)
+        wall = f"{middle(each):10.2f}{spread([run.seconds for run in each]):>14}{ratio(runs, name, peer):16.2f}"
+        cpu = f"{statistics.median(run.cpu for run in each):9.2f}{cpu_ratio(runs, name, peer):16.2f}"
+        print(f"{name:28}{wall}{cpu}{largest(each) / 1e6:12.0f}{size:>12}", flush=True)
 
 
 def print_bars(bars: list[tuple[str, float, float, Callable[[float], str]]]) -> None:
