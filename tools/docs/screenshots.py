@@ -54,7 +54,8 @@ def after(heading):
       const box = document.createElement('div');
       head.before(box);
       let next = head;
-      do {{ const each = next; next = next.nextSibling; box.append(each); }} while (next && next.tagName !== 'H3' && !next.classList.contains('grid'));
+      do {{ const each = next; next = each.nextSibling; box.append(each); }}
+      while (next && next.tagName !== 'H3' && !next.classList.contains('grid'));
       return box;
     }})()"""
 
