@@ -31,7 +31,7 @@ constexpr std::array kSubcommands{
                .summary = "Write a page that shows the scores and where and when the time was lost",
                .add = add_report},
     Subcommand{.name = "export",
-               .summary = "Export the calls in a trace as columns, for your own analysis",
+               .summary = "Write the calls in a trace as columns or for other viewers",
                .add = add_export},
     Subcommand{.name = "doctor",
                .summary = "Check what rdam can record on this machine, and how to fix the rest",

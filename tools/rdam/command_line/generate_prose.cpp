@@ -239,9 +239,13 @@ Prose report_prose() {
              "as a flame graph of lost time; when it was lost, by thread; and what all threads did around "
              "the largest losses. Of two traces it also shows the difference.",
              "The page is one file of at most 2 MB, whatever the trace's size. It loads nothing from any "
-             "network, and can be sent to others. Without JavaScript it still shows the ranking and the "
-             "hints "
-             "as text."},
+             "network, and can be sent to others. What has no room is counted on the page. Without "
+             "JavaScript it still shows the ranking and the hints as text. docs/views.md says what to look "
+             "for in each picture.",
+             "FILE is replaced only with --overwrite, and only once the page is complete. Nothing is opened "
+             "unless --open is given.",
+             "Keys, rules, the baseline and the selection of threads, functions and time have the same "
+             "meaning as for rdam analyze."},
         .environment = {},
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"rdam report trace.bin", "Write report.html:"},
@@ -253,9 +257,11 @@ Prose report_prose() {
 Prose export_prose() {
     return {
         .description =
-            {"Writes the calls in a trace as columns, one row per call: thread, function, start, duration, "
-             "processor at entry and exit, caller, sequence, and the parameters and return values of each "
-             "function. docs/columns.md describes each column.",
+            {"Writes the calls in a trace for other programs: as columns to compute with (--columns), or in "
+             "a format that another viewer opens (--format).",
+             "--columns writes one row per call: thread, function, start, duration, processor at entry and "
+             "exit, caller, sequence, and the parameters and return values of each function. docs/columns.md "
+             "describes each column.",
              "DIR becomes a directory with one file per column in numpy's format, which numpy can map into "
              "memory without reading it, and columns.json, which names them. DIR must not exist or must be "
              "empty, unless --overwrite is given, which replaces a directory that holds nothing but columns. "
@@ -265,13 +271,33 @@ Prose export_prose() {
              "returns the columns as arrays: rdam.open('trace.bin').calls['duration'].",
              "Memory use does not grow with the number of calls. A directory takes about 70 bytes per call "
              "plus parameters and return values. While a Parquet file is being written, it needs that much "
-             "free space next to it."},
-        .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."}},
+             "free space next to it.",
+             "--format writes one file. Formats with a timeline (perfetto, json, paje) show each call in its "
+             "thread; csv has a line for each call; folded and speedscope have call paths with sums. In "
+             "perfetto, json and csv each call has its parameters, return value and baseline, and what it "
+             "lost. docs/views.md says what each format is good for, and what it leaves out.",
+             "--budget keeps a perfetto or json file small enough for its viewer: the calls that lost most "
+             "are written one by one, with the calls around them, and all others are merged by thread and "
+             "time, with their number and what they lost. The lost time per thread and time stays exact. "
+             "Standard error says how many calls were merged.",
+             "--weight says how wide the paths of folded and speedscope are drawn. With lost, the default, a "
+             "function that takes long but always equally long has no width.",
+             "Like rdam analyze, --format observes keys, rules, --since, --until, --thread and --function. "
+             "Memory does not grow with the number of calls. paje needs as much room for temporary files as "
+             "it writes."},
+        .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."},
+                        {"TMPDIR", "Where temporary files of paje are kept. Default: /tmp."}},
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"rdam export --columns columns trace.bin", "Write a directory for numpy:"},
                      {"rdam export --columns calls.parquet trace.bin\nduckdb -c \"SELECT function, "
                       "sum(duration) FROM 'calls.parquet' GROUP BY 1\"",
-                      "Write a file for DuckDB:"}},
+                      "Write a file for DuckDB:"},
+                     {"rdam export --format perfetto -o trace.perfetto trace.bin",
+                      "Look at calls and lost time in ui.perfetto.dev:"},
+                     {"rdam export --format folded trace.bin | flamegraph.pl --countname ns > lost.svg",
+                      "Draw a flame graph of lost time:"},
+                     {"rdam export --format csv --since 1.5s --until 1.6s -o calls.csv trace.bin",
+                      "Write the calls of a tenth of a second for a spreadsheet:"}},
     };
 }
 

@@ -1,5 +1,5 @@
 function stackList(stacks) {
-  return h('div', {}, ...stacks.map((stack) => h('details', {open: stacks.length === 1}, h('summary', {text: `${countText(stack.calls)} calls, ${countText(stack.samples)} samples: ${stack.frames[0] || ''}`}),
+  return h('div', {}, ...stacks.map((stack) => h('details', {open: stacks.length === 1}, h('summary', {text: `${stack.calls === 1 ? '1 call' : `${countText(stack.calls)} calls`}, ${stack.samples === 1 ? '1 sample' : `${countText(stack.samples)} samples`}: ${stack.frames[0] || ''}`}),
     h('ol', {class: 'stack'}, ...stack.frames.map((frame) => h('li', {text: frame}))))));
 }
 

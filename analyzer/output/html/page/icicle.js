@@ -48,7 +48,7 @@ function icicleSection(data) {
   };
   const {canvas, paint} = ownCanvas('Flame graph of where the time went', 200, (context, width, height) => {
     boxes.forEach(([node, x, wide, depth]) => {
-      const colour = node === 0 ? '#999999' : colourOf(nameOf(node));
+      const colour = node === 0 ? styleOf('--line') : colourOf(nameOf(node));
       context.fillStyle = colour;
       context.fillRect(x, depth * rowHeight, Math.max(wide - 0.8, 0.7), rowHeight - 1);
       if (node === state.focus) {

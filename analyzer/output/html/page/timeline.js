@@ -73,7 +73,8 @@ function timeline(data) {
     context.fillStyle = styleOf('--faint');
     for (let i = 0; i <= 4; i += 1) {
       context.textAlign = ['left', 'center', 'center', 'center', 'right'][i];
-      context.fillText(timeText(data.begin + view.begin + (view.end - view.begin) * i / 4), NAME_WIDTH + (wide - NAME_WIDTH) * i / 4, height - 9);
+      const since = (view.end - view.begin) * i / 4;
+      context.fillText(i === 0 ? timeText(data.begin + view.begin) : `+${timeText(since)}`, NAME_WIDTH + (wide - NAME_WIDTH) * i / 4, height - 9);
     }
     context.textAlign = 'left';
   });

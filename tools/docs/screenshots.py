@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+"""Makes the pictures of docs/views.md again: records sysbench and pbzip2, writes their reports and photographs each view.
+
+usage: tools/docs/screenshots.py [--rdam build/tools/rdam/rdam] [--folder /tmp/views] [--only NAME]
+
+Needs perf, sysbench, pbzip2, chromium, chromium-driver, python3-selenium and python3-pil. The recordings stay in the folder and are used again.
+"""
+
+import argparse
+import base64
+import io
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+PLACE = ROOT / "docs/views"
+WIDTH = 1100
+MARGIN = 8
+COLOURS = 96
+TEXT_BYTES = 40_000_000
+
+# Writes blocks of many sizes to memory.
+BLOCKS = """import os, random
+file = os.open("/dev/shm/rdam-blocks", os.O_CREAT | os.O_RDWR)
+for _ in range(4000):
+    os.lseek(file, 0, 0)
+    os.write(file, bytes(random.randrange(1000000)))
+os.unlink("/dev/shm/rdam-blocks")
+"""
+THREADS = ["sysbench", "threads", "--thread-locks=1", "--thread-yields=100", "--events=10000", "--time=0"]
+# A run: its program, and the functions to record; None: those of perf and rdam hot.
+RUNS = {
+    "sysbench": ([*THREADS, "--threads=4", "run"], None),
+    "sysbench-2": ([*THREADS, "--threads=2", "run"], None),
+    "pbzip2": (["pbzip2", "-k", "-f", "-p4", "-b1", "text"], None),
+    "blocks": (["/usr/bin/python3", "-c", BLOCKS], "write"),
+}
+REPORTS = {"sysbench": ["sysbench"], "pbzip2": ["pbzip2"], "blocks": ["blocks"], "difference": ["sysbench-2", "sysbench"]}
+
+# An element of the page, as JavaScript. F: the page of a function is opened first, by its place in the ranking or a part of its name.
+FIGURE = "[...document.querySelectorAll('article figure')].find((each) => each.querySelector('figcaption').textContent.startsWith({!r}))"
+RANKING = "document.querySelector('table.ranking').closest('section')"
+TIMELINE = "document.querySelector('[id^=timelines-]')"
+PARAMETER = "[...document.querySelectorAll('article figure')].find((each) => each.textContent.includes('explains') && each.querySelector('canvas'))"
+
+
+def after(heading):
+    """The part of a function's page below a heading."""
+    return f"""(() => {{
+      const head = [...document.querySelectorAll('article h3')].find((each) => each.textContent.startsWith({heading!r}));
+      if (!head) return null;
+      const box = document.createElement('div');
+      head.before(box);
+      let next = head;
+      do {{ const each = next; next = each.nextSibling; box.append(each); }}
+      while (next && next.tagName !== 'H3' && !next.classList.contains('grid'));
+      return box;
+    }})()"""
+
+
+# picture: (report, function or None, element, colours of the desktop, most pixels in height)
+VIEWS = {
+    "report": ("sysbench", None, "document.body", "light", 900),
+    "ranking": ("pbzip2", None, RANKING, "light", 620),
+    "distribution": ("sysbench", "pthread_mutex_lock", FIGURE.format("Durations"), "light", 400),
+    "course": ("sysbench", "pthread_mutex_lock", FIGURE.format("Over the run"), "light", 400),
+    "by-thread": ("sysbench", "pthread_mutex_lock", FIGURE.format("By thread"), "light", 400),
+    "by-processor": ("sysbench", "pthread_mutex_lock", FIGURE.format("By processor"), "light", 400),
+    "parameter": ("blocks", "write", PARAMETER, "light", 400),
+    "hints": ("sysbench", "pthread_mutex_lock", after("What may explain it"), "light", 500),
+    "paths": ("sysbench", "pthread_mutex_lock", after("Call stacks"), "light", 500),
+    "icicle": ("pbzip2", None, "document.querySelector('#icicle')", "light", 500),
+    "heat-map": ("pbzip2", None, "document.querySelector('#heat')", "light", 500),
+    "timeline": ("sysbench", None, TIMELINE, "light", 600),
+    "difference": ("difference", None, "document.querySelector('#diff')", "light", 500),
+    "dark": ("sysbench", None, "document.body", "dark", 900),
+}
+
+
+def run(*words, cwd, to=None):
+    done = subprocess.run([str(each) for each in words], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: {done.stderr.decode(errors='replace').strip()}")
+    if to:
+        to.write_bytes(done.stdout)
+
+
+def text(path):
+    """Some megabytes that compress like prose, the same each time."""
+    words = [each for page in sorted((ROOT / "docs").glob("*.md")) for each in page.read_text(encoding="utf-8").split()]
+    at, size = 1, 0
+    with path.open("w", encoding="utf-8") as out:
+        while size < TEXT_BYTES:
+            at = at * 1103515245 + 12345 & 0x7FFFFFFF
+            size += out.write(words[(at >> 8) % len(words)] + " ")
+
+
+def record(rdam, folder, name):
+    trace = folder / f"{name}.bin"
+    if trace.exists():
+        return
+    program, functions = RUNS[name]
+    if "text" in program and not (folder / "text").exists():
+        text(folder / "text")
+    if functions is None:
+        functions = folder / f"{name}.txt"
+        run("perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", f"{name}.data", "--", *program, cwd=folder)
+        run(rdam, "hot", f"{name}.data", cwd=folder, to=functions)
+    run(rdam, "record", "-f", functions, "-o", trace, "--", *program, cwd=folder)
+
+
+def report(rdam, folder, name):
+    for each in REPORTS[name]:
+        record(rdam, folder, each)
+    page = folder / f"{name}.html"
+    run(rdam, "report", "--overwrite", "-o", page, *[folder / f"{each}.bin" for each in REPORTS[name]], cwd=folder)
+    return page
+
+
+def shrunk(png, height):
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image = image.crop((0, 0, image.width, min(image.height, height)))
+    out = io.BytesIO()
+    image.quantize(COLOURS, method=Image.MEDIANCUT, dither=Image.NONE).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def photograph(browser, page, name):
+    _, function, element, _, height = VIEWS[name]
+    browser.open(page)
+    if function:
+        browser.js("""const link = [...document.querySelectorAll('table.ranking td.name a')].find((each) => each.textContent.endsWith(arguments[0]));
+          window.location.hash = link.getAttribute('href');""", function)
+        browser.wait_for("return document.querySelector('article h2') !== null;")
+    browser.settle()
+    browser.settle()
+    node = browser.js(f"return {element};")
+    if node is None:
+        print(f"{name}: the page has no such view")
+        return
+    browser.js("window.scrollTo(0, 0);")
+    box = browser.js("const b = arguments[0].getBoundingClientRect(); return [b.x, b.y, b.width, b.height];", node)
+    x, y, wide, high = box
+    left, top = min(MARGIN, x), min(MARGIN, y)
+    clip = {"x": x - left, "y": y - top, "width": wide + left + MARGIN, "height": min(high + top + MARGIN, height), "scale": 1}
+    clip["width"] = min(clip["width"], WIDTH - clip["x"])
+    got = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip, "captureBeyondViewport": True})
+    picture = PLACE / f"{name}.png"
+    picture.write_bytes(shrunk(base64.b64decode(got["data"]), height))
+    print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rdam", default=ROOT / "build/tools/rdam/rdam", type=pathlib.Path, help="the rdam to record and report with")
+    parser.add_argument("--folder", default="/tmp/views", type=pathlib.Path, help="where recordings and pages are kept")
+    parser.add_argument("--only", choices=VIEWS, action="append", help="this picture alone; may be repeated")
+    options = parser.parse_args()
+    from browser import Browser, missing
+
+    if reason := missing():
+        sys.exit(f"screenshots: {reason}")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    PLACE.mkdir(exist_ok=True)
+    wanted = options.only or list(VIEWS)
+    pages = {name: report(options.rdam.resolve(), options.folder, name) for name in {VIEWS[each][0] for each in wanted}}
+    for dark in (False, True):
+        names = [each for each in wanted if (VIEWS[each][3] == "dark") == dark]
+        if not names:
+            continue
+        browser = Browser(width=WIDTH, height=900, dark=dark)
+        browser.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+        try:
+            for name in names:
+                photograph(browser, pages[VIEWS[name][0]], name)
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
