@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/around/arrows.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/views/visit.h"
 #include "wrappers/support/result.h"
@@ -72,21 +73,22 @@ class EarlyLosses;
 struct Options {
     std::uint64_t budget = 0;  ///< slices at most; 0: all calls
     PathWeight weight = PathWeight::lost;
-    unsigned jobs = 0;                   ///< threads; 0: one per processor
+    unsigned jobs = 0;  ///< threads; 0: one per processor
+    std::span<const around::Arrow> arrows = {};
     const EarlyLosses* early = nullptr;  ///< with a budget: what Visit::prepare() showed it; null: nothing
 };
 
 struct Format {
     std::string_view name;
-    std::string_view help;           ///< what reads it, for --help
-    std::uint64_t usual_budget = 0;  ///< 0: Options::budget means nothing
-    /// Null: it is written from Report::paths.
-    Result<Written> (*write)(const views::Visit& visit, const Options& options, Sink& sink);
-    /// Options::weight means something. `info` is that of the whole trace.
+    std::string_view help;  ///< what reads it, for --help
+    // One of the ways to write it; the others are null.
+    Result<Written> (*write)(const views::Visit& visit, const Options& options, Sink& sink) = nullptr;
+    /// From Report::paths. `info` is that of the whole trace.
     Result<Written> (*write_paths)(const score::Report& report, const trace::TraceInfo& info,
                                    const Options& options, Sink& sink) = nullptr;
-    /// More slices are not written; 0: no matter how many.
-    std::uint64_t most_budget = 0;
+    std::uint64_t usual_budget = 0;  ///< 0: Options::budget means nothing
+    std::uint64_t most_budget = 0;   ///< more slices are not written; 0: no matter how many
+    bool draws_arrows = false;       ///< Options::arrows means something
     /// Options::weight means something to `write`, which needs views::Closed::lost_self.
     bool weighs_calls = false;
 

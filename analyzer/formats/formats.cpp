@@ -11,15 +11,28 @@ constexpr std::uint64_t kUsual = 5'000'000;
 constexpr std::uint64_t kUsualFirefox = 200'000, kMostFirefox = 2'000'000;
 
 constexpr Format kFormats[] = {
-    {"csv", "one line for each call, for spreadsheets and scripts", 0, write_csv},
-    {"json", "Chrome's trace events, for chrome://tracing, Perfetto and others", kUsual, write_json},
-    {"perfetto", "Perfetto's own format, for ui.perfetto.dev and trace_processor", kUsual, write_perfetto},
-    {"folded", "one line for each call path, for flamegraph.pl, inferno and others", 0, nullptr,
-     write_folded},
-    {"speedscope", "call paths for speedscope.app", 0, nullptr, write_speedscope},
-    {"firefox", "a profile for profiler.firefox.com", kUsualFirefox, write_firefox, nullptr, kMostFirefox,
-     true},
-    {"paje", "a Pajé trace, for pj_dump and ViTE", 0, write_paje},
+    {.name = "csv", .help = "one line for each call, for spreadsheets and scripts", .write = write_csv},
+    {.name = "json",
+     .help = "Chrome's trace events, for chrome://tracing, Perfetto and others",
+     .write = write_json,
+     .usual_budget = kUsual,
+     .draws_arrows = true},
+    {.name = "perfetto",
+     .help = "Perfetto's own format, for ui.perfetto.dev and trace_processor",
+     .write = write_perfetto,
+     .usual_budget = kUsual,
+     .draws_arrows = true},
+    {.name = "folded",
+     .help = "one line for each call path, for flamegraph.pl, inferno and others",
+     .write_paths = write_folded},
+    {.name = "speedscope", .help = "call paths for speedscope.app", .write_paths = write_speedscope},
+    {.name = "firefox",
+     .help = "a profile for profiler.firefox.com",
+     .write = write_firefox,
+     .usual_budget = kUsualFirefox,
+     .most_budget = kMostFirefox,
+     .weighs_calls = true},
+    {.name = "paje", .help = "a Pajé trace, for pj_dump and ViTE", .write = write_paje},
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ class JsonObjects {
 
 /// What is the same for all threads.
 struct JsonRun {
-    explicit JsonRun(const views::Visit& visit) : info(visit.info()), pid(visit.info().process.pid) {
+    explicit JsonRun(const views::Visit& visit)
+        : info(visit.info()), clock(visit.clock()), pid(visit.info().process.pid) {
         for (const trace::FunctionInfo& function : info.functions)
             names.push_back(
                 fmt::format(R"("name":{},"cat":{})", json_text(function.name), json_text(function.module)));
@@ -64,6 +65,7 @@ struct JsonRun {
     }
 
     const trace::TraceInfo& info;
+    const trace::TimeScale& clock;
     std::uint32_t pid;
     std::vector<std::string> names;   ///< by function
     std::vector<std::uint64_t> tids;  ///< by thread
@@ -93,6 +95,8 @@ class JsonThread final : public ThreadSlices {
         objects_.event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}})",
                        run_.names[slice.function], run_.pid, tid_, microseconds(slice.begin),
                        microseconds(slice.end - slice.begin), more);
+        for (const ArrowEnd& end : slice.arrows)
+            arrow(end);
     }
     void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
         beside(kOff, "off the processor", off_);
@@ -121,6 +125,13 @@ class JsonThread final : public ThreadSlices {
         objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", run_.pid,
                        tid, json_text(name));
     }
+    void arrow(const ArrowEnd& end) {
+        // "bp":"e" is the slice around it, not the next one.
+        objects_.event(
+            R"("ph":"{}","name":"runs meanwhile","cat":"concurrent","id":{},"pid":{},"tid":{},"ts":{}{})",
+            end.is_begin ? "s" : "f", end.id, run_.pid, tid_, microseconds(end.at),
+            end.is_begin ? "" : R"(,"bp":"e")");
+    }
     void beside(std::uint64_t which, std::string_view what, bool& there) {
         if (!there) named(tid_ + which, fmt::format("{} {}: {}", tid_, name_, what));
         there = true;
@@ -148,6 +159,21 @@ class JsonSlices final : public SliceWriter {
     }
     void inside(std::span<const CounterPoint> points, Buffer& out) override {
         JsonObjects{out}.counter("threads inside calls", "threads", run_.pid, points);
+    }
+    void processor(std::span<const OnProcessor> calls, Buffer& out) override {
+        // Rows of their own, as no thread has such a number.
+        constexpr std::uint64_t kProcessors = 300'000'000'000;
+        JsonObjects objects{out};
+        const std::uint64_t row = kProcessors + calls.front().cpu;
+        objects.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"processor {}"}})",
+                      run_.pid, row, calls.front().cpu);
+        for (const OnProcessor& each : calls) {
+            const std::int64_t begin = run_.clock.since_origin(each.begin);
+            const std::int64_t end = run_.clock.since_origin(each.end);
+            objects.event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{"thread":{}}})",
+                          run_.names[each.function], run_.pid, row, microseconds(begin),
+                          microseconds(end - begin), run_.info.threads[each.thread].tid);
+        }
     }
     void end(Buffer& out) override { out.append("\n]}\n"); }
 

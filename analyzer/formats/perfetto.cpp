@@ -27,10 +27,12 @@ enum Annotation : std::uint64_t {
     kStandsFor,
     kHow,
     kCalls,
-    kTime
+    kTime,
+    kThreadOf
 };
-constexpr std::string_view kAnnotations[] = {"lost_ns",          "baseline_ns", "parameters", "result",
-                                             "stands_for_calls", "end",         "calls",      "time_ns"};
+constexpr std::string_view kAnnotations[] = {"lost_ns", "baseline_ns",      "parameters",
+                                             "result",  "stands_for_calls", "end",
+                                             "calls",   "time_ns",          "thread"};
 
 /// Packets of one sequence, and what they are made of.
 class Packets {
@@ -117,6 +119,8 @@ class Packets {
 };
 
 constexpr std::uint64_t kProcess = 1, kInside = 2;
+/// Above all tracks of threads.
+constexpr std::uint64_t kProcessors = std::uint64_t{1} << 40;
 
 class PerfettoThread final : public ThreadSlices {
   public:
@@ -150,6 +154,8 @@ class PerfettoThread final : public ThreadSlices {
             if (slice.weight > 1) Packets::annotate(event, kStandsFor, static_cast<long long>(slice.weight));
             if (slice.how == views::End::not_seen) Packets::annotate(event, kHow, std::string{"not seen"});
             if (slice.how == views::End::unwound) Packets::annotate(event, kHow, std::string{"unwound"});
+            for (const ArrowEnd& end : slice.arrows)
+                event.add_fixed64(perfetto::event::kFlow, end.id);
         });
         packets_.event(slice.end, uuid(kThread), perfetto::event::kEnd, [](pbf_writer&) {});
     }
@@ -190,30 +196,49 @@ class PerfettoThread final : public ThreadSlices {
 
 class PerfettoSlices final : public SliceWriter {
   public:
-    explicit PerfettoSlices(const trace::TraceInfo& info) : info_(info) {
+    explicit PerfettoSlices(const views::Visit& visit) : visit_(visit) {
         std::set<std::uint32_t> tids;
-        for (const trace::ThreadInfo& thread : info.threads)
+        for (const trace::ThreadInfo& thread : visit.info().threads)
             again_.push_back(!tids.insert(thread.tid).second);
     }
 
     void begin(Buffer& out) override {
         Packets packets{out};
-        const trace::ProcessInfo& info = info_.process;
+        const trace::ProcessInfo& info = visit_.info().process;
         packets.track(kProcess, 0, "", [&](pbf_writer& track) {
             pbf_writer process{track, perfetto::track::kProcess};
             process.add_int32(perfetto::process::kPid, static_cast<std::int32_t>(info.pid));
             for (const std::string& word : info.command)
                 process.add_string(perfetto::process::kCommandLine, printable(word));
-            process.add_string(perfetto::process::kName, printable(views::program_name(info_)));
+            process.add_string(perfetto::process::kName, printable(views::program_name(visit_.info())));
         });
         intern(packets);
     }
 
     std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) override {
-        return std::make_unique<PerfettoThread>(info_, thread, again_[thread], out);
+        return std::make_unique<PerfettoThread>(visit_.info(), thread, again_[thread], out);
     }
     void inside(std::span<const CounterPoint> points, Buffer& out) override {
         Packets{out}.counter(kInside, kProcess, "threads inside calls", perfetto::counter::kCount, points);
+    }
+    void processor(std::span<const OnProcessor> calls, Buffer& out) override {
+        Packets packets{out};
+        const std::uint64_t cpu = calls.front().cpu;
+        if (!processors_) packets.track(kProcessors, kProcess, "processors", [](pbf_writer&) {});
+        processors_ = true;
+        packets.track(kProcessors + 1 + cpu, kProcessors, fmt::format("processor {}", cpu),
+                      [](pbf_writer&) {});
+        for (const OnProcessor& each : calls) {
+            const trace::ThreadInfo& thread = visit_.info().threads[each.thread];
+            packets.event(visit_.clock().since_origin(each.begin), kProcessors + 1 + cpu,
+                          perfetto::event::kBegin, [&](pbf_writer& event) {
+                              event.add_uint64(perfetto::event::kName, each.function + 1U);
+                              event.add_uint64(perfetto::event::kCategory, each.function + 1U);
+                              Packets::annotate(event, kThreadOf, static_cast<long long>(thread.tid));
+                          });
+            packets.event(visit_.clock().since_origin(each.end), kProcessors + 1 + cpu, perfetto::event::kEnd,
+                          [](pbf_writer&) {});
+        }
     }
     void end(Buffer& /*out*/) override {}
 
@@ -229,7 +254,7 @@ class PerfettoSlices final : public SliceWriter {
                 entry.add_string(perfetto::interned::kText, printable(text));
             };
             std::uint64_t id = 0;
-            for (const trace::FunctionInfo& function : info_.functions) {
+            for (const trace::FunctionInfo& function : visit_.info().functions) {
                 ++id;
                 add(perfetto::interned::kCategories, id, function.module);
                 add(perfetto::interned::kNames, id, function.name);
@@ -240,14 +265,15 @@ class PerfettoSlices final : public SliceWriter {
         });
     }
 
-    const trace::TraceInfo& info_;
+    const views::Visit& visit_;
+    bool processors_ = false;  // their track is there
     std::vector<bool> again_;  // by thread: its tid is that of an earlier one
 };
 
 }  // namespace
 
 Result<Written> write_perfetto(const views::Visit& visit, const Options& options, Sink& sink) {
-    PerfettoSlices writer{visit.info()};
+    PerfettoSlices writer{visit};
     return write_slices(visit, options, writer, sink);
 }
 

@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kNanoseconds = 1, kCount = 2;
 }  // namespace counter
 namespace event {
 inline constexpr Tag kCategory = 3, kAnnotation = 4, kType = 9, kName = 10, kTrack = 11, kNameText = 23,
-                     kDoubleCounterValue = 44;
+                     kDoubleCounterValue = 44, kFlow = 47;
 inline constexpr std::uint64_t kBegin = 1, kEnd = 2, kCounterType = 4;
 }  // namespace event
 namespace annotation {

@@ -57,19 +57,55 @@ struct MergedBin {
     std::map<std::uint32_t, double> times;  ///< by function
 };
 
+/// The ends of arrows, by thread, then by time.
+class ArrowEnds {
+  public:
+    ArrowEnds(std::span<const around::Arrow> arrows, const trace::TimeScale& clock) {
+        std::uint64_t id = 0;
+        for (const around::Arrow& arrow : arrows) {
+            const std::int64_t at = clock.since_origin(arrow.at);
+            ++id;
+            ends_[arrow.from.thread].push_back({id, true, arrow.from.function, arrow.at, at});
+            ends_[arrow.to.thread].push_back({id, false, arrow.to.function, arrow.at, at});
+        }
+        for (auto& [thread, ends] : ends_)
+            std::ranges::sort(ends, {}, [](const ArrowEnd& end) { return std::pair{end.tsc, end.id}; });
+    }
+    std::span<const ArrowEnd> of(std::uint32_t thread) const {
+        const auto found = ends_.find(thread);
+        return found == ends_.end() ? std::span<const ArrowEnd>{} : std::span{found->second};
+    }
+
+  private:
+    std::map<std::uint32_t, std::vector<ArrowEnd>> ends_;
+};
+
+/// What is the same for all threads.
+struct Scene {
+    const views::Visit& visit;
+    Kept kept;
+    Bins bins;
+    ArrowEnds arrows;
+    std::size_t most_on_processors = 0;
+};
+
 /// The calls of one thread.
 class SliceCalls final : public views::CallVisitor {
   public:
-    SliceCalls(const views::Visit& visit, const Kept& kept, const Bins& bins, ThreadSlices& slices,
-               const Buffer& out)
-        : visit_(visit),
-          kept_(kept),
-          bins_(bins),
+    SliceCalls(const Scene& scene, std::uint32_t thread, std::span<const trace::OffCpu> off,
+               ThreadSlices& slices, const Buffer& out)
+        : visit_(scene.visit),
+          kept_(scene.kept),
+          bins_(scene.bins),
+          thread_(thread),
+          off_(off),
+          arrows_(scene.arrows.of(thread)),
           slices_(slices),
           out_(out),
-          lost_(bins.count()),
-          inside_(bins.count()),
-          merged_(kept.all() ? 0 : bins.count()) {}
+          processors_(scene.most_on_processors),
+          lost_(bins_.count()),
+          inside_(bins_.count()),
+          merged_(kept_.all() ? 0 : bins_.count()) {}
 
     void opened(const views::Opened& call) override {
         words_.resize(open_.empty() ? 0 : open_.back().words_end);
@@ -77,7 +113,7 @@ class SliceCalls final : public views::CallVisitor {
         const std::int64_t tsc = visit_.clock().since_origin(call.tsc);
         // A viewer that sorts by time alone must find the call around it first.
         const std::int64_t begin = open_.empty() ? tsc : std::max(tsc, open_.back().begin + 1);
-        open_.push_back({.begin = begin, .words_end = words_.size()});
+        open_.push_back({.begin = begin, .words_end = words_.size(), .cpu = call.cpu});
     }
 
     void closed(const views::Closed& call) override {
@@ -88,7 +124,10 @@ class SliceCalls final : public views::CallVisitor {
         const double lost = call.lost * ns * static_cast<double>(call.weight);
         lost_[bin] += lost;
         if (call.depth == 0) note_inside(call);
-        if (!kept_.keeps(call, open.inner)) return merge(call, bin, lost);
+        std::vector<ArrowEnd> arrows = arrows_in(call);
+        if (arrows.empty() && !kept_.keeps(call, open.inner)) return merge(call, bin, lost);
+        if (call.depth == 0)
+            processors_.add({open.cpu, thread_, call.function, call.begin, call.tsc}, call.cpu, off_);
         if (!open_.empty()) open_.back().inner = true;
         const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
         const std::int64_t end = std::max(visit_.clock().since_origin(call.tsc), open.begin);
@@ -104,7 +143,8 @@ class SliceCalls final : public views::CallVisitor {
                        .weight = call.weight,
                        .how = call.end,
                        .words = std::span{words_}.subspan(first_word, open.words_end - first_word),
-                       .result = call.result});
+                       .result = call.result,
+                       .arrows = std::move(arrows)});
         ++written_.calls;
     }
     bool goes_on() override { return out_.good(); }
@@ -112,6 +152,7 @@ class SliceCalls final : public views::CallVisitor {
     const Written& written() const { return written_; }
     /// Ticks in outermost calls, by bin.
     const std::vector<std::uint64_t>& inside() const { return inside_; }
+    const Processors& processors() const { return processors_; }
 
     void finish() {
         for (std::size_t bin = 0; bin < merged_.size(); ++bin)
@@ -125,7 +166,18 @@ class SliceCalls final : public views::CallVisitor {
         std::int64_t begin = 0;
         std::size_t words_end = 0;  ///< in words_
         bool inner = false;         ///< a call inside it is kept
+        std::uint16_t cpu = trace::kNoCpu;
     };
+
+    std::vector<ArrowEnd> arrows_in(const views::Closed& call) const {
+        std::vector<ArrowEnd> inside;
+        if (arrows_.empty() || !call.outermost) return inside;
+        auto next = std::partition_point(arrows_.begin(), arrows_.end(),
+                                         [&](const ArrowEnd& end) { return end.tsc < call.begin; });
+        for (; next != arrows_.end() && next->tsc <= call.tsc; ++next)
+            if (next->function == call.function) inside.push_back(*next);
+        return inside;
+    }
 
     void note_inside(const views::Closed& call) {
         const std::size_t last = bins_.of(call.tsc);
@@ -168,8 +220,12 @@ class SliceCalls final : public views::CallVisitor {
     const views::Visit& visit_;
     const Kept& kept_;
     const Bins& bins_;
+    std::uint32_t thread_;
+    std::span<const trace::OffCpu> off_;
+    std::span<const ArrowEnd> arrows_;
     ThreadSlices& slices_;
     const Buffer& out_;
+    Processors processors_;
     Written written_;
     std::vector<Open> open_;
     std::vector<std::uint64_t> words_;  // parameters of the open calls
@@ -191,16 +247,15 @@ std::size_t bins_for(const views::Visit& visit, const Options& options) {
 /// All threads, several at a time.
 class AllThreads {
   public:
-    AllThreads(const views::Visit& visit, const Kept& kept, const Bins& bins, SliceWriter& writer, Sink& sink)
-        : visit_(visit),
-          kept_(kept),
-          bins_(bins),
+    AllThreads(const Scene& scene, SliceWriter& writer, Sink& sink)
+        : scene_(scene),
           writer_(writer),
           in_order_(sink, kHeld),
-          inside_(bins.count()) {}
+          processors_(scene.most_on_processors),
+          inside_(scene.bins.count()) {}
 
     Result<Written> write(unsigned jobs) {
-        const auto& threads = visit_.threads();
+        const auto& threads = scene_.visit.threads();
         score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
             InOrder::Part part{in_order_, i};
             if (failed()) return;
@@ -213,9 +268,11 @@ class AllThreads {
     std::vector<double> inside() const {
         std::vector<double> threads;
         for (const std::uint64_t ticks : inside_)
-            threads.push_back(static_cast<double>(ticks) / bins_.length());
+            threads.push_back(static_cast<double>(ticks) / scene_.bins.length());
         return threads;
     }
+
+    const Processors& processors() const { return processors_; }
 
   private:
     static constexpr std::size_t kHeld = std::size_t{256} << 20;
@@ -223,13 +280,14 @@ class AllThreads {
     Result<void> write_one(std::uint32_t thread, Sink& sink) {
         Buffer out{sink};
         const std::unique_ptr<ThreadSlices> slices = writer_.thread(thread, out);
-        SliceCalls calls{visit_, kept_, bins_, *slices, out};
-        if (auto read = visit_.thread(thread, calls); !read && out.good()) return read;
-        const auto off_cpu = visit_.off_cpu(thread);
+        const views::Visit& visit = scene_.visit;
+        const auto off_cpu = visit.off_cpu(thread);
         if (!off_cpu) return tl::unexpected{off_cpu.error()};
+        SliceCalls calls{scene_, thread, *off_cpu, *slices, out};
+        if (auto read = visit.thread(thread, calls); !read && out.good()) return read;
         for (const trace::OffCpu& each : *off_cpu)
-            if (kept_.keeps(each))
-                slices->off_cpu(visit_.clock().since_origin(each.out), visit_.clock().since_origin(each.in),
+            if (scene_.kept.keeps(each))
+                slices->off_cpu(visit.clock().since_origin(each.out), visit.clock().since_origin(each.in),
                                 each.preempted);
         calls.finish();
         slices->end();
@@ -237,6 +295,7 @@ class AllThreads {
         const std::lock_guard guard{mutex_};
         written_.calls += calls.written().calls;
         written_.merged += calls.written().merged;
+        processors_.add(calls.processors());
         for (std::size_t bin = 0; bin < inside_.size(); ++bin)
             inside_[bin] += calls.inside()[bin];
         return {};
@@ -250,16 +309,25 @@ class AllThreads {
         if (!error_) error_ = error;
     }
 
-    const views::Visit& visit_;
-    const Kept& kept_;
-    const Bins& bins_;
+    const Scene& scene_;
     SliceWriter& writer_;
     InOrder in_order_;
     std::mutex mutex_;
     Written written_;
+    Processors processors_;
     std::vector<std::uint64_t> inside_;  // ticks: their sum does not depend on the order
     std::optional<Error> error_;
 };
+
+void write_processors(const Processors& processors, SliceWriter& writer, Buffer& out) {
+    const std::vector<OnProcessor> all = processors.by_processor();
+    for (auto begin = all.begin(); begin != all.end();) {
+        const auto end =
+            std::find_if(begin, all.end(), [&](const OnProcessor& each) { return each.cpu != begin->cpu; });
+        writer.processor({begin, end}, out);
+        begin = end;
+    }
+}
 
 }  // namespace
 
@@ -271,14 +339,21 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
         if (!chosen) return tl::unexpected{chosen.error()};
         kept = std::move(*chosen);
     }
-    const Bins bins{visit.span(), bins_for(visit, options)};
+    constexpr std::uint64_t kUsualBudget = 5'000'000, kPartOfProcessors = 16;
+    const std::uint64_t budget = options.budget > 0 ? options.budget : kUsualBudget;
+    const Scene scene{.visit = visit,
+                      .kept = std::move(kept),
+                      .bins = Bins{visit.span(), bins_for(visit, options)},
+                      .arrows = ArrowEnds{options.arrows, visit.clock()},
+                      .most_on_processors = budget / kPartOfProcessors};
     Buffer out{sink};
     writer.begin(out);
     if (auto begun = out.finish({}); !begun) return begun;
-    AllThreads threads{visit, kept, bins, writer, sink};
+    AllThreads threads{scene, writer, sink};
     auto written = threads.write(writer.one_by_one() ? 1 : score::threads_for(options.jobs));
     if (!written) return written;
-    writer.inside(points_of(threads.inside(), bins, visit.clock()), out);
+    writer.inside(points_of(threads.inside(), scene.bins, visit.clock()), out);
+    write_processors(threads.processors(), writer, out);
     writer.end(out);
     return out.finish(*written);
 }

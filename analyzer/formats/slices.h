@@ -13,9 +13,19 @@
 #include <vector>
 
 #include "analyzer/formats/format.h"
+#include "analyzer/formats/processors.h"
 #include "analyzer/views/visit.h"
 
 namespace rdam::formats {
+
+/// An end of an arrow, in the slice that it is given with.
+struct ArrowEnd {
+    std::uint64_t id = 0;  ///< from 1 on; the other end has the same
+    bool is_begin = false;
+    std::uint32_t function = 0;
+    std::uint64_t tsc = 0;  ///< ticks
+    std::int64_t at = 0;    ///< nanoseconds since the run's start
+};
 
 /// Nanoseconds since the run's start.
 struct Slice {
@@ -29,6 +39,7 @@ struct Slice {
     views::End how = views::End::returned;
     std::span<const std::uint64_t> words;   ///< parameters
     const std::uint64_t* result = nullptr;  ///< null: none
+    std::vector<ArrowEnd> arrows = {};
 };
 
 /// The calls of a bin that are no slices of their own.
@@ -72,6 +83,8 @@ class SliceWriter {
     virtual bool one_by_one() const { return false; }
     /// How many threads were inside calls, on average, in the same way as ThreadSlices::lost().
     virtual void inside(std::span<const CounterPoint> points, Buffer& out) = 0;
+    /// What ran on a processor; after the threads, one processor after the other.
+    virtual void processor(std::span<const OnProcessor> /*calls*/, Buffer& /*out*/) {}
     virtual void end(Buffer& out) = 0;
 };
 

@@ -18,6 +18,7 @@ struct ExportArguments {
     std::string output = "-";                  ///< of a format
     std::optional<std::uint64_t> budget = {};  ///< slices; 0: all calls; nothing: the format's usual ones
     std::string weight = {};                   ///< kWeights; empty: the first
+    bool arrows = false;
     score::Settings settings;
     RulesChoice rules_choice;
     std::string rules;  ///< the file in force

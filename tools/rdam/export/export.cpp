@@ -97,6 +97,8 @@ void check_usage(const ExportArguments& options) {
     if (!options.weight.empty() && (format == formats.end() || !format->has_weight()))
         throw CLI::ValidationError("--weight",
                                    "is for formats of call paths: folded, speedscope and firefox");
+    if (options.arrows && (format == formats.end() || !format->draws_arrows))
+        throw CLI::ValidationError("--arrows", "is for formats with arrows: json and perfetto");
     const score::Selection& selection = options.settings.selection;
     if (!options.columns.empty() && selection.asks_for_a_part())
         throw CLI::ValidationError("--columns",
@@ -148,6 +150,9 @@ Run add_export(CLI::App& app) {
                    "or their number of calls")
         ->option_text("lost|time|calls [lost]")
         ->check(one_of({"lost", "time", "calls"}));
+    app.add_flag("--arrows", options->arrows,
+                 "Draw arrows in json and perfetto from the calls that lost most to the calls that ran "
+                 "meanwhile of the function that a hint names; the trace is analyzed first");
     app.add_flag(kOverwriteOption, options->overwrite, kOverwriteText);
     add_sequence_options(app, options->settings);
     add_rules_options(app, options->rules_choice);

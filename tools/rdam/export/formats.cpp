@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
+#include "analyzer/analysis/analyze.h"
+#include "analyzer/around/arrows.h"
 #include "analyzer/formats/format.h"
 #include "analyzer/formats/losses.h"
 #include "analyzer/output/units.h"
@@ -66,6 +70,24 @@ void say_written(const ExportArguments& options, const formats::Format& format,
     say_of_output(options, text);
 }
 
+/// What the hints say, which takes an analysis of its own.
+Result<std::vector<around::Arrow>> find_arrows(const trace::TraceReader& reader,
+                                               const ExportArguments& options) {
+    ProgressLine progress{"analyzing", reader.events()};
+    try {
+        const auto report = analysis::analyze(reader, options.settings,
+                                              {.most_sequences = 0, .progress = [&](std::uint64_t events) {
+                                                   progress.update(events);
+                                                   if (Interruption::came())
+                                                       throw std::runtime_error("interrupted");
+                                               }});
+        if (!report) return tl::unexpected{report.error()};
+        return around::arrows(reader, *report);
+    } catch (const std::runtime_error& error) {
+        return fail("{}: not exported: {}", options.trace, error.what());
+    }
+}
+
 Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments& options,
                          const formats::Format& format) {
     const Interruption interruption;
@@ -109,6 +131,14 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     const Interruption interruption;
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
+    std::vector<around::Arrow> arrows;
+    if (options.arrows) {
+        auto found = find_arrows(reader, options);
+        if (!found) return tl::unexpected{found.error()};
+        arrows = std::move(*found);
+        say_of_output(options, arrows.empty() ? "no arrows: no hint names a concurrent function"
+                                              : output::counted(arrows.size(), "arrow", "arrows"));
+    }
     // Baselines, choice and writing.
     const std::uint64_t passes = budget > 0 ? 3 : 2;
     ProgressLine progress{"exporting", passes * reader.events()};
@@ -126,6 +156,7 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
                                       {.budget = budget,
                                        .weight = weight_of(options.weight),
                                        .jobs = options.settings.jobs,
+                                       .arrows = arrows,
                                        .early = budget > 0 ? &early : nullptr},
                                       sink);
     if (!written) return tl::unexpected{written.error()};
