@@ -73,18 +73,32 @@ struct Options {
     unsigned jobs = 0;  ///< threads; 0: one per processor
 };
 
+/// Where a format goes that is a directory.
+struct Place {
+    std::string folder;  ///< to be made
+    std::string name;    ///< what messages call it
+};
+
 struct Format {
     std::string_view name;
     std::string_view help;  ///< what reads it, for --help
     bool budget = false;    ///< Options::budget means something
-    /// Null: it is written from Report::paths.
+    /// Null: it is written by one of the others.
     Result<Written> (*write)(const views::Visit& visit, const Options& options, Sink& sink);
-    /// Options::weight means something. `info` is that of the whole trace.
+    /// From Report::paths. Options::weight means something. `info` is that of the whole trace.
     Result<Written> (*write_paths)(const score::Report& report, const trace::TraceInfo& info,
                                    const Options& options, Sink& sink) = nullptr;
+    /// It is a directory. What is there after an error is not to be kept.
+    Result<Written> (*write_archive)(const views::Visit& visit, const Options& options,
+                                     const Place& place) = nullptr;
+    /// Error: `folder` is none that write_archive has made, or something else lies in it, which is named.
+    Result<void> (*check_only_archive)(const std::string& folder) = nullptr;
 };
 
 std::span<const Format> all_formats();
+/// What is needed for a format that this rdam was built without; empty: it has the format, or there is none
+/// of that name.
+std::string_view why_left_out(std::string_view name);
 
 // Each in a file of its own name.
 Result<Written> write_csv(const views::Visit& visit, const Options& options, Sink& sink);
@@ -95,5 +109,8 @@ Result<Written> write_folded(const score::Report& report, const trace::TraceInfo
 Result<Written> write_speedscope(const score::Report& report, const trace::TraceInfo& info,
                                  const Options& options, Sink& sink);
 Result<Written> write_paje(const views::Visit& visit, const Options& options, Sink& sink);
+// In a folder of its own.
+Result<Written> write_otf2(const views::Visit& visit, const Options& options, const Place& place);
+Result<void> check_only_otf2(const std::string& folder);
 
 }  // namespace rdam::formats

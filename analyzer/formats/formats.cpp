@@ -11,12 +11,23 @@ constexpr Format kFormats[] = {
      write_folded},
     {"speedscope", "call paths for speedscope.app", false, nullptr, write_speedscope},
     {"paje", "a Pajé trace, for pj_dump and ViTE", false, write_paje},
+#if RDAM_OTF2
+    {"otf2", "an OTF2 archive, which is a directory, for Vampir, otf2-print and others", false, nullptr,
+     nullptr, write_otf2, check_only_otf2},
+#endif
 };
 
 }  // namespace
 
 std::span<const Format> all_formats() {
     return kFormats;
+}
+
+std::string_view why_left_out([[maybe_unused]] std::string_view name) {
+#if !RDAM_OTF2
+    if (name == "otf2") return "libotf2-trace-dev (Debian), or OTF2 from score-p.org";
+#endif
+    return {};
 }
 
 }  // namespace rdam::formats
