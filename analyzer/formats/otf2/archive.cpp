@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "analyzer/formats/otf2/layout.h"
@@ -57,20 +58,19 @@ Result<std::unique_ptr<Archive>> Archive::create(const std::string& folder, cons
     // The library asks for ten times the number of locations.
     const std::uint64_t definitions = std::clamp<std::uint64_t>(
         locations * 10, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, std::uint64_t{16} << 20U);
-    made->archive_ = made->checked(OTF2_Archive_Open(
-        folder.c_str(), std::string{kArchiveName}.c_str(), OTF2_FILEMODE_WRITE,
-        OTF2_CHUNK_SIZE_EVENTS_DEFAULT, definitions, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
-    if (made->good()) {
-        made->check(OTF2_Archive_SetFlushCallbacks(made->archive_, &kFlush, nullptr));
-        made->check(OTF2_Archive_SetMemoryCallbacks(made->archive_, &kMemory, nullptr));
-        made->check(OTF2_Archive_SetSerialCollectiveCallbacks(made->archive_));
-    }
+    made->archive_ =
+        made->get(OTF2_Archive_Open, folder.c_str(), std::string{kArchiveName}.c_str(), OTF2_FILEMODE_WRITE,
+                  OTF2_CHUNK_SIZE_EVENTS_DEFAULT, definitions, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    made->call(OTF2_Archive_SetFlushCallbacks, made->archive_, &kFlush, nullptr);
+    made->call(OTF2_Archive_SetMemoryCallbacks, made->archive_, &kMemory, nullptr);
+    made->call(OTF2_Archive_SetSerialCollectiveCallbacks, made->archive_);
     if (auto state = made->state(); !state) return tl::unexpected{state.error()};
     return made;
 }
 
 Archive::~Archive() {
-    if (archive_ != nullptr) OTF2_Archive_Close(archive_);
+    // After an error it is leaked.
+    if (archive_ != nullptr) call(OTF2_Archive_Close, archive_);
     OTF2_Error_RegisterCallback(before_, nullptr);
 }
 
@@ -89,18 +89,13 @@ void Archive::note(OTF2_ErrorCode code) {
                  .value();
 }
 
-void Archive::check(OTF2_ErrorCode code) {
-    note(code);
-}
-
 Result<void> Archive::state() const {
     if (error_) return tl::unexpected{*error_};
     return {};
 }
 
 Result<void> Archive::close() {
-    if (archive_ != nullptr) check(OTF2_Archive_Close(archive_));
-    archive_ = nullptr;
+    call(OTF2_Archive_Close, std::exchange(archive_, nullptr));
     return state();
 }
 

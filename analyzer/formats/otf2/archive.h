@@ -26,15 +26,21 @@ class Archive {
     Archive(Archive&&) = delete;
     Archive& operator=(Archive&&) = delete;
 
-    OTF2_Archive* get() const { return archive_; }
+    OTF2_Archive* handle() const { return archive_; }
     bool good() const { return !error_; }
     /// The first error of any call of the library so far.
     Result<void> state() const;
-    /// A null pointer and a code that is not success count as errors, too.
-    void check(OTF2_ErrorCode code);
-    template <class Handle>
-    Handle* checked(Handle* handle) {
-        if (handle == nullptr) check(OTF2_ERROR_INVALID_CALL);
+    /// Calls the library, unless there has been an error: after one, it uses memory that it has freed.
+    template <class... Parameters, class... Arguments>
+    void call(OTF2_ErrorCode (*function)(Parameters...), Arguments... arguments) {
+        if (good()) note(function(arguments...));
+    }
+    /// Null: there has been an error.
+    template <class Handle, class... Parameters, class... Arguments>
+    Handle* get(Handle* (*function)(Parameters...), Arguments... arguments) {
+        if (!good()) return nullptr;
+        Handle* handle = function(arguments...);
+        if (handle == nullptr) note(OTF2_ERROR_INVALID_CALL);
         return handle;
     }
     Result<void> close();

@@ -13,18 +13,6 @@ namespace {
 /// Bytes: far below the chunk that a definition must fit in.
 constexpr std::size_t kLongest = std::size_t{1} << 16U;
 
-std::string fitting(std::string text) {
-    if (text.size() <= kLongest) return text;
-    std::size_t end = kLongest;
-    const auto continues = [&](std::size_t at) {
-        return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
-    };
-    while (end > 0 && continues(end))
-        --end;
-    text.resize(end);
-    return text;
-}
-
 OTF2_Type type_of(const trace::ParameterInfo& parameter) {
     switch (static_cast<ValueKind>(parameter.kind)) {
         case ValueKind::signed_integer:
@@ -49,14 +37,30 @@ std::int64_t sign_extended_to(std::uint8_t bytes, std::uint64_t word) {
 
 }  // namespace
 
+std::string fitting(std::string_view text) {
+    std::string safe = printable(text);
+    if (safe.size() <= kLongest) return safe;
+    const auto continues = [&](std::size_t at) {
+        return (static_cast<unsigned char>(safe[at]) & 0xc0U) == 0x80U;
+    };
+    std::size_t end = kLongest;
+    while (end > 0 && continues(end))
+        --end;
+    safe.resize(end);
+    return safe;
+}
+
 OTF2_StringRef Strings::ref(std::string_view text) {
-    const auto next = static_cast<OTF2_StringRef>(refs_.size());
-    return refs_.try_emplace(fitting(printable(text)), next).first->second;
+    const auto next = static_cast<OTF2_StringRef>(texts_.size());
+    const auto [place, fresh] = refs_.try_emplace(fitting(text), next);
+    if (fresh) texts_.push_back(&place->first);
+    return place->second;
 }
 
 void Strings::write(Archive& archive, OTF2_GlobalDefWriter* writer) const {
-    for (const auto& [text, ref] : refs_)
-        archive.check(OTF2_GlobalDefWriter_WriteString(writer, ref, text.c_str()));
+    for (std::size_t i = 0; i < texts_.size() && archive.good(); ++i)
+        archive.call(OTF2_GlobalDefWriter_WriteString, writer, static_cast<OTF2_StringRef>(i),
+                     texts_[i]->c_str());
 }
 
 OTF2_AttributeValue Attribute::value(std::uint64_t recorded) const {
@@ -133,14 +137,13 @@ Definitions::Region Definitions::off_processor_region(std::string_view why) {
 void Definitions::write(Archive& archive, OTF2_GlobalDefWriter* writer) const {
     strings_.write(archive, writer);
     for (std::size_t i = 0; i < attributes_.size() && archive.good(); ++i)
-        archive.check(OTF2_GlobalDefWriter_WriteAttribute(writer, static_cast<OTF2_AttributeRef>(i),
-                                                          attributes_[i].name, attributes_[i].description,
-                                                          attributes_[i].type));
+        archive.call(OTF2_GlobalDefWriter_WriteAttribute, writer, static_cast<OTF2_AttributeRef>(i),
+                     attributes_[i].name, attributes_[i].description, attributes_[i].type);
     for (std::size_t i = 0; i < regions_.size() && archive.good(); ++i) {
         const Region& region = regions_[i];
-        archive.check(OTF2_GlobalDefWriter_WriteRegion(
-            writer, static_cast<OTF2_RegionRef>(i), region.name, region.linkage_name, region.description,
-            region.role, region.paradigm, OTF2_REGION_FLAG_NONE, region.file, region.line, 0));
+        archive.call(OTF2_GlobalDefWriter_WriteRegion, writer, static_cast<OTF2_RegionRef>(i), region.name,
+                     region.linkage_name, region.description, region.role, region.paradigm,
+                     OTF2_REGION_FLAG_NONE, region.file, region.line, 0);
     }
 }
 

@@ -16,14 +16,26 @@
 
 namespace rdam::formats::otf2 {
 
-/// Each text once, safe for a terminal and not longer than a definition may be.
+/// Safe for a terminal, and not longer than a definition may be.
+std::string fitting(std::string_view text);
+
+/// Each text once.
 class Strings {
   public:
+    Strings() = default;
+    ~Strings() = default;
+    // It holds pointers into itself.
+    Strings(const Strings&) = delete;
+    Strings& operator=(const Strings&) = delete;
+    Strings(Strings&&) = delete;
+    Strings& operator=(Strings&&) = delete;
+
     OTF2_StringRef ref(std::string_view text);
     void write(Archive& archive, OTF2_GlobalDefWriter* writer) const;
 
   private:
     std::map<std::string, OTF2_StringRef> refs_;
+    std::vector<const std::string*> texts_;  // by number
 };
 
 /// A recorded word as an attribute of an event.

@@ -44,7 +44,7 @@ class LocationEvents final : public views::CallVisitor {
           archive_(archive),
           writer_(writer),
           off_cpu_(off_cpu),
-          attributes_(archive.checked(OTF2_AttributeList_New())) {
+          attributes_(archive.get(OTF2_AttributeList_New)) {
         for (std::size_t i = 0; i < kEnds.size(); ++i)
             ends_[i] = definitions.strings().ref(kEnds[i]);
     }
@@ -101,13 +101,13 @@ class LocationEvents final : public views::CallVisitor {
     static constexpr std::array<std::string_view, 4> kEnds{"returned", "unwound", "tail", "not seen"};
 
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
-        archive_.check(OTF2_AttributeList_AddAttribute(attributes_.get(), attribute, type, value));
+        archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
     }
     void enter(std::uint64_t tsc, OTF2_RegionRef region) {
-        archive_.check(OTF2_EvtWriter_Enter(writer_, attributes_.get(), at(tsc), region));
+        archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), at(tsc), region);
     }
     void leave(std::uint64_t tsc, OTF2_RegionRef region) {
-        archive_.check(OTF2_EvtWriter_Leave(writer_, attributes_.get(), at(tsc), region));
+        archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), at(tsc), region);
     }
     OTF2_TimeStamp at(std::uint64_t tsc) {
         last_ = std::max(last_, tsc);
@@ -138,7 +138,7 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
                                 Archive& archive, Totals& totals) {
     const auto off_cpu = visit.off_cpu(thread);
     if (!off_cpu) return tl::unexpected{off_cpu.error()};
-    OTF2_EvtWriter* writer = archive.checked(OTF2_Archive_GetEvtWriter(archive.get(), thread));
+    OTF2_EvtWriter* writer = archive.get(OTF2_Archive_GetEvtWriter, archive.handle(), thread);
     if (!archive.good()) return tl::unexpected{archive.state().error()};
     Location location{.thread = thread};
     LocationEvents events{visit, definitions, archive, writer, *off_cpu};
@@ -147,8 +147,8 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
         if (!read && archive.good()) return tl::unexpected{read.error()};
         events.off_processor_until(visit.span().end);
     }
-    archive.check(OTF2_EvtWriter_GetNumberOfEvents(writer, &location.events));
-    archive.check(OTF2_Archive_CloseEvtWriter(archive.get(), writer));
+    archive.call(OTF2_EvtWriter_GetNumberOfEvents, writer, &location.events);
+    archive.call(OTF2_Archive_CloseEvtWriter, archive.handle(), writer);
     if (!archive.good()) return tl::unexpected{archive.state().error()};
     totals.calls += events.calls();
     totals.last_ns = std::max(totals.last_ns, events.last_ns());
@@ -158,21 +158,21 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
 Result<std::vector<Location>> write_locations(const views::Visit& visit, Definitions& definitions,
                                               Archive& archive, Totals& totals) {
     std::vector<Location> locations;
-    archive.check(OTF2_Archive_OpenEvtFiles(archive.get()));
+    archive.call(OTF2_Archive_OpenEvtFiles, archive.handle());
     for (const std::uint32_t thread : visit.threads()) {
         const auto location = write_location(visit, thread, definitions, archive, totals);
         if (!location) return tl::unexpected{location.error()};
         locations.push_back(*location);
     }
-    archive.check(OTF2_Archive_CloseEvtFiles(archive.get()));
+    archive.call(OTF2_Archive_CloseEvtFiles, archive.handle());
     // Readers look for these, which say how numbers of a location become the archive's: they are the same.
-    archive.check(OTF2_Archive_OpenDefFiles(archive.get()));
+    archive.call(OTF2_Archive_OpenDefFiles, archive.handle());
     for (const Location& location : locations) {
-        OTF2_DefWriter* writer = archive.checked(OTF2_Archive_GetDefWriter(archive.get(), location.thread));
+        OTF2_DefWriter* writer = archive.get(OTF2_Archive_GetDefWriter, archive.handle(), location.thread);
         if (!archive.good()) break;
-        archive.check(OTF2_Archive_CloseDefWriter(archive.get(), writer));
+        archive.call(OTF2_Archive_CloseDefWriter, archive.handle(), writer);
     }
-    archive.check(OTF2_Archive_CloseDefFiles(archive.get()));
+    archive.call(OTF2_Archive_CloseDefFiles, archive.handle());
     if (!archive.good()) return tl::unexpected{archive.state().error()};
     return locations;
 }
@@ -200,15 +200,15 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
         names.push_back(strings.ref(fmt::format("{} {} #{}", thread.tid, thread.name, location.thread)));
     }
     definitions.write(archive, writer);
-    archive.check(
-        OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, host, node, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-    archive.check(
-        OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer, 0, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
-    archive.check(OTF2_GlobalDefWriter_WriteLocationGroup(
-        writer, 0, process, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP));
+    archive.call(OTF2_GlobalDefWriter_WriteSystemTreeNode, writer, 0, host, node,
+                 OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+    archive.call(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, writer, 0,
+                 OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+    archive.call(OTF2_GlobalDefWriter_WriteLocationGroup, writer, 0, process,
+                 OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
     for (std::size_t i = 0; i < locations.size() && archive.good(); ++i)
-        archive.check(OTF2_GlobalDefWriter_WriteLocation(
-            writer, locations[i].thread, names[i], OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, 0));
+        archive.call(OTF2_GlobalDefWriter_WriteLocation, writer, locations[i].thread, names[i],
+                     OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, 0);
 }
 
 }  // namespace
@@ -217,19 +217,21 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     auto made = Archive::create(place.folder, place.name, visit.threads().size());
     if (!made) return tl::unexpected{made.error()};
     Archive& archive = **made;
-    archive.check(OTF2_Archive_SetCreator(archive.get(), "rdam"));
+    archive.call(OTF2_Archive_SetCreator, archive.handle(), "rdam");
+    archive.call(OTF2_Archive_SetMachineName, archive.handle(),
+                 otf2::fitting(visit.info().process.machine).c_str());
     Definitions definitions{visit.info()};
     Totals totals;
     const auto locations = write_locations(visit, definitions, archive, totals);
     if (!locations) return tl::unexpected{locations.error()};
-    OTF2_GlobalDefWriter* writer = archive.checked(OTF2_Archive_GetGlobalDefWriter(archive.get()));
+    OTF2_GlobalDefWriter* writer = archive.get(OTF2_Archive_GetGlobalDefWriter, archive.handle());
     if (!archive.good()) return tl::unexpected{archive.state().error()};
     constexpr std::uint64_t kPerSecond = 1'000'000'000;
     const std::uint64_t length = std::max(totals.last_ns, nanoseconds(visit, visit.span().end));
-    archive.check(
-        OTF2_GlobalDefWriter_WriteClockProperties(writer, kPerSecond, 0, length, start_of_run(visit)));
+    archive.call(OTF2_GlobalDefWriter_WriteClockProperties, writer, kPerSecond, 0, length,
+                 start_of_run(visit));
     write_machine(visit, *locations, definitions, archive, writer);
-    archive.check(OTF2_Archive_CloseGlobalDefWriter(archive.get(), writer));
+    archive.call(OTF2_Archive_CloseGlobalDefWriter, archive.handle(), writer);
     if (auto closed = archive.close(); !closed) return tl::unexpected{closed.error()};
     return Written{.calls = totals.calls};
 }

@@ -67,15 +67,14 @@ std::string format_help() {
 
 /// One of the table's; of one that this rdam could have, what it needs.
 CLI::Validator known_format() {
-    CLI::Validator known = one_of(format_names());
-    const auto check = known.get_description();
+    const CLI::Validator known = one_of(format_names());
     return {[known](std::string& text) {
                 const std::string_view needs = formats::why_left_out(text);
                 if (needs.empty()) return known(text);
                 return fmt::format("{} is left out of this rdam: install {} and build rdam again", text,
                                    needs);
             },
-            check};
+            known.get_description()};
 }
 
 Result<int> run(ExportArguments options) {
