@@ -25,7 +25,7 @@ std::span<const Format> all_formats() {
 
 std::string_view why_left_out([[maybe_unused]] std::string_view name) {
 #if !RDAM_OTF2
-    if (name == "otf2") return "libotf2-trace-dev (Debian), or OTF2 from score-p.org";
+    if (name == "otf2") return "libotf2-trace-dev (Debian) or OTF2 (score-p.org),";
 #endif
     return {};
 }
