@@ -88,7 +88,7 @@ struct Format {
     /// From Report::paths. Options::weight means something. `info` is that of the whole trace.
     Result<Written> (*write_paths)(const score::Report& report, const trace::TraceInfo& info,
                                    const Options& options, Sink& sink) = nullptr;
-    /// It is a directory. What is there after an error is not to be kept.
+    /// It is a directory. What is there after an error is not to be kept. One at a time in a process.
     Result<Written> (*write_archive)(const views::Visit& visit, const Options& options,
                                      const Place& place) = nullptr;
     /// Error: `folder` is none that write_archive has made, or something else lies in it, which is named.

@@ -81,16 +81,14 @@ class LocationEvents final : public views::CallVisitor {
         ++calls_;
     }
 
-    /// What begins in the middle of a call's enter or leave, or is not over there, has no place between
-    /// calls.
+    /// What a call begins or ends in the middle of has no place between calls, and is left out.
     void off_processor_until(std::uint64_t tsc) {
         for (; next_ < off_cpu_.size() && off_cpu_[next_].out < tsc; ++next_) {
             const trace::OffCpu& time = off_cpu_[next_];
-            if (time.out < last_ || time.in > tsc) continue;
+            if (time.in > tsc) continue;
             enter(time.out, definitions_.off_processor(time.preempted));
             leave(time.in, definitions_.off_processor(time.preempted));
         }
-        last_ = std::max(last_, tsc);
     }
 
     std::uint64_t calls() const { return calls_; }
@@ -110,7 +108,6 @@ class LocationEvents final : public views::CallVisitor {
         archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), at(tsc), region);
     }
     OTF2_TimeStamp at(std::uint64_t tsc) {
-        last_ = std::max(last_, tsc);
         last_ns_ = nanoseconds(visit_, tsc);
         return last_ns_;
     }
@@ -124,7 +121,6 @@ class LocationEvents final : public views::CallVisitor {
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
     std::array<OTF2_StringRef, kEnds.size()> ends_{};
     std::uint64_t calls_ = 0;
-    std::uint64_t last_ = 0;  // ticks
     std::uint64_t last_ns_ = 0;
 };
 
