@@ -74,7 +74,7 @@ OTF2_AttributeValue Attribute::value(std::uint64_t recorded) const {
 }
 
 Definitions::Definitions(const trace::TraceInfo& info) {
-    // In the order of Own.
+    // In the order of kCalls, kLost and kEnd.
     add_own("calls", "recorded calls that this one stands for, itself included", OTF2_TYPE_UINT64);
     add_own("lost_ns", "nanoseconds that the call lost", OTF2_TYPE_DOUBLE);
     add_own("end", "how the call ended, if it did not return", OTF2_TYPE_STRING);

@@ -54,13 +54,13 @@ struct CallAttributes {
     std::optional<Attribute> result = {};
 };
 
-/// Attributes that calls have whatever their function is: never those of a parameter.
-enum Own : OTF2_AttributeRef {
-    kCalls,  ///< on enter, uint64: the call stands for so many (left out: 1)
-    kLost,   ///< on leave, double: nanoseconds (left out: not known)
-    kEnd,    ///< on leave, string: how it ended (left out: it returned)
-    kOwnAttributes,
-};
+// Attributes that calls have whatever their function is: never those of a parameter.
+/// On enter, uint64: the call stands for so many (left out: 1).
+inline constexpr OTF2_AttributeRef kCalls = 0;
+/// On leave, double: nanoseconds (left out: not known).
+inline constexpr OTF2_AttributeRef kLost = 1;
+/// On leave, string: how it ended (left out: it returned).
+inline constexpr OTF2_AttributeRef kEnd = 2;
 
 /// Everything but locations. Regions have the numbers of their functions; those behind them are the times
 /// off the processor.

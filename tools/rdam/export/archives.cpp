@@ -38,8 +38,7 @@ Result<formats::Written> export_archive(const trace::TraceReader& reader, const 
     });
     if (!visit) return tl::unexpected{visit.error()};
     const std::string fresh = (*beside)->path() + "/archive";
-    const auto written =
-        format.write_archive(*visit, {.jobs = options.settings.jobs}, {fresh, options.output});
+    auto written = format.write_archive(*visit, {.jobs = options.settings.jobs}, {fresh, options.output});
     if (!written) return written;
     if (Interruption::came()) return fail("interrupted before the output was complete");
     // Somebody may have laid something there meanwhile.
