@@ -12,6 +12,9 @@ namespace {
 
 /// Bytes: far below the chunk that a definition must fit in.
 constexpr std::size_t kLongest = std::size_t{1} << 16U;
+/// Of a function. The library compares each attribute of an event with all others; only a trace that somebody
+/// has made up has so many.
+constexpr std::size_t kMostParameters = 64;
 
 OTF2_Type type_of(const trace::ParameterInfo& parameter) {
     switch (static_cast<ValueKind>(parameter.kind)) {
@@ -81,7 +84,8 @@ Definitions::Definitions(const trace::TraceInfo& info) {
     for (const trace::FunctionInfo& function : info.functions) {
         CallAttributes& call = calls_.emplace_back();
         for (const trace::ParameterInfo& parameter : function.parameters)
-            call.parameters.push_back(attribute_of(parameter, call.parameters));
+            if (call.parameters.size() < kMostParameters)
+                call.parameters.push_back(attribute_of(parameter, call.parameters));
         if (!function.result.empty()) call.result = attribute_of(function.result.front(), {});
         regions_.push_back(region_of(function));
     }

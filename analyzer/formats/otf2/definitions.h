@@ -50,7 +50,7 @@ struct Attribute {
 
 /// Of a function.
 struct CallAttributes {
-    std::vector<Attribute> parameters;  ///< each with another number
+    std::vector<Attribute> parameters;  ///< each with another number; a made-up trace may have more of them
     std::optional<Attribute> result = {};
 };
 

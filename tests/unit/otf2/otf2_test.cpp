@@ -1,4 +1,5 @@
 // The OTF2 archive of a trace made by hand: read back with the library's reader, nothing is rounded.
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -163,6 +164,18 @@ TEST_CASE("A word is written as the value that it is, whatever its size") {
         }
         CHECK(same == wanted);
     }
+}
+
+TEST_CASE("A made-up function with any number of parameters has some of them") {
+    Recording recording{1, 1};
+    auto& parameters = recording.info.functions[kA].parameters;
+    parameters.resize(20'000, parameters.front());
+    recording.thread(kStart, kStart + 100).call(kStart + 10, kA, 5, {7});
+    const ArchiveContents archive = archive_of(recording);
+    REQUIRE(text(archive.events.at(0)) == "+a@10 -a@15");
+    const auto& attributes = archive.events.at(0)[0].attributes;
+    CHECK(attributes.size() == 64);
+    CHECK(std::ranges::all_of(attributes, [](const auto& each) { return each.value.uint64 == 7; }));
 }
 
 TEST_CASE("Names of any length and kind become strings that a definition can hold") {
