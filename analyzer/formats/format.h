@@ -78,6 +78,12 @@ struct Options {
     const EarlyLosses* early = nullptr;  ///< with a budget: what Visit::prepare() showed it; null: nothing
 };
 
+/// Where a format goes that is a directory.
+struct Place {
+    std::string folder;  ///< to be made
+    std::string name;    ///< what messages call it
+};
+
 struct Format {
     std::string_view name;
     std::string_view help;  ///< what reads it, for --help
@@ -86,6 +92,11 @@ struct Format {
     /// From Report::paths. `info` is that of the whole trace.
     Result<Written> (*write_paths)(const score::Report& report, const trace::TraceInfo& info,
                                    const Options& options, Sink& sink) = nullptr;
+    /// It is a directory. What is there after an error is not to be kept. One at a time in a process.
+    Result<Written> (*write_archive)(const views::Visit& visit, const Options& options,
+                                     const Place& place) = nullptr;
+    /// Error: `folder` is none that write_archive has made, or something else lies in it, which is named.
+    Result<void> (*check_only_archive)(const std::string& folder) = nullptr;
     std::uint64_t usual_budget = 0;  ///< 0: Options::budget means nothing
     std::uint64_t most_budget = 0;   ///< more slices are not written; 0: no matter how many
     bool draws_arrows = false;       ///< Options::arrows means something
@@ -96,6 +107,9 @@ struct Format {
 };
 
 std::span<const Format> all_formats();
+/// What is needed for a format that this rdam was built without; empty: it has the format, or there is none
+/// of that name.
+std::string_view why_left_out(std::string_view name);
 
 // Each in a file of its own name.
 Result<Written> write_csv(const views::Visit& visit, const Options& options, Sink& sink);
@@ -107,5 +121,8 @@ Result<Written> write_speedscope(const score::Report& report, const trace::Trace
                                  const Options& options, Sink& sink);
 Result<Written> write_firefox(const views::Visit& visit, const Options& options, Sink& sink);
 Result<Written> write_paje(const views::Visit& visit, const Options& options, Sink& sink);
+// In a folder of its own.
+Result<Written> write_otf2(const views::Visit& visit, const Options& options, const Place& place);
+Result<void> check_only_otf2(const std::string& folder);
 
 }  // namespace rdam::formats

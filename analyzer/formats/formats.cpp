@@ -33,12 +33,25 @@ constexpr Format kFormats[] = {
      .most_budget = kMostFirefox,
      .weighs_calls = true},
     {.name = "paje", .help = "a Pajé trace, for pj_dump and ViTE", .write = write_paje},
+#if RDAM_OTF2
+    {.name = "otf2",
+     .help = "an OTF2 archive, which is a directory, for Vampir, otf2-print and others",
+     .write_archive = write_otf2,
+     .check_only_archive = check_only_otf2},
+#endif
 };
 
 }  // namespace
 
 std::span<const Format> all_formats() {
     return kFormats;
+}
+
+std::string_view why_left_out([[maybe_unused]] std::string_view name) {
+#if !RDAM_OTF2
+    if (name == "otf2") return "libotf2-trace-dev (Debian) or OTF2 (score-p.org),";
+#endif
+    return {};
 }
 
 }  // namespace rdam::formats

@@ -1,11 +1,7 @@
 // From a trace to columns for pandas, Polars, DuckDB and numpy.
 #include "tools/rdam/export/columns.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "analyzer/columns/export.h"
@@ -16,37 +12,12 @@
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/terminal.h"
+#include "tools/rdam/export/folder_beside.h"
 #include "tools/rdam/export/parquet.h"
 #include "wrappers/support/interruption.h"
 
 namespace rdam {
 namespace {
-
-/// A folder beside `file`, where there must be room anyway. Gone at the end.
-class FolderBeside {
-  public:
-    static Result<std::unique_ptr<FolderBeside>> create(const std::string& file) {
-        std::string path = file + ".XXXXXX";
-        if (mkdtemp(path.data()) == nullptr)
-            return fail("{}: cannot be written: {}; give a file in a directory that you may write to", file,
-                        std::strerror(errno));
-        return std::unique_ptr<FolderBeside>{new FolderBeside{path}};
-    }
-    ~FolderBeside() {
-        std::error_code error;
-        std::filesystem::remove_all(path_, error);
-    }
-    FolderBeside(const FolderBeside&) = delete;
-    FolderBeside& operator=(const FolderBeside&) = delete;
-    FolderBeside(FolderBeside&&) = delete;
-    FolderBeside& operator=(FolderBeside&&) = delete;
-
-    const std::string& path() const { return path_; }
-
-  private:
-    explicit FolderBeside(std::string path) : path_(std::move(path)) {}
-    std::string path_;
-};
 
 Result<columns::Exported> write_folder(const trace::TraceReader& reader, const ExportArguments& options,
                                        const std::string& folder) {
@@ -92,27 +63,11 @@ Result<void> check_place(const ExportArguments& options) {
     return columns::check_only_columns(options.columns);
 }
 
-/// `fresh` becomes `place`, and the previous content becomes `old`, in a directory of our own. After an error
-/// `place` is unchanged.
-Result<void> exchange(const std::string& fresh, const std::string& place, const std::string& old) {
-    std::error_code error;
-    std::filesystem::rename(place, old, error);
-    if (!error) {
-        std::filesystem::rename(fresh, place, error);
-        if (!error) return {};
-        std::error_code lost;
-        std::filesystem::rename(old, place, lost);
-    }
-    return fail("{}: cannot be replaced: {}; give another path", place, error.message());
-}
-
 Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const ExportArguments& options) {
     std::error_code error;
     if (check_unused(options.columns) || !std::filesystem::is_directory(options.columns, error))
         return write_folder(reader, options, options.columns);
-    // A link stays one.
-    const std::filesystem::path canonical = std::filesystem::canonical(options.columns, error);
-    const std::string place = error ? options.columns : canonical.string();
+    const std::string place = place_behind_links(options.columns);
     const auto folder = FolderBeside::create(place);
     if (!folder) return tl::unexpected{folder.error()};
     const std::string columns = (*folder)->path() + "/columns";
@@ -120,8 +75,7 @@ Result<columns::Exported> replace_folder(const trace::TraceReader& reader, const
     if (!exported) return exported;
     // Somebody may have laid something there meanwhile.
     if (auto still = check_place(options); !still) return tl::unexpected{still.error()};
-    if (auto done = exchange(columns, place, (*folder)->path() + "/old"); !done)
-        return tl::unexpected{done.error()};
+    if (auto done = put_in_place(columns, place, **folder); !done) return tl::unexpected{done.error()};
     return exported;
 }
 

@@ -65,6 +65,18 @@ std::string format_help() {
     return text;
 }
 
+/// One of the table's; of one that this rdam could have, what it needs.
+CLI::Validator known_format() {
+    const CLI::Validator known = one_of(format_names());
+    return {[known](std::string& text) {
+                const std::string_view needs = formats::why_left_out(text);
+                if (needs.empty()) return known(text);
+                return fmt::format("{} is left out of this rdam: install {} and build rdam again", text,
+                                   needs);
+            },
+            known.get_description()};
+}
+
 Result<int> run(ExportArguments options) {
     const bool columns = options.format.empty();
     if (auto place = columns ? check_columns_place(options) : check_format_place(options); !place)
@@ -99,6 +111,8 @@ void check_usage(const ExportArguments& options) {
                                    "is for formats of call paths: folded, speedscope and firefox");
     if (options.arrows && (format == formats.end() || !format->draws_arrows))
         throw CLI::ValidationError("--arrows", "is for formats with arrows: json and perfetto");
+    if (format != formats.end() && format->write_archive != nullptr && options.output == "-")
+        throw CLI::ValidationError("--output", options.format + " is a directory: name it with -o DIR");
     const score::Selection& selection = options.settings.selection;
     if (!options.columns.empty() && selection.asks_for_a_part())
         throw CLI::ValidationError("--columns",
@@ -128,9 +142,7 @@ Run add_export(CLI::App& app) {
                    "Write one row per call: to a directory of columns that numpy maps into memory, or to a "
                    "Parquet file")
         ->option_text("DIR|FILE.parquet");
-    app.add_option("--format", options->format, format_help())
-        ->option_text("FORMAT")
-        ->check(one_of(format_names()));
+    app.add_option("--format", options->format, format_help())->option_text("FORMAT")->check(known_format());
     app.add_option("-o,--output", options->output, "Write the format to FILE; -: to standard output")
         ->option_text("FILE [-]");
     app.add_option_function<std::string>(

@@ -18,6 +18,7 @@
 #include "tools/rdam/command/fresh_file.h"
 #include "tools/rdam/command/progress_line.h"
 #include "tools/rdam/command/terminal.h"
+#include "tools/rdam/export/archives.h"
 #include "wrappers/support/interruption.h"
 
 namespace rdam {
@@ -121,6 +122,8 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
 }  // namespace
 
 Result<void> check_format_place(const ExportArguments& options) {
+    const formats::Format& format = format_of(options);
+    if (format.write_archive != nullptr) return check_archive_place(options, format);
     return check_output(options.output, {options.trace}, options.overwrite);
 }
 
@@ -129,6 +132,13 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
     if (format.write_paths != nullptr) return export_paths(reader, options, format);
     const std::uint64_t budget = format.usual_budget > 0 ? options.budget.value_or(format.usual_budget) : 0;
     const Interruption interruption;
+    if (format.write_archive != nullptr) {
+        const auto written = export_archive(reader, options, format);
+        if (!written) return tl::unexpected{written.error()};
+        say_losses(reader, options.trace);
+        say_written(options, format, *written);
+        return kExitDone;
+    }
     auto file = FreshFile::create(options.output);
     if (!file) return tl::unexpected{file.error()};
     std::vector<around::Arrow> arrows;

@@ -1,6 +1,6 @@
 from spack_repo.builtin.build_systems.meson import MesonPackage
 
-from spack.package import EnvironmentModifications, depends_on, license, requires, version
+from spack.package import EnvironmentModifications, depends_on, license, requires, variant, version
 
 
 class Rdam(MesonPackage):
@@ -11,6 +11,8 @@ class Rdam(MesonPackage):
 
     # The sources are the tree that this recipe lies in: `spack develop` or `spack dev-build` names it.
     version("0.1.0")
+
+    variant("otf2", default=False, description="rdam export --format otf2")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -26,6 +28,7 @@ class Rdam(MesonPackage):
     depends_on("libunwind@1.6:")
     depends_on("ncurses")
     depends_on("nlohmann-json")
+    depends_on("otf2", when="+otf2")
     depends_on("protozero")
     depends_on("pugixml")
     depends_on("robin-map")
@@ -40,7 +43,7 @@ class Rdam(MesonPackage):
     requires("platform=linux", msg="rdam records on Linux only")
 
     def meson_args(self):
-        return ["-Dtests=false"]
+        return ["-Dtests=false", f"-Dotf2={'enabled' if self.spec.satisfies('+otf2') else 'disabled'}"]
 
     def setup_run_environment(self, env: EnvironmentModifications) -> None:
         env.prepend_path("PYTHONPATH", self.prefix.share.rdam.python)

@@ -1,0 +1,102 @@
+#include "analyzer/formats/otf2/archive.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "analyzer/formats/otf2/layout.h"
+
+namespace rdam::formats::otf2 {
+namespace {
+
+/// Of a writer: what it holds before it goes to its file.
+constexpr std::size_t kMostChunks = 4;
+
+using Chunks = std::vector<std::unique_ptr<std::byte[]>>;
+
+void* allocate(void* /*user*/, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void** own,
+               std::uint64_t size) {
+    try {
+        if (*own == nullptr) *own = new Chunks;
+        auto& chunks = *static_cast<Chunks*>(*own);
+        if (chunks.size() == kMostChunks) return nullptr;
+        chunks.push_back(std::make_unique<std::byte[]>(size));
+        return chunks.back().get();
+    } catch (const std::bad_alloc&) {
+        return nullptr;  // into the file with what there is, then
+    }
+}
+
+void free_all(void* /*user*/, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void** own, bool final) {
+    auto* chunks = static_cast<Chunks*>(*own);
+    if (chunks == nullptr) return;
+    chunks->clear();
+    if (!final) return;
+    delete chunks;
+    *own = nullptr;
+}
+
+OTF2_FlushType always(void* /*user*/, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void* /*caller*/,
+                      bool /*final*/) {
+    return OTF2_FLUSH;
+}
+
+// Without a post-flush callback, no record says when a buffer was written.
+constexpr OTF2_FlushCallbacks kFlush{always, nullptr};
+constexpr OTF2_MemoryCallbacks kMemory{allocate, free_all};
+
+}  // namespace
+
+Archive::Archive(std::string name)
+    : name_(std::move(name)), before_(OTF2_Error_RegisterCallback(heard, this)) {}
+
+Result<std::unique_ptr<Archive>> Archive::create(const std::string& folder, const std::string& name,
+                                                 std::size_t locations) {
+    std::unique_ptr<Archive> made{new Archive{name}};
+    // The library asks for ten times the number of locations.
+    const std::uint64_t definitions = std::clamp<std::uint64_t>(
+        locations * 10, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, std::uint64_t{16} << 20U);
+    made->archive_ =
+        made->get(OTF2_Archive_Open, folder.c_str(), std::string{kArchiveName}.c_str(), OTF2_FILEMODE_WRITE,
+                  OTF2_CHUNK_SIZE_EVENTS_DEFAULT, definitions, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    made->call(OTF2_Archive_SetFlushCallbacks, made->archive_, &kFlush, nullptr);
+    made->call(OTF2_Archive_SetMemoryCallbacks, made->archive_, &kMemory, nullptr);
+    made->call(OTF2_Archive_SetSerialCollectiveCallbacks, made->archive_);
+    if (auto state = made->state(); !state) return tl::unexpected{state.error()};
+    return made;
+}
+
+Archive::~Archive() {
+    // After an error it is leaked.
+    if (archive_ != nullptr) call(OTF2_Archive_Close, archive_);
+    OTF2_Error_RegisterCallback(before_, nullptr);
+}
+
+OTF2_ErrorCode Archive::heard(void* archive, const char* /*file*/, std::uint64_t /*line*/,
+                              const char* /*function*/, OTF2_ErrorCode code, const char* /*format*/,
+                              va_list /*values*/) {
+    static_cast<Archive*>(archive)->note(code);
+    return code;
+}
+
+void Archive::note(OTF2_ErrorCode code) {
+    // Below success are warnings.
+    if (code <= OTF2_SUCCESS || error_) return;
+    error_ = fail("{}: OTF2 cannot write it: {}; write to a place that has room", name_,
+                  OTF2_Error_GetDescription(code))
+                 .value();
+}
+
+Result<void> Archive::state() const {
+    if (error_) return tl::unexpected{*error_};
+    return {};
+}
+
+Result<void> Archive::close() {
+    call(OTF2_Archive_Close, std::exchange(archive_, nullptr));
+    return state();
+}
+
+}  // namespace rdam::formats::otf2

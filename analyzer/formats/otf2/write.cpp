@@ -1,0 +1,235 @@
+// An OTF2 archive (Open Trace Format 2, of Score-P), as Vampir and otf2-print read it: a location for each
+// thread, a region for each function, and what was recorded of a call as attributes of its enter and leave.
+// Times are whole nanoseconds since the run began.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/formats/format.h"
+#include "analyzer/formats/otf2/archive.h"
+#include "analyzer/formats/otf2/definitions.h"
+
+namespace rdam::formats {
+namespace {
+
+using otf2::Archive;
+using otf2::Definitions;
+
+struct DeleteList {
+    void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
+};
+
+/// What the archive says about a thread.
+struct Location {
+    std::uint32_t thread = 0;
+    std::uint64_t events = 0;
+};
+
+std::uint64_t nanoseconds(const views::Visit& visit, std::uint64_t tsc) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(visit.clock().since_origin(tsc), 0));
+}
+
+/// Calls, and between them the times off the processor.
+class LocationEvents final : public views::CallVisitor {
+  public:
+    /// All must outlive it.
+    LocationEvents(const views::Visit& visit, Definitions& definitions, Archive& archive,
+                   OTF2_EvtWriter* writer, const std::vector<trace::OffCpu>& off_cpu)
+        : visit_(visit),
+          definitions_(definitions),
+          archive_(archive),
+          writer_(writer),
+          off_cpu_(off_cpu),
+          attributes_(archive.get(OTF2_AttributeList_New)) {
+        for (std::size_t i = 0; i < kEnds.size(); ++i)
+            ends_[i] = definitions.strings().ref(kEnds[i]);
+    }
+
+    bool goes_on() override { return archive_.good(); }
+
+    void opened(const views::Opened& call) override {
+        off_processor_until(call.tsc);
+        for (const otf2::Attribute& parameter : definitions_.of(call.function).parameters)
+            if (parameter.word < call.words.size())
+                add(parameter.ref, parameter.type, parameter.value(call.words[parameter.word]));
+        if (call.weight != 1) {
+            OTF2_AttributeValue weight;
+            weight.uint64 = call.weight;
+            add(otf2::kCalls, OTF2_TYPE_UINT64, weight);
+        }
+        enter(call.tsc, call.function);
+    }
+
+    void closed(const views::Closed& call) override {
+        off_processor_until(call.tsc);
+        const auto& result = definitions_.of(call.function).result;
+        if (result && call.result != nullptr) add(result->ref, result->type, result->value(*call.result));
+        OTF2_AttributeValue value;
+        if (call.timed && call.outermost) {
+            value.float64 = call.lost * visit_.clock().ns_per_tick;
+            add(otf2::kLost, OTF2_TYPE_DOUBLE, value);
+        }
+        if (call.end != views::End::returned) {
+            value.stringRef = ends_[static_cast<std::size_t>(call.end)];
+            add(otf2::kEnd, OTF2_TYPE_STRING, value);
+        }
+        leave(call.tsc, call.function);
+        ++calls_;
+    }
+
+    /// What a call begins or ends in the middle of has no place between calls, and is left out.
+    void off_processor_until(std::uint64_t tsc) {
+        for (; next_ < off_cpu_.size() && off_cpu_[next_].out < tsc; ++next_) {
+            const trace::OffCpu& time = off_cpu_[next_];
+            if (time.in > tsc) continue;
+            enter(time.out, definitions_.off_processor(time.preempted));
+            leave(time.in, definitions_.off_processor(time.preempted));
+        }
+    }
+
+    std::uint64_t calls() const { return calls_; }
+    std::uint64_t last_ns() const { return last_ns_; }
+
+  private:
+    /// In the order of views::End.
+    static constexpr std::array<std::string_view, 4> kEnds{"returned", "unwound", "tail", "not seen"};
+
+    void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
+        archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
+    }
+    void enter(std::uint64_t tsc, OTF2_RegionRef region) {
+        archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), at(tsc), region);
+    }
+    void leave(std::uint64_t tsc, OTF2_RegionRef region) {
+        archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), at(tsc), region);
+    }
+    OTF2_TimeStamp at(std::uint64_t tsc) {
+        last_ns_ = nanoseconds(visit_, tsc);
+        return last_ns_;
+    }
+
+    const views::Visit& visit_;
+    const Definitions& definitions_;
+    Archive& archive_;
+    OTF2_EvtWriter* writer_;
+    const std::vector<trace::OffCpu>& off_cpu_;
+    std::size_t next_ = 0;
+    std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
+    std::array<OTF2_StringRef, kEnds.size()> ends_{};
+    std::uint64_t calls_ = 0;
+    std::uint64_t last_ns_ = 0;
+};
+
+/// Calls and times of a whole archive.
+struct Totals {
+    std::uint64_t calls = 0;
+    std::uint64_t last_ns = 0;
+};
+
+Result<Location> write_location(const views::Visit& visit, std::uint32_t thread, Definitions& definitions,
+                                Archive& archive, Totals& totals) {
+    const auto off_cpu = visit.off_cpu(thread);
+    if (!off_cpu) return tl::unexpected{off_cpu.error()};
+    OTF2_EvtWriter* writer = archive.get(OTF2_Archive_GetEvtWriter, archive.handle(), thread);
+    if (!archive.good()) return tl::unexpected{archive.state().error()};
+    Location location{.thread = thread};
+    LocationEvents events{visit, definitions, archive, writer, *off_cpu};
+    if (archive.good()) {
+        const auto read = visit.thread(thread, events);
+        if (!read && archive.good()) return tl::unexpected{read.error()};
+        events.off_processor_until(visit.span().end);
+    }
+    archive.call(OTF2_EvtWriter_GetNumberOfEvents, writer, &location.events);
+    archive.call(OTF2_Archive_CloseEvtWriter, archive.handle(), writer);
+    if (!archive.good()) return tl::unexpected{archive.state().error()};
+    totals.calls += events.calls();
+    totals.last_ns = std::max(totals.last_ns, events.last_ns());
+    return location;
+}
+
+Result<std::vector<Location>> write_locations(const views::Visit& visit, Definitions& definitions,
+                                              Archive& archive, Totals& totals) {
+    std::vector<Location> locations;
+    archive.call(OTF2_Archive_OpenEvtFiles, archive.handle());
+    for (const std::uint32_t thread : visit.threads()) {
+        const auto location = write_location(visit, thread, definitions, archive, totals);
+        if (!location) return tl::unexpected{location.error()};
+        locations.push_back(*location);
+    }
+    archive.call(OTF2_Archive_CloseEvtFiles, archive.handle());
+    // Readers look for these, which say how numbers of a location become the archive's: they are the same.
+    archive.call(OTF2_Archive_OpenDefFiles, archive.handle());
+    for (const Location& location : locations) {
+        OTF2_DefWriter* writer = archive.get(OTF2_Archive_GetDefWriter, archive.handle(), location.thread);
+        if (!archive.good()) break;
+        archive.call(OTF2_Archive_CloseDefWriter, archive.handle(), writer);
+    }
+    archive.call(OTF2_Archive_CloseDefFiles, archive.handle());
+    if (!archive.good()) return tl::unexpected{archive.state().error()};
+    return locations;
+}
+
+/// UNIX time of the archive's 0.
+std::uint64_t start_of_run(const views::Visit& visit) {
+    const trace::ClockInfo& clock = visit.info().clock;
+    const std::int64_t after = visit.clock().since_origin(clock.start_tsc);
+    if (clock.start_unix_ns == 0 || (after > 0 && static_cast<std::uint64_t>(after) > clock.start_unix_ns))
+        return OTF2_UNDEFINED_TIMESTAMP;
+    return clock.start_unix_ns - static_cast<std::uint64_t>(after);
+}
+
+void write_machine(const views::Visit& visit, const std::vector<Location>& locations,
+                   Definitions& definitions, Archive& archive, OTF2_GlobalDefWriter* writer) {
+    const trace::TraceInfo& info = visit.info();
+    otf2::Strings& strings = definitions.strings();
+    const OTF2_StringRef host = strings.ref(info.process.host.empty() ? "(unknown host)" : info.process.host);
+    const OTF2_StringRef node = strings.ref("node");
+    const OTF2_StringRef process =
+        strings.ref(fmt::format("{} {}", info.process.pid, views::program_name(info)));
+    std::vector<OTF2_StringRef> names;
+    for (const Location& location : locations) {
+        const trace::ThreadInfo& thread = info.threads[location.thread];
+        names.push_back(strings.ref(fmt::format("{} {} #{}", thread.tid, thread.name, location.thread)));
+    }
+    definitions.write(archive, writer);
+    archive.call(OTF2_GlobalDefWriter_WriteSystemTreeNode, writer, 0, host, node,
+                 OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+    archive.call(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, writer, 0,
+                 OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+    archive.call(OTF2_GlobalDefWriter_WriteLocationGroup, writer, 0, process,
+                 OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
+    for (std::size_t i = 0; i < locations.size() && archive.good(); ++i)
+        archive.call(OTF2_GlobalDefWriter_WriteLocation, writer, locations[i].thread, names[i],
+                     OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, 0);
+}
+
+}  // namespace
+
+Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/, const Place& place) {
+    auto made = Archive::create(place.folder, place.name, visit.threads().size());
+    if (!made) return tl::unexpected{made.error()};
+    Archive& archive = **made;
+    archive.call(OTF2_Archive_SetCreator, archive.handle(), "rdam");
+    archive.call(OTF2_Archive_SetMachineName, archive.handle(),
+                 otf2::fitting(visit.info().process.machine).c_str());
+    Definitions definitions{visit.info()};
+    Totals totals;
+    const auto locations = write_locations(visit, definitions, archive, totals);
+    if (!locations) return tl::unexpected{locations.error()};
+    OTF2_GlobalDefWriter* writer = archive.get(OTF2_Archive_GetGlobalDefWriter, archive.handle());
+    if (!archive.good()) return tl::unexpected{archive.state().error()};
+    constexpr std::uint64_t kPerSecond = 1'000'000'000;
+    const std::uint64_t length = std::max(totals.last_ns, nanoseconds(visit, visit.span().end));
+    archive.call(OTF2_GlobalDefWriter_WriteClockProperties, writer, kPerSecond, 0, length,
+                 start_of_run(visit));
+    write_machine(visit, *locations, definitions, archive, writer);
+    archive.call(OTF2_Archive_CloseGlobalDefWriter, archive.handle(), writer);
+    if (auto closed = archive.close(); !closed) return tl::unexpected{closed.error()};
+    return Written{.calls = totals.calls};
+}
+
+}  // namespace rdam::formats

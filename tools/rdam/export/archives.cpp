@@ -1,0 +1,50 @@
+#include "tools/rdam/export/archives.h"
+
+#include <filesystem>
+#include <string>
+
+#include "analyzer/views/visit.h"
+#include "tools/rdam/command/output_place.h"
+#include "tools/rdam/command/progress_line.h"
+#include "tools/rdam/export/folder_beside.h"
+#include "wrappers/support/interruption.h"
+
+namespace rdam {
+
+namespace fs = std::filesystem;
+
+Result<void> check_archive_place(const ExportArguments& options, const formats::Format& format) {
+    const std::string& place = options.output;
+    if (place.empty()) return fail("-o '': is no directory name: give one");
+    std::error_code error;
+    const fs::file_status status = fs::status(place, error);
+    if (fs::exists(status) && !fs::is_directory(status))
+        return fail("{}: is not a directory, and {} is one: give another path", place, format.name);
+    if (!options.overwrite) return check_unused(place);
+    if (check_unused(place)) return {};
+    return format.check_only_archive(place);
+}
+
+Result<formats::Written> export_archive(const trace::TraceReader& reader, const ExportArguments& options,
+                                        const formats::Format& format) {
+    const std::string place = place_behind_links(options.output);
+    const auto beside = FolderBeside::create(place);
+    if (!beside) return tl::unexpected{beside.error()};
+    // Baselines and writing.
+    ProgressLine progress{"exporting", 2 * reader.events()};
+    const auto visit = views::Visit::prepare(reader, options.settings, [&](std::uint64_t events) {
+        progress.update(events);
+        return !Interruption::came();
+    });
+    if (!visit) return tl::unexpected{visit.error()};
+    const std::string fresh = (*beside)->path() + "/archive";
+    auto written = format.write_archive(*visit, {.jobs = options.settings.jobs}, {fresh, options.output});
+    if (!written) return written;
+    if (Interruption::came()) return fail("interrupted before the output was complete");
+    // Somebody may have laid something there meanwhile.
+    if (auto still = check_archive_place(options, format); !still) return tl::unexpected{still.error()};
+    if (auto done = put_in_place(fresh, place, **beside); !done) return tl::unexpected{done.error()};
+    return written;
+}
+
+}  // namespace rdam
