@@ -19,7 +19,9 @@ namespace rdam::views {
 class TimedSink {
   public:
     virtual ~TimedSink() = default;
-    virtual void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) = 0;
+    /// A call that stands for `weight` of them.
+    virtual void timed(std::uint32_t sequence, std::uint64_t duration, std::uint64_t weight,
+                       bool outermost) = 0;
 };
 
 /// What all who go through a thread's calls do the same way, so that sequences have the same numbers for all
@@ -71,7 +73,7 @@ class ThreadCalls final : public ThreadSequences {
     void opened(const trace::Event& enter, std::uint64_t /*weight*/) override { begin(enter); }
     void closed(const calls::Call& call) override {
         const std::uint32_t sequence = end();
-        if (call.timed) sink_.timed(sequence, call.duration, call.outermost);
+        if (call.timed) sink_.timed(sequence, call.duration, call.weight, call.outermost);
     }
     void abandoned(std::size_t count) override { abandon(count); }
 

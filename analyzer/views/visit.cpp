@@ -26,13 +26,14 @@ class Durations final : public TimedSink {
   public:
     explicit Durations(bool all) : all_(all) {}
 
-    void timed(std::uint32_t sequence, std::uint64_t duration, bool outermost) override {
+    void timed(std::uint32_t sequence, std::uint64_t duration, std::uint64_t weight,
+               bool outermost) override {
         if (!outermost) return;
         if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
-        least_[sequence].add(duration);
+        least_[sequence].add(duration, weight);
         if (!all_) return;
         if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
-        calls_[sequence].add(duration);
+        calls_[sequence].add(duration, weight);
     }
     const std::vector<score::Least>& least() const { return least_; }
 
