@@ -142,6 +142,26 @@ TEST_CASE("with room for all calls all are kept", "[budget]") {
         CHECK(each.kept);
 }
 
+TEST_CASE("the calls around those that lost most are part of the budget", "[budget]") {
+    constexpr std::uint32_t kDeep = 19, kTrees = 1000;
+    Recording recording{kDeep + 1};
+    ThreadRecording& thread = recording.thread(1000, 20'000'000);
+    for (std::uint64_t i = 0; i < kTrees; ++i) {
+        const std::uint64_t at = 2000 + 10'000 * i;
+        for (std::uint32_t f = 0; f < kDeep; ++f)
+            thread.enter(at + f, f);
+        thread.call(at + kDeep, kDeep, 10 + i);  // alone has lost anything
+        for (std::uint32_t f = kDeep; f-- > 0;)
+            thread.leave(at + 9000 - f, f);
+    }
+    const trace::TraceReader reader = reader_of(recording);
+    const views::Visit visit = visit_of(reader);
+    const auto kept = std::ranges::count_if(judged_calls(visit, 10'000), &Losses::Call::kept);
+    CHECK(kept > 4000);
+    CHECK(kept <= 5000);
+    check_largest_are_kept(visit, 10'000);
+}
+
 TEST_CASE("what other threads did during a large loss is kept", "[budget]") {
     Recording recording{3};
     ThreadRecording& first = recording.thread(1000, 2'000'000);
