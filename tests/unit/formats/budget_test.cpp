@@ -159,6 +159,7 @@ TEST_CASE("the calls around those that lost most are part of the budget", "[budg
     const auto kept = std::ranges::count_if(judged_calls(visit, 10'000), &Losses::Call::kept);
     CHECK(kept > 4000);
     CHECK(kept <= 5000);
+    CHECK(slices_of(visit, {.budget = 10'000}).collected.slices() == static_cast<std::uint64_t>(kept));
     check_largest_are_kept(visit, 10'000);
 }
 
