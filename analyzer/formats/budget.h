@@ -24,7 +24,7 @@ class Kept {
     bool all() const { return all_; }
     /// `inner`: a call inside it is kept.
     bool keeps(const views::Closed& call, bool inner) const {
-        return all_ || inner || (call.timed && SizeCounts::class_of(call.lost) >= lost_) || is_around(call);
+        return all_ || inner || SizeCounts::class_of(call.lost) >= lost_ || is_around(call);
     }
     bool keeps(const trace::OffCpu& each) const {
         return all_ || SizeCounts::class_of(static_cast<double>(each.in - each.out)) >= off_;

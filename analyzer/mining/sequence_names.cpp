@@ -98,8 +98,9 @@ class IdMaker {
     std::uint64_t shape_id(const Shape& shape, const std::vector<std::uint64_t>& known) const {
         std::uint64_t hash = hash_mix(function_ids_[shape.function], static_cast<std::uint64_t>(shape.kind));
         hash = mix_keys(hash, shape.function, store_.keys(shape));
+        // The count in between: hash and id are made the same way, and a[b] would have the id of b[a].
         for (const Run& run : store_.runs(shape))
-            hash = hash_mix(hash_mix(hash, known[run.child]), run.count);
+            hash = hash_mix(hash_mix(hash, run.count), known[run.child]);
         return hash;
     }
 

@@ -26,12 +26,13 @@ class SequenceTimes {
   public:
     explicit SequenceTimes(bool all) : all_(all) {}
 
-    void add(std::uint32_t sequence, std::uint64_t ticks) {
+    /// A call that stands for `weight` of them.
+    void add(std::uint32_t sequence, std::uint64_t ticks, std::uint64_t weight) {
         if (sequence >= least_.size()) least_.resize(sequence + std::size_t{1});
-        least_[sequence].add(ticks);
+        least_[sequence].add(ticks, weight);
         if (!all_) return;
         if (sequence >= calls_.size()) calls_.resize(sequence + std::size_t{1});
-        calls_[sequence].add(ticks);
+        calls_[sequence].add(ticks, weight);
     }
     const std::vector<score::Least>& least() const { return least_; }
 
@@ -57,8 +58,8 @@ class Durations final : public TimedSink {
     Durations(bool all, bool self_times) : whole(all), self(all), self_times_(self_times) {}
 
     void timed(std::uint32_t sequence, const calls::Call& call) override {
-        if (call.outermost) whole.add(sequence, call.duration);
-        if (self_times_ && call.self_timed) self.add(sequence, call.self);
+        if (call.outermost) whole.add(sequence, call.duration, call.weight);
+        if (self_times_ && call.self_timed) self.add(sequence, call.self, call.weight);
     }
 
     SequenceTimes whole, self;

@@ -2,8 +2,8 @@
 //
 // A call's loss is the one that it adds to FunctionRow::lost_ns: its duration less the baseline of its
 // sequence in its thread, for outermost calls that were seen to begin and end at possible times; for all
-// others it is 0. The baselines are found in a first pass over the threads, so the trace is read twice or
-// more often.
+// others it is 0. (Where a sequence's losses in a thread come to less than 0, they are 0 in the row.) The
+// baselines are found in a first pass over the threads, so the trace is read twice or more often.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <utility>
+
 #include "analyzer/trace/write/writer.h"
 #include "tests/unit/catch.h"
 
@@ -13,7 +15,8 @@ void encode(trace::ChunkEncoder& encoder, const trace::Event& event) {
         case trace::EventKind::enter:
         case trace::EventKind::tail_enter:
             encoder.enter(event.tsc, event.function, event.cpu, event.caller,
-                          event.kind == trace::EventKind::tail_enter, event.stack, event.words);
+                          event.kind == trace::EventKind::tail_enter, event.stack, event.words,
+                          event.sampling);
             break;
         case trace::EventKind::leave:
             encoder.leave(event.tsc, event.function, event.cpu, event.unwound, event.words);
@@ -32,6 +35,10 @@ void write_file(const Recording& recording, const std::string& path) {
     trace::ChunkEncoder encoder;
     for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
         for (const ThreadRecording::Piece& piece : recording.threads[t].pieces()) {
+            if (piece.gap_before) {
+                if (encoder.events() > 0) REQUIRE(writer->append(t, encoder));
+                encoder.gap();
+            }
             for (const trace::Event& event : piece.events) {
                 encode(encoder, event);
                 if (encoder.events() == 500) REQUIRE(writer->append(t, encoder));
@@ -43,7 +50,19 @@ void write_file(const Recording& recording, const std::string& path) {
             off.add(each);
         if (off.intervals() > 0) REQUIRE(writer->append_off_cpu(recording.info.threads[t].tid, off));
     }
+    trace::WindowsEncoder windows;
+    for (const trace::Window& window : recording.info.windows)
+        windows.add(window);
+    if (!recording.info.windows.empty()) REQUIRE(writer->append_windows(windows));
     REQUIRE(writer->finish(recording.info));
+}
+
+trace::TraceReader reader_of(const Recording& recording) {
+    const MemoryFile file;
+    write_file(recording, file.path());
+    auto reader = trace::TraceReader::open(file.path());
+    if (!reader) FAIL(reader.error().message);
+    return std::move(*reader);
 }
 
 }  // namespace rdam::test

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "analyzer/trace/read/reader.h"
 #include "tests/unit/analysis/recording.h"
 
 namespace rdam::test {
@@ -26,5 +27,8 @@ class MemoryFile {
 };
 
 void write_file(const Recording& recording, const std::string& path);
+
+/// Of such a file.
+trace::TraceReader reader_of(const Recording& recording);
 
 }  // namespace rdam::test

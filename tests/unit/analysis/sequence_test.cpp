@@ -196,6 +196,16 @@ TEST_CASE("ids do not depend on the order in which sequences were met", "[sequen
     CHECK(std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size());
 }
 
+TEST_CASE("sequences that differ in who calls whom have ids of their own", "[sequences]") {
+    const Recording recording{4, 0};
+    Speller spell;
+    for (const char* text : {"a(b())", "b(a())", "a(a())", "b(b())", "a(b(c()))", "c(b(a()))", "b(c(a()))",
+                             "a(b()b())", "a(b()a())", "b(a()b())", "d(a()b())", "d(b()a())"})
+        spell(text);
+    const auto ids = mining::lasting_ids(spell.store, recording.info, resolved(recording).keys);
+    CHECK(std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size());
+}
+
 namespace {
 
 /// A program that was loaded at `base`: a() is called from two places in it, then once from nowhere known.

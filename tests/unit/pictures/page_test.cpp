@@ -1,0 +1,269 @@
+// The page of `rdam report`: bounded in size, and no name from a trace is more than text in it.
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/output/html/report_html.h"
+#include "analyzer/score/compare/compare_reports.h"
+#include "analyzer/score/report/ranking.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/rounds.h"
+#include "wrappers/support/printable.h"
+
+namespace rdam::test {
+namespace {
+
+/// A run made by hand: what the page is made of.
+struct PageCase {
+    trace::TraceInfo info;
+    score::Report report;
+    std::vector<around::Surroundings> around;
+    std::string file = "app.rdam";
+
+    PageCase(std::size_t functions, std::size_t threads, const std::string& name) {
+        info.clock.ticks_per_second = 1e9;
+        report.process.command = {"./" + name};
+        report.process.host = report.process.machine = name;
+        report.duration_ns = 1e9;
+        report.course.bin_ns = report.duration_ns / score::Course::kBins;
+        for (std::size_t t = 0; t < threads; ++t)
+            report.threads.push_back(
+                {.number = static_cast<std::uint32_t>(t), .tid = 100, .name = name, .duration_ns = 1e9});
+        for (std::size_t f = 0; f < functions; ++f)
+            add_function(name + std::to_string(f));
+        score::rank(report.functions);
+        report.paths.nodes.emplace_back();
+        for (std::uint32_t f = 0; f < functions; ++f)
+            report.paths.nodes.push_back(
+                {.parent = f / 3, .function = f, .calls = 5, .self_ns = 10, .lost_self_ns = 7});
+    }
+
+    void add_function(const std::string& name) {
+        const auto number = static_cast<std::uint32_t>(info.functions.size());
+        trace::FunctionInfo function;
+        function.name = function.module = function.source = name;
+        trace::ParameterInfo parameter;
+        parameter.name = name;
+        function.parameters = {parameter};
+        info.functions.push_back(function);
+        score::FunctionRow& row = report.functions.emplace_back();
+        row.function = number;
+        row.name = row.module = row.source = name;
+        row.rdam = 0.9 / (1 + number);
+        row.occurrences = row.outermost = 5;
+        row.lost_ns = 1000;
+        row.threads = {{.thread = 0, .rdam = 0.5, .occurrences = 5, .lost_ns = 1000}};
+        constexpr std::uint32_t kDetailed = 100;  // no page has details of more
+        if (number >= kDetailed) return;
+        row.hints = {{.kind = "parameter", .text = name + " explains it", .parameter = name}};
+        row.explained = {{.name = name, .explains = 0.5}};
+        row.sequences.resize(1);
+        row.sequences[0].name = name;
+        row.callers = {{.address = 0x1234, .calls = 5}};
+        row.sample.words_per_call = 1;
+        score::ScoredCall call;
+        call.end = 1000;
+        call.duration_ns = call.lost_ns = 1000;
+        row.sample.calls = {call};
+        row.sample.words = {7};
+    }
+
+    void add_window(std::size_t slices) {
+        around::Surroundings& window = around.emplace_back();
+        window.call_end = 1000;
+        window.end = 2000;
+        for (std::size_t t = 0; t < std::min<std::size_t>(report.threads.size(), 16); ++t) {
+            around::Lane& lane = window.lanes.emplace_back();
+            lane.thread = t;
+            for (std::size_t i = 0; i < slices; ++i)
+                lane.slices.push_back({.begin = i,
+                                       .end = i + 1,
+                                       .function = static_cast<std::uint32_t>(i % info.functions.size())});
+        }
+    }
+};
+
+/// Empty: there is no page in this build.
+std::string page_of(const PageCase& run, std::span<const score::DiffRow> diff = {}) {
+    if (!output::page_is_there()) {
+        std::cout << "skipped: built without Chart.js, there is no page\n";
+        return {};
+    }
+    output::TraceSymbols symbols{run.info};
+    output::PageInput input;
+    input.runs.push_back({run.file, run.report, run.info, symbols, run.around});
+    if (!diff.empty()) input.runs.push_back({run.file, run.report, run.info, symbols, run.around});
+    input.diff = diff;
+    const auto page = output::report_html(input);
+    if (!page) FAIL(page.error().message);
+    CHECK(page->size() <= output::kMostBytes);
+    return *page;
+}
+
+std::string between(const std::string& page, const std::string& begin, const std::string& end) {
+    const std::size_t from = page.find(begin);
+    REQUIRE(from != std::string::npos);
+    const std::size_t to = page.find(end, from);
+    REQUIRE(to != std::string::npos);
+    return page.substr(from + begin.size(), to - from - begin.size());
+}
+
+std::string data_of(const std::string& page) {
+    return between(page, "<script type=\"application/json\" id=\"data\">", "</script>");
+}
+
+std::ptrdiff_t number_of(const std::string& text, char character) {
+    return std::ranges::count(text, character);
+}
+
+/// Every text in it, keys included.
+void texts_of(const nlohmann::json& json, std::vector<std::string>& texts) {
+    if (json.is_string()) texts.push_back(json.get<std::string>());
+    for (const auto& [key, value] : json.items())
+        if (json.is_object() || json.is_array()) {
+            if (json.is_object()) texts.push_back(key);
+            texts_of(value, texts);
+        }
+}
+
+}  // namespace
+
+TEST_CASE("no name from a trace is markup, script or an odd character of the page", "[page]") {
+    const std::string mild(40, 'x');
+    for (const std::string& name :
+         {std::string{"</script><img src=x onerror=alert(1)>"}, std::string{"<!--<script>"},
+          std::string{"]]>\"'&amp;`${x}"},
+          std::string{"a\xe2\x80\xa8"
+                      "b\xe2\x80\xa9"
+                      "c"},
+          std::string{"\xff\xfe\xc0\xaf"}, std::string{"\xe2\x80\xae\xe2\x81\xa6zza"},
+          std::string{"\n\r\t\x1b[31m\x7f\\u003c\\"}, std::string("nul\0nul", 7),
+          std::string{"\xed\xa0\x80\xf4\x90\x80\x80"}}) {
+        PageCase run{3, 2, name};
+        run.file = name;
+        run.report.remarks = {name};
+        run.report.never_called = {name};
+        run.report.functions[0].by_design = name;
+        run.add_window(5);
+        const std::vector<score::DiffRow> diff = score::compare_reports(run.report, run.report);
+        const std::string page = page_of(run, diff);
+        if (page.empty()) return;
+        INFO(printable(name));
+        const std::string data = data_of(page);
+        CHECK(data.find('<') == std::string::npos);
+        CHECK(printable(data) == data);
+        std::string shown_text = between(page, "<main id=\"static\">", "</main>");
+        std::erase(shown_text, '\n');
+        CHECK(printable(shown_text) == shown_text);
+        const nlohmann::json json = nlohmann::json::parse(data);
+        const nlohmann::json& function = json.at("runs").at(0).at("functions").at(0);
+        CHECK(function.at("name") == printable(score::qualified_name(name + "0", name + "0")));
+        CHECK(function.at("details").at("source") == printable(name + "0"));
+        std::vector<std::string> texts;
+        texts_of(json, texts);
+        CHECK(std::ranges::all_of(texts, [](const std::string& text) { return printable(text) == text; }));
+        // As many tags and quotes as with a harmless name.
+        PageCase harmless{3, 2, mild};
+        harmless.file = mild;
+        harmless.report.remarks = {mild};
+        harmless.report.never_called = {mild};
+        harmless.report.functions[0].by_design = mild;
+        harmless.add_window(5);
+        const std::string other = page_of(harmless, score::compare_reports(harmless.report, harmless.report));
+        for (const char character : {'<', '>', '"', '\''}) {
+            const auto shown = [&](const std::string& whole) {
+                return number_of(between(whole, "<main id=\"static\">", "</main>"), character) +
+                       number_of(between(whole, "<title>", "</title>"), character);
+            };
+            INFO(character);
+            CHECK(shown(page) == shown(other));
+        }
+        CHECK(number_of(page, '<') == number_of(other, '<'));
+    }
+}
+
+TEST_CASE("the page of very many functions says what it leaves out", "[page]") {
+    constexpr std::size_t kFunctions = rounds(200'000U);
+    const PageCase run{kFunctions, 2, "f"};
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json data = nlohmann::json::parse(data_of(page)).at("runs").at(0);
+    const std::size_t shown = data.at("functions").size();
+    CHECK(shown >= 100);
+    CHECK(data.at("left_out") == kFunctions - shown);
+    CHECK(data.at("functions").at(0).at("rank") == 1);
+    // What small paths weigh is with the others.
+    const auto sum = [&](const char* column) {
+        double all = 0;
+        for (const nlohmann::json& each : data.at("icicle").at(column))
+            all += each.get<double>();
+        return all;
+    };
+    CHECK(sum("lost") == 7.0 * kFunctions);
+    CHECK(sum("time") == 10.0 * kFunctions);
+    CHECK(sum("calls") == 5.0 * kFunctions);
+    const auto& parents = data.at("icicle").at("parent");
+    CHECK(parents.size() < 20'000);
+    for (std::size_t i = 1; i < parents.size(); ++i)
+        if (parents[i].get<std::size_t>() >= i) FAIL("a path comes before its parent");
+}
+
+TEST_CASE("very many sequences, slices and points of a function leave a page of bounded size", "[page]") {
+    PageCase run{30, 20, "f"};
+    score::FunctionRow& row = run.report.functions[0];
+    row.sequences.resize(rounds(200'000U), row.sequences[0]);
+    row.callers.resize(50'000, row.callers[0]);
+    row.threads.resize(50'000, row.threads[0]);
+    row.explained.resize(1000, row.explained[0]);
+    row.sample.calls.resize(rounds(200'000U), row.sample.calls[0]);
+    row.sample.words.resize(rounds(200'000U), 7);
+    for (int i = 0; i < 12; ++i)
+        run.add_window(4000);
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json data = nlohmann::json::parse(data_of(page)).at("runs").at(0);
+    CHECK(data.at("functions").at(0).at("details").at("sequences").size() > 0);
+    CHECK(data.at("timelines").size() == 12);
+}
+
+TEST_CASE("the page of very many threads sums up those that it does not show", "[page]") {
+    constexpr std::uint32_t kThreads = 5000;
+    PageCase run{3, kThreads, "worker"};
+    for (std::uint32_t t = 0; t < kThreads; ++t)
+        for (std::uint32_t bin = 0; bin < score::Course::kBins; bin += 16)
+            run.report.course.cells.push_back({.thread = t,
+                                               .function = bin % 3,
+                                               .bin = bin,
+                                               .calls = 1,
+                                               .time_ns = 5,
+                                               .lost_ns = 1 + t / 1000.0});
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json heat = nlohmann::json::parse(data_of(page)).at("runs").at(0).at("heat");
+    const std::size_t rows = heat.at("rows").size();
+    REQUIRE(rows == 65);
+    CHECK(heat.at("rows").at(rows - 1) == "4936 other threads");
+    double others = 0;
+    for (const nlohmann::json& cell : heat.at("cells")) {
+        CHECK(cell.at(0).get<std::size_t>() < rows);
+        if (cell.at(0) == rows - 1) others += cell.at(3).get<double>();
+    }
+    double expected = 0;
+    for (std::uint32_t t = 0; t < 4936; ++t)
+        expected += 12 * (1 + t / 1000.0);
+    CHECK(others == Approx(expected).epsilon(0.001));
+}
+
+TEST_CASE("very long names leave a page with fewer rows", "[page]") {
+    const PageCase run{2500, 4, std::string(300, 'n')};
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json data = nlohmann::json::parse(data_of(page)).at("runs").at(0);
+    CHECK(data.at("functions").size() >= 1);
+    CHECK(data.at("functions").size() < 2000);
+    CHECK(data.at("functions").size() + data.at("left_out").get<std::size_t>() == 2500);
+}
+
+}  // namespace rdam::test
