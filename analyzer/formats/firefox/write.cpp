@@ -12,7 +12,7 @@
 
 #include "analyzer/formats/firefox/samples.h"
 #include "analyzer/formats/firefox/tables.h"
-#include "analyzer/formats/slices.h"
+#include "analyzer/formats/timeline/slices.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::formats {

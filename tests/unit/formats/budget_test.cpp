@@ -1,5 +1,5 @@
 // Which calls become slices, and what becomes of the others.
-#include "analyzer/formats/budget.h"
+#include "analyzer/formats/timeline/budget.h"
 
 #include <algorithm>
 #include <cmath>

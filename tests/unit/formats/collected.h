@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/slices.h"
+#include "analyzer/formats/timeline/slices.h"
 #include "analyzer/views/visit.h"
 #include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"

@@ -1,5 +1,5 @@
 // The slices of a timeline: with a budget or without, they nest, and what they say adds up.
-#include "analyzer/formats/slices.h"
+#include "analyzer/formats/timeline/slices.h"
 
 #include <algorithm>
 #include <array>

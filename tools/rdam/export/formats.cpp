@@ -10,7 +10,7 @@
 #include "analyzer/analysis/analyze.h"
 #include "analyzer/around/arrows.h"
 #include "analyzer/formats/format.h"
-#include "analyzer/formats/losses.h"
+#include "analyzer/formats/timeline/losses.h"
 #include "analyzer/output/units.h"
 #include "analyzer/score/score_trace.h"
 #include "analyzer/views/visit.h"

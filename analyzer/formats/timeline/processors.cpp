@@ -1,4 +1,4 @@
-#include "analyzer/formats/processors.h"
+#include "analyzer/formats/timeline/processors.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "analyzer/formats/losses.h"
+#include "analyzer/formats/timeline/losses.h"
 
 #include <algorithm>
 #include <bit>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analyzer/formats/format.h"
-#include "analyzer/formats/processors.h"
+#include "analyzer/formats/timeline/processors.h"
 #include "analyzer/views/visit.h"
 
 namespace rdam::formats {

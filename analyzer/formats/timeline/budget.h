@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/formats/losses.h"
+#include "analyzer/formats/timeline/losses.h"
 #include "analyzer/views/visit.h"
 
 namespace rdam::formats {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analyzer/formats/slices.h"
+#include "analyzer/formats/timeline/slices.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::formats {

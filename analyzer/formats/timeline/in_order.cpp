@@ -1,4 +1,4 @@
-#include "analyzer/formats/in_order.h"
+#include "analyzer/formats/timeline/in_order.h"
 
 #include <utility>
 

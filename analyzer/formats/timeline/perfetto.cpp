@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/formats/perfetto_fields.h"
-#include "analyzer/formats/slices.h"
+#include "analyzer/formats/timeline/perfetto_fields.h"
+#include "analyzer/formats/timeline/slices.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::formats {

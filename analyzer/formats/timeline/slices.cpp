@@ -1,4 +1,4 @@
-#include "analyzer/formats/slices.h"
+#include "analyzer/formats/timeline/slices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 
-#include "analyzer/formats/budget.h"
-#include "analyzer/formats/in_order.h"
+#include "analyzer/formats/timeline/budget.h"
+#include "analyzer/formats/timeline/in_order.h"
 #include "analyzer/score/in_parallel.h"
 
 namespace rdam::formats {

@@ -1,4 +1,4 @@
-#include "analyzer/formats/budget.h"
+#include "analyzer/formats/timeline/budget.h"
 
 #include <algorithm>
 #include <optional>
