@@ -17,6 +17,12 @@ std::uint64_t most_calls(std::uint64_t budget) {
     return budget / 2;
 }
 
+/// Around so many of the largest losses all threads are shown: as long as calls there, of which a thread has
+/// kPartOfShown at each depth, are an eighth of the budget.
+std::size_t shown_losses(std::uint64_t budget, std::size_t threads) {
+    return budget / 8 / (kPartOfShown * std::max<std::size_t>(threads, 1));
+}
+
 /// Whether the calls that are chosen by what is known early are nearly those that would be chosen later: of
 /// few it is not known what they lost, and most of those that may be above the threshold are.
 bool tells_enough(const views::Visit& visit, const EarlyLosses& early, std::uint64_t budget) {
@@ -64,7 +70,7 @@ Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsig
     kept.all_ = false;
     kept.lost_ = losses->counts.class_with_at_most(most_calls(budget));
     kept.off_ = off->class_with_at_most(budget / 4);
-    kept.around_ = losses->largest.joined();
+    kept.around_ = losses->largest.joined(shown_losses(budget, visit.threads().size()));
     return kept;
 }
 

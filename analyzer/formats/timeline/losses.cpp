@@ -62,8 +62,10 @@ void LargestLosses::add(const LargestLosses& other) {
         add(loss);
 }
 
-std::vector<Span> LargestLosses::joined() const {
+std::vector<Span> LargestLosses::joined(std::size_t most) const {
     std::vector<LargeLoss> losses = heap_;
+    std::sort(losses.begin(), losses.end(), is_larger);
+    losses.resize(std::min(losses.size(), most));
     std::sort(losses.begin(), losses.end(),
               [](const LargeLoss& a, const LargeLoss& b) { return a.span.begin < b.span.begin; });
     std::vector<Span> spans;

@@ -48,8 +48,8 @@ class LargestLosses {
 
     void add(const LargeLoss& loss);
     void add(const LargestLosses& other);
-    /// By time; those that overlap are one.
-    std::vector<Span> joined() const;
+    /// The `most` largest, by time; those that overlap are one.
+    std::vector<Span> joined(std::size_t most) const;
 
   private:
     std::vector<LargeLoss> heap_;  // the least first
