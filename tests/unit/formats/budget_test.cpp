@@ -53,7 +53,7 @@ class Losses final : public views::CallVisitor {
 };
 
 std::vector<Losses::Call> judged_calls(const views::Visit& visit, std::uint64_t budget) {
-    const auto kept = formats::Kept::choose(visit, budget, 2);
+    const auto kept = formats::Kept::choose(visit, budget, 2, nullptr);
     REQUIRE(kept);
     REQUIRE_FALSE(kept->all());
     std::vector<Losses::Call> all;
@@ -192,7 +192,7 @@ TEST_CASE("the longest times off the processors are kept", "[budget]") {
         thread.off({.out = 10'000 + 5000 * i, .in = 10'000 + 5000 * i + 1 + i * 4});
     const trace::TraceReader reader = reader_of(recording);
     const views::Visit visit = visit_of(reader);
-    const auto kept = formats::Kept::choose(visit, 400, 1);
+    const auto kept = formats::Kept::choose(visit, 400, 1, nullptr);
     REQUIRE(kept);
     const auto off = visit.off_cpu(0);
     REQUIRE(off);

@@ -1,7 +1,11 @@
 // What an export writes, kept in memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,29 +36,24 @@ class CollectedSlices final : public formats::SliceWriter {
         std::size_t off = 0;
     };
 
-    void begin() override { ++begins; }
-    void thread(std::uint32_t thread) override {
-        threads.emplace_back();
-        threads.back().number = thread;
+    void begin(formats::Buffer& /*out*/) override { ++begins; }
+    std::unique_ptr<formats::ThreadSlices> thread(std::uint32_t thread, formats::Buffer& /*out*/) override {
+        const std::lock_guard guard{mutex_};
+        Thread& own = by_number_[thread];
+        own.number = thread;
+        return std::make_unique<OfThread>(own, in_order);
     }
-    void slice(const formats::Slice& slice) override {
-        in_order = in_order && threads.back().merged.empty();
-        threads.back().slices.push_back(slice);
-        threads.back().slices.back().words = {};
-        threads.back().slices.back().result = nullptr;
-    }
-    void off_cpu(std::int64_t /*begin*/, std::int64_t /*end*/, bool /*preempted*/) override {
-        ++threads.back().off;
-    }
-    void merged(const formats::MergedCalls& calls) override { threads.back().merged.push_back(calls); }
-    void lost(std::span<const formats::CounterPoint> points) override {
-        threads.back().lost.assign(points.begin(), points.end());
-    }
-    void inside(std::span<const formats::CounterPoint> points) override {
+    void inside(std::span<const formats::CounterPoint> points, formats::Buffer& /*out*/) override {
         all_inside.assign(points.begin(), points.end());
     }
-    void end() override { ++ends; }
-    bool good() const override { return true; }
+    void processor(std::span<const formats::OnProcessor> calls, formats::Buffer& /*out*/) override {
+        processors.emplace_back(calls.begin(), calls.end());
+    }
+    void end(formats::Buffer& /*out*/) override {
+        ++ends;
+        for (const auto& [number, own] : by_number_)
+            threads.push_back(own);
+    }
 
     std::uint64_t slices() const {
         std::uint64_t sum = 0;
@@ -70,10 +69,38 @@ class CollectedSlices final : public formats::SliceWriter {
         return sum;
     }
 
-    std::vector<Thread> threads;
+    std::vector<Thread> threads;  ///< after the end
+    std::vector<std::vector<formats::OnProcessor>> processors;
     std::vector<formats::CounterPoint> all_inside;
     int begins = 0, ends = 0;
-    bool in_order = true;  ///< of each thread, slices come before what is merged
+    std::atomic<bool> in_order = true;  ///< of each thread, slices come before what is merged
+
+  private:
+    class OfThread final : public formats::ThreadSlices {
+      public:
+        OfThread(Thread& own, std::atomic<bool>& in_order) : own_(own), in_order_(in_order) {}
+
+        void slice(const formats::Slice& slice) override {
+            if (!own_.merged.empty()) in_order_ = false;
+            own_.slices.push_back(slice);
+            own_.slices.back().words = {};
+            own_.slices.back().result = nullptr;
+        }
+        void off_cpu(std::int64_t /*begin*/, std::int64_t /*end*/, bool /*preempted*/) override {
+            ++own_.off;
+        }
+        void merged(const formats::MergedCalls& calls) override { own_.merged.push_back(calls); }
+        void lost(std::span<const formats::CounterPoint> points) override {
+            own_.lost.assign(points.begin(), points.end());
+        }
+
+      private:
+        Thread& own_;
+        std::atomic<bool>& in_order_;
+    };
+
+    std::mutex mutex_;
+    std::map<std::uint32_t, Thread> by_number_;
 };
 
 /// `reader` must outlive it.
@@ -86,13 +113,16 @@ inline views::Visit visit_of(const trace::TraceReader& reader, const score::Sett
 struct Sliced {
     CollectedSlices collected;
     formats::Written written;
+
+    Sliced(const views::Visit& visit, const formats::Options& options) {
+        TextSink nowhere;
+        const auto done = formats::write_slices(visit, options, collected, nowhere);
+        if (!done) FAIL(done.error().message);
+        written = *done;
+    }
 };
 inline Sliced slices_of(const views::Visit& visit, const formats::Options& options) {
-    Sliced out;
-    const auto written = formats::write_slices(visit, options, out.collected);
-    if (!written) FAIL(written.error().message);
-    out.written = *written;
-    return out;
+    return {visit, options};
 }
 
 }  // namespace rdam::test
