@@ -228,14 +228,14 @@ class Firefox(Case):
                               "x\\u{202e}y"}, names)
 
     def test_deep_calls(self):
-        """Also those of which nobody saw the end, which are merged."""
+        """Also those of which nobody saw the end."""
         for way, function in (("plain", "plain"), ("longjmp", "jumper")):
             with self.subTest(way):
                 self.record("deep", way, "98304", functions=function)
                 paths = self.paths(self.profile("--weight", "calls"))
                 self.assertEqual(sum(paths.values()), len(self.rows()))
-                self.assertEqual(max(map(len, paths)) > 300, way == "plain")
-                self.assertEqual(("(other calls)", function) in paths, way == "longjmp")
+                self.assertGreater(max(map(len, paths)), 300)
+                self.assertNotIn("(other calls)", {path[0] for path in paths})
 
     def test_wrong_calls(self):
         self.record("orders", "10")

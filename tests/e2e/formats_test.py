@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,7 +52,8 @@ for time, _, event in sorted(events, key=lambda each: each[:2]):
         values = {}
         for note in event.debug_annotations:
             values[notes[note.name_iid]] = note.int_value if note.HasField("int_value") else note.string_value
-        stack.append({"track": event.track_uuid, "begin": time, "depth": len(stack), "name": event.name or names[event.name_iid], **values})
+        stack.append({"track": event.track_uuid, "begin": time, "depth": len(stack), "name": event.name or names[event.name_iid], **values,
+                      **({"flows": list(event.flow_ids)} if event.flow_ids else {})})
     elif event.type == TrackEvent.TYPE_SLICE_END:
         slices.append({**stack.pop(), "end": time})
     else:
@@ -164,6 +166,54 @@ class Formats(Case):
         counters = [points for uuid, points in trace["counters"].items() if trace["tracks"][uuid]["name"] == "lost time"]
         self.assertEqual(len(counters), len({row["thread"] for row in rows if float(row["lost_ns"])}))
 
+    def test_processors(self):
+        """What ran where: none of a processor's slices overlap, and they are those of the threads."""
+        self.record("orders", "700")
+        rows = self.rows()
+        trace = self.perfetto("--budget", "all")
+        outermost = collections.defaultdict(list)
+        for row in rows:
+            if row["depth"] == "0":
+                outermost[int(row["thread"]), row["function"]].append((int(row["begin_ns"]), int(row["end_ns"])))
+        processors = {uuid: track["name"] for uuid, track in trace["tracks"].items() if track["name"].startswith("processor ")}
+        self.assertTrue(processors)
+        on = [each for each in trace["slices"] if str(each["track"]) in processors]
+        self.assertTrue(on)
+        for each in on:
+            self.assertEqual(each["depth"], 0)
+            self.assertTrue(any(begin <= each["begin"] and each["end"] <= end for begin, end in outermost[each["tid"], each["name"]]), each)
+        in_json = [event for event in json.loads(self.export("json", "--budget", "all"))["traceEvents"] if event.get("cat") == "on a processor"]
+        self.assertEqual(len(in_json), len(on))
+
+    def test_arrows(self):
+        """From a call that waits for a lock to the one of the thread that holds it."""
+        for _ in range(10):  # who runs when is up to the machine
+            (self.folder / "trace.bin").unlink(missing_ok=True)
+            self.record("planted", "holder", "8000", functions="work,update")
+            done = self.rdam("export", "--format", "perfetto", "--arrows", "trace.bin")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            if b"no arrows" not in done.stderr:
+                break
+        count = int(re.search(rb": ([\d,]+) arrows?\n", done.stderr)[1].replace(b",", b""))
+        self.assertLessEqual(count, 200)
+        ends = collections.defaultdict(list)
+        for each in self.perfetto("--arrows")["slices"]:
+            for number in each.get("flows", ()):
+                ends[number].append(each)
+        self.assertEqual(len(ends), count)
+        for one, other in ends.values():
+            self.assertEqual({one["name"], other["name"]}, {"work", "update"})
+            self.assertNotEqual(one["track"], other["track"])
+            self.assertLess(max(one["begin"], other["begin"]), min(one["end"], other["end"]))
+        events = json.loads(self.export("json", "--arrows"))["traceEvents"]
+        calls = {(event["tid"], event["name"], event["ts"], event["dur"]) for event in events if event["ph"] == "X"}
+        for kind, name in (("s", "work"), ("f", "update")):
+            arrows = [event for event in events if event["ph"] == kind]
+            self.assertEqual(sorted(event["id"] for event in arrows), list(range(1, count + 1)))
+            for event in arrows[:20]:
+                self.assertTrue(any(tid == event["tid"] and name == function and begin <= event["ts"] <= begin + length
+                                    for tid, function, begin, length in calls), event)
+
     def test_a_budget(self):
         self.record("orders", "20000")
         rows = self.rows()
@@ -229,7 +279,7 @@ class Formats(Case):
         slices = self.perfetto("--budget", "40000")["slices"]
         merged = [each for each in slices if "calls" in each]
         self.assertGreater(len(merged), 10)  # spread over the bins, not in one of them
-        kept = [each for each in slices if "depth" in each and "calls" not in each]
+        kept = [each for each in slices if "calls" not in each and "tid" not in each]
         self.assertEqual(len(kept) + sum(each["calls"] for each in merged), len(rows))
         for name in FORMATS:
             self.assertTrue(self.export(name))

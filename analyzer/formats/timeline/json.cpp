@@ -170,9 +170,10 @@ class JsonSlices final : public SliceWriter {
         for (const OnProcessor& each : calls) {
             const std::int64_t begin = run_.clock.since_origin(each.begin);
             const std::int64_t end = run_.clock.since_origin(each.end);
-            objects.event(R"("ph":"X",{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{"thread":{}}})",
-                          run_.names[each.function], run_.pid, row, microseconds(begin),
-                          microseconds(end - begin), run_.info.threads[each.thread].tid);
+            objects.event(
+                R"("ph":"X","name":{},"cat":"on a processor","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"thread":{}}})",
+                json_text(run_.info.functions[each.function].name), run_.pid, row, microseconds(begin),
+                microseconds(end - begin), run_.info.threads[each.thread].tid);
         }
     }
     void end(Buffer& out) override { out.append("\n]}\n"); }

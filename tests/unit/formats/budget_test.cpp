@@ -163,6 +163,73 @@ TEST_CASE("the calls around those that lost most are part of the budget", "[budg
     check_largest_are_kept(visit, 10'000);
 }
 
+TEST_CASE("what is known early chooses nearly the same calls", "[budget]") {
+    std::mt19937_64 random{5};
+    Recording recording{2};
+    constexpr std::uint64_t kCalls = 20'000, kBudget = 4000, kLargest = 1000;
+    for (int t = 0; t < 2; ++t) {
+        ThreadRecording& thread = recording.thread(1000, 1'000'000 * kCalls);
+        for (std::uint64_t i = 0; i < kCalls; ++i) {
+            const std::uint64_t at = 2000 + 900'000 * i;
+            const std::uint64_t lost = random() % 8 == 0 ? random() % 800'000 : random() % 30;
+            thread.enter(at, kA).call(at + 10, kB, 1000 + lost).leave(at + 1100 + lost, kA);
+        }
+    }
+    const trace::TraceReader reader = reader_of(recording);
+    formats::EarlyLosses early;
+    const views::Visit visit = early_visit_of(reader, early);
+    REQUIRE(visit.unsettled());
+    CHECK(*visit.unsettled() < kCalls / 10);
+    CHECK(early.most().calls == 4 * kCalls);
+    const auto kept = formats::Kept::choose(visit, kBudget, 1, &early);
+    REQUIRE(kept);
+    std::vector<std::pair<double, bool>> calls;
+    for (const std::uint32_t thread : visit.threads()) {
+        Losses losses{*kept};
+        REQUIRE(visit.thread(thread, losses));
+        CHECK(losses.around_kept);
+        for (const Losses::Call& each : losses.calls)
+            calls.emplace_back(each.call.lost, each.kept);
+    }
+    std::ranges::sort(calls, std::greater{});
+    for (std::size_t i = 0; i < kLargest; ++i)
+        CHECK(calls[i].second);
+    const auto count = std::ranges::count_if(calls, [](const auto& call) { return call.second; });
+    CHECK(static_cast<std::uint64_t>(count) <= kBudget / 2 + *visit.unsettled());
+}
+
+TEST_CASE("where baselines settle late the losses are counted", "[budget]") {
+    // Each call is faster than the one before: what is known early is that none lost anything.
+    Recording recording{1};
+    constexpr std::uint64_t kCalls = 1000;
+    ThreadRecording& thread = recording.thread(1000, 100'000 * kCalls);
+    for (std::uint64_t i = 0; i < kCalls; ++i)
+        thread.call(2000 + 90'000 * i, kA, 80'000 - 70 * i);
+    const trace::TraceReader reader = reader_of(recording);
+    formats::EarlyLosses early;
+    const views::Visit visit = early_visit_of(reader, early);
+    CHECK(*visit.unsettled() > kCalls / 2);
+    const Sliced sliced = slices_of(visit, {.budget = 200, .jobs = 1, .early = &early});
+    CHECK(sliced.written.calls == slices_of(visit, {.budget = 200, .jobs = 1}).written.calls);
+    CHECK(sliced.written.calls > 50);
+    CHECK(sliced.written.calls <= 100);
+}
+
+TEST_CASE("of small losses it is not known early which are larger", "[budget]") {
+    std::mt19937_64 random{6};
+    Recording recording{1};
+    constexpr std::uint64_t kCalls = 20'000;
+    ThreadRecording& thread = recording.thread(1000, 2'000'000 * kCalls);
+    for (std::uint64_t i = 0; i < kCalls; ++i)
+        thread.call(2000 + 1'500'000 * i, kA, 1'000'000 + random() % 20'000);
+    const trace::TraceReader reader = reader_of(recording);
+    formats::EarlyLosses early;
+    const views::Visit visit = early_visit_of(reader, early);
+    const Sliced sliced = slices_of(visit, {.budget = 2000, .jobs = 1, .early = &early});
+    CHECK(sliced.written.calls == slices_of(visit, {.budget = 2000, .jobs = 1}).written.calls);
+    CHECK(sliced.written.calls > 500);
+}
+
 TEST_CASE("what other threads did during a large loss is kept", "[budget]") {
     Recording recording{3};
     ThreadRecording& first = recording.thread(1000, 2'000'000);
@@ -173,7 +240,7 @@ TEST_CASE("what other threads did during a large loss is kept", "[budget]") {
         second.enter(2000 + 500 * i, kB).call(2000 + 500 * i + 20, kC, 1).leave(2000 + 500 * i + 150, kB);
     const trace::TraceReader reader = reader_of(recording);
     const views::Visit visit = visit_of(reader);
-    const auto kept = slices_of(visit, {.budget = 100});
+    const auto kept = slices_of(visit, {.budget = 2000});
     REQUIRE(kept.collected.threads.size() == 2);
     CHECK(kept.collected.threads[0].slices.size() == 1);
     // From 502,000 to 502,900: two calls of b, while c is too short to be seen.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/formats/timeline/losses.h"
 #include "analyzer/formats/timeline/slices.h"
 #include "analyzer/views/visit.h"
 #include "tests/unit/analysis/recording_file.h"
@@ -106,6 +107,13 @@ class CollectedSlices final : public formats::SliceWriter {
 /// `reader` must outlive it.
 inline views::Visit visit_of(const trace::TraceReader& reader, const score::Settings& settings = {}) {
     auto visit = views::Visit::prepare(reader, settings, {});
+    if (!visit) FAIL(visit.error().message);
+    return std::move(*visit);
+}
+
+/// As the command does: what was lost is known early.
+inline views::Visit early_visit_of(const trace::TraceReader& reader, formats::EarlyLosses& early) {
+    auto visit = views::Visit::prepare(reader, {}, {}, {.early = &early});
     if (!visit) FAIL(visit.error().message);
     return std::move(*visit);
 }
