@@ -32,7 +32,7 @@ enum Annotation : std::uint64_t {
 };
 constexpr std::string_view kAnnotations[] = {"lost_ns", "baseline_ns",      "parameters",
                                              "result",  "stands_for_calls", "end",
-                                             "calls",   "time_ns",          "thread"};
+                                             "calls",   "time_ns",          "tid"};
 
 /// Packets of one sequence, and what they are made of.
 class Packets {
