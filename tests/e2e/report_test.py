@@ -8,9 +8,10 @@ import re
 import resource
 import signal
 import subprocess
+import time
 import unittest
 
-from harness import PROGRAMS, RDAM, Case
+from harness import PROGRAMS, RDAM, TIMEOUT, Case
 
 MOST = 2_000_000
 
@@ -95,6 +96,21 @@ class Report(Case):
         done = self.rdam("report", "-o", "x.html", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["trace.bin"])
+
+    def test_interrupted(self):
+        """Nothing is left, whenever it comes."""
+        done = self.rdam("record", "-o", "large.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "200000")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        before = {path.name for path in self.folder.iterdir()}
+        for way in (signal.SIGINT, signal.SIGTERM):
+            running = subprocess.Popen([RDAM, "report", "large.bin", "-o", "page.html"], cwd=self.folder, stderr=subprocess.DEVNULL)
+            until = time.monotonic() + TIMEOUT
+            while running.poll() is None and not list(self.folder.glob("page.html.*")) and time.monotonic() < until:
+                time.sleep(0.002)
+            running.send_signal(way)
+            running.wait(TIMEOUT)
+            self.assertLessEqual({path.name for path in self.folder.iterdir()} - before, {"page.html"})  # it may have been done
+            (self.folder / "page.html").unlink(missing_ok=True)
 
     def test_nobody_reads(self):
         self.record("orders", "10")

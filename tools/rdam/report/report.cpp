@@ -8,6 +8,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "tools/rdam/command/scoring_options.h"
 #include "tools/rdam/command/sequence_options.h"
 #include "tools/rdam/command/terminal.h"
+#include "wrappers/support/interruption.h"
 
 namespace rdam {
 namespace {
@@ -58,9 +60,12 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
     Recording recording{.reader = std::move(reader), .symbols = {}, .report = {}, .around = {}};
     recording.symbols = output::make_symbols(recording.reader.info());
     ProgressLine progress{"analyzing", recording.reader.events()};
-    auto report = analysis::analyze(recording.reader, settings,
-                                    {.most_sequences = kListedSequences,
-                                     .progress = [&](std::uint64_t events) { progress.update(events); }});
+    auto report =
+        analysis::analyze(recording.reader, settings,
+                          {.most_sequences = kListedSequences, .progress = [&](std::uint64_t events) {
+                               progress.update(events);
+                               if (Interruption::came()) throw std::runtime_error("interrupted");
+                           }});
     if (!report) return tl::unexpected{report.error()};
     recording.report = std::move(*report);
     auto around = around::surroundings(recording.reader, recording.report, {});
@@ -79,9 +84,13 @@ Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
         auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
         const score::Settings own = settings->settings_for(reader->info());
-        auto recording = analyze_recording(std::move(*reader), own);
-        if (!recording) return tl::unexpected{recording.error()};
-        recordings.push_back(std::move(*recording));
+        try {
+            auto recording = analyze_recording(std::move(*reader), own);
+            if (!recording) return tl::unexpected{recording.error()};
+            recordings.push_back(std::move(*recording));
+        } catch (const std::runtime_error& error) {
+            return fail("{}: not reported on: {}", file, error.what());
+        }
     }
     return recordings;
 }
@@ -126,11 +135,13 @@ Result<int> run(Arguments arguments) {
         return tl::unexpected{place.error()};
     const auto rules = use_scoring(arguments.scoring, arguments.traces, arguments.settings);
     if (!rules) return tl::unexpected{rules.error()};
+    const Interruption interruption;
     // Before the traces are read: a place that cannot be written should not cost the time.
     auto file = FreshFile::create(arguments.output);
     if (!file) return tl::unexpected{file.error()};
     const auto recordings = analyze_all(arguments, *rules);
     if (!recordings) return tl::unexpected{recordings.error()};
+    if (Interruption::came()) return fail("{}: not written: interrupted", arguments.output);
     for (const Recording& recording : *recordings)
         if (auto seen = check_window(arguments.settings.selection, {&recording.report, 1}); !seen)
             return tl::unexpected{seen.error()};

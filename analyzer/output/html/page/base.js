@@ -40,10 +40,13 @@ function inkOn(colour) {
 
 /** The colours of cividis, dark to bright: steps that are told apart without hue. */
 const CIVIDIS = [[0, 32, 76], [33, 62, 110], [77, 93, 109], [116, 122, 116], [158, 155, 112], [206, 192, 91], [255, 233, 69]];
+/** On a light page, little is pale: its yellow would be what is seen first. */
+const ON_LIGHT = [...CIVIDIS, [255, 252, 226]];
 function heatColour(share, dark) {
-  const at = (dark ? share : 1 - share) * (CIVIDIS.length - 1);
-  const low = Math.min(Math.floor(at), CIVIDIS.length - 2);
-  const mix = CIVIDIS[low].map((from, i) => Math.round(from + (CIVIDIS[low + 1][i] - from) * (at - low)));
+  const steps = dark ? CIVIDIS : ON_LIGHT;
+  const at = (dark ? share : 1 - share) * (steps.length - 1);
+  const low = Math.min(Math.floor(at), steps.length - 2);
+  const mix = steps[low].map((from, i) => Math.round(from + (steps[low + 1][i] - from) * (at - low)));
   return `rgb(${mix.join(',')})`;
 }
 
