@@ -86,7 +86,7 @@ class CsvCalls final : public views::CallVisitor {
         ++written_.calls;
         out_.full();
     }
-    bool goes_on() override { return out_.good(); }
+    bool goes_on() const override { return out_.good(); }
 
   private:
     const views::Visit& visit_;

@@ -110,7 +110,7 @@ class Spool final : public views::CallVisitor {
     explicit Spool(const views::Visit& visit) : visit_(visit), file_(temporary_file()) {}
 
     bool good() const { return file_ != nullptr && std::ferror(file_.get()) == 0; }
-    bool goes_on() override { return good(); }
+    bool goes_on() const override { return good(); }
 
     void opened(const views::Opened& call) override { add({since(call.tsc), call.function, kPush}); }
     void closed(const views::Closed& call) override {

@@ -57,7 +57,7 @@ std::uint64_t ThreadVisit::in_order(std::uint64_t tsc) {
 }
 
 void ThreadVisit::opened(const trace::Event& enter, std::uint64_t weight) {
-    begin(enter);
+    if (!known_) begin(enter);
     const Open open{in_order(enter.tsc), weight, enter.function, is_shown(enter.function)};
     open_.push_back(open);
     if (!open.shown) return;
@@ -76,8 +76,15 @@ const std::uint64_t* ThreadVisit::result_of(std::uint32_t function) const {
     return &event()->words[result[0].word];
 }
 
-void ThreadVisit::closed(const calls::Call& call) {
+std::uint32_t ThreadVisit::sequence_of_closed() {
+    if (known_) return known_->next();
     const std::uint32_t sequence = end();
+    if (log_ != nullptr) log_->add(sequence, *room_);
+    return sequence;
+}
+
+void ThreadVisit::closed(const calls::Call& call) {
+    const std::uint32_t sequence = sequence_of_closed();
     const Open open = open_.back();
     open_.pop_back();
     if (!open.shown) return;
@@ -113,7 +120,7 @@ void ThreadVisit::closed(const calls::Call& call) {
 }
 
 void ThreadVisit::abandoned(std::size_t count) {
-    abandon(count);
+    if (!known_) abandon(count);
     const std::uint64_t tsc = event() != nullptr ? in_order(event()->tsc) : last_;
     for (; count > 0; --count) {
         const Open open = open_.back();

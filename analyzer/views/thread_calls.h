@@ -13,6 +13,7 @@
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/thread/resolved_settings.h"
+#include "analyzer/views/sequence_log.h"
 #include "analyzer/views/visit.h"
 
 namespace rdam::views {
@@ -100,6 +101,15 @@ class ThreadVisit final : public ThreadSequences {
     ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings, Bases& bases,
                 const std::vector<bool>& shown, CallVisitor& visitor);
 
+    /// Before anything is consumed, one of: what is found is kept in `log`; or, not found again, taken from
+    /// it, if it is whole.
+    void keep_sequences(SequenceLog& log, LogRoom& room) {
+        log_ = &log;
+        room_ = &room;
+    }
+    void take_sequences(const SequenceLog& log) {
+        if (log.whole()) known_.emplace(log);
+    }
     /// Times outside are moved to its ends.
     void set_span(const score::TickRange& span) {
         span_ = span;
@@ -123,6 +133,11 @@ class ThreadVisit final : public ThreadSequences {
     const std::uint64_t* result_of(std::uint32_t function) const;
     bool is_shown(std::uint32_t function) const { return shown_.empty() || shown_[function]; }
 
+    std::uint32_t sequence_of_closed();
+
+    SequenceLog* log_ = nullptr;
+    LogRoom* room_ = nullptr;
+    std::optional<SequenceLog::Reader> known_;
     Bases& bases_;
     const std::vector<bool>& shown_;
     CallVisitor& visitor_;

@@ -20,6 +20,8 @@ namespace rdam::views {
 namespace {
 
 constexpr const char* kStopped = "interrupted";
+/// Bytes for the sequences of all calls, in powers of two for each thread: some hundred million calls.
+constexpr std::size_t kMostLogs = std::size_t{256} << 20;
 
 /// Times of each sequence of a thread.
 class SequenceTimes {
@@ -224,13 +226,17 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     std::vector<std::optional<Error>> errors(threads.size());
     std::vector<std::pair<std::unique_ptr<Durations>, std::vector<std::uint64_t>>> found(threads.size());
     EarlyLook* const early = of_process || all ? nullptr : wanted.early;
+    if (early != nullptr) logs_.resize(bases_.size());
+    LogRoom room{kMostLogs};
     std::atomic<std::uint64_t> unsettled = 0;
     score::in_parallel(threads.size(), jobs, [&](std::size_t i) {
         auto durations = std::make_unique<Durations>(all, wanted.self_losses);
         if (early != nullptr) {
             SettlingBases bases{*durations};
             const auto visitor = early->begin();
-            if (auto done = pass(threads[i], bases, *visitor); !done) errors[i] = done.error();
+            ThreadVisit calls{info(), *settings_, bases, selection_.shown, *visitor};
+            calls.keep_sequences(logs_[threads[i]], room);
+            if (auto done = run(threads[i], calls, *visitor); !done) errors[i] = done.error();
             early->end(*visitor);
             unsettled += bases.unsettled();
         } else {
@@ -270,11 +276,12 @@ Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
 
 Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
     KnownBases bases{bases_[thread], self_bases_[thread]};
-    return pass(thread, bases, visitor);
+    ThreadVisit calls{info(), *settings_, bases, selection_.shown, visitor};
+    if (!logs_.empty()) calls.take_sequences(logs_[thread]);
+    return run(thread, calls, visitor);
 }
 
-Result<void> Visit::pass(std::uint32_t thread, Bases& bases, CallVisitor& visitor) const {
-    ThreadVisit calls{info(), *settings_, bases, selection_.shown, visitor};
+Result<void> Visit::run(std::uint32_t thread, ThreadVisit& calls, const CallVisitor& visitor) const {
     calls.set_span(span_);
     auto done = read(
         thread,

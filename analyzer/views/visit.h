@@ -21,11 +21,12 @@
 #include "analyzer/trace/clock.h"
 #include "analyzer/trace/event.h"
 #include "analyzer/trace/read/reader.h"
+#include "analyzer/views/sequence_log.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::views {
 
-class Bases;
+class ThreadVisit;
 
 /// A call begins.
 struct Opened {
@@ -70,7 +71,7 @@ class CallVisitor {
     virtual void opened(const Opened& call) = 0;
     virtual void closed(const Closed& call) = 0;
     /// False: nobody wants the rest of the thread.
-    virtual bool goes_on() { return true; }
+    virtual bool goes_on() const { return true; }
 };
 
 /// Sees the calls while the baselines are being found, if these are minima of threads. A call is compared
@@ -129,7 +130,7 @@ class Visit {
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
     Result<void> find_baselines(unsigned jobs, const Wanted& wanted);
-    Result<void> pass(std::uint32_t thread, Bases& bases, CallVisitor& visitor) const;
+    Result<void> run(std::uint32_t thread, ThreadVisit& calls, const CallVisitor& visitor) const;
     Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
                       const std::function<void()>& gap) const;
 
@@ -140,6 +141,7 @@ class Visit {
     std::shared_ptr<Counted> counted_;
     std::vector<std::vector<double>> bases_;       ///< ticks, by thread and sequence
     std::vector<std::vector<double>> self_bases_;  ///< … of self times; none: not asked for
+    std::vector<SequenceLog> logs_;                ///< by thread; empty: none were kept
     trace::TimeScale clock_;
     score::TickRange span_;
     std::optional<std::uint64_t> unsettled_;

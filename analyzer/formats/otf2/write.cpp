@@ -49,7 +49,7 @@ class LocationEvents final : public views::CallVisitor {
             ends_[i] = definitions.strings().ref(kEnds[i]);
     }
 
-    bool goes_on() override { return archive_.good(); }
+    bool goes_on() const override { return archive_.good(); }
 
     void opened(const views::Opened& call) override {
         off_processor_until(call.tsc);

@@ -104,22 +104,20 @@ void Losses::closed(const views::Closed& call) {
 
 class EarlyLosses::OfThread final : public views::CallVisitor {
   public:
-    void opened(const views::Opened& call) override {
-        most_.opened(call.depth);
-        least_.opened(call.depth);
-    }
+    void opened(const views::Opened& call) override { most_.opened(call.depth); }
     void closed(const views::Closed& call) override {
         const double lost = own_loss(call);
-        least_.closed(call.depth, lost);
+        least_.add(lost);
         most_.closed(call.depth, lost + call.baseline * kPart);
         if (lost > 0) largest_.add({lost, {call.begin, call.tsc}});
         ++calls_;
     }
     LossCounts most() const { return {most_.counts(), largest_, calls_}; }
-    const SizeCounts& least() const { return least_.counts(); }
+    const SizeCounts& least() const { return least_; }
 
   private:
-    NestedCounts most_, least_;
+    NestedCounts most_;
+    SizeCounts least_;
     LargestLosses largest_;
     std::uint64_t calls_ = 0;
 };

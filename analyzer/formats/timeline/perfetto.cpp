@@ -30,9 +30,8 @@ enum Annotation : std::uint64_t {
     kTime,
     kThreadOf
 };
-constexpr std::string_view kAnnotations[] = {"lost_ns", "baseline_ns",      "parameters",
-                                             "result",  "stands_for_calls", "end",
-                                             "calls",   "time_ns",          "tid"};
+constexpr std::string_view kAnnotations[] = {
+    "lost_ns", "baseline_ns", "parameters", "result", "stands_for_calls", "end", "calls", "time_ns", "tid"};
 
 /// Packets of one sequence, and what they are made of.
 class Packets {

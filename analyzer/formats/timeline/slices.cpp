@@ -147,7 +147,7 @@ class SliceCalls final : public views::CallVisitor {
                        .arrows = std::move(arrows)});
         ++written_.calls;
     }
-    bool goes_on() override { return out_.good(); }
+    bool goes_on() const override { return out_.good(); }
 
     const Written& written() const { return written_; }
     /// Ticks in outermost calls, by bin.

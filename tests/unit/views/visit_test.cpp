@@ -268,7 +268,7 @@ class OnlyTwo final : public views::CallVisitor {
   public:
     void opened(const views::Opened& /*call*/) override { ++calls; }
     void closed(const views::Closed& /*call*/) override {}
-    bool goes_on() override { return calls < 2; }
+    bool goes_on() const override { return calls < 2; }
     int calls = 0;
 };
 
