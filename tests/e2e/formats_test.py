@@ -190,7 +190,8 @@ class Formats(Case):
         for _ in range(10):  # who runs when is up to the machine
             (self.folder / "trace.bin").unlink(missing_ok=True)
             # What else runs on the machine shall not interfere; where that is not allowed nice goes on all the same.
-            self.run_in_folder("nice", "-n", "-20", RDAM, "record", "-f", "work,update", "-o", "trace.bin", "--", PROGRAMS / "planted", "holder", "8000")
+            self.run_in_folder("nice", "-n", "-20", RDAM, "record", "-f", "work,update", "-o", "trace.bin", "--",
+                               PROGRAMS / "planted", "holder", "8000")
             done = self.rdam("export", "--format", "perfetto", "--arrows", "trace.bin")
             self.assertEqual(done.returncode, 0, done.stderr.decode())
             if b"no arrows" not in done.stderr:
