@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/around/lane_reader.h"
+#include "analyzer/score/in_parallel.h"
 #include "analyzer/score/report/ranking.h"
 
 namespace rdam::around {
@@ -98,22 +99,32 @@ void keep_most(std::size_t lanes, Surroundings& window) {
     window.lanes.resize(lanes);
 }
 
-/// In all windows.
-Result<void> add_thread(const trace::TraceReader& reader, const score::Report& report, std::size_t thread,
-                        const Limits& limits, std::vector<Surroundings>& windows) {
+/// Of one thread, by window.
+Result<std::vector<Lane>> lanes_of(const trace::TraceReader& reader, const score::Report& report,
+                                   std::size_t thread, const Limits& limits,
+                                   const std::vector<Surroundings>& windows) {
     const std::uint32_t number = report.threads[thread].number;
     const auto off = reader.off_cpu(number);
     if (!off) return tl::unexpected{off.error()};
-    for (Surroundings& window : windows) {
+    std::vector<Lane> lanes;
+    for (const Surroundings& window : windows) {
         auto lane = read_lane(reader, number, {window.begin, window.end}, limits.columns);
         if (!lane) return tl::unexpected{lane.error()};
         lane->thread = thread;
         lane->off = within(*off, {window.begin, window.end}, limits.columns);
         if (thread == window.thread) mark(window, report.functions[window.row].function, *lane);
-        if (thread == window.thread || !lane->slices.empty()) window.lanes.push_back(std::move(*lane));
+        lanes.push_back(std::move(*lane));
+    }
+    return lanes;
+}
+
+void add_lanes(std::vector<Lane> lanes, const Limits& limits, std::vector<Surroundings>& windows) {
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+        Surroundings& window = windows[w];
+        if (lanes[w].thread == window.thread || !lanes[w].slices.empty())
+            window.lanes.push_back(std::move(lanes[w]));
         if (window.lanes.size() > 2 * limits.lanes) keep_most(limits.lanes, window);
     }
-    return {};
 }
 
 }  // namespace
@@ -123,9 +134,18 @@ Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader,
     std::vector<Surroundings> windows;
     for (const Chosen& chosen : largest_losses(report, limits))
         windows.push_back(window_of(reader, report, chosen, limits));
-    for (std::size_t t = 0; t < report.threads.size(); ++t) {
-        if (auto added = add_thread(reader, report, t, limits, windows); !added)
-            return tl::unexpected{added.error()};
+    // Several threads at a time, and no more than those, as all their lanes are kept meanwhile.
+    const unsigned jobs = score::threads_for(limits.jobs);
+    for (std::size_t first = 0; first < report.threads.size(); first += jobs) {
+        const std::size_t count = std::min<std::size_t>(jobs, report.threads.size() - first);
+        std::vector<Result<std::vector<Lane>>> lanes(count);
+        score::in_parallel(count, jobs, [&](std::size_t i) {
+            lanes[i] = lanes_of(reader, report, first + i, limits, windows);
+        });
+        for (auto& each : lanes) {
+            if (!each) return tl::unexpected{each.error()};
+            add_lanes(std::move(*each), limits, windows);
+        }
     }
     for (Surroundings& window : windows) {
         keep_most(limits.lanes, window);

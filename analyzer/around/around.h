@@ -46,11 +46,12 @@ struct Limits {
     std::size_t lanes = 16;            ///< of a window
     std::size_t columns = 400;         ///< what is shorter than window / columns is merged
     std::uint64_t events = 1'000'000;  ///< read for a window
+    unsigned jobs = 0;                 ///< threads that read; 0: one per processor
 };
 
 /// The windows for the largest losses among the samples of `report` (analysis::analyze), largest first.
-/// Reads at most Limits::most × Limits::events events and some chunks more; memory for the slices of one
-/// window beside the result. Errors: those of TraceReader.
+/// Reads at most Limits::most × Limits::events events and some chunks more; memory for the lanes of as many
+/// threads as read at a time beside the result. Errors: those of TraceReader.
 Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader, const score::Report& report,
                                                const Limits& limits);
 

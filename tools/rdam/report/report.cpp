@@ -68,7 +68,7 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
                            }});
     if (!report) return tl::unexpected{report.error()};
     recording.report = std::move(*report);
-    auto around = around::surroundings(recording.reader, recording.report, {});
+    auto around = around::surroundings(recording.reader, recording.report, {.jobs = settings.jobs});
     if (!around) return tl::unexpected{around.error()};
     recording.around = std::move(*around);
     return recording;
