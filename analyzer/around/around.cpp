@@ -42,6 +42,15 @@ std::vector<Chosen> largest_losses(const score::Report& report, const Limits& li
     return chosen;
 }
 
+/// Which have to be read, in whole chunks.
+std::uint64_t events_in(const trace::TraceReader& reader, const score::Report& report,
+                        const Surroundings& window) {
+    std::uint64_t events = 0;
+    for (const score::ThreadRow& thread : report.threads)
+        events += reader.events_of_part(thread.number, {window.begin, window.end});
+    return events;
+}
+
 /// With some time before and after the call, and narrowed down to its end as long as too much would have to
 /// be read.
 Surroundings window_of(const trace::TraceReader& reader, const score::Report& report, const Chosen& chosen,
@@ -62,10 +71,7 @@ Surroundings window_of(const trace::TraceReader& reader, const score::Report& re
         window.begin = call.end > reach ? call.end - reach : 0;
         window.end = call.end + std::min(margin, UINT64_MAX - call.end);
         window.shortened = window.begin > call.begin;
-        std::uint64_t events = 0;
-        for (const score::ThreadRow& thread : report.threads)
-            events += reader.events_of_part(thread.number, {window.begin, window.end});
-        if (events <= limits.events || before < limits.columns) return window;
+        if (events_in(reader, report, window) <= limits.events || before < limits.columns) return window;
         before /= 2;
     }
 }
@@ -132,8 +138,14 @@ void add_lanes(std::vector<Lane> lanes, const Limits& limits, std::vector<Surrou
 Result<std::vector<Surroundings>> surroundings(const trace::TraceReader& reader, const score::Report& report,
                                                const Limits& limits) {
     std::vector<Surroundings> windows;
-    for (const Chosen& chosen : largest_losses(report, limits))
-        windows.push_back(window_of(reader, report, chosen, limits));
+    const std::uint64_t most = std::max(limits.events, reader.events() / 2);
+    std::uint64_t events = 0;
+    for (const Chosen& chosen : largest_losses(report, limits)) {
+        const Surroundings window = window_of(reader, report, chosen, limits);
+        events += events_in(reader, report, window);
+        if (events > most && !windows.empty()) break;
+        windows.push_back(window);
+    }
     // Several threads at a time, and no more than those, as all their lanes are kept meanwhile.
     const unsigned jobs = score::threads_for(limits.jobs);
     for (std::size_t first = 0; first < report.threads.size(); first += jobs) {
