@@ -156,9 +156,11 @@ Result<std::vector<Location>> write_locations(const views::Visit& visit, Definit
     std::vector<Location> locations;
     archive.call(OTF2_Archive_OpenEvtFiles, archive.handle());
     for (const std::uint32_t thread : visit.threads()) {
+        if (!visit.has_events(thread)) continue;
         const auto location = write_location(visit, thread, definitions, archive, totals);
         if (!location) return tl::unexpected{location.error()};
-        locations.push_back(*location);
+        // The reader of the library (3.0.2) uses what it has freed where a location has no events.
+        if (location->events > 0) locations.push_back(*location);
     }
     archive.call(OTF2_Archive_CloseEvtFiles, archive.handle());
     // Readers look for these, which say how numbers of a location become the archive's: they are the same.

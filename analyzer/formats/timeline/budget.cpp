@@ -1,6 +1,7 @@
 #include "analyzer/formats/timeline/budget.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -14,7 +15,7 @@ constexpr std::uint64_t kPartOfShown = 100;
 
 /// So many calls, with those around them.
 std::uint64_t most_calls(std::uint64_t budget) {
-    return budget / 2;
+    return budget * 3 / 8;
 }
 
 /// Around so many of the largest losses all threads are shown: as long as calls there, of which a thread has
@@ -27,22 +28,27 @@ std::size_t shown_losses(std::uint64_t budget, std::size_t threads) {
 /// few it is not known what they lost, and most of those that may be above the threshold are.
 bool tells_enough(const views::Visit& visit, const EarlyLosses& early, std::uint64_t budget) {
     if (!visit.unsettled() || *visit.unsettled() > most_calls(budget) / 2) return false;
+    // By the least of the largest there may be more than those.
+    if (const auto least = early.most().largest.least_within(most_calls(budget) / 2);
+        least && early.most().counts.from(SizeCounts::class_of(least->lost)) > most_calls(budget))
+        return false;
     const std::uint64_t wanted = std::min(early.most().calls, most_calls(budget));
     return early.least().from(early.most().counts.class_with_at_most(most_calls(budget))) >= wanted / 2;
 }
 
 Result<LossCounts> count_losses(const views::Visit& visit, unsigned jobs) {
     const auto& threads = visit.threads();
-    std::vector<Losses> losses(threads.size());
-    std::vector<std::optional<Error>> errors(threads.size());
-    score::in_parallel(threads.size(), score::threads_for(jobs), [&](std::size_t i) {
-        if (auto read = visit.thread(threads[i], losses[i]); !read) errors[i] = read.error();
-    });
+    std::mutex mutex;
     LossCounts all;
-    for (std::size_t i = 0; i < threads.size(); ++i) {
-        if (errors[i]) return tl::unexpected{*errors[i]};
-        all.add(losses[i].counts());
-    }
+    std::optional<Error> error;
+    score::in_parallel(threads.size(), score::threads_for(jobs), [&](std::size_t i) {
+        Losses losses;
+        const auto read = visit.thread(threads[i], losses);
+        const std::lock_guard guard{mutex};
+        if (!read) error = read.error();
+        all.add(losses.counts());
+    });
+    if (error) return tl::unexpected{*error};
     return all;
 }
 
@@ -63,12 +69,17 @@ Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsig
                           const EarlyLosses* early) {
     const auto off = count_off_cpu(visit);
     if (!off) return tl::unexpected{off.error()};
-    auto losses = early != nullptr && tells_enough(visit, *early, budget) ? Result<LossCounts>{early->most()}
-                                                                          : count_losses(visit, jobs);
+    const bool early_enough = early != nullptr && tells_enough(visit, *early, budget);
+    const auto losses = early_enough ? Result<LossCounts>{early->most()} : count_losses(visit, jobs);
     if (!losses) return tl::unexpected{losses.error()};
     Kept kept;
     kept.all_ = false;
     kept.lost_ = losses->counts.class_with_at_most(most_calls(budget));
+    if (const auto least = losses->largest.least_within(most_calls(budget) / 2)) {
+        kept.least_ = *least;
+        // All that may have lost as much.
+        if (early_enough) kept.least_.span = {UINT64_MAX, UINT64_MAX};
+    }
     kept.off_ = off->class_with_at_most(budget / 4);
     kept.around_ = losses->largest.joined(shown_losses(budget, visit.threads().size()));
     return kept;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "analyzer/formats/timeline/losses.h"
@@ -15,26 +16,32 @@ class Kept {
   public:
     /// All calls.
     Kept() = default;
-    /// About `budget` slices: of the calls that lost most and the calls around them half of that, of the
-    /// longest times off the processors a quarter. Reads the threads once, several at a time, unless `early`
-    /// (null: none) tells enough.
+    /// About `budget` slices: of the calls that lost most and the calls around them three eighths, the 1,000
+    /// that lost most of all among them if they take no more than half of that with the calls around them; of
+    /// the longest times off the processors a quarter. Reads the threads once, several at a time, unless
+    /// `early` (null: none) tells enough.
     static Result<Kept> choose(const views::Visit& visit, std::uint64_t budget, unsigned jobs,
                                const EarlyLosses* early);
 
     bool all() const { return all_; }
     /// `inner`: a call inside it is kept.
     bool keeps(const views::Closed& call, bool inner) const {
-        return all_ || inner || SizeCounts::class_of(call.lost) >= lost_ || is_around(call);
+        return all_ || inner || SizeCounts::class_of(call.lost) >= lost_ || is_largest(call) ||
+               is_around(call);
     }
     bool keeps(const trace::OffCpu& each) const {
         return all_ || SizeCounts::class_of(static_cast<double>(each.in - each.out)) >= off_;
     }
 
   private:
+    bool is_largest(const views::Closed& call) const {
+        return call.lost >= least_.lost && !is_larger(least_, {call.lost, {call.begin, call.tsc}});
+    }
     bool is_around(const views::Closed& call) const;
 
     bool all_ = true;
     std::size_t lost_ = 0, off_ = 0;
+    LargeLoss least_{std::numeric_limits<double>::infinity(), {}};  // of those that are kept by number
     std::vector<Span> around_;  // the largest losses: by time, not overlapping
 };
 

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <utility>
 
 namespace rdam::formats {
 namespace {
-
-bool is_larger(const LargeLoss& a, const LargeLoss& b) {
-    if (a.lost != b.lost) return a.lost > b.lost;
-    return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end < b.span.end;
-}
 
 double own_loss(const views::Closed& call) {
     return call.timed ? call.lost : 0;
@@ -17,10 +14,15 @@ double own_loss(const views::Closed& call) {
 
 }  // namespace
 
+bool is_larger(const LargeLoss& a, const LargeLoss& b) {
+    if (a.lost != b.lost) return a.lost > b.lost;
+    return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end < b.span.end;
+}
+
 std::size_t SizeCounts::class_of(double value) {
     if (!(value > 0)) return 0;
-    // The exponent and the first four bits after the point: steps of 3 to 6 %.
-    constexpr unsigned kMantissa = 52, kShown = 4;
+    // The exponent and the first six bits after the point: steps of some 1 %.
+    constexpr unsigned kMantissa = 52, kShown = 6;
     constexpr std::uint64_t kOne = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is the first one
     const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> (kMantissa - kShown);
     return static_cast<std::size_t>(std::clamp<std::uint64_t>(steps, kOne + 1, kOne + kClasses - 1) - kOne);
@@ -48,7 +50,7 @@ std::size_t SizeCounts::class_with_at_most(std::uint64_t most) const {
 }
 
 void LargestLosses::add(const LargeLoss& loss) {
-    if (heap_.size() == kMost) {
+    if (heap_.size() == kKnown) {
         if (!is_larger(loss, heap_.front())) return;
         std::pop_heap(heap_.begin(), heap_.end(), is_larger);
         heap_.pop_back();
@@ -62,9 +64,29 @@ void LargestLosses::add(const LargestLosses& other) {
         add(loss);
 }
 
+std::vector<LargeLoss> LargestLosses::sorted() const {
+    std::vector<LargeLoss> all = heap_;
+    std::sort(all.begin(), all.end(), is_larger);
+    std::vector<LargeLoss> losses;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> there;
+    for (const LargeLoss& each : all)
+        if (losses.size() < kMost && there.insert({each.span.begin, each.span.end}).second)
+            losses.push_back(each);
+    return losses;
+}
+
+std::optional<LargeLoss> LargestLosses::least_within(std::uint64_t slices) const {
+    std::optional<LargeLoss> least;
+    for (const LargeLoss& loss : sorted()) {
+        if (loss.slices > slices) return least;
+        slices -= loss.slices;
+        least = loss;
+    }
+    return least;
+}
+
 std::vector<Span> LargestLosses::joined(std::size_t most) const {
-    std::vector<LargeLoss> losses = heap_;
-    std::sort(losses.begin(), losses.end(), is_larger);
+    std::vector<LargeLoss> losses = sorted();
     losses.resize(std::min(losses.size(), most));
     std::sort(losses.begin(), losses.end(),
               [](const LargeLoss& a, const LargeLoss& b) { return a.span.begin < b.span.begin; });
@@ -98,7 +120,7 @@ void LossCounts::add(const LossCounts& other) {
 void Losses::closed(const views::Closed& call) {
     const double lost = own_loss(call);
     nested_.closed(call.depth, lost);
-    if (lost > 0) largest_.add({lost, {call.begin, call.tsc}});
+    if (lost > 0) largest_.add({lost, {call.begin, call.tsc}, call.depth + std::uint64_t{1}});
     ++calls_;
 }
 
@@ -109,15 +131,44 @@ class EarlyLosses::OfThread final : public views::CallVisitor {
         const double lost = own_loss(call);
         least_.add(lost);
         most_.closed(call.depth, lost + call.baseline * kPart);
-        if (lost > 0) largest_.add({lost, {call.begin, call.tsc}});
+        if (lost > 0) largest_.add({lost, {call.begin, call.tsc}, call.depth + std::uint64_t{1}});
         ++calls_;
+        if (call.baseline > 0) look_again_later(call);
     }
-    LossCounts most() const { return {most_.counts(), largest_, calls_}; }
+    LossCounts most() const {
+        LossCounts counts{most_.counts(), largest_, calls_};
+        for (const Unsettled& each : unsettled_) {
+            LargeLoss longest = each.longest;
+            longest.lost -= each.base;
+            if (longest.lost > 0) counts.largest.add(longest);
+        }
+        return counts;
+    }
     const SizeCounts& least() const { return least_; }
 
   private:
+    /// Of a sequence: what was compared with another baseline than the last one.
+    struct Unsettled {
+        double base = 0;
+        LargeLoss longest;  ///< `lost` is its duration
+        LargeLoss since;    ///< … since the baseline changed
+    };
+
+    void look_again_later(const views::Closed& call) {
+        if (call.sequence >= unsettled_.size()) unsettled_.resize(call.sequence + std::size_t{1});
+        Unsettled& own = unsettled_[call.sequence];
+        if (own.base != call.baseline) {
+            if (is_larger(own.since, own.longest)) own.longest = own.since;
+            own.since = {};
+            own.base = call.baseline;
+        }
+        if (call.duration > own.since.lost)
+            own.since = {call.duration, {call.begin, call.tsc}, call.depth + std::uint64_t{1}};
+    }
+
     NestedCounts most_;
     SizeCounts least_;
+    std::vector<Unsettled> unsettled_;
     LargestLosses largest_;
     std::uint64_t calls_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "analyzer/views/visit.h"
@@ -15,7 +16,7 @@ namespace rdam::formats {
 /// Counts values by their size, in steps of some percent.
 class SizeCounts {
   public:
-    static constexpr std::size_t kClasses = 64 * 16;
+    static constexpr std::size_t kClasses = 64 * 64;
 
     /// The class of a value; 0: not above 0. Larger values have no smaller classes.
     static std::size_t class_of(double value);
@@ -38,20 +39,31 @@ struct Span {
 struct LargeLoss {
     double lost = 0;
     Span span;
+    std::uint64_t slices = 1;  ///< with the calls around it
 };
+/// By the loss, then by time: none of a thread's calls are equal.
+bool is_larger(const LargeLoss& a, const LargeLoss& b);
 
 /// The largest of the run. Which of equal ones does not depend on the order.
 class LargestLosses {
   public:
-    /// So many are kept.
-    static constexpr std::size_t kMost = 100;
+    /// So many are kept by number.
+    static constexpr std::size_t kMost = 1000;
 
     void add(const LargeLoss& loss);
     void add(const LargestLosses& other);
     /// The `most` largest, by time; those that overlap are one.
     std::vector<Span> joined(std::size_t most) const;
+    /// The least of the largest that take no more than so many slices with the calls around them; nothing:
+    /// there is none.
+    std::optional<LargeLoss> least_within(std::uint64_t slices) const;
 
   private:
+    /// Some calls are there twice, with less and more of their loss known.
+    static constexpr std::size_t kKnown = 2 * kMost;
+
+    std::vector<LargeLoss> sorted() const;
+
     std::vector<LargeLoss> heap_;  // the least first
 };
 
@@ -91,7 +103,9 @@ class Losses final : public views::CallVisitor {
 };
 
 /// What can be told in the pass that finds the baselines. It saves the one that counts losses, unless the
-/// baselines took too long to settle or the losses are small compared with them.
+/// baselines took too long to settle or the losses are small compared with them. What is known of a loss is
+/// the least that it may be, except for the calls before a baseline settled: of these, the longest of each
+/// sequence is looked at again at the end.
 class EarlyLosses final : public views::EarlyLook {
   public:
     std::unique_ptr<views::CallVisitor> begin() override;

@@ -112,7 +112,8 @@ class SliceCalls final : public views::CallVisitor {
         words_.insert(words_.end(), call.words.begin(), call.words.end());
         const std::int64_t tsc = visit_.clock().since_origin(call.tsc);
         // A viewer that sorts by time alone must find the call around it first.
-        const std::int64_t begin = open_.empty() ? tsc : std::max(tsc, open_.back().begin + 1);
+        const std::int64_t begin =
+            open_.empty() ? tsc : std::max({tsc, open_.back().begin + 1, open_.back().inner_end});
         open_.push_back({.begin = begin, .words_end = words_.size(), .cpu = call.cpu});
     }
 
@@ -130,7 +131,9 @@ class SliceCalls final : public views::CallVisitor {
             processors_.add({open.cpu, thread_, call.function, call.begin, call.tsc}, call.cpu, off_);
         if (!open_.empty()) open_.back().inner = true;
         const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
-        const std::int64_t end = std::max(visit_.clock().since_origin(call.tsc), open.begin);
+        const std::int64_t end =
+            std::max({visit_.clock().since_origin(call.tsc), open.begin, open.inner_end});
+        if (!open_.empty()) open_.back().inner_end = end;
         slices_.slice({.function = call.function,
                        .depth = call.depth,
                        .begin = open.begin,
@@ -164,8 +167,9 @@ class SliceCalls final : public views::CallVisitor {
   private:
     struct Open {
         std::int64_t begin = 0;
-        std::size_t words_end = 0;  ///< in words_
-        bool inner = false;         ///< a call inside it is kept
+        std::size_t words_end = 0;           ///< in words_
+        bool inner = false;                  ///< a call inside it is kept
+        std::int64_t inner_end = INT64_MIN;  ///< of the last of these
         std::uint16_t cpu = trace::kNoCpu;
     };
 
