@@ -65,8 +65,9 @@ Result<std::vector<Arrow>> arrows(const trace::TraceReader& reader, const score:
         for (std::size_t t = 0; t < report.threads.size(); ++t) {
             const score::ThreadRow& row = report.threads[t];
             if (t == loss.call->thread || (loss.tid && row.tid != *loss.tid)) continue;
-            events += reader.events_of_part(row.number, {loss.call->begin, loss.call->end});
-            if (events > limits.events) return found;
+            const std::uint64_t more = reader.events_of_part(row.number, {loss.call->begin, loss.call->end});
+            if (events + more > limits.events) continue;
+            events += more;
             const auto cover = cover_in(reader, row.number, loss);
             if (!cover) return tl::unexpected{cover.error()};
             if (cover->ticks <= best.ticks) continue;

@@ -23,7 +23,7 @@ struct Arrow {
 
 struct ArrowLimits {
     std::size_t most = 200;
-    std::uint64_t events = 20'000'000;  ///< read for all of them
+    std::uint64_t events = 20'000'000;  ///< read for all of them; what needs more is not looked at
 };
 
 /// For the largest losses among the samples of `report` (analysis::analyze), largest first. Calls shorter

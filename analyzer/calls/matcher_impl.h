@@ -116,25 +116,27 @@ void BasicMatcher<Sink>::enter(const trace::Event& event, bool tail) {
     const std::uint8_t rate = rate_of(event);
     if (event.sampling != 0 || rate != tree_rate_) enter_tree(rate);
     PerOpen& open = open_[event.function];
-    const bool ignored = ignored_[event.function];
+    const std::uint64_t paused = paused_until(event.tsc);
+    const bool outermost = open.calls == 0, ignored = ignored_[event.function];
+    ++open.calls;
+    if (!tail) ++open.frames;
+    if (!ignored) {
+        ++counts_.calls;
+        ++per_function_[event.function].calls;
+        per_function_[event.function].estimated += detail::weight(rate);
+        sink_.opened(event, detail::weight(rate));
+    }
+    ++entered_;
     // In its place: a copy would read whole words of what has just been written in parts, and wait for that.
     Frame& frame = stack_.emplace_back();
     frame.enter = event.tsc;
-    frame.paused_before = paused_until(event.tsc);
+    frame.paused_before = paused;
     frame.function = event.function;
     frame.rate = rate;
     frame.tail = tail;
-    frame.outermost = open.calls == 0;
+    frame.outermost = outermost;
     frame.ignored = ignored;
     frame.transparent = transparent_[event.function];
-    ++open.calls;
-    if (!tail) ++open.frames;
-    ++entered_;
-    if (ignored) return;
-    ++counts_.calls;
-    ++per_function_[event.function].calls;
-    per_function_[event.function].estimated += detail::weight(rate);
-    sink_.opened(event, detail::weight(rate));
 }
 
 template <class Sink>

@@ -99,6 +99,7 @@ struct Format {
     Result<void> (*check_only_archive)(const std::string& folder) = nullptr;
     std::uint64_t usual_budget = 0;  ///< 0: Options::budget means nothing
     std::uint64_t most_budget = 0;   ///< more slices are not written; 0: no matter how many
+    bool binary = false;             ///< nothing to look at in a terminal
     bool draws_arrows = false;       ///< Options::arrows means something
     /// Options::weight means something to `write`, which needs views::Closed::lost_self.
     bool weighs_calls = false;

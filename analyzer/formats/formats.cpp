@@ -21,6 +21,7 @@ constexpr Format kFormats[] = {
      .help = "Perfetto's own format, for ui.perfetto.dev and trace_processor",
      .write = write_perfetto,
      .usual_budget = kUsualPerfetto,
+     .binary = true,
      .draws_arrows = true},
     {.name = "folded",
      .help = "one line for each call path, for flamegraph.pl, inferno and others",

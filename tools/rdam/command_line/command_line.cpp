@@ -99,7 +99,9 @@ std::string one_line(std::string text) {
 /// of the other errors. `what` begins with the option's name.
 std::string describe_values(const std::string& what) {
     const std::string name = what.substr(0, what.find(':'));
-    if (what.find("At Most") != std::string::npos) return name + ": is given more than once; give it once";
+    if (what.find("At Most") != std::string::npos)
+        return name.starts_with('-') ? name + ": is given more than once; give it once"
+                                     : name + ": more are given than can be used; leave some out";
     return name + ": needs a value; give one";
 }
 

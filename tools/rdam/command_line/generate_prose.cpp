@@ -272,19 +272,26 @@ Prose export_prose() {
              "Memory use does not grow with the number of calls. A directory takes about 70 bytes per call "
              "plus parameters and return values. While a Parquet file is being written, it needs that much "
              "free space next to it.",
-             "--format writes one file. Formats with a timeline (perfetto, json, paje) show each call in its "
-             "thread; csv has a line for each call; folded and speedscope have call paths with sums. In "
-             "perfetto, json and csv each call has its parameters, return value and baseline, and what it "
-             "lost. docs/views.md says what each format is good for, and what it leaves out.",
-             "--budget keeps a perfetto or json file small enough for its viewer: the calls that lost most "
+             "--format writes one file, and for otf2 a directory. Formats with a timeline (perfetto, json, "
+             "firefox, otf2, paje) show each call in its thread; csv has a line for each call; folded and "
+             "speedscope have call paths with sums. In all but paje, folded and speedscope each call has its "
+             "parameters, return value and what it lost. docs/views.md says what each format is good for, "
+             "and what it leaves out.",
+             "--budget keeps a perfetto, json or firefox file small enough for its viewer: the calls that "
+             "lost most "
              "are written one by one, with the calls around them, and all others are merged by thread and "
              "time, with their number and what they lost. The lost time per thread and time stays exact. "
              "Standard error says how many calls were merged.",
-             "--weight says how wide the paths of folded and speedscope are drawn. With lost, the default, a "
+             "--arrows draws arrows in perfetto and json, from calls that lost most to the call of the "
+             "function that a hint names, in the thread that ran meanwhile. The trace is analyzed for it, "
+             "which takes about as long again.",
+             "--weight says how wide the paths of folded, speedscope and firefox are drawn. With lost, the "
+             "default, a "
              "function that takes long but always equally long has no width.",
              "Like rdam analyze, --format observes keys, rules, --since, --until, --thread and --function. "
-             "Memory does not grow with the number of calls. paje needs as much room for temporary files as "
-             "it writes."},
+             "Memory: up to 256 MB for the calls' sequences, a byte or two each, and as much again for what "
+             "is "
+             "written before its thread's turn. paje needs as much room for temporary files as it writes."},
         .environment = {{"RDAM_PYTHON", "The Python that writes Parquet files. Default: python3."},
                         {"TMPDIR", "Where temporary files of paje are kept. Default: /tmp."}},
         .exit_status = {kDone, kBadInput, kUsage},
@@ -294,6 +301,8 @@ Prose export_prose() {
                       "Write a file for DuckDB:"},
                      {"rdam export --format perfetto -o trace.perfetto trace.bin",
                       "Look at calls and lost time in ui.perfetto.dev:"},
+                     {"rdam export --format firefox -o profile.json trace.bin",
+                      "Look at a call tree of lost time in profiler.firefox.com:"},
                      {"rdam export --format folded trace.bin | flamegraph.pl --countname ns > lost.svg",
                       "Draw a flame graph of lost time:"},
                      {"rdam export --format csv --since 1.5s --until 1.6s -o calls.csv trace.bin",

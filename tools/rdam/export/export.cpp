@@ -1,4 +1,6 @@
 // rdam export: from a trace to what other tools read.
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -93,9 +95,9 @@ void check_budget(std::uint64_t budget, const formats::Format* format) {
         throw CLI::ValidationError("--budget", "is for formats with a timeline: json, perfetto and firefox");
     if (format->most_budget > 0 && (budget == 0 || budget > format->most_budget))
         throw CLI::ValidationError("--budget",
-                                   fmt::format("may be {} at most, as {} is read by nothing that "
-                                               "takes more slices: give that, or --format perfetto",
-                                               format->most_budget, format->name));
+                                   fmt::format("is more than what reads {} can open: give {} or fewer, or "
+                                               "use --format perfetto",
+                                               format->name, format->most_budget));
 }
 
 /// Checks that involve several options.
@@ -113,6 +115,9 @@ void check_usage(const ExportArguments& options) {
         throw CLI::ValidationError("--arrows", "is for formats with arrows: json and perfetto");
     if (format != formats.end() && format->write_archive != nullptr && options.output == "-")
         throw CLI::ValidationError("--output", options.format + " is a directory: name it with -o DIR");
+    if (format != formats.end() && format->binary && options.output == "-" && isatty(STDOUT_FILENO) == 1)
+        throw CLI::ValidationError("--output",
+                                   options.format + " is not for a terminal: name a file with -o FILE");
     const score::Selection& selection = options.settings.selection;
     if (!options.columns.empty() && selection.asks_for_a_part())
         throw CLI::ValidationError("--columns",

@@ -67,7 +67,7 @@ void say_written(const ExportArguments& options, const formats::Format& format,
     std::string text = output::counted(written.calls, "call", "calls");
     if (written.merged > 0)
         text += fmt::format("; {} more are merged by time ({})", output::grouped(written.merged),
-                            format.most_budget > 0 ? "--budget: fewer" : "--budget all: none");
+                            format.most_budget > 0 ? "a larger --budget: fewer" : "--budget all: none");
     say_of_output(options, text);
 }
 
@@ -146,8 +146,10 @@ Result<int> export_format(const trace::TraceReader& reader, const ExportArgument
         auto found = find_arrows(reader, options);
         if (!found) return tl::unexpected{found.error()};
         arrows = std::move(*found);
-        say_of_output(options, arrows.empty() ? "no arrows: no hint names a concurrent function"
-                                              : output::counted(arrows.size(), "arrow", "arrows"));
+        say_of_output(options, arrows.empty()
+                                   ? "no arrows: no hint names a function of another thread that was "
+                                     "running during a large loss"
+                                   : output::counted(arrows.size(), "arrow", "arrows"));
     }
     // Baselines, choice and writing.
     const std::uint64_t passes = budget > 0 ? 3 : 2;

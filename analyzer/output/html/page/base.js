@@ -21,7 +21,7 @@ function timeText(ns) {
   return `${value >= 999.5 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
 }
 const countText = (count) => Math.round(count).toLocaleString('en-US');
-const percentText = (share) => `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`;
+const percentText = (share) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${Number((100 * share).toPrecision(share < 0.1 ? 2 : 3))} %`);
 const scoreText = (row) => (row.unknown ? '-' : (row.mark || '') + row.rdam.toFixed(3));
 const intervalText = (row) => (row.unknown ? '-' : `${row.low.toFixed(3)}–${row.high.toFixed(3)}`);
 
