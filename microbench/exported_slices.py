@@ -18,7 +18,7 @@ def in_json(path: str) -> dict:
         elif event["ph"] == "X" and event["cat"] == "merged":
             merged[0] += event["args"]["calls"]
             merged[1] += event["args"]["lost_ns"]
-        elif event["ph"] == "X" and event["cat"] != "off the processor":
+        elif event["ph"] == "X" and event["cat"] not in ("off the processor", "on a processor"):
             begin = event["ts"] * 1000
             slices.append((event["tid"], event["name"], begin, begin + event["dur"] * 1000, event["args"].get("lost_ns", 0)))
     return {"slices": slices, "merged": merged, "lost": list(counters.values())}
