@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyzer/output/eighths.h"
+#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 std::string bar_text(double share, std::size_t width) {
@@ -18,7 +19,14 @@ std::string bar_text(double share, std::size_t width) {
 
 std::vector<std::string> function_lines(const Table& table, const TextOptions& options) {
     constexpr std::size_t kRoomForBars = 100;
-    return (options.width < kRoomForBars ? table.without_optional() : table).lines(1, options.width);
+    return (options.width < kRoomForBars ? table.without_first_optional() : table).lines(1, options.width);
+}
+
+std::string name_with_reason(const std::string& name, const std::string& reason, const TextOptions& options) {
+    constexpr std::size_t kRoomForReasons = 140;
+    std::string text = reason.empty() ? name : name + ", " + reason;
+    const bool fits = display_width(text) <= kWidestName;
+    return fits && (options.width == 0 || options.width >= kRoomForReasons) ? text : name;
 }
 
 std::string histogram_text(std::span<const score::Bar> bars) {

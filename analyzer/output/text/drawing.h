@@ -25,8 +25,15 @@ std::string score_bar(const Row& row) {
 
 /// Its column, left out where there is no room for it.
 inline Column bar_column() {
-    return {.title = "", .left = true, .optional = true};
+    constexpr unsigned kFirst = 10;
+    return {.title = "", .left = true, .optional = kFirst};
 }
+
+/// A function and, if there is room, what it waits for by design (empty: nothing).
+std::string name_with_reason(const std::string& name, const std::string& reason, const TextOptions& options);
+
+/// Longer cells with names are shortened, even where the lines may have any length.
+inline constexpr std::size_t kWidestName = 60;
 
 /// The lines of a table of functions. Only a terminal that is wide enough has bars.
 std::vector<std::string> function_lines(const Table& table, const TextOptions& options);

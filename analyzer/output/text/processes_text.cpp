@@ -189,8 +189,7 @@ class ProcessesWriter {
 
     static std::string name_of(const score::OverallFunction& row) {
         return printable(score::qualified_name(row.module, row.name) +
-                         (row.file.empty() ? "" : " (" + row.file + ")") +
-                         (row.by_design.empty() ? "" : ", " + row.by_design));
+                         (row.file.empty() ? "" : " (" + row.file + ")"));
     }
 
     static std::string mark_of(const score::OverallFunction& row) {
@@ -205,7 +204,7 @@ class ProcessesWriter {
         Table table{{{.title = "score"},
                      bar_column(),
                      {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "function", .left = true, .widest = kWidestName},
                      {.title = "occurrences"},
                      {.title = "lost"},
                      {.title = "of all time"},
@@ -265,7 +264,7 @@ class ProcessesWriter {
             more == 0 ? std::string{"Score in each process"}
                       : fmt::format("Scores in the {} highest-scoring processes ({} more: --json has them)",
                                     shown.size(), more)));
-        std::vector<Column> titles{{.title = "function", .left = true, .widest = 60}};
+        std::vector<Column> titles{{.title = "function", .left = true, .widest = kWidestName}};
         for (const std::size_t process : shown)
             titles.push_back({.title = number(process)});
         Table table{std::move(titles)};

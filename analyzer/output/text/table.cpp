@@ -62,11 +62,14 @@ std::size_t Table::width_of(std::size_t column) const {
     return width;
 }
 
-Table Table::without_optional() const {
+Table Table::without_first_optional() const {
+    unsigned first = 1;
+    for (const Column& column : columns_)
+        first = std::max(first, column.optional);
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows(rows_.size());
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (columns_[c].optional) continue;
+        if (columns_[c].optional == first) continue;
         columns.push_back(columns_[c]);
         for (std::size_t r = 0; r < rows_.size(); ++r)
             rows[r].push_back(rows_[r][c]);
@@ -100,8 +103,9 @@ std::vector<std::string> Table::lines(std::size_t indent, std::size_t room) cons
     }
     const std::size_t wanted =
         std::accumulate(widths.begin(), widths.end(), indent + kGap * (widths.size() - 1));
-    if (room > 0 && wanted > room && std::ranges::any_of(columns_, &Column::optional))
-        return without_optional().lines(indent, room);
+    const auto is_optional = [](const Column& column) { return column.optional > 0; };
+    if (room > 0 && wanted > room && std::ranges::any_of(columns_, is_optional))
+        return without_first_optional().lines(indent, room);
     std::vector<std::string> lines;
     for (const auto& row : cells) {
         std::string line(indent, ' ');

@@ -25,7 +25,8 @@ struct Column {
     std::string title;
     bool left = false;               ///< aligned to the left; numbers are not
     std::size_t widest = kAnyWidth;  ///< longer cells are shortened, as far as they stay different
-    bool optional = false;           ///< left out if the lines would be too wide even with shortened cells
+    /// Not 0: left out if the lines would be too wide even with shortened cells, the highest first.
+    unsigned optional = 0;
 
     static constexpr std::size_t kAnyWidth = 1000;
 };
@@ -42,10 +43,11 @@ class Table {
 
     /// One line for the titles and one for each row, without newline, indented by `indent` blanks. If the
     /// lines are wider than `room` columns (0: there is room for all), columns with a `widest` become as
-    /// narrow as kMinShortened; if that is not enough, optional columns are left out.
+    /// narrow as kMinShortened; if that is not enough, optional columns are left out, one after the other.
     std::vector<std::string> lines(std::size_t indent = 0, std::size_t room = 0) const;
 
-    Table without_optional() const;
+    /// Without the columns that are left out first.
+    Table without_first_optional() const;
 
     static constexpr std::size_t kMinShortened = 24;
 

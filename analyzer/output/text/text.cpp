@@ -70,13 +70,13 @@ class TextWriter {
         Table table{{{.title = "score"},
                      bar_column(),
                      {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = 60},
+                     {.title = "function", .left = true, .widest = kWidestName},
                      {.title = "occurrences"},
-                     {.title = "min"},
+                     {.title = "min", .optional = 2},
                      {.title = "median"},
-                     {.title = "p99"},
+                     {.title = "p99", .optional = 1},
                      {.title = "lost"},
-                     {.title = "threads"}}};
+                     {.title = "threads", .optional = 3}}};
         for (const score::FunctionRow& row : rows_)
             add_function(table, row);
         const auto lines = function_lines(table, options_);
@@ -91,7 +91,7 @@ class TextWriter {
                         "execution; look at scores from {:.2f}.",
                         options_.threshold));
         line(interval_advice());
-        line("threads: how many lost time / how many called it.");
+        if (lines.front().ends_with("threads")) line("threads: how many lost time / how many called it.");
         if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kFloorMark; }))
             line(fmt::format("{}: {}", kFloorMark, floor_advice()));
         if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
@@ -134,19 +134,15 @@ class TextWriter {
         return score_mark(false, row.lower_bound, row.minimum_alone);
     }
 
-    /// What waits by design says for what.
-    static std::string with_reason(const score::FunctionRow& row) {
-        return function_name(row) + (row.by_design.empty() ? "" : ", " + row.by_design);
-    }
-
-    static void add_function(Table& table, const score::FunctionRow& row) {
+    void add_function(Table& table, const score::FunctionRow& row) const {
         const bool scored = row.outermost > 0;
         const auto time = [&](double ns) { return scored ? human_time(ns) : std::string{"-"}; };
         const auto affected =
             std::ranges::count_if(row.threads, [](const auto& part) { return part.lost_ns > 0; });
         table.add({row.few_windows ? "-" : score_mark(row) + score_text(row.rdam), score_bar(row),
-                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high), with_reason(row),
-                   occurrences(row), time(row.min_ns), time(row.median_ns), time(row.p99_ns),
+                   row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high),
+                   name_with_reason(function_name(row), row.by_design, options_), occurrences(row),
+                   time(row.min_ns), time(row.median_ns), time(row.p99_ns),
                    row.few_windows ? "-" : time(row.lost_ns),
                    row.few_windows ? fmt::format("-/{}", row.threads.size())
                                    : fmt::format("{}/{}", affected, row.threads.size())});
@@ -154,7 +150,7 @@ class TextWriter {
 
     void histograms() {
         section("Durations");
-        Table table{{{.title = "function", .left = true, .widest = 60},
+        Table table{{{.title = "function", .left = true, .widest = kWidestName},
                      {.title = "min"},
                      {.title = "calls (both axes logarithmic)", .left = true},
                      {.title = "max", .left = true}}};

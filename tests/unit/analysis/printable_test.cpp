@@ -102,7 +102,7 @@ TEST_CASE("a table keeps within the terminal's width by shortening names", "[pri
 
 TEST_CASE("a table leaves out what is optional if shortened names are not enough", "[printable]") {
     output::Table table{{{.title = "score"},
-                         {.title = "bar", .left = true, .optional = true},
+                         {.title = "bar", .left = true, .optional = 1},
                          {.title = "function", .left = true, .widest = 60}}};
     table.add({"0.500", "█████", std::string(50, 'f')});
     const std::size_t shortest = 5 + 2 + 5 + 2 + output::Table::kMinShortened;
@@ -111,6 +111,18 @@ TEST_CASE("a table leaves out what is optional if shortened names are not enough
     CHECK(table.lines(0, shortest - 1)[0].find("bar") == std::string::npos);
     CHECK(table.lines(0, shortest - 1)[1].find("█") == std::string::npos);
     CHECK(display_width(table.lines(0, shortest - 1)[1]) == shortest - 1);
+}
+
+TEST_CASE("a table leaves out no more than it must", "[printable]") {
+    output::Table table{{{.title = "score"},
+                         {.title = "bar", .optional = 2},
+                         {.title = "min", .optional = 1},
+                         {.title = "function", .left = true, .widest = 60}}};
+    table.add({"0.500", "█████", "17 ns", "work"});
+    CHECK(table.lines(0, 29)[1] == "0.500  █████  17 ns  work");
+    CHECK(table.lines(0, 28)[1] == "0.500  17 ns  work");
+    CHECK(table.lines(0, 21)[1] == "0.500  work");
+    CHECK(table.without_first_optional().lines()[1] == "0.500  17 ns  work");
 }
 
 TEST_CASE("bars are as long as their share, and something is never nothing", "[printable]") {
