@@ -25,7 +25,7 @@ std::vector<std::string> function_lines(const Table& table, const TextOptions& o
 std::string name_with_reason(const std::string& name, const std::string& reason, const TextOptions& options) {
     constexpr std::size_t kRoomForReasons = 140;
     std::string text = reason.empty() ? name : name + ", " + reason;
-    const bool fits = display_width(text) <= kWidestName;
+    const bool fits = display_width(text) <= kWidestNameCell;
     return fits && (options.width == 0 || options.width >= kRoomForReasons) ? text : name;
 }
 

@@ -33,7 +33,7 @@ inline Column bar_column() {
 std::string name_with_reason(const std::string& name, const std::string& reason, const TextOptions& options);
 
 /// Longer cells with names are shortened, even where the lines may have any length.
-inline constexpr std::size_t kWidestName = 60;
+inline constexpr std::size_t kWidestNameCell = 60;
 
 /// The lines of a table of functions. Only a terminal that is wide enough has bars.
 std::vector<std::string> function_lines(const Table& table, const TextOptions& options);

@@ -204,7 +204,7 @@ class ProcessesWriter {
         Table table{{{.title = "score"},
                      bar_column(),
                      {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = kWidestName},
+                     {.title = "function", .left = true, .widest = kWidestNameCell},
                      {.title = "occurrences"},
                      {.title = "lost"},
                      {.title = "of all time"},
@@ -264,7 +264,7 @@ class ProcessesWriter {
             more == 0 ? std::string{"Score in each process"}
                       : fmt::format("Scores in the {} highest-scoring processes ({} more: --json has them)",
                                     shown.size(), more)));
-        std::vector<Column> titles{{.title = "function", .left = true, .widest = kWidestName}};
+        std::vector<Column> titles{{.title = "function", .left = true, .widest = kWidestNameCell}};
         for (const std::size_t process : shown)
             titles.push_back({.title = number(process)});
         Table table{std::move(titles)};

@@ -70,7 +70,7 @@ class TextWriter {
         Table table{{{.title = "score"},
                      bar_column(),
                      {.title = "95 %"},
-                     {.title = "function", .left = true, .widest = kWidestName},
+                     {.title = "function", .left = true, .widest = kWidestNameCell},
                      {.title = "occurrences"},
                      {.title = "min", .optional = 2},
                      {.title = "median"},
@@ -150,7 +150,7 @@ class TextWriter {
 
     void histograms() {
         section("Durations");
-        Table table{{{.title = "function", .left = true, .widest = kWidestName},
+        Table table{{{.title = "function", .left = true, .widest = kWidestNameCell},
                      {.title = "min"},
                      {.title = "calls (both axes logarithmic)", .left = true},
                      {.title = "max", .left = true}}};
