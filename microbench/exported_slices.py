@@ -5,6 +5,7 @@ lost: the points of each thread's counter."""
 
 import collections
 import json
+import pathlib
 import sys
 
 
@@ -25,42 +26,21 @@ def in_json(path: str) -> dict:
 
 
 def in_perfetto(path: str) -> dict:
-    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+    # Only now: it needs Perfetto's package.
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/e2e"))
+    from read_perfetto import read
 
-    trace = Trace()
-    with open(path, "rb") as file:
-        trace.ParseFromString(file.read())
-    names, notes, tids, counters = {}, {}, {}, {}
-    slices, merged, open_slices = [], [0, 0.0], collections.defaultdict(list)
-    events = []
-    for order, packet in enumerate(trace.packet):
-        for each in packet.interned_data.event_names:
-            names[each.iid] = each.name
-        for each in packet.interned_data.debug_annotation_names:
-            notes[each.iid] = each.name
-        if packet.HasField("track_descriptor"):
-            track = packet.track_descriptor
-            if track.HasField("thread"):
-                tids[track.uuid] = track.thread.tid
-            if track.HasField("counter") and track.name == "lost time":
-                counters[track.uuid] = []
-        if packet.HasField("track_event"):
-            events.append((packet.timestamp, order, packet.track_event))
-    for time, _, event in sorted(events, key=lambda each: each[:2]):
-        if event.type == TrackEvent.TYPE_COUNTER:
-            if event.track_uuid in counters:
-                counters[event.track_uuid].append((time, event.double_counter_value))
-        elif event.type == TrackEvent.TYPE_SLICE_BEGIN:
-            values = {notes[note.name_iid]: note.int_value for note in event.debug_annotations}
-            open_slices[event.track_uuid].append((time, event.name or names[event.name_iid], values))
-        else:
-            begin, name, values = open_slices[event.track_uuid].pop()
-            if event.track_uuid in tids:
-                slices.append((tids[event.track_uuid], name, begin, time, values.get("lost_ns", 0)))
-            elif "calls" in values:
-                merged[0] += values["calls"]
-                merged[1] += values["lost_ns"]
-    return {"slices": slices, "merged": merged, "lost": list(counters.values())}
+    trace = read(path)
+    tids = {uuid: track["tid"] for uuid, track in trace["tracks"].items() if track["tid"]}
+    slices, merged = [], [0, 0.0]
+    for each in trace["slices"]:
+        if each["track"] in tids:
+            slices.append((tids[each["track"]], each["name"], each["begin"], each["end"], each.get("lost_ns", 0)))
+        elif "calls" in each:
+            merged[0] += each["calls"]
+            merged[1] += each["lost_ns"]
+    lost = [points for uuid, points in trace["counters"].items() if trace["tracks"][uuid]["name"] == "lost time"]
+    return {"slices": slices, "merged": merged, "lost": lost}
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
@@ -25,42 +25,7 @@ import rdam  # noqa: E402
 
 FORMATS = ("csv", "json", "perfetto", "firefox", "paje", "folded", "speedscope")
 
-# Reads a Perfetto trace with Perfetto's own classes: slices with their track, begin, end, depth, name and annotations, checked for strict nesting.
-READ_PERFETTO = r"""
-import collections, json, sys
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
-
-trace = Trace()
-with open(sys.argv[1], "rb") as file:
-    trace.ParseFromString(file.read())
-names, notes, tracks, slices, counters, stacks = {}, {}, {}, [], collections.defaultdict(list), collections.defaultdict(list)
-events = []
-for order, packet in enumerate(trace.packet):
-    for each in packet.interned_data.event_names:
-        names[each.iid] = each.name
-    for each in packet.interned_data.debug_annotation_names:
-        notes[each.iid] = each.name
-    if packet.HasField("track_descriptor"):
-        track = packet.track_descriptor
-        tracks[track.uuid] = {"name": track.name, "tid": track.thread.tid, "thread": track.thread.thread_name, "parent": track.parent_uuid}
-    if packet.HasField("track_event"):
-        events.append((packet.timestamp, order, packet.track_event))
-for time, _, event in sorted(events, key=lambda each: each[:2]):
-    assert event.track_uuid in tracks
-    stack = stacks[event.track_uuid]
-    if event.type == TrackEvent.TYPE_SLICE_BEGIN:
-        values = {}
-        for note in event.debug_annotations:
-            values[notes[note.name_iid]] = note.int_value if note.HasField("int_value") else note.string_value
-        stack.append({"track": event.track_uuid, "begin": time, "depth": len(stack), "name": event.name or names[event.name_iid], **values,
-                      **({"flows": list(event.flow_ids)} if event.flow_ids else {})})
-    elif event.type == TrackEvent.TYPE_SLICE_END:
-        slices.append({**stack.pop(), "end": time})
-    else:
-        counters[event.track_uuid].append((time, event.double_counter_value))
-assert not any(stacks.values()), "not nested"
-json.dump({"tracks": tracks, "slices": slices, "counters": counters}, sys.stdout)
-"""
+READ_PERFETTO = pathlib.Path(__file__).with_name("read_perfetto.py")
 
 
 class Formats(Case):
@@ -81,7 +46,7 @@ class Formats(Case):
         if python is None:
             self.skipTest("no Python here has the package perfetto (tools/setup installs it)")
         (self.folder / "trace.pftrace").write_bytes(self.export("perfetto", *options))
-        done = subprocess.run([python, "-c", READ_PERFETTO, self.folder / "trace.pftrace"], capture_output=True, timeout=TIMEOUT, check=False)
+        done = subprocess.run([python, READ_PERFETTO, self.folder / "trace.pftrace"], capture_output=True, timeout=TIMEOUT, check=False)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return json.loads(done.stdout)
 
@@ -312,12 +277,7 @@ class Formats(Case):
     def test_interrupted(self):
         self.record("orders", "200000")
         for name in FORMATS:
-            running = subprocess.Popen([RDAM, "export", "--format", name, "-o", "out"], cwd=self.folder, stderr=subprocess.DEVNULL)
-            until = time.monotonic() + TIMEOUT
-            while running.poll() is None and not list(self.folder.glob("out.*")) and time.monotonic() < until:
-                time.sleep(0.002)
-            running.send_signal(signal.SIGINT)
-            running.wait(TIMEOUT)
+            self.interrupted("export", "--format", name, "-o", "out", writing="out.*")
             left = sorted(path.name for path in self.folder.iterdir())
             self.assertIn(left, (["trace.bin"], ["out", "trace.bin"]))  # it may have been done
             (self.folder / "out").unlink(missing_ok=True)

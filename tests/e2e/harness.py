@@ -7,8 +7,10 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from seccomp import forbid
@@ -50,6 +52,15 @@ class Case(unittest.TestCase):
 
     def rdam(self, *arguments, **options) -> subprocess.CompletedProcess:
         return self.run_in_folder(RDAM, *arguments, **options)
+
+    def interrupted(self, *command, writing: str, way=signal.SIGINT) -> int:
+        """The status of rdam, to which the signal was sent as soon as files of this pattern were there."""
+        running = subprocess.Popen([RDAM, *command], cwd=self.folder, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + TIMEOUT
+        while running.poll() is None and not list(self.folder.glob(writing)) and time.monotonic() < until:
+            time.sleep(0.002)
+        running.send_signal(way)
+        return running.wait(TIMEOUT)
 
     def preload(self, functions: str, *command, **variables) -> subprocess.CompletedProcess:
         return self.run_in_folder(*command, env={"LD_PRELOAD": LIBRDAM, "RDAM_FUNCTIONS": functions, **variables})

@@ -11,7 +11,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from harness import CACHE, PROGRAMS, RDAM, TIMEOUT, Case
@@ -299,14 +298,9 @@ class Otf2(Case):
 
     def test_interrupted(self):
         self.record("orders", "4", "100000")
-        running = subprocess.Popen([RDAM, "export", "--format", "otf2", "-o", "archive", "trace.bin"], cwd=self.folder, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + TIMEOUT
-        while running.poll() is None and not list(self.folder.glob("archive.*/archive/traces/*.evt")) and time.monotonic() < until:
-            time.sleep(0.002)
-        running.send_signal(signal.SIGINT)
-        running.wait(TIMEOUT)
+        status = self.interrupted("export", "--format", "otf2", "-o", "archive", "trace.bin", writing="archive.*/archive/traces/*.evt")
         left = sorted(path.name for path in self.folder.iterdir())
-        self.assertIn((running.returncode, left), ((-signal.SIGINT, ["trace.bin"]), (0, ["archive", "trace.bin"])))  # it may have been done
+        self.assertIn((status, left), ((-signal.SIGINT, ["trace.bin"]), (0, ["archive", "trace.bin"])))  # it may have been done
 
 
 class Offered(Case):

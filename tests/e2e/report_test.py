@@ -8,10 +8,9 @@ import re
 import resource
 import signal
 import subprocess
-import time
 import unittest
 
-from harness import PROGRAMS, RDAM, TIMEOUT, Case
+from harness import PROGRAMS, RDAM, Case
 
 MOST = 2_000_000
 
@@ -103,12 +102,7 @@ class Report(Case):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         before = {path.name for path in self.folder.iterdir()}
         for way in (signal.SIGINT, signal.SIGTERM):
-            running = subprocess.Popen([RDAM, "report", "large.bin", "-o", "page.html"], cwd=self.folder, stderr=subprocess.DEVNULL)
-            until = time.monotonic() + TIMEOUT
-            while running.poll() is None and not list(self.folder.glob("page.html.*")) and time.monotonic() < until:
-                time.sleep(0.002)
-            running.send_signal(way)
-            running.wait(TIMEOUT)
+            self.interrupted("report", "large.bin", "-o", "page.html", writing="page.html.*", way=way)
             self.assertLessEqual({path.name for path in self.folder.iterdir()} - before, {"page.html"})  # it may have been done
             (self.folder / "page.html").unlink(missing_ok=True)
 
