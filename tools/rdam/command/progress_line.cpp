@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <stdexcept>
+
+#include "wrappers/support/interruption.h"
 
 namespace rdam {
 namespace {
@@ -37,6 +40,11 @@ void ProgressLine::update(std::uint64_t events) {
     }
     std::fflush(stderr);
     shown_ = true;
+}
+
+void ProgressLine::update_or_stop(std::uint64_t events) {
+    update(events);
+    if (Interruption::came()) throw std::runtime_error("interrupted");
 }
 
 }  // namespace rdam

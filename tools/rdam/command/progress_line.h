@@ -20,6 +20,8 @@ class ProgressLine {
 
     /// Cheap enough for every batch of events.
     void update(std::uint64_t events);
+    /// Throws std::runtime_error, too, if the user has interrupted the command meanwhile (Interruption).
+    void update_or_stop(std::uint64_t events);
 
   private:
     std::string_view doing_;

@@ -78,9 +78,7 @@ Result<std::vector<around::Arrow>> find_arrows(const trace::TraceReader& reader,
     try {
         const auto report = analysis::analyze(reader, options.settings,
                                               {.most_sequences = 0, .progress = [&](std::uint64_t events) {
-                                                   progress.update(events);
-                                                   if (Interruption::came())
-                                                       throw std::runtime_error("interrupted");
+                                                   progress.update_or_stop(events);
                                                }});
         if (!report) return tl::unexpected{report.error()};
         return around::arrows(reader, *report);
@@ -99,10 +97,7 @@ Result<int> export_paths(const trace::TraceReader& reader, const ExportArguments
     score::ScoreOptions score_options;
     score_options.most_sequences = score_options.most_patterns = 0;
     ProgressLine progress{"exporting", reader.events()};
-    score_options.progress = [&](std::uint64_t events) {
-        progress.update(events);
-        if (Interruption::came()) throw std::runtime_error("interrupted");
-    };
+    score_options.progress = [&](std::uint64_t events) { progress.update_or_stop(events); };
     try {
         const auto report = score::score_trace(reader, settings, score_options);
         if (!report) return tl::unexpected{report.error()};

@@ -62,10 +62,8 @@ Result<Recording> analyze_recording(trace::TraceReader reader, const score::Sett
     ProgressLine progress{"analyzing", recording.reader.events()};
     auto report =
         analysis::analyze(recording.reader, settings,
-                          {.most_sequences = kListedSequences, .progress = [&](std::uint64_t events) {
-                               progress.update(events);
-                               if (Interruption::came()) throw std::runtime_error("interrupted");
-                           }});
+                          {.most_sequences = kListedSequences,
+                           .progress = [&](std::uint64_t events) { progress.update_or_stop(events); }});
     if (!report) return tl::unexpected{report.error()};
     recording.report = std::move(*report);
     auto around = around::surroundings(recording.reader, recording.report, {.jobs = settings.jobs});
