@@ -1,0 +1,143 @@
+// What the readers of other tools' traces fill: a trace as rdam's own, in an unlinked temporary file ($TMPDIR).
+// A copy is needed because an analysis reads a trace thread by thread and more than once, while these formats
+// have the events of all threads in one stream, compressed or as text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/trace/event.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs {
+
+/// Called now and then while a trace is read: how much of it has been, in units of the reader's choice, of how
+/// much (0: not known). May throw to stop the reader.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+/// In which order the events of a thread are given.
+enum class Order : std::uint8_t {
+    of_time,  ///< one that is earlier than the one before is an error of the reader (see disordered())
+    any,  ///< sorted by time at the end; those of equal time keep their order. Takes about 40 bytes of memory
+          ///< an event
+};
+
+/// What could not be taken as it stands; finish() makes remarks of it.
+struct Oddities {
+    std::uint64_t unmatched_leaves = 0;  ///< no call was open: left out
+    std::uint64_t abandoned = 0;         ///< calls that a leave of a call around them ended
+    std::uint64_t too_deep = 0;          ///< calls inside of more than kMaxOpen: left out
+};
+
+class TraceBuilder;
+
+/// The events of one thread. Not thread-safe; different threads may be filled at the same time, but no function
+/// or thread may be added meanwhile. Errors (no room in the temporary file) are kept: see finish().
+class ThreadBuilder {
+  public:
+    /// No stack of calls is as deep.
+    static constexpr std::size_t kMaxOpen = std::size_t{1} << 16;
+
+    ~ThreadBuilder();
+    ThreadBuilder(const ThreadBuilder&) = delete;
+    ThreadBuilder& operator=(const ThreadBuilder&) = delete;
+    ThreadBuilder(ThreadBuilder&&) = delete;
+    ThreadBuilder& operator=(ThreadBuilder&&) = delete;
+
+    /// A call of `function` begins at `time` (ticks). `words`: exactly FunctionInfo::enter_words, of any kind
+    /// as 64 bits (put_value()). `cpu`: trace::kNoCpu where it is not known.
+    void enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
+               std::uint16_t cpu = trace::kNoCpu);
+    /// The innermost open call ends. `words`: FunctionInfo::leave_words of its function, or none: they are 0.
+    void leave(std::uint64_t time, std::span<const std::uint64_t> words = {},
+               std::uint16_t cpu = trace::kNoCpu);
+    /// The innermost open call of `function` ends, and those inside it with it, at unknown times.
+    void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
+                        std::uint16_t cpu = trace::kNoCpu);
+    /// Events of the thread are missing here: calls that are open cannot be trusted.
+    void gap();
+    /// In the order of `out`, not overlapping. Needs a tid.
+    void off_cpu(const trace::OffCpu& interval);
+
+    /// With Order::any these are what was given so far, in the order in which it was given.
+    std::size_t depth() const;
+    std::uint32_t innermost() const;  ///< the function of the innermost open call; depth() must not be 0
+    std::uint64_t last_time() const;  ///< of an event; 0: there was none
+    std::uint64_t calls() const;      ///< entered
+    /// With Order::of_time: an event was earlier than the one before. The reader has to begin again with
+    /// Order::any, or to sort by itself; finish() refuses such a trace.
+    bool disordered() const;
+
+  private:
+    friend class TraceBuilder;
+    struct State;
+    explicit ThreadBuilder(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A builder is used by one thread, except for the ThreadBuilders.
+class TraceBuilder {
+  public:
+    /// `name` of the trace, for messages.
+    static Result<TraceBuilder> create(std::string name, Order order = Order::of_time);
+    ~TraceBuilder();
+    TraceBuilder(TraceBuilder&&) noexcept;
+    TraceBuilder& operator=(TraceBuilder&&) noexcept;
+    TraceBuilder(const TraceBuilder&) = delete;
+    TraceBuilder& operator=(const TraceBuilder&) = delete;
+
+    const std::string& name() const;
+    Order order() const;
+
+    /// To be filled in: process (recorder, command, host, pid where they are known), clock (set_clock() does
+    /// most), remarks, dropped, switches. Functions, threads and objects are added by the functions below; of
+    /// those that are there, names and times may be changed until finish().
+    trace::TraceInfo& info();
+
+    /// `step`: ticks by which the clock moves at a time; 0: not known.
+    void set_clock(std::string_view source, double ticks_per_second, std::uint64_t step);
+
+    /// The number of the object with this path; "" is one, too.
+    std::uint32_t object(std::string_view path);
+    /// Adds a function. Each parameter and the result has one 64-bit word, numbered here.
+    std::uint32_t add_function(trace::FunctionInfo function);
+    /// Adds one without parameters, or finds the one that this has added before for the same name.
+    std::uint32_t function_named(std::string_view name);
+
+    /// Adds a thread. Where `start` or `end` are 0 they become the time of its first event and that of the
+    /// last event of the whole trace. A tid of 0 becomes a number that no other thread has.
+    ThreadBuilder& add_thread(trace::ThreadInfo thread);
+    ThreadBuilder& thread(std::uint32_t index);
+    std::size_t threads() const;
+
+    /// A number for a text that is the value of a parameter, from 1 in order of first appearance; 0: there
+    /// were a million of them, or it is longer than 4 KiB. Thread-safe.
+    std::uint64_t text(std::string_view text);
+
+    /// Ends the trace and opens it. Errors: no room in the temporary file, no thread has a call, events out of
+    /// order.
+    Result<trace::TraceReader> finish() &&;
+
+  private:
+    TraceBuilder();
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The 64 bits of a recorded word.
+std::uint64_t put_value(std::int64_t value);
+std::uint64_t put_value(std::uint64_t value);
+std::uint64_t put_value(double value);
+
+/// A parameter of 8 bytes. `type` is for people.
+trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string type);
+
+}  // namespace rdam::inputs

@@ -1,0 +1,28 @@
+// A format of another tool's traces.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs {
+
+/// What a format is recognized by.
+struct Beginning {
+    std::string path;
+    bool directory = false;
+    std::string text;  ///< the first 64 KiB of a file, unpacked if it is compressed by gzip or zstd
+};
+
+/// A line of the table in inputs.cpp. Both functions take every byte as hostile: no crash, memory bounded by a
+/// small multiple of the file, one line of error that names the place and what was expected there.
+struct Input {
+    std::string_view name;  ///< for sentences: "a Pajé trace"
+    bool (*recognizes)(const Beginning& beginning);
+    Result<trace::TraceReader> (*read)(const std::string& path, const Progress& progress);
+};
+
+}  // namespace rdam::inputs

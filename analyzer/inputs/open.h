@@ -1,0 +1,21 @@
+// Opens whatever rdam can analyze: its own traces, and those of other tools, recognized by content.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs {
+
+struct OpenOptions {
+    std::function<void()> waiting = {};  ///< as in TraceReader::open()
+    Progress progress = {};              ///< of reading another tool's trace
+};
+
+/// `path`: a file or, for formats that have one, a directory.
+Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options = {});
+
+}  // namespace rdam::inputs
