@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cstring>
-#include <span>
 
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
+#include "analyzer/inputs/otf2/archive.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/trace/format.h"
 
@@ -15,7 +15,14 @@ namespace {
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 /// The first that recognizes a file reads it.
-constexpr std::span<const Input* const> kInputs;
+constexpr std::array kInputs{
+    Input{.name = "an OTF2 archive",
+          .recognizes =
+              [](const Beginning& from) {
+                  return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
+              },
+          .read = otf2::read},
+};
 
 bool is_own(std::string_view text) {
     return text.starts_with(
@@ -39,8 +46,8 @@ Beginning look_at(const std::string& path) {
 
 const Input* recognize(const Beginning& beginning) {
     if (is_own(beginning.text)) return nullptr;
-    for (const Input* input : kInputs)
-        if (input->recognizes(beginning)) return input;
+    for (const Input& input : kInputs)
+        if (input.recognizes(beginning)) return &input;
     return nullptr;
 }
 
