@@ -7,6 +7,7 @@
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/text/byte_source.h"
+#include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
 
 namespace rdam::inputs {
@@ -14,8 +15,15 @@ namespace {
 
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
+constexpr Input kUftrace{.name = "a uftrace data directory",
+                         .recognizes =
+                             [](const Beginning& beginning) {
+                                 return beginning.directory && is_uftrace_directory(beginning.path);
+                             },
+                         .read = read_uftrace};
+
 /// The first that recognizes a file reads it.
-constexpr std::span<const Input* const> kInputs;
+constexpr std::array<const Input*, 1> kInputs = {&kUftrace};
 
 bool is_own(std::string_view text) {
     return text.starts_with(

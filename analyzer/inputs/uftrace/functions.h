@@ -19,7 +19,7 @@
 namespace rdam::inputs::uftrace {
 
 struct Callee {
-    std::uint32_t function = 0;              ///< of the trace
+    std::uint32_t function = 0;            ///< of the trace
     const Signature* signature = nullptr;  ///< what is recorded of its calls
 };
 

@@ -20,8 +20,8 @@ struct Record {
     std::uint64_t time = 0;  ///< nanoseconds
     RecordKind kind = RecordKind::entry;
     bool has_data = false;
-    bool sound = false;       ///< the bits that all records have in common are there
-    std::uint16_t depth = 0;  ///< of the call, modulo 1024
+    bool sound = false;         ///< the bits that all records have in common are there
+    std::uint16_t depth = 0;    ///< of the call, modulo 1024
     std::uint64_t address = 0;  ///< of the function; event: its number; lost: how many records
 };
 

@@ -30,14 +30,16 @@ Result<void> TaskReader::read(RecordBytes& bytes, const Seen& seen) {
         if (bytes.error()) return tl::unexpected{*bytes.error()};
         if (next.empty()) break;
         if (next.size() < kRecordSize)
-            return fail("{} ends within the record at byte {}: copy the directory again, or remove the file to "
-                        "analyze the other threads",
-                        bytes.path(), bytes.position());
+            return fail(
+                "{} ends within the record at byte {}: copy the directory again, or remove the file to "
+                "analyze the other threads",
+                bytes.path(), bytes.position());
         const Record record = decode_record(next.data());
         if (!record.sound)
-            return fail("{} has no record of uftrace at byte {}: it is damaged, remove the file to analyze the "
-                        "other threads",
-                        bytes.path(), bytes.position());
+            return fail(
+                "{} has no record of uftrace at byte {}: it is damaged, remove the file to analyze the "
+                "other threads",
+                bytes.path(), bytes.position());
         bytes.skip(kRecordSize);
         if (const auto done = take(record, bytes); !done) return done;
         if (count % kSeenEvery == 0) seen(bytes.position());
@@ -56,9 +58,10 @@ Result<void> TaskReader::take(const Record& record, RecordBytes& bytes) {
             if (!record.has_data) return {};
             const auto size = event_data_size(bytes.ahead(std::size_t{UINT16_MAX} + 16));
             if (!size)
-                return fail("{} ends within the event at byte {}: copy the directory again, or remove the file "
-                            "to analyze the other threads",
-                            bytes.path(), bytes.position());
+                return fail(
+                    "{} ends within the event at byte {}: copy the directory again, or remove the file "
+                    "to analyze the other threads",
+                    bytes.path(), bytes.position());
             bytes.skip(*size);
             return {};
         }
@@ -106,9 +109,10 @@ Result<void> TaskReader::take_values(const Record& record, RecordBytes& bytes, c
     const bool to_end = data.size() < kMaxValueBytes;
     const auto next = find_next_record(record, data);
     if (!next && !to_end)
-        return fail("{} has values at byte {} that `info` does not describe, and no record behind them: remove "
-                    "the file to analyze the other threads",
-                    bytes.path(), bytes.position());
+        return fail(
+            "{} has values at byte {} that `info` does not describe, and no record behind them: remove "
+            "the file to analyze the other threads",
+            bytes.path(), bytes.position());
     bytes.skip(next.value_or(data.size()));
     return {};
 }

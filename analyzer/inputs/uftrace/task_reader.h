@@ -17,10 +17,10 @@ namespace rdam::inputs::uftrace {
 
 /// What could not be taken as it stands, of all tasks.
 struct Totals {
-    std::uint64_t lost = 0;    ///< records, in the recorder
-    std::uint64_t gaps = 0;    ///< places where they were
-    std::uint64_t events = 0;  ///< records of no call
-    std::uint64_t moved = 0;   ///< records that were earlier than the one before
+    std::uint64_t lost = 0;         ///< records, in the recorder
+    std::uint64_t gaps = 0;         ///< places where they were
+    std::uint64_t events = 0;       ///< records of no call
+    std::uint64_t moved = 0;        ///< records that were earlier than the one before
     std::uint64_t undescribed = 0;  ///< calls or returns with values that no specification describes
 };
 

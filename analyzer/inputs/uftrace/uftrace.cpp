@@ -129,8 +129,9 @@ class FolderReader {
             remark("The directory has the threads of {} processes, which are analyzed together.",
                    processes.size());
         if (info_.estimated_returns)
-            remark("uftrace has estimated when calls ended (--estimate-return), so their durations are no "
-                   "measurements.");
+            remark(
+                "uftrace has estimated when calls ended (--estimate-return), so their durations are no "
+                "measurements.");
         if (info_.kernel) remark("Functions of the kernel (kernel-cpu*.dat) are passed over.");
         if (totals_.gaps > 0)
             remark("uftrace has lost {} records at {} places: calls that were open there are left out.",
@@ -141,9 +142,10 @@ class FolderReader {
             remark("{} records were earlier than the one before, and are taken as of the same time.",
                    totals_.moved);
         if (totals_.undescribed > 0)
-            remark("The values of {} calls or returns are passed over, because the directory does not describe "
-                   "them.",
-                   totals_.undescribed);
+            remark(
+                "The values of {} calls or returns are passed over, because the directory does not describe "
+                "them.",
+                totals_.undescribed);
         if (functions_.nameless() > 0)
             remark("{} functions are called by their addresses, because no *.sym file has their names.",
                    functions_.nameless());
@@ -161,45 +163,39 @@ class FolderReader {
     std::uint64_t total_ = 0;
 };
 
-bool recognizes(const Beginning& beginning) {
-    if (!beginning.directory) return false;
-    std::ifstream file{beginning.path + "/info", std::ios::binary};
+}  // namespace
+}  // namespace uftrace
+
+bool is_uftrace_directory(const std::string& path) {
+    std::ifstream file{path + "/info", std::ios::binary};
     std::array<char, 16> bytes{};
     file.read(bytes.data(), bytes.size());
-    return begins_as_info({bytes.data(), static_cast<std::size_t>(file.gcount())});
+    return uftrace::begins_as_info({bytes.data(), static_cast<std::size_t>(file.gcount())});
 }
 
-Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
-    const auto folder = open_folder(path);
+Result<trace::TraceReader> read_uftrace(const std::string& path, const Progress& progress) {
+    const auto folder = uftrace::open_folder(path);
     if (!folder) return tl::unexpected{folder.error()};
-    return read_folder(**folder, path, progress);
+    return read_uftrace(**folder, path, progress);
 }
 
-}  // namespace
-
-Result<trace::TraceReader> read_folder(const Folder& folder, const std::string& name,
-                                       const Progress& progress) {
-    const auto info = read_info(folder);
+Result<trace::TraceReader> read_uftrace(const uftrace::Folder& folder, const std::string& name,
+                                        const Progress& progress) {
+    const auto info = uftrace::read_info(folder);
     if (!info) return tl::unexpected{info.error()};
-    const auto text = folder.has("task.txt")
-                          ? folder.text("task.txt", kMaxTasks)
-                          : fail("{} is missing: copy the directory again, or record again with uftrace 0.13",
-                                 folder.path_of("task.txt"));
+    if (!folder.has("task.txt"))
+        return fail("{} is missing: copy the directory again, or record again with uftrace 0.13",
+                    folder.path_of("task.txt"));
+    const auto text = folder.text("task.txt", uftrace::kMaxTasks);
     if (!text) return tl::unexpected{text.error()};
-    const auto tasks = Tasks::parse(*text, folder.path_of("task.txt"));
+    const auto tasks = uftrace::Tasks::parse(*text, folder.path_of("task.txt"));
     if (!tasks) return tl::unexpected{tasks.error()};
     auto trace = TraceBuilder::create(name);
     if (!trace) return tl::unexpected{trace.error()};
-    describe_process(*info, *tasks, *trace);
-    FolderReader reader{folder, *info, *tasks, *trace, progress};
+    uftrace::describe_process(*info, *tasks, *trace);
+    uftrace::FolderReader reader{folder, *info, *tasks, *trace, progress};
     if (const auto done = reader.read(); !done) return tl::unexpected{done.error()};
     return std::move(*trace).finish();
 }
-
-}  // namespace uftrace
-
-const Input kUftrace{.name = "a uftrace data directory",
-                     .recognizes = uftrace::recognizes,
-                     .read = uftrace::read};
 
 }  // namespace rdam::inputs

@@ -3,17 +3,21 @@
 
 #include <string>
 
-#include "analyzer/inputs/input.h"
+#include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/uftrace/data/folder.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
 
 namespace rdam::inputs {
 
-extern const Input kUftrace;
+/// Whether a directory is one, by its files.
+bool is_uftrace_directory(const std::string& path);
 
-namespace uftrace {
+/// Errors: a file that is missing, cut or damaged, another byte order or version.
+Result<trace::TraceReader> read_uftrace(const std::string& path, const Progress& progress);
 
 /// `name` of the trace, for messages.
-Result<trace::TraceReader> read_folder(const Folder& folder, const std::string& name, const Progress& progress);
+Result<trace::TraceReader> read_uftrace(const uftrace::Folder& folder, const std::string& name,
+                                        const Progress& progress);
 
-}  // namespace uftrace
 }  // namespace rdam::inputs

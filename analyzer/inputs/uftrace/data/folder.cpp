@@ -126,7 +126,8 @@ Result<std::unique_ptr<Folder>> open_folder(const std::string& path) {
     if (listing == nullptr) {
         const int error = errno;
         if (fd >= 0) close(fd);
-        return fail("cannot read {}: {}; check the directory and its permissions", path, std::strerror(error));
+        return fail("cannot read {}: {}; check the directory and its permissions", path,
+                    std::strerror(error));
     }
     auto folder = std::make_unique<DiskFolder>(path, fd);
     while (const dirent* entry = readdir(listing))  // NOLINT(concurrency-mt-unsafe): a stream of its own

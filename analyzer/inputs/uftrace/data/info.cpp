@@ -103,8 +103,8 @@ Result<Info> read_info(const Folder& folder) {
         return fail("{} has the byte order {}, where 1 or 2 is expected: it is damaged, record again", path,
                     header.endian);
     if (header.version < kOldest || header.version > kNewest)
-        return fail("{} is of version {}, but only {} and {} can be read: record again with uftrace 0.13", path,
-                    header.version, kOldest, kNewest);
+        return fail("{} is of version {}, but only {} and {} can be read: record again with uftrace 0.13",
+                    path, header.version, kOldest, kNewest);
     if (header.header_size < sizeof header || header.header_size > text->size())
         return fail("{} says that its header has {} bytes: it is damaged, record again", path,
                     header.header_size);

@@ -117,8 +117,8 @@ Result<void> read_file(const Folder& folder, const std::string& name, Taker& tak
                 return fail("{} has no record of perf at byte {}: it is damaged, record again",
                             folder.path_of(name), before + at);
             if (at + header->size > have) break;
-            taker.take(*header, std::string_view{buffer}.substr(at + sizeof *header,
-                                                                header->size - sizeof *header));
+            taker.take(*header,
+                       std::string_view{buffer}.substr(at + sizeof *header, header->size - sizeof *header));
             at += header->size;
         }
         std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(at),
@@ -154,10 +154,8 @@ std::vector<trace::OffCpu> absences(const std::vector<Switch>& switches) {
     const Switch* out = nullptr;
     for (const Switch& each : switches) {
         if (!each.out && out != nullptr && out->time < each.time)
-            all.push_back({.out = out->time,
-                           .in = each.time,
-                           .cpu = each.processor,
-                           .preempted = out->preempted});
+            all.push_back(
+                {.out = out->time, .in = each.time, .cpu = each.processor, .preempted = out->preempted});
         out = each.out ? &each : nullptr;
     }
     return all;

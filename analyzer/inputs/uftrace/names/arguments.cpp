@@ -140,8 +140,8 @@ std::optional<ValueSpec> value_in(std::string_view text, bool wide, bool results
     if (value.format == ValueFormat::text) value.size = 2;
     if (value.place.empty()) {
         // Floating ones are counted by themselves: `fparg1` and `arg1/f64` are the same.
-        const std::string_view number =
-            std::string_view{value.name}.substr(std::min(value.name.find_first_of("0123456789"), value.name.size()));
+        const std::string_view number = std::string_view{value.name}.substr(
+            std::min(value.name.find_first_of("0123456789"), value.name.size()));
         value.place = fmt::format("{}{}", value.format == ValueFormat::floating ? 'f' : 'i', number);
     }
     return value;
@@ -276,7 +276,8 @@ struct RuleSet {
 struct Signatures::State {
     explicit State(const Info& its_info)
         : info(its_info),
-          arguments{rules_in(info.arguments, info, false), NamedValues{info.auto_arguments, info.wide, false}},
+          arguments{rules_in(info.arguments, info, false),
+                    NamedValues{info.auto_arguments, info.wide, false}},
           results{rules_in(info.results, info, true), NamedValues{info.auto_results, info.wide, true}} {}
 
     Info info;

@@ -42,9 +42,9 @@ struct Signature {
 /// What is known of a function of which the signature is wanted.
 struct Described {
     std::string_view linkage_name;
-    std::string_view module;  ///< file name
-    bool linkage_table = false;  ///< an entry of the procedure linkage table
-    bool of_program = false;     ///< in the executable itself
+    std::string_view module;           ///< file name
+    bool linkage_table = false;        ///< an entry of the procedure linkage table
+    bool of_program = false;           ///< in the executable itself
     std::string_view debug_arguments;  ///< DebugNotes
     std::string_view debug_results;
 };

@@ -57,8 +57,7 @@ NamePattern::NamePattern(Pattern kind, std::string text) : kind_(kind), text_(st
 
 bool NamePattern::matches(const std::string& name) const {
     if (kind_ == Pattern::simple) return name == text_;
-    if (kind_ == Pattern::glob)
-        return glob_match(text_, name);
+    if (kind_ == Pattern::glob) return glob_match(text_, name);
     return regex_ != nullptr && regexec(regex_.get(), name.c_str(), 0, nullptr, 0) == 0;
 }
 

@@ -93,8 +93,7 @@ Result<std::string> text_about(const Folder& folder, std::string_view path, std:
         auto text = folder.text(name, kMaxSymbols);
         if (!text || !is_of_other(*text, path, build_id)) return text;
     }
-    const std::string other =
-        fmt::format("{}-{}.{}", file_name(path), other_name(path, build_id), ending);
+    const std::string other = fmt::format("{}-{}.{}", file_name(path), other_name(path, build_id), ending);
     if (folder.has(other)) return folder.text(other, kMaxSymbols);
     return std::string{};
 }

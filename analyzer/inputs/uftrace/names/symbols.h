@@ -33,7 +33,7 @@ struct CodeSymbol {
 
 /// What a *.dbg file says of a function.
 struct DebugNotes {
-    std::string source;        ///< "file.c:12"
+    std::string source;          ///< "file.c:12"
     std::string_view arguments;  ///< "@arg1/s,arg2"
     std::string_view results;    ///< "@retval/f64"
 };
@@ -52,8 +52,8 @@ class Module {
 
     const std::string& path() const { return path_; }
     const std::vector<CodeSymbol>& symbols() const { return symbols_; }  ///< by address, each address once
-    const CodeSymbol* find(std::uint64_t relative) const;                 ///< nullptr: none
-    const DebugNotes* notes_of(std::uint64_t address) const;              ///< nullptr: none
+    const CodeSymbol* find(std::uint64_t relative) const;                ///< nullptr: none
+    const DebugNotes* notes_of(std::uint64_t address) const;             ///< nullptr: none
 
   private:
     Module() = default;
