@@ -150,6 +150,8 @@ Callee Functions::callee_of(const Module& module, const CodeSymbol& symbol) {
     trace::FunctionInfo info = describe(module, symbol);
     info.parameters = parameters_of(kept_.back()->arguments);
     info.result = parameters_of(kept_.back()->results);
+    for (trace::ParameterInfo& each : info.result)
+        each.name.clear();
     at->second = {.function = trace_.add_function(std::move(info)), .signature = kept_.back().get()};
     return at->second;
 }

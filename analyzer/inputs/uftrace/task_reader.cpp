@@ -10,6 +10,14 @@ namespace {
 /// uftrace keeps the values of a call in 1 KiB.
 constexpr std::size_t kMaxValueBytes = 4096;
 constexpr std::uint64_t kSeenEvery = 100'000;  // records
+constexpr unsigned kDepths = 1024;             // that a record can have
+
+/// By how many levels the depth of a record, modulo kDepths, is less than `expected` where that of the first
+/// is `outermost`; 0: it is not less.
+std::size_t surplus(std::size_t expected, std::uint16_t depth, std::uint16_t outermost) {
+    const std::size_t levels = (expected + outermost + kDepths - depth) % kDepths;
+    return levels > kDepths / 2 || levels > expected ? 0 : levels;
+}
 
 }  // namespace
 
@@ -51,7 +59,9 @@ Result<void> TaskReader::read(RecordBytes& bytes, const Seen& seen) {
 Result<void> TaskReader::take(const Record& record, RecordBytes& bytes) {
     switch (record.kind) {
         case RecordKind::lost:
-            take_loss(record);
+            forget_open_calls();
+            totals_.lost += record.address;
+            ++totals_.gaps;
             return {};
         case RecordKind::event: {
             ++totals_.events;
@@ -70,10 +80,9 @@ Result<void> TaskReader::take(const Record& record, RecordBytes& bytes) {
     }
 }
 
-void TaskReader::take_loss(const Record& record) {
+void TaskReader::forget_open_calls() {
     thread_.gap();
-    totals_.lost += record.address;
-    ++totals_.gaps;
+    open_.clear();
 }
 
 Result<void> TaskReader::take_call(const Record& record, RecordBytes& bytes) {
@@ -85,15 +94,42 @@ Result<void> TaskReader::take_call(const Record& record, RecordBytes& bytes) {
     words_.clear();
     if (record.has_data)
         if (const auto done = take_values(record, bytes, *callee->signature); !done) return done;
-    const std::uint16_t processor = processor_at(time_);
     if (record.kind == RecordKind::entry) {
-        thread_.enter(time_, callee->function, words_, processor);
-    } else if (thread_.depth() > 0 && thread_.innermost() == callee->function) {
-        thread_.leave(time_, words_, processor);
+        take_entry(record, callee->function);
     } else {
-        thread_.leave_function(time_, callee->function, words_, processor);
+        take_exit(record, callee->function);
     }
     return {};
+}
+
+/// Calls that are open at its depth have ended without a record.
+void TaskReader::take_entry(const Record& record, std::uint32_t function) {
+    if (open_.empty()) outermost_ = record.depth;
+    unwind(open_.size() - surplus(open_.size(), record.depth, outermost_));
+    open_.push_back(function);
+    thread_.enter(time_, function, words_, processor_at(time_));
+}
+
+void TaskReader::take_exit(const Record& record, std::uint32_t function) {
+    if (!open_.empty()) {
+        const std::size_t at = open_.size() - 1 - surplus(open_.size() - 1, record.depth, outermost_);
+        if (open_[at] == function) {
+            unwind(at + 1);
+        } else if (open_.back() != function) {
+            // setjmp() has returned once more, for longjmp().
+            return unwind(at);
+        }
+        open_.pop_back();
+    }
+    thread_.leave(time_, words_, processor_at(time_));
+}
+
+void TaskReader::unwind(std::size_t kept) {
+    if (kept == open_.size()) [[likely]]
+        return;
+    totals_.unwound += open_.size() - kept;
+    open_.resize(kept);
+    thread_.unwind(time_, kept);
 }
 
 Result<void> TaskReader::take_values(const Record& record, RecordBytes& bytes, const Signature& signature) {
@@ -126,7 +162,7 @@ void TaskReader::enter_span(std::uint64_t time) {
         const auto next = std::ranges::upper_bound(libraries, time, {}, &OpenedLibrary::time);
         if (next != libraries.end()) span_.until = std::min(span_.until, next->time);
     }
-    if (before != nullptr && before != span_.session) thread_.gap();
+    if (before != nullptr && before != span_.session) forget_open_calls();
     in_span_ = true;
     std::ranges::fill(known_, Known{});
 }

@@ -21,6 +21,7 @@ struct Totals {
     std::uint64_t gaps = 0;         ///< places where they were
     std::uint64_t events = 0;       ///< records of no call
     std::uint64_t moved = 0;        ///< records that were earlier than the one before
+    std::uint64_t unwound = 0;      ///< calls that longjmp() ended
     std::uint64_t undescribed = 0;  ///< calls or returns with values that no specification describes
 };
 
@@ -46,7 +47,10 @@ class TaskReader {
     Result<void> take(const Record& record, RecordBytes& bytes);
     Result<void> take_call(const Record& record, RecordBytes& bytes);
     Result<void> take_values(const Record& record, RecordBytes& bytes, const Signature& signature);
-    void take_loss(const Record& record);
+    void take_entry(const Record& record, std::uint32_t function);
+    void take_exit(const Record& record, std::uint32_t function);
+    void unwind(std::size_t kept);
+    void forget_open_calls();
     void enter_span(std::uint64_t time);
     Result<Callee> callee_at(std::uint64_t time, std::uint64_t address);
     std::uint16_t processor_at(std::uint64_t time);
@@ -59,7 +63,9 @@ class TaskReader {
     ThreadBuilder& thread_;
     Totals& totals_;
 
-    std::uint64_t time_ = 0;  ///< of the last call or return
+    std::uint64_t time_ = 0;           ///< of the last call or return
+    std::vector<std::uint32_t> open_;  ///< functions
+    std::uint16_t outermost_ = 0;      ///< the depth of the first of them
     SessionSpan span_;
     bool in_span_ = false;
     std::vector<Known> known_;  ///< by a part of the address

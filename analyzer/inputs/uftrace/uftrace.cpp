@@ -14,6 +14,7 @@
 #include "analyzer/inputs/uftrace/records.h"
 #include "analyzer/inputs/uftrace/task_reader.h"
 #include "wrappers/support/file_name.h"
+#include "wrappers/text/plural.h"
 #include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs {
@@ -121,6 +122,13 @@ class FolderReader {
         trace_.info().remarks.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
 
+    /// `{0}` the count, `{1}` another, `{2}` the ending of a noun, `{3}` the verb.
+    void remark_if(std::uint64_t count, std::string_view format, std::uint64_t other = 0) {
+        if (count == 0) return;
+        trace_.info().remarks.push_back(
+            fmt::format(fmt::runtime(format), count, other, plural_ending(count), count == 1 ? "is" : "are"));
+    }
+
     void add_remarks() {
         std::set<std::uint32_t> processes;
         for (const Task& task : tasks_.tasks())
@@ -133,22 +141,19 @@ class FolderReader {
                 "uftrace has estimated when calls ended (--estimate-return), so their durations are no "
                 "measurements.");
         if (info_.kernel) remark("Functions of the kernel (kernel-cpu*.dat) are passed over.");
-        if (totals_.gaps > 0)
-            remark("uftrace has lost {} records at {} places: calls that were open there are left out.",
-                   totals_.lost, totals_.gaps);
-        if (totals_.events > 0)
-            remark("{} records of events, which are no calls, are passed over.", totals_.events);
-        if (totals_.moved > 0)
-            remark("{} records were earlier than the one before, and are taken as of the same time.",
-                   totals_.moved);
-        if (totals_.undescribed > 0)
-            remark(
-                "The values of {} calls or returns are passed over, because the directory does not describe "
-                "them.",
-                totals_.undescribed);
-        if (functions_.nameless() > 0)
-            remark("{} functions are called by their addresses, because no *.sym file has their names.",
-                   functions_.nameless());
+        remark_if(totals_.gaps,
+                  "uftrace has lost {1} records at {0} place{2}: calls that were open there are left out.",
+                  totals_.lost);
+        remark_if(totals_.events, "{0} record{2} of events, which are no calls, {3} passed over.");
+        remark_if(totals_.moved, "{0} record{2} earlier than the one before {3} taken as of the same time.");
+        remark_if(totals_.unwound,
+                  "{0} call{2} that longjmp() has left {3} taken to end when the next record was written.");
+        remark_if(
+            totals_.undescribed,
+            "The values of {0} call{2} or returns are passed over, because the directory does not describe "
+            "them.");
+        remark_if(functions_.nameless(),
+                  "{0} function{2} {3} called by address, because no *.sym file has a name for it.");
         trace_.info().dropped = totals_.lost;
     }
 
