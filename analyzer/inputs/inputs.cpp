@@ -7,6 +7,7 @@
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/otf2/archive.h"
 #include "analyzer/inputs/text/byte_source.h"
+#include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
 
 namespace rdam::inputs {
@@ -22,6 +23,10 @@ constexpr std::array kInputs{
                   return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
               },
           .read = otf2::read},
+    Input{.name = "a uftrace data directory",
+          .recognizes =
+              [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
+          .read = read_uftrace},
 };
 
 bool is_own(std::string_view text) {
