@@ -2,10 +2,11 @@
 
 #include <array>
 #include <cstring>
-#include <span>
 
+#include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
+#include "analyzer/inputs/probes/probes.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/trace/format.h"
 
@@ -15,7 +16,14 @@ namespace {
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 /// The first that recognizes a file reads it.
-constexpr std::span<const Input* const> kInputs;
+constexpr std::array kInputs{
+    Input{.name = "trace events in JSON",
+          .recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
+          .read = chrome::read},
+    Input{.name = "probes",
+          .recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
+          .read = probes::read},
+};
 
 bool is_own(std::string_view text) {
     return text.starts_with(
@@ -39,8 +47,8 @@ Beginning look_at(const std::string& path) {
 
 const Input* recognize(const Beginning& beginning) {
     if (is_own(beginning.text)) return nullptr;
-    for (const Input* input : kInputs)
-        if (input->recognizes(beginning)) return input;
+    for (const Input& input : kInputs)
+        if (input.recognizes(beginning)) return &input;
     return nullptr;
 }
 

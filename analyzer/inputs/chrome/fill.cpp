@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/inputs/chrome/functions.h"
 #include "analyzer/inputs/chrome/order.h"
@@ -42,8 +44,8 @@ class Scale {
         const long double start = static_cast<long double>(origin.whole) * ticks_per_microsecond;
         const long double first = start + static_cast<long double>(times.first / per_tick_);
         const long double last = start + static_cast<long double>(times.last / per_tick_);
-        const bool fit = first >= 1 && last < kMost;
-        shift_ = fit ? origin.whole * (Decimal::kParts / per_tick_) : 1 - times.first / per_tick_;
+        const bool fit = first >= 0 && last < kMost;
+        shift_ = fit ? origin.whole * (Decimal::kParts / per_tick_) : -(times.first / per_tick_);
     }
     std::uint64_t operator()(std::int64_t time) const {
         return static_cast<std::uint64_t>(time / per_tick_ + shift_);
@@ -145,19 +147,14 @@ std::string thread_name(const Thread& thread, const Collected& collected, bool s
     return thread.name.empty() ? of : fmt::format("{}: {}", of, thread.name);
 }
 
-trace::ThreadInfo described(const Thread& thread, const Collected& collected, const Scale& scale,
-                            bool several_processes) {
-    trace::ThreadInfo info;
-    info.tid = number_in<std::uint32_t>(thread.tid).value_or(0);
-    // A tid that was used again is another one in rdam's export.
-    constexpr std::uint32_t kOfSame = 10'000'000;
-    if (collected.from_rdam()) info.tid %= kOfSame;
-    info.name = thread_name(thread, collected, several_processes);
+ThreadBuilder& add(const Thread& thread, std::string name, const Scale& scale, TraceBuilder& builder) {
+    ThreadBuilder& added =
+        builder.add_thread(std::move(name), number_in<std::uint32_t>(thread.tid).value_or(0));
     if (thread.start < thread.end) {
-        info.start = scale(thread.start * kPerNanosecond);
-        info.end = scale(thread.end * kPerNanosecond);
+        added.began(scale(thread.start * kPerNanosecond));
+        added.ended(scale(thread.end * kPerNanosecond));
     }
-    return info;
+    return added;
 }
 
 void emit_absences(Thread& thread, const Scale& scale, ThreadBuilder& out) {
@@ -213,20 +210,17 @@ void fill(Collected& collected, TraceBuilder& builder) {
     if (collected.from_rdam()) restore_clock(collected, builder);
     Functions functions{collected, builder};
     const bool several = has_several_processes(collected);
-    bool has_absences = false;
     for (Thread& thread : collected.threads) {
         if (thread.calls.empty() && thread.absences.empty() && thread.start == thread.end) continue;
-        ThreadBuilder& out = builder.add_thread(described(thread, collected, scale, several));
+        ThreadBuilder& out = add(thread, thread_name(thread, collected, several), scale, builder);
         Emitter emitter{functions, scale, collected.from_rdam(), out};
         for (const Call& call : thread.calls)
             emitter.call(call);
         emitter.end();
         collected.overlapping += emitter.overlapping();
         thread.calls = {};
-        has_absences = has_absences || !thread.absences.empty();
         emit_absences(thread, scale, out);
     }
-    if (has_absences) builder.info().switches.state = trace::SwitchInfo::State::recorded;
 }
 
 }  // namespace rdam::inputs::chrome

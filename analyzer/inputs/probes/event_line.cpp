@@ -214,7 +214,8 @@ std::optional<ProbeHit> probe_hit(std::string_view rest) {
     const std::size_t end = rest.find(')');
     if (end == std::string_view::npos) return std::nullopt;
     const std::string_view inside = rest.substr(1, end - 1);
-    ProbeHit hit{.values = rest.substr(end + 1)};
+    ProbeHit hit;
+    hit.values = rest.substr(end + 1);
     constexpr std::string_view kArrow = " <- ";
     const auto plain = [](std::string_view address) {
         return address.starts_with("0x") ? address.substr(2) : address;

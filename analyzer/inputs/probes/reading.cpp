@@ -68,8 +68,10 @@ class Reading {
         readings_.lost += *lost;
     }
     Readings finish() {
-        for (auto& [tid, thread] : threads_)
-            if (thread.builder != nullptr) end_absences(thread);
+        if (readings_.has_both_sides())
+            for (auto& [tid, thread] : threads_)
+                if (thread.builder != nullptr) give_absences(thread);
+        name_command();
         builder_.info().dropped += readings_.lost;
         return readings_;
     }
@@ -101,14 +103,13 @@ class Reading {
         ThreadState& thread = threads_[event.tid];
         if (thread.builder == nullptr) {
             thread.index = static_cast<std::uint32_t>(builder_.threads());
-            thread.builder = &builder_.add_thread({.tid = event.tid, .name = {}});
+            thread.builder = &builder_.add_thread({}, event.tid);
         }
         // The last name counts: a thread has its parent's until it takes one of its own.
         std::string& name = builder_.info().threads[thread.index].name;
         if (!event.thread.empty() && name != event.thread) name = event.thread;
         constexpr std::size_t kMostPids = 1000;
         if (event.pid != 0 && readings_.pids.size() < kMostPids) readings_.pids.insert(event.pid);
-        if (event.pid == event.tid) readings_.command = name;
         return thread;
     }
 
@@ -140,22 +141,31 @@ class Reading {
         back->second.pending.reset();
         absence.in = event.time;
         absence.cpu = event.cpu;
-        if (absence.in > absence.out) back->second.absences.push_back(absence);
+        if (absence.in <= absence.out) return;
+        back->second.absences.push_back(absence);
+        ++readings_.absences;
     }
     /// A thread that does something is not off the processors, though it was not seen to come back.
     void drop_pending(ThreadState& thread) {
         if (thread.pending) ++readings_.without_end;
         thread.pending.reset();
     }
-    void end_absences(ThreadState& thread) {
+    static void give_absences(ThreadState& thread) {
         std::ranges::sort(thread.absences, {}, &trace::OffCpu::out);
         std::uint64_t last = 0;
         for (const trace::OffCpu& each : thread.absences) {
             if (each.out < last) continue;
             last = each.in;
-            ++readings_.switches;
             thread.builder->off_cpu(each);
         }
+    }
+
+    /// The first thread of a process has the lowest number, and the name of the program.
+    void name_command() {
+        const trace::ThreadInfo* first = nullptr;
+        for (const trace::ThreadInfo& thread : builder_.info().threads)
+            if (first == nullptr || thread.tid < first->tid) first = &thread;
+        if (first != nullptr) readings_.command = first->name;
     }
 
     const Survey& survey_;

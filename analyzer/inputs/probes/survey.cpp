@@ -40,11 +40,10 @@ void learn(const ProbeHit& hit, ProbeEvent& event) {
 
 void learn_header(std::string_view line, Survey& survey) {
     constexpr std::size_t kMostLines = 100;
-    constexpr std::string_view kBetween = " : ";
     line = trim_blanks(line.substr(1));
-    const std::size_t at = line.find(kBetween);
+    const std::size_t at = line.find(": ");
     if (at == std::string_view::npos || survey.header.size() >= kMostLines) return;
-    survey.header.emplace(trim_blanks(line.substr(0, at)), trim_blanks(line.substr(at + kBetween.size())));
+    survey.header.emplace(trim_blanks(line.substr(0, at)), trim_blanks(line.substr(at + 1)));
 }
 
 void learn_event(const EventLine& line, Survey& survey) {

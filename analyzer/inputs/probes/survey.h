@@ -40,7 +40,7 @@ struct Survey {
     std::unordered_set<std::uint32_t> threads;  ///< tids that hit probes
     unsigned decimals = 0;                      ///< the most that a time has
     bool is_perf = false;
-    std::map<std::string, std::string, std::less<>> header;  ///< `# NAME : VALUE` of perf script --header
+    std::map<std::string, std::string, std::less<>> header;  ///< `# NAME : VALUE`
     std::uint64_t other_events = 0;  ///< that are neither of probes nor of the scheduler
 
     std::size_t pairs() const;
