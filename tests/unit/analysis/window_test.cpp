@@ -271,7 +271,7 @@ TEST_CASE("threads are chosen by tid or name, functions by name", "[selection]")
     CHECK(error({.threads = {"7"}}) ==
           "7: the trace has no thread with this tid or name; it has 100 (thread-0), 101 (thread-1), 102 "
           "(other)");
-    CHECK(error({.functions = {"x*"}}) == "x*: the trace has no such function");
+    CHECK(error({.functions = {"x*"}}) == "x*: the trace has no such function; it has a, b, c");
     CHECK(error({.threads = {"7"}, .functions = {"x*"}, .may_miss = true}).empty());
 }
 
