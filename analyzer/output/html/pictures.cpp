@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 namespace {
@@ -35,7 +35,7 @@ class Names {
 
 std::string function_name(const PageRun& run, std::uint32_t function) {
     const trace::FunctionInfo& info = run.info.functions[function];
-    return printable(score::qualified_name(info.module, info.name));
+    return page_name(info.module, info.name);
 }
 
 /// By index into Report::threads: its row; those that lost most have one of their own.
@@ -224,7 +224,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
                        ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
                        : 0;
         };
-        out.push_back({{"function", printable(score::qualified_name(row.module, row.name))},
+        out.push_back({{"function", page_name(row.module, row.name)},
                        {"rank", row.rank},
                        {"thread", thread_name(run.report.threads[window.thread])},
                        {"begin", nanoseconds(clock.since_begin(window.begin))},

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/trace/clock.h"
-#include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/printable.h"
+#include "wrappers/catalogue/word_value.h"
 
 namespace rdam::output {
 namespace {
@@ -128,7 +128,7 @@ Json parameters_json(const score::FunctionRow& row, const trace::FunctionInfo& f
                 if (const auto value = number(*parameter, row.sample.word(i, parameter->word)))
                     points.push_back({*value, nanoseconds(row.sample.calls[i].duration_ns)});
         }
-        out.push_back({{"name", printable(each.name)},
+        out.push_back({{"name", page_name(each.name)},
                        {"explains", finite(each.explains)},
                        {"rdam_with_key", finite(each.rdam_with_key)},
                        {"points", std::move(points)}});
