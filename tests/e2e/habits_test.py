@@ -446,7 +446,14 @@ class CommandLine(Case):
     def test_the_same_trace_twice(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         done = self.rdam("analyze", "trace.bin", "./trace.bin")
-        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is given more than once; counted once\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is the same file as trace.bin; counted once\n"))
+        self.assertEqual(done.stdout, self.rdam("analyze", "trace.bin").stdout)
+        done = self.rdam("analyze", "--json", "trace.bin", "trace.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: trace.bin: is given more than once; counted once\n"))
+        self.assertEqual(done.stdout, self.rdam("analyze", "--json", "trace.bin").stdout)
+        os.link(self.folder / "trace.bin", self.folder / "link.bin")
+        done = self.rdam("analyze", "trace.bin", "link.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: link.bin: is the same file as trace.bin; counted once\n"))
         done = self.rdam("analyze", "--diff", "trace.bin", "./trace.bin")
         self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is compared with itself\n"))
 

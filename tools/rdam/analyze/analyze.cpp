@@ -133,6 +133,7 @@ Result<int> run(AnalyzeArguments arguments) {
     arguments.rules = std::move(*rules);
     if (arguments.interactive) return analyze_interactively(arguments);
     if (arguments.diff) return analyze_difference(arguments);
+    arguments.traces = each_once(arguments.traces);
     return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
 }
 

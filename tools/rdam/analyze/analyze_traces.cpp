@@ -1,8 +1,6 @@
 // `rdam analyze` of several traces, and of two that are compared.
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "analyzer/output/json/diff_json.h"
@@ -23,21 +21,6 @@
 namespace rdam {
 namespace {
 
-/// The files, each once, however often the globs of a shell have found it.
-std::vector<std::string> each_once(const std::vector<std::string>& files) {
-    std::set<std::filesystem::path> seen;
-    std::vector<std::string> once;
-    for (const std::string& file : files) {
-        std::error_code error;
-        const auto canonical = std::filesystem::weakly_canonical(file, error);
-        if (seen.insert(error ? std::filesystem::path{file} : canonical).second)
-            once.push_back(file);
-        else
-            say(file + ": is given more than once; counted once");
-    }
-    return once;
-}
-
 /// What is shown of one process and not of all: a run may have thousands of processes.
 void forget_details(score::Report& report) {
     for (score::FunctionRow& row : report.functions) {
@@ -57,7 +40,7 @@ class SeveralTraces {
         : arguments_(arguments),
           settings_(arguments.settings),
           json_({.top = arguments.top}),
-          files_(each_once(arguments.traces)) {}
+          files_(arguments.traces) {}
 
     Result<int> run() {
         look_at_all();
