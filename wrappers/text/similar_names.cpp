@@ -32,7 +32,7 @@ std::size_t max_edits(std::string_view name) {
 }  // namespace
 
 SimilarNames::SimilarNames(std::string_view wanted)
-    : wanted_{wanted}, component_{core_of(wanted_)}, limit_{max_edits(wanted_)} {}
+    : wanted_{familiar_name(wanted)}, component_{core_of(wanted_)}, limit_{max_edits(wanted_)} {}
 
 /// Smaller is nearer; nothing from limit_ + 2 on counts.
 std::size_t SimilarNames::distance_to(std::string_view name) const {
@@ -48,7 +48,8 @@ std::size_t SimilarNames::distance_to(std::string_view name) const {
 }
 
 void SimilarNames::consider(std::string_view name, const std::string& shown) {
-    const std::size_t distance = distance_to(name);
+    const bool spelled_out = name.find("std::") != std::string_view::npos;
+    const std::size_t distance = spelled_out ? distance_to(familiar_name(name)) : distance_to(name);
     if (distance >= limit_ + 2) return;
     best_.insert({distance, shown});
     if (best_.size() > kMaxNames) best_.erase(std::prev(best_.end()));

@@ -29,8 +29,8 @@ class SimilarNames {
 
     std::size_t distance_to(std::string_view name) const;
 
-    std::string wanted_;
-    std::string component_;      // the last of it, without arguments
+    std::string wanted_;     // both as familiar_name()
+    std::string component_;  // the last of it, without arguments
     std::size_t limit_;      // more edits are another name
     std::set<Near> best_;
 };

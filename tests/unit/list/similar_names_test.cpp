@@ -24,4 +24,12 @@ TEST_CASE("similar names are the same last component first, then small differenc
     CHECK(similar("", {"serve"}).empty());
 }
 
+TEST_CASE("std::string is similar to what it is short for") {
+    const std::string string =
+        "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
+    CHECK(similar("std::string", {"serve", string + "::basic_string"}) == Names{string + "::basic_string"});
+    CHECK(similar("greet<std::string, in>", {"greeting<" + string + ", int>", "serve"}) ==
+          Names{"greeting<" + string + ", int>"});
+}
+
 }  // namespace rdam
