@@ -102,6 +102,7 @@ class SliceCalls final : public views::CallVisitor {
           arrows_(scene.arrows.of(thread)),
           slices_(slices),
           out_(out),
+          draws_processors_(scene.most_on_processors > 0),
           processors_(scene.most_on_processors),
           lost_(bins_.count()),
           inside_(bins_.count()),
@@ -127,7 +128,7 @@ class SliceCalls final : public views::CallVisitor {
         if (call.depth == 0) note_inside(call);
         std::vector<ArrowEnd> arrows = arrows_in(call);
         if (arrows.empty() && !kept_.keeps(call, open.inner)) return merge(call, bin, lost);
-        if (call.depth == 0)
+        if (call.depth == 0 && draws_processors_)
             processors_.add({open.cpu, thread_, call.function, call.begin, call.tsc}, call.cpu, off_);
         if (!open_.empty()) open_.back().inner = true;
         const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
@@ -229,6 +230,7 @@ class SliceCalls final : public views::CallVisitor {
     std::span<const ArrowEnd> arrows_;
     ThreadSlices& slices_;
     const Buffer& out_;
+    bool draws_processors_;
     Processors processors_;
     Written written_;
     std::vector<Open> open_;
@@ -343,13 +345,13 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
         if (!chosen) return tl::unexpected{chosen.error()};
         kept = std::move(*chosen);
     }
-    constexpr std::uint64_t kUsualBudget = 5'000'000, kPartOfProcessors = 16;
-    const std::uint64_t budget = options.budget > 0 ? options.budget : kUsualBudget;
+    constexpr std::uint64_t kPartOfProcessors = 16;
+    const std::uint64_t budget = options.budget > 0 ? options.budget : kUsualSlices;
     const Scene scene{.visit = visit,
                       .kept = std::move(kept),
                       .bins = Bins{visit.span(), bins_for(visit, options)},
                       .arrows = ArrowEnds{options.arrows, visit.clock()},
-                      .most_on_processors = budget / kPartOfProcessors};
+                      .most_on_processors = writer.draws_processors() ? budget / kPartOfProcessors : 0};
     Buffer out{sink};
     writer.begin(out);
     if (auto begun = out.finish({}); !begun) return begun;
