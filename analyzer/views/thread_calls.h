@@ -1,4 +1,4 @@
-// A thread's calls with their sequences, and the pass of a Visit that needs no more than their durations.
+// A thread's calls with their sequences.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,6 @@
 #include "analyzer/mining/sequence_names.h"
 #include "analyzer/mining/sequence_store.h"
 #include "analyzer/score/thread/resolved_settings.h"
-#include "analyzer/views/bases.h"
 
 namespace rdam::views {
 
@@ -82,26 +81,6 @@ class ThreadSequences {
     calls::BasicMatcher<Sink> matcher_;
     std::vector<std::uint64_t> key_values_;  // scratch
     const trace::Event* event_ = nullptr;
-};
-
-/// The first pass.
-class ThreadCalls final : public ThreadSequences<ThreadCalls> {
-  public:
-    ThreadCalls(const trace::TraceInfo& info, const score::ResolvedSettings& settings, Durations& durations)
-        : ThreadSequences(info, settings), durations_(durations) {}
-    void finish() { finish_matching(); }
-
-  private:
-    friend calls::BasicMatcher<ThreadCalls>;
-
-    void opened(const trace::Event& enter, std::uint64_t /*weight*/) { begin(enter); }
-    void closed(const calls::Call& call) {
-        const std::uint32_t sequence = end();
-        if (call.timed) durations_.timed(sequence, call);
-    }
-    void abandoned(std::size_t count) { abandon(count); }
-
-    Durations& durations_;
 };
 
 }  // namespace rdam::views
