@@ -70,6 +70,11 @@ class PluginMaker {
     }
 
     EztracePlugin finish() {
+        // Of EZTrace 2.0 with Open MPI 4.1: the program does not get beyond MPI_Init.
+        if (modules_.count("openmpi") + modules_.count("mpich") > 0 && modules_.erase("pthread") > 0)
+            plugin_.left_out.emplace_back(
+                "EZTrace's module pthread is not among those to record with, because "
+                "programs hang with it and MPI's");
         plugin_.modules.assign(modules_.begin(), modules_.end());
         if (prototypes_.empty()) return std::move(plugin_);
         plugin_.text = fmt::format(

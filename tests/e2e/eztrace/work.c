@@ -2,9 +2,16 @@
 
 static volatile double g_sink;
 
+/* More than 128 bytes of code, so that rdam hot does not take it for a small leaf where perf has few samples. */
 void compute_block(struct tally* tally, int block) {
-    for (int i = 0; i < 6000; ++i)
-        tally->sum += 1.0 / (i + block % 7 + 1);
+    double sums[4] = {1, 2, 3, 4};
+    for (int i = 0; i < 1500; ++i) {
+        sums[0] += 1.0 / (i + block % 7 + 1);
+        sums[1] += 1.0 / (i + block % 5 + 1);
+        sums[2] += sums[0] / (sums[3] + 1);
+        sums[3] += sums[1] / (sums[2] + 1);
+    }
+    tally->sum += sums[0] + sums[1] + sums[2] + sums[3];
     ++tally->count;
 }
 
