@@ -78,7 +78,7 @@ std::string meta(const views::Visit& visit) {
     MetaJson json = {{"preprocessedProfileVersion", kVersion},
                      {"version", 0},  // not made from a profile of Firefox
                      {"product", printable(views::program_name(visit.info()))},
-                     {"importedFrom", "rdam " + printable(process.rdam_version)},
+                     {"importedFrom", printable(trace::recorded_with(process))},
                      {"arguments", printable(arguments)},
                      {"oscpu", printable(process.machine)},
                      {"logicalCPUs", process.processors},
@@ -265,6 +265,7 @@ class FirefoxSlices final : public SliceWriter {
     }
     /// They share the table of stacks.
     bool one_by_one() const override { return true; }
+    bool draws_processors() const override { return false; }
     void inside(std::span<const CounterPoint> /*points*/, Buffer& /*out*/) override {}
     void end(Buffer& out) override {
         out.append("],\"shared\":");

@@ -24,6 +24,7 @@
 #include "analyzer/causes/formats/formats.h"
 #include "analyzer/causes/hot_lines.h"
 #include "analyzer/hints/alone.h"
+#include "analyzer/inputs/open.h"
 #include "analyzer/output/json/causes_json.h"
 #include "analyzer/output/json/json.h"
 #include "analyzer/output/symbols.h"
@@ -103,14 +104,14 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto reader = open_trace(arguments.traces.front());
     if (!reader) return tl::unexpected{reader.error()};
     say_unused_rules(arguments.rules, seen_by(arguments.settings, reader->info()));
+    if (auto seen = check_window(*reader, arguments.settings.selection); !seen)
+        return tl::unexpected{seen.error()};
     const auto symbols = output::make_symbols(reader->info());
     std::optional<output::SymbolsAhead> ahead;
     if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
     auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
     ahead.reset();
-    if (auto seen = check_window(arguments.settings.selection, {&*report, 1}); !seen)
-        return tl::unexpected{seen.error()};
     if (!arguments.alone.empty()) {
         if (auto compared = compare_alone(arguments, reader->info(), *report); !compared)
             return tl::unexpected{compared.error()};
@@ -133,6 +134,7 @@ Result<int> run(AnalyzeArguments arguments) {
     arguments.rules = std::move(*rules);
     if (arguments.interactive) return analyze_interactively(arguments);
     if (arguments.diff) return analyze_difference(arguments);
+    arguments.traces = each_once(arguments.traces);
     return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
 }
 
@@ -174,7 +176,13 @@ void check_usage(const AnalyzeArguments& arguments) {
 }  // namespace
 
 Result<trace::TraceReader> open_trace(const std::string& path) {
-    return trace::TraceReader::open(path, [&] { say(path + ": waiting for rdam-agent to finish it"); });
+    std::optional<ProgressLine> line;
+    return inputs::open_any(path, {.waiting = [&] { say(path + ": waiting for rdam-agent to finish it"); },
+                                   .progress =
+                                       [&](std::uint64_t done, std::uint64_t total) {
+                                           if (!line) line.emplace("reading", total);
+                                           line->update(done);
+                                       }});
 }
 
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
