@@ -51,7 +51,7 @@ std::vector<Fact> facts(const PageRun& run) {
     if (!cost.empty())
         cost.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(cost.front())));
     all.push_back({"Recording", page_text(cost)});
-    all.push_back({"Recorded with", page_name("rdam " + process.rdam_version)});
+    all.push_back({"Recorded with", page_name(trace::recorded_with(process))});
     return all;
 }
 
