@@ -17,8 +17,8 @@ struct Beginning {
     std::string text;  ///< the first 64 KiB of a file, unpacked if it is compressed by gzip or zstd
 };
 
-/// A line of the table in inputs.cpp. Both functions take every byte as hostile: no crash, memory bounded by a
-/// small multiple of the file, one line of error that names the place and what was expected there.
+/// A line of the table in inputs.cpp. Both functions take every byte as hostile: no crash, memory bounded by
+/// a small multiple of the file, one line of error that names the place and what was expected there.
 struct Input {
     std::string_view name;  ///< for sentences: "a Pajé trace"
     bool (*recognizes)(const Beginning& beginning);

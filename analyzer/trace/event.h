@@ -184,6 +184,7 @@ struct ProcessInfo {
     std::string host;
     std::string machine;  ///< processor model, number of processors, kernel
     std::string rdam_version;
+    std::string recorder = {};  ///< of another tool's trace: its name and version; empty: rdam
     std::uint32_t processors = 0;
     std::uint32_t stack_period = 0;
     double max_overhead = 0;           ///< the budget, as a share of each thread's own time; 0: none
@@ -192,6 +193,9 @@ struct ProcessInfo {
     double machine_share = 0;  ///< of a thread's time on a processor, that the machine (interrupts, the host)
                                ///< took when the run began, 0…1; 0: not known
 };
+
+/// The name and version of what has recorded the trace: "rdam 0.1.0".
+std::string recorded_with(const ProcessInfo& process);
 
 /// The number of the node that has the processor; nothing: not known.
 std::optional<std::uint32_t> node_of(const ProcessInfo& process, std::uint16_t processor);

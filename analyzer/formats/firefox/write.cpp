@@ -78,7 +78,7 @@ std::string meta(const views::Visit& visit) {
     MetaJson json = {{"preprocessedProfileVersion", kVersion},
                      {"version", 0},  // not made from a profile of Firefox
                      {"product", printable(views::program_name(visit.info()))},
-                     {"importedFrom", "rdam " + printable(process.rdam_version)},
+                     {"importedFrom", printable(trace::recorded_with(process))},
                      {"arguments", printable(arguments)},
                      {"oscpu", printable(process.machine)},
                      {"logicalCPUs", process.processors},

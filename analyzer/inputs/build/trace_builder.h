@@ -1,6 +1,6 @@
-// What the readers of other tools' traces fill: a trace as rdam's own, in an unlinked temporary file ($TMPDIR).
-// A copy is needed because an analysis reads a trace thread by thread and more than once, while these formats
-// have the events of all threads in one stream, compressed or as text.
+// What the readers of other tools' traces fill: a trace as rdam's own, in an unlinked temporary file
+// ($TMPDIR). A copy is needed because an analysis reads a trace thread by thread and more than once, while
+// these formats have the events of all threads in one stream, compressed or as text.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace rdam::inputs {
 
-/// Called now and then while a trace is read: how much of it has been, in units of the reader's choice, of how
-/// much (0: not known). May throw to stop the reader.
+/// Called now and then while a trace is read: how much of it has been, in units of the reader's choice, of
+/// how much (0: not known). May throw to stop the reader.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// In which order the events of a thread are given.
@@ -30,17 +30,14 @@ enum class Order : std::uint8_t {
           ///< an event
 };
 
-/// What could not be taken as it stands; finish() makes remarks of it.
-struct Oddities {
-    std::uint64_t unmatched_leaves = 0;  ///< no call was open: left out
-    std::uint64_t abandoned = 0;         ///< calls that a leave of a call around them ended
-    std::uint64_t too_deep = 0;          ///< calls inside of more than kMaxOpen: left out
-};
-
 class TraceBuilder;
+struct TemporaryTrace;
 
-/// The events of one thread. Not thread-safe; different threads may be filled at the same time, but no function
-/// or thread may be added meanwhile. Errors (no room in the temporary file) are kept: see finish().
+/// The events of one thread. Times are ticks from any origin; 0 is one, too. What could not be taken as it
+/// stands (a leave without a call, more than kMaxOpen calls inside each other) is counted, and finish() makes
+/// remarks of it. Not thread-safe; different threads may be filled at the same time, but no function or
+/// thread may be added meanwhile. Errors (no room in the temporary file) are kept: see
+/// TraceBuilder::finish().
 class ThreadBuilder {
   public:
     /// No stack of calls is as deep.
@@ -62,16 +59,22 @@ class ThreadBuilder {
     /// The innermost open call of `function` ends, and those inside it with it, at unknown times.
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
                         std::uint16_t cpu = trace::kNoCpu);
+    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
+    void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
     void gap();
-    /// In the order of `out`, not overlapping. Needs a tid.
+    /// In the order of `out`, not overlapping. `in` = kStillOut: it was not seen to end.
     void off_cpu(const trace::OffCpu& interval);
+    static constexpr std::uint64_t kStillOut = UINT64_MAX;
+
+    /// When the thread began and ended (ticks). Default: with its first event, and with the whole trace.
+    void began(std::uint64_t time);
+    void ended(std::uint64_t time);
 
     /// With Order::any these are what was given so far, in the order in which it was given.
     std::size_t depth() const;
     std::uint32_t innermost() const;  ///< the function of the innermost open call; depth() must not be 0
     std::uint64_t last_time() const;  ///< of an event; 0: there was none
-    std::uint64_t calls() const;      ///< entered
     /// With Order::of_time: an event was earlier than the one before. The reader has to begin again with
     /// Order::any, or to sort by itself; finish() refuses such a trace.
     bool disordered() const;
@@ -98,8 +101,9 @@ class TraceBuilder {
     Order order() const;
 
     /// To be filled in: process (recorder, command, host, pid where they are known), clock (set_clock() does
-    /// most), remarks, dropped, switches. Functions, threads and objects are added by the functions below; of
-    /// those that are there, names and times may be changed until finish().
+    /// most), remarks, dropped. Functions, threads and objects are added by the functions below; names may be
+    /// changed until finish(). `switches` are taken as recorded if there is any off_cpu(), otherwise as not
+    /// told by the trace.
     trace::TraceInfo& info();
 
     /// `step`: ticks by which the clock moves at a time; 0: not known.
@@ -112,22 +116,25 @@ class TraceBuilder {
     /// Adds one without parameters, or finds the one that this has added before for the same name.
     std::uint32_t function_named(std::string_view name);
 
-    /// Adds a thread. Where `start` or `end` are 0 they become the time of its first event and that of the
-    /// last event of the whole trace. A tid of 0 becomes a number that no other thread has.
-    ThreadBuilder& add_thread(trace::ThreadInfo thread);
-    ThreadBuilder& thread(std::uint32_t index);
+    /// Adds a thread. A tid that is 0, or that another thread has, becomes the lowest that none has.
+    ThreadBuilder& add_thread(std::string name, std::uint32_t tid = 0);
+    ThreadBuilder& thread(std::uint32_t index);  ///< in the order in which they were added, from 0
     std::size_t threads() const;
 
     /// A number for a text that is the value of a parameter, from 1 in order of first appearance; 0: there
     /// were a million of them, or it is longer than 4 KiB. Thread-safe.
     std::uint64_t text(std::string_view text);
 
-    /// Ends the trace and opens it. Errors: no room in the temporary file, no thread has a call, events out of
-    /// order.
+    /// Ends the trace and opens it. Errors: no room in the temporary file, no thread has a call, events out
+    /// of order.
     Result<trace::TraceReader> finish() &&;
 
   private:
+    friend class ThreadBuilder;
+    friend class ApartBuilder;
     TraceBuilder();
+    static Result<TraceBuilder> on(TemporaryTrace file, std::string name, Order order);
+    Result<void> write();
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -20,8 +20,8 @@ class LineReader {
 
     static Result<LineReader> open(const std::string& path);
 
-    /// The next line, without its end ("\n" or "\r\n"); valid until the next call. Nothing: the file has ended,
-    /// or there is an error(). A last line without an end counts.
+    /// The next line, without its end ("\n" or "\r\n"); valid until the next call. Nothing: the file has
+    /// ended, or there is an error(). A last line without an end counts.
     std::optional<std::string_view> next();
     /// Of the file (damaged, a line too long), in whole sentences that name file and line.
     const std::optional<Error>& error() const { return error_; }

@@ -51,7 +51,7 @@ std::vector<Fact> facts(const PageRun& run) {
     if (!cost.empty())
         cost.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(cost.front())));
     all.push_back({"Recording", printable(cost)});
-    all.push_back({"Recorded with", printable("rdam " + process.rdam_version)});
+    all.push_back({"Recorded with", printable(trace::recorded_with(process))});
     return all;
 }
 

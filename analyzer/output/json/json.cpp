@@ -100,6 +100,7 @@ Json trace_json(const score::Report& report) {
     if (report.counters.state != trace::CounterInfo::State::not_told)
         out["counters"] = counters_json(report.counters);
     if (report.agent.told) out["agent"] = agent_json(report);
+    if (!report.process.recorder.empty()) out["recorder"] = report.process.recorder;
     const score::LeftOut& left_out = report.left_out;
     if (left_out.since_ns) out["since_ns"] = nanoseconds(*left_out.since_ns);
     if (left_out.until_ns) out["until_ns"] = nanoseconds(*left_out.until_ns);

@@ -218,6 +218,8 @@ std::string rounded(double slowdown) {
 
 std::string recording_cost(const score::Report& report) {
     const score::RecordingCost& cost = report.cost;
+    if (!report.process.recorder.empty())
+        return fmt::format("recorded by {}, whose cost is not known", report.process.recorder);
     if (cost.probes_ns + cost.pauses_ns + cost.waits_ns + cost.agent_ns + cost.switches_ns <= 0)
         return "recording cost nothing";
     const std::string times = cost.slowdown < score::kMaxTold

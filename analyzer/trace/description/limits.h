@@ -23,11 +23,12 @@ inline void check(ProcessInfo& process) {
 }
 
 inline void check(ClockInfo& clock) {
-    constexpr std::uint64_t kMaxStep = 0xffff;  // ticks, more than the recorder measures
+    constexpr std::uint64_t kMaxStep = 1'000'000'000;  // ticks; other tools' clocks move by up to a second
+    constexpr std::uint64_t kMaxError = 0xffff;        // ticks, more than the recorder measures
     constexpr double kMaxProbe = 1e9;
     if (clock.step_ticks > kMaxStep) clock.step_ticks = 0;
     if (!(clock.flow_ticks >= 0 && clock.flow_ticks <= kMaxProbe)) clock.flow_ticks = 0;
-    if (!(clock.error_ticks >= 0 && clock.error_ticks <= double{kMaxStep})) clock.error_ticks = 0;
+    if (!(clock.error_ticks >= 0 && clock.error_ticks <= double{kMaxError})) clock.error_ticks = 0;
 }
 
 inline void check(AgentInfo& agent) {

@@ -52,6 +52,7 @@ void fields(Archive& each, Some<ProcessInfo> auto& process) {
     each.messages(14, "nodes", process.nodes);
     each.real(15, "machine_share", process.machine_share, When::set);
     each.text(16, "title", process.title, When::set);
+    each.text(17, "recorder", process.recorder, When::set);
 }
 
 template <class Archive>

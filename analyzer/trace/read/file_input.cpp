@@ -62,8 +62,6 @@ constexpr Stranger kStrangers[] = {
      "7zXZ",
      "is compressed by xz: unpack it first"},
     {"BZh", "is compressed by bzip2: unpack it first"},
-    {"OTF2", "is an OTF2 archive, not an rdam trace: record the program with `rdam record`"},
-    {"%EventDef", "is a Pajé trace, not an rdam trace: record the program with `rdam record`"},
 };
 
 }  // namespace
@@ -82,14 +80,19 @@ FileInput& FileInput::operator=(FileInput&& other) noexcept {
 }
 
 Result<FileInput> FileInput::open(const std::string& path) {
-    FileInput file;
-    file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file.fd_ < 0) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
         const int error = errno;
         return fail("cannot read {}: {}; {}", path, text_of(error),
                     error == ENOENT ? "record a program first, with `rdam record`"
                                     : "check the file and its permissions");
     }
+    return take_over(fd, path);
+}
+
+Result<FileInput> FileInput::take_over(int fd, const std::string& path) {
+    FileInput file;
+    file.fd_ = fd;
     struct stat status {};
     if (fstat(file.fd_, &status) != 0)
         return fail("cannot read {}: {}; check the file", path, text_of(errno));

@@ -374,6 +374,12 @@ Result<TraceReader> TraceReader::open_as_it_is(const std::string& path) {
     return read(std::move(*file), path);
 }
 
+Result<TraceReader> TraceReader::read_descriptor(int fd, const std::string& name) {
+    auto file = FileInput::take_over(fd, name);
+    if (!file) return tl::unexpected(file.error());
+    return read(std::move(*file), name);
+}
+
 Result<TraceReader> TraceReader::read(FileInput file, const std::string& path) {
     TraceReader reader;
     reader.state_ = std::make_unique<State>();

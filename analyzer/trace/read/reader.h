@@ -39,6 +39,8 @@ class TraceReader {
     static Result<TraceReader> open(const std::string& path, const std::function<void()>& waiting = {});
     /// The same for the current content: a file that is still being written has no end yet.
     static Result<TraceReader> open_as_it_is(const std::string& path);
+    /// The same for a file that is open for reading; takes over `fd`. `name` is for messages.
+    static Result<TraceReader> read_descriptor(int fd, const std::string& name);
     ~TraceReader();
     TraceReader(TraceReader&&) noexcept;
     TraceReader& operator=(TraceReader&&) noexcept;

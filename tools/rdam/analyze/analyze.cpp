@@ -24,6 +24,7 @@
 #include "analyzer/causes/formats/formats.h"
 #include "analyzer/causes/hot_lines.h"
 #include "analyzer/hints/alone.h"
+#include "analyzer/inputs/open.h"
 #include "analyzer/output/json/causes_json.h"
 #include "analyzer/output/json/json.h"
 #include "analyzer/output/symbols.h"
@@ -174,7 +175,13 @@ void check_usage(const AnalyzeArguments& arguments) {
 }  // namespace
 
 Result<trace::TraceReader> open_trace(const std::string& path) {
-    return trace::TraceReader::open(path, [&] { say(path + ": waiting for rdam-agent to finish it"); });
+    std::optional<ProgressLine> line;
+    return inputs::open_any(path, {.waiting = [&] { say(path + ": waiting for rdam-agent to finish it"); },
+                                   .progress =
+                                       [&](std::uint64_t done, std::uint64_t total) {
+                                           if (!line) line.emplace("reading", total);
+                                           line->update(done);
+                                       }});
 }
 
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,

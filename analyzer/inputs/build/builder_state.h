@@ -1,0 +1,116 @@
+// What a TraceBuilder and its ThreadBuilders share. For this folder only.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/trace/codec/encoder.h"
+#include "analyzer/trace/codec/off_cpu.h"
+#include "analyzer/trace/write/writer.h"
+
+namespace rdam::inputs {
+
+/// So that no event is at 0, which in a trace means "not known".
+inline constexpr std::uint64_t kOrigin = 1;
+
+/// Descriptors of one file without a name.
+struct TemporaryTrace {
+    int to_write = -1;
+    int to_read = -1;
+
+    /// Messages call the trace `name`.
+    static Result<TemporaryTrace> create(const std::string& name);
+};
+
+/// With Order::any: an event as it was given.
+struct GivenEvent {
+    enum class What : std::uint8_t { enter, leave, leave_function, unwind, gap };
+    std::uint64_t time = 0;
+    std::uint64_t words_at = 0;
+    std::uint32_t function = 0;
+    std::uint16_t cpu = trace::kNoCpu;
+    std::uint8_t words = 0;
+    What what = What::enter;
+};
+
+/// What could not be taken as it stands, in calls.
+struct Oddities {
+    std::uint64_t unmatched = 0;  ///< leaves without a call: left out
+    std::uint64_t too_deep = 0;   ///< inside of more than kMaxOpen: left out
+};
+
+struct TraceBuilder::State {
+    State(std::string its_name, Order its_order, int its_fd, trace::TraceWriter its_writer)
+        : name(std::move(its_name)), order(its_order), fd(its_fd), writer(std::move(its_writer)) {}
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    State(State&&) = delete;
+    State& operator=(State&&) = delete;
+
+    void keep(Result<void> done) {
+        if (!done && !error) error = done.error();
+    }
+    void append(std::uint32_t thread, trace::ChunkEncoder& encoder);
+    void append_off_cpu(std::uint32_t tid, trace::OffCpuEncoder& encoder);
+
+    std::string name;
+    Order order;
+    int fd;  ///< of the file that `writer` writes, for reading it
+    trace::TraceInfo info;
+    std::unordered_map<std::string, std::uint32_t> functions;  ///< of function_named()
+    std::unordered_map<std::string, std::uint32_t> objects;
+    std::unordered_set<std::uint32_t> tids;
+    std::uint32_t next_tid = 1;
+    std::vector<std::unique_ptr<ThreadBuilder>> threads;
+
+    std::mutex lock;  ///< of what follows
+    trace::TraceWriter writer;
+    std::optional<Error> error;
+    std::unordered_map<std::string, std::uint64_t> texts;
+};
+
+struct ThreadBuilder::State {
+    State(TraceBuilder::State& its_trace, std::uint32_t its_index) : trace(its_trace), index(its_index) {}
+
+    void enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
+               std::uint16_t cpu);
+    void leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu);
+    void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
+                        std::uint16_t cpu);
+    void unwind(std::uint64_t time, std::size_t kept);
+    void gap();
+    void put_leave(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
+                   std::uint16_t cpu, bool unwound = false);
+    bool takes(std::uint64_t time);
+    void give(GivenEvent event, std::span<const std::uint64_t> words);
+    void encode_given();
+    void flush_if_full();
+    void finish(std::uint64_t end_of_trace);
+
+    TraceBuilder::State& trace;
+    std::uint32_t index;
+    trace::ChunkEncoder encoder;
+    std::vector<std::uint32_t> open;  ///< functions
+    std::uint64_t skipped = 0;        ///< open calls inside of kMaxOpen
+    std::uint64_t first = UINT64_MAX;
+    std::uint64_t last = 0;
+    std::uint64_t calls = 0;
+    std::optional<std::uint64_t> begin, end;
+    bool disordered = false;
+    Oddities oddities;
+    std::vector<trace::OffCpu> off_cpu;
+
+    // With Order::any.
+    std::vector<GivenEvent> given;
+    std::vector<std::uint64_t> given_words;
+    std::vector<std::uint32_t> given_open;
+};
+
+}  // namespace rdam::inputs

@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzer/inputs/build/builder_state.h"
+
+namespace rdam::inputs {
+namespace {
+
+constexpr std::size_t kMaxChunk = std::size_t{1} << 16U;
+constexpr std::size_t kMinChunk = std::size_t{1} << 10U;
+/// Events in the encoders of all threads.
+constexpr std::size_t kMaxHeld = std::size_t{1} << 22U;
+
+/// Exactly `wanted` words: what is missing is 0.
+std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
+                                       std::array<std::uint64_t, 256>& room) {
+    if (words.size() == wanted) [[likely]]
+        return words;
+    room.fill(0);
+    std::copy_n(words.begin(), std::min(words.size(), wanted), room.begin());
+    return std::span<const std::uint64_t>{room}.first(wanted);
+}
+
+}  // namespace
+
+void ThreadBuilder::State::flush_if_full() {
+    const std::size_t share = kMaxHeld / std::max<std::size_t>(trace.threads.size(), 1);
+    if (encoder.events() < std::clamp(share, kMinChunk, kMaxChunk)) [[likely]]
+        return;
+    trace.append(index, encoder);
+}
+
+/// False: the event is earlier than the one before.
+bool ThreadBuilder::State::takes(std::uint64_t time) {
+    if (time < last) [[unlikely]] {
+        disordered = true;
+        return false;
+    }
+    first = std::min(first, time);
+    last = time;
+    return true;
+}
+
+void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
+                                 std::span<const std::uint64_t> words, std::uint16_t cpu) {
+    if (!takes(time)) return;
+    if (open.size() == kMaxOpen) {
+        ++skipped;
+        ++oddities.too_deep;
+        return;
+    }
+    std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
+    open.push_back(function);
+    ++calls;
+    encoder.enter(time + kOrigin, function, cpu, 0, false, 0,
+                  exactly(trace.info.functions[function].enter_words, words, room));
+    flush_if_full();
+}
+
+void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
+                                     std::span<const std::uint64_t> words, std::uint16_t cpu, bool unwound) {
+    std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
+    encoder.leave(time + kOrigin, function, cpu, unwound,
+                  exactly(trace.info.functions[function].leave_words, words, room));
+    flush_if_full();
+}
+
+void ThreadBuilder::State::leave(std::uint64_t time, std::span<const std::uint64_t> words,
+                                 std::uint16_t cpu) {
+    if (!takes(time)) return;
+    if (skipped > 0) {
+        --skipped;
+        return;
+    }
+    if (open.empty()) {
+        ++oddities.unmatched;
+        return;
+    }
+    const std::uint32_t function = open.back();
+    open.pop_back();
+    put_leave(time, function, words, cpu);
+}
+
+void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
+                                          std::span<const std::uint64_t> words, std::uint16_t cpu) {
+    if (!takes(time)) return;
+    std::size_t depth = open.size();
+    while (depth > 0 && open[depth - 1] != function)
+        --depth;
+    if (depth == 0) {
+        ++oddities.unmatched;
+        return;
+    }
+    skipped = 0;
+    open.resize(depth - 1);
+    put_leave(time, function, words, cpu);
+}
+
+void ThreadBuilder::State::unwind(std::uint64_t time, std::size_t kept) {
+    if (!takes(time)) return;
+    if (open.size() + skipped <= kept) return;
+    skipped = kept > open.size() ? kept - open.size() : 0;
+    while (open.size() > kept) {
+        const std::uint32_t function = open.back();
+        open.pop_back();
+        put_leave(time, function, {}, trace::kNoCpu, true);
+    }
+}
+
+void ThreadBuilder::State::gap() {
+    open.clear();
+    skipped = 0;
+    // What is encoded becomes a chunk of its own: the gap is before the next.
+    trace.append(index, encoder);
+    encoder.gap();
+}
+
+void ThreadBuilder::State::give(GivenEvent event, std::span<const std::uint64_t> words) {
+    event.words_at = given_words.size();
+    event.words = static_cast<std::uint8_t>(std::min<std::size_t>(words.size(), UINT8_MAX));
+    given_words.insert(given_words.end(), words.begin(), words.begin() + event.words);
+    given.push_back(event);
+}
+
+void ThreadBuilder::State::encode_given() {
+    const auto earlier = [](const GivenEvent& a, const GivenEvent& b) { return a.time < b.time; };
+    if (!std::is_sorted(given.begin(), given.end(), earlier))
+        std::stable_sort(given.begin(), given.end(), earlier);
+    for (const GivenEvent& event : given) {
+        const std::span<const std::uint64_t> words{given_words.data() + event.words_at, event.words};
+        switch (event.what) {
+            case GivenEvent::What::enter:
+                enter(event.time, event.function, words, event.cpu);
+                break;
+            case GivenEvent::What::leave:
+                leave(event.time, words, event.cpu);
+                break;
+            case GivenEvent::What::leave_function:
+                leave_function(event.time, event.function, words, event.cpu);
+                break;
+            case GivenEvent::What::unwind:
+                unwind(event.time, words.front());
+                break;
+            case GivenEvent::What::gap:
+                gap();
+                break;
+        }
+    }
+    given = {};
+    given_words = {};
+}
+
+void ThreadBuilder::State::finish(std::uint64_t end_of_trace) {
+    trace.append(index, encoder);
+    trace::ThreadInfo& info = trace.info.threads[index];
+    const std::uint64_t beginning = std::min(begin.value_or(first), first);
+    info.start = beginning == UINT64_MAX ? 0 : beginning + kOrigin;
+    info.end = std::max(end.value_or(end_of_trace), last) + kOrigin;
+    std::ranges::sort(off_cpu, {}, &trace::OffCpu::out);
+    trace::OffCpuEncoder intervals;
+    for (trace::OffCpu& each : off_cpu) {
+        each.out += kOrigin;
+        each.in = each.in == kStillOut ? info.end : each.in + kOrigin;
+        intervals.add(each);
+        if (intervals.full()) trace.append_off_cpu(info.tid, intervals);
+    }
+    trace.append_off_cpu(info.tid, intervals);
+    off_cpu = {};
+}
+
+ThreadBuilder::ThreadBuilder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ThreadBuilder::~ThreadBuilder() = default;
+
+void ThreadBuilder::enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
+                          std::uint16_t cpu) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu);
+    state.given_open.push_back(function);
+    state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::enter}, words);
+}
+
+void ThreadBuilder::leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.leave(time, words, cpu);
+    if (!state.given_open.empty()) state.given_open.pop_back();
+    state.give({.time = time, .cpu = cpu, .what = GivenEvent::What::leave}, words);
+}
+
+void ThreadBuilder::leave_function(std::uint64_t time, std::uint32_t function,
+                                   std::span<const std::uint64_t> words, std::uint16_t cpu) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.leave_function(time, function, words, cpu);
+    const auto found = std::find(state.given_open.rbegin(), state.given_open.rend(), function);
+    if (found != state.given_open.rend())
+        state.given_open.erase(std::next(found).base(), state.given_open.end());
+    state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::leave_function},
+               words);
+}
+
+void ThreadBuilder::unwind(std::uint64_t time, std::size_t kept) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.unwind(time, kept);
+    state.given_open.resize(std::min(state.given_open.size(), kept));
+    const std::array<std::uint64_t, 1> word = {kept};
+    state.give({.time = time, .what = GivenEvent::What::unwind}, word);
+}
+
+void ThreadBuilder::gap() {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.gap();
+    state.give({.time = state.given.empty() ? 0 : state.given.back().time, .what = GivenEvent::What::gap},
+               {});
+}
+
+void ThreadBuilder::off_cpu(const trace::OffCpu& interval) {
+    state_->off_cpu.push_back(interval);
+}
+
+void ThreadBuilder::began(std::uint64_t time) {
+    state_->begin = time;
+}
+
+void ThreadBuilder::ended(std::uint64_t time) {
+    state_->end = time;
+}
+
+std::size_t ThreadBuilder::depth() const {
+    const State& state = *state_;
+    return state.trace.order == Order::of_time ? state.open.size() + state.skipped : state.given_open.size();
+}
+
+std::uint32_t ThreadBuilder::innermost() const {
+    const State& state = *state_;
+    return state.trace.order == Order::of_time ? state.open.back() : state.given_open.back();
+}
+
+std::uint64_t ThreadBuilder::last_time() const {
+    const State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.last;
+    return state.given.empty() ? 0 : state.given.back().time;
+}
+
+bool ThreadBuilder::disordered() const {
+    return state_->disordered;
+}
+
+}  // namespace rdam::inputs

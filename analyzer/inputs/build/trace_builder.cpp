@@ -1,0 +1,236 @@
+#include "analyzer/inputs/build/trace_builder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "analyzer/inputs/build/builder_state.h"
+#include "analyzer/trace/format.h"
+#include "wrappers/support/temporary_file.h"
+
+namespace rdam::inputs {
+namespace {
+
+constexpr std::size_t kMaxTexts = 1'000'000;
+constexpr std::size_t kMaxText = 4096;
+
+void number_words(trace::FunctionInfo& function) {
+    if (function.parameters.size() > trace::format::kMaxEventWords)
+        function.parameters.resize(trace::format::kMaxEventWords);
+    if (function.result.size() > 1) function.result.resize(1);
+    std::uint16_t word = 0;
+    for (trace::ParameterInfo& each : function.parameters)
+        each.word = word++;
+    function.enter_words = word;
+    for (trace::ParameterInfo& each : function.result)
+        each.word = 0;
+    function.leave_words = static_cast<std::uint16_t>(function.result.size());
+}
+
+void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
+                std::string_view of_several) {
+    if (count == 1) remarks.emplace_back(of_one);
+    if (count > 1) remarks.push_back(fmt::format("{} {}", count, of_several));
+}
+
+}  // namespace
+
+// A second file description, because the writer locks and closes its own.
+Result<TemporaryTrace> TemporaryTrace::create(const std::string& name) {
+    const auto fd = open_temporary_file("input");
+    if (!fd) return tl::unexpected{fd.error()};
+    const int second = open(fmt::format("/proc/self/fd/{}", *fd).c_str(), O_RDONLY | O_CLOEXEC);
+    const int error = errno;
+    if (second >= 0) return TemporaryTrace{.to_write = *fd, .to_read = second};
+    close(*fd);
+    return fail(
+        "the temporary copy of {} cannot be read: {}; give a directory on another file system with TMPDIR",
+        name, std::strerror(error));
+}
+
+TraceBuilder::State::~State() {
+    if (fd >= 0) close(fd);
+}
+
+void TraceBuilder::State::append(std::uint32_t thread, trace::ChunkEncoder& encoder) {
+    if (encoder.events() == 0) return;
+    const std::lock_guard guard(lock);
+    keep(writer.append(thread, encoder));
+}
+
+void TraceBuilder::State::append_off_cpu(std::uint32_t tid, trace::OffCpuEncoder& encoder) {
+    const std::lock_guard guard(lock);
+    keep(writer.append_off_cpu(tid, encoder));
+}
+
+TraceBuilder::TraceBuilder() = default;
+TraceBuilder::~TraceBuilder() = default;
+TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
+TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
+
+Result<TraceBuilder> TraceBuilder::create(std::string name, Order order) {
+    const auto file = TemporaryTrace::create(name);
+    if (!file) return tl::unexpected{file.error()};
+    return on(*file, std::move(name), order);
+}
+
+Result<TraceBuilder> TraceBuilder::on(TemporaryTrace file, std::string name, Order order) {
+    auto writer = trace::TraceWriter::create(file.to_write, "the temporary copy of " + name);
+    if (!writer) {
+        close(file.to_read);
+        return tl::unexpected{writer.error()};
+    }
+    TraceBuilder builder;
+    builder.state_ = std::make_unique<State>(std::move(name), order, file.to_read, std::move(*writer));
+    trace::TraceInfo& info = builder.info();
+    info.process.clean_end = true;
+    info.switches = {.state = trace::SwitchInfo::State::unavailable, .reason = {}};
+    builder.set_clock("", 1e9, 0);
+    return builder;
+}
+
+const std::string& TraceBuilder::name() const {
+    return state_->name;
+}
+
+Order TraceBuilder::order() const {
+    return state_->order;
+}
+
+trace::TraceInfo& TraceBuilder::info() {
+    return state_->info;
+}
+
+void TraceBuilder::set_clock(std::string_view source, double ticks_per_second, std::uint64_t step) {
+    trace::ClockInfo& clock = state_->info.clock;
+    clock.source = source;
+    clock.ticks_per_second = ticks_per_second;
+    clock.step_ticks = step;
+    clock.start_tsc = kOrigin;
+}
+
+std::uint32_t TraceBuilder::object(std::string_view path) {
+    auto& objects = state_->info.objects;
+    const auto [at, is_new] =
+        state_->objects.try_emplace(std::string{path}, static_cast<std::uint32_t>(objects.size()));
+    if (is_new) objects.push_back({.path = std::string{path}, .build_id = {}});
+    return at->second;
+}
+
+std::uint32_t TraceBuilder::add_function(trace::FunctionInfo function) {
+    if (state_->info.objects.empty()) object("");
+    number_words(function);
+    auto& functions = state_->info.functions;
+    functions.push_back(std::move(function));
+    return static_cast<std::uint32_t>(functions.size() - 1);
+}
+
+std::uint32_t TraceBuilder::function_named(std::string_view name) {
+    const auto [at, is_new] = state_->functions.try_emplace(std::string{name}, 0);
+    if (is_new) {
+        trace::FunctionInfo function;
+        function.name = name;
+        function.linkage_name = name;
+        at->second = add_function(std::move(function));
+    }
+    return at->second;
+}
+
+ThreadBuilder& TraceBuilder::add_thread(std::string name, std::uint32_t tid) {
+    State& state = *state_;
+    if (tid == 0 || !state.tids.insert(tid).second) {
+        while (!state.tids.insert(state.next_tid).second)
+            ++state.next_tid;
+        tid = state.next_tid;
+    }
+    trace::ThreadInfo info;
+    info.tid = tid;
+    info.name = std::move(name);
+    state.info.threads.push_back(std::move(info));
+    const auto index = static_cast<std::uint32_t>(state.threads.size());
+    state.threads.push_back(std::unique_ptr<ThreadBuilder>{
+        new ThreadBuilder{std::make_unique<ThreadBuilder::State>(state, index)}});
+    return *state.threads.back();
+}
+
+ThreadBuilder& TraceBuilder::thread(std::uint32_t index) {
+    return *state_->threads[index];
+}
+
+std::size_t TraceBuilder::threads() const {
+    return state_->threads.size();
+}
+
+std::uint64_t TraceBuilder::text(std::string_view text) {
+    if (text.size() > kMaxText) return 0;
+    const std::lock_guard guard(state_->lock);
+    auto& texts = state_->texts;
+    std::string key{text};
+    if (texts.size() >= kMaxTexts && !texts.contains(key)) return 0;
+    return texts.try_emplace(std::move(key), texts.size() + 1).first->second;
+}
+
+Result<trace::TraceReader> TraceBuilder::finish() && {
+    if (auto written = write(); !written) return tl::unexpected{written.error()};
+    return trace::TraceReader::read_descriptor(std::exchange(state_->fd, -1), state_->name);
+}
+
+Result<void> TraceBuilder::write() {
+    State& state = *state_;
+    trace::TraceInfo& info = state.info;
+    std::uint64_t end = 0;
+    Oddities odd;
+    std::uint64_t calls = 0;
+    for (const auto& each : state.threads) {
+        ThreadBuilder::State& thread = *each->state_;
+        if (state.order == Order::any) thread.encode_given();
+        if (thread.disordered)
+            return fail("{} has events that are earlier than the ones before: it cannot be read", state.name);
+        end = std::max(end, thread.last);
+        calls += thread.calls;
+        odd.unmatched += thread.oddities.unmatched;
+        odd.too_deep += thread.oddities.too_deep;
+        if (!thread.off_cpu.empty())
+            info.switches = {.state = trace::SwitchInfo::State::recorded, .reason = {}};
+    }
+    if (calls == 0 && !state.error)
+        return fail("{} has no call of any function: record the program again, with functions", state.name);
+    for (const auto& each : state.threads)
+        each->state_->finish(end);
+    add_remark(info.remarks, odd.unmatched,
+               "One end of a call is left out, because its beginning is not in the trace.",
+               "ends of calls are left out, because their beginnings are not in the trace.");
+    add_remark(info.remarks, odd.too_deep, "One call is left out, because too many calls are open around it.",
+               "calls are left out, because too many calls are open around them.");
+    state.keep(state.writer.finish(info));
+    if (state.error) return tl::unexpected{*state.error};
+    return {};
+}
+
+std::uint64_t put_value(std::int64_t value) {
+    return static_cast<std::uint64_t>(value);
+}
+
+std::uint64_t put_value(std::uint64_t value) {
+    return value;
+}
+
+std::uint64_t put_value(double value) {
+    return std::bit_cast<std::uint64_t>(value);
+}
+
+trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string type) {
+    return {.name = std::move(name),
+            .kind = static_cast<std::uint8_t>(kind),
+            .size = 8,
+            .word = 0,
+            .key = false,
+            .type = std::move(type)};
+}
+
+}  // namespace rdam::inputs

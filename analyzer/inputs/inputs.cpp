@@ -1,0 +1,76 @@
+#include <sys/stat.h>
+
+#include <array>
+#include <cstring>
+
+#include "analyzer/inputs/chrome/chrome.h"
+#include "analyzer/inputs/input.h"
+#include "analyzer/inputs/open.h"
+#include "analyzer/inputs/otf2/archive.h"
+#include "analyzer/inputs/probes/probes.h"
+#include "analyzer/inputs/text/byte_source.h"
+#include "analyzer/inputs/uftrace/uftrace.h"
+#include "analyzer/trace/format.h"
+
+namespace rdam::inputs {
+namespace {
+
+constexpr std::size_t kBeginning = std::size_t{64} << 10U;
+
+/// The first that recognizes a file reads it.
+constexpr std::array kInputs{
+    Input{.name = "an OTF2 archive",
+          .recognizes =
+              [](const Beginning& from) {
+                  return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
+              },
+          .read = otf2::read},
+    Input{
+        .name = "a uftrace data directory",
+        .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
+        .read = read_uftrace},
+    Input{.name = "trace events in JSON",
+          .recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
+          .read = chrome::read},
+    Input{.name = "probes",
+          .recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
+          .read = probes::read},
+};
+
+bool is_own(std::string_view text) {
+    return text.starts_with(
+        {reinterpret_cast<const char*>(trace::format::kFileMagic.data()), trace::format::kFileMagic.size()});
+}
+
+/// Nothing: a file that cannot be read, of which the reader of rdam's own traces says why.
+Beginning look_at(const std::string& path) {
+    Beginning beginning{.path = path, .directory = false, .text = {}};
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) return beginning;
+    beginning.directory = S_ISDIR(status.st_mode);
+    if (!S_ISREG(status.st_mode)) return beginning;
+    auto source = ByteSource::open(path);
+    if (!source) return beginning;
+    beginning.text.resize(kBeginning);
+    const auto got = source->read(beginning.text);
+    beginning.text.resize(got ? *got : 0);
+    return beginning;
+}
+
+const Input* recognize(const Beginning& beginning) {
+    if (is_own(beginning.text)) return nullptr;
+    for (const Input& input : kInputs)
+        if (input.recognizes(beginning)) return &input;
+    return nullptr;
+}
+
+}  // namespace
+
+Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options) {
+    const Input* input = recognize(look_at(path));
+    if (input == nullptr) return trace::TraceReader::open(path, options.waiting);
+    return input->read(
+        path, options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {});
+}
+
+}  // namespace rdam::inputs
