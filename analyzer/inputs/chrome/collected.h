@@ -92,6 +92,9 @@ struct Thread {
     std::vector<Absence> absences;
 };
 
+/// With its version, the "recorder" in rdam's own export.
+inline constexpr std::string_view kRdam = "rdam ";
+
 struct Collected {
     Decimal origin;  ///< microseconds: about the first event
     Names names;
@@ -111,7 +114,10 @@ struct Collected {
     std::uint64_t unfinished = 0;   ///< a "B" without an "E"
     std::uint64_t overlapping = 0;  ///< ended later than the call around it
 
-    bool from_rdam() const { return facts.contains("recorder") && facts.at("recorder").starts_with("rdam "); }
+    bool from_rdam() const {
+        const auto recorder = facts.find("recorder");
+        return recorder != facts.end() && recorder->second.starts_with(kRdam);
+    }
 };
 
 }  // namespace rdam::inputs::chrome
