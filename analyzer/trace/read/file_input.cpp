@@ -62,8 +62,6 @@ constexpr Stranger kStrangers[] = {
      "7zXZ",
      "is compressed by xz: unpack it first"},
     {"BZh", "is compressed by bzip2: unpack it first"},
-    {"OTF2", "is an OTF2 archive, not an rdam trace: record the program with `rdam record`"},
-    {"%EventDef", "is a Pajé trace, not an rdam trace: record the program with `rdam record`"},
 };
 
 }  // namespace

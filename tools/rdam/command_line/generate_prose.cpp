@@ -210,8 +210,15 @@ Prose analyze_prose() {
              "terminal must have at least 40×10 characters. Keys:",
              keys_on_screen,
              "If a crash cut off a trace, rdam analyzes what is there and reports what is missing. If a "
-             "trace is still being written, rdam waits for it."},
-        .environment = {},
+             "trace is still being written, rdam waits for it.",
+             "TRACE may also be what another tool has recorded, recognized by its content: an OTF2 archive "
+             "(its anchor file or its directory; EZTrace and Score-P write them), uftrace's data directory, "
+             "a Pajé trace, Chrome's trace events (JSON), or what perf script or trace-cmd report print of "
+             "pairs of uprobes; text may be compressed by gzip or zstd. Nobody has measured what such a "
+             "tool cost the program, so nothing is subtracted from its calls."},
+        .environment = {{"TMPDIR",
+                         "Where the copies of other tools' traces are kept while they are read. "
+                         "Default: /tmp."}},
         .exit_status = {kDone, kBadInput, kUsage},
         .examples = {{"rdam analyze trace.bin", "Print the table of scores:"},
                      {"rdam analyze --interactive trace.bin", "Explore the scores on a full screen:"},

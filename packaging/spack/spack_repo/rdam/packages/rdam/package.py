@@ -36,6 +36,7 @@ class Rdam(MesonPackage):
     depends_on("tomlplusplus")
     depends_on("xxhash@0.8:")
     depends_on("xz")
+    depends_on("zlib-api")
     depends_on("zstd")
     depends_on("zydis@4:")
 
