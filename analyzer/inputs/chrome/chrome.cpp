@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/inputs/chrome/collect.h"
+#include "analyzer/inputs/chrome/events/json_events.h"
 #include "analyzer/inputs/chrome/fill.h"
-#include "analyzer/inputs/chrome/json_events.h"
 #include "wrappers/text/plural.h"
 #include "wrappers/text/text_lines.h"
 
@@ -36,9 +36,12 @@ std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
            "events B have no E: when they ended is not known");
     remark(all.unusable, "event has no name or no possible time, and was passed over",
            "events have no name or no possible time, and were passed over");
-    remark(all.passed_over,
-           "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
-           "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed over");
+    if (!all.from_rdam())
+        remark(
+            all.passed_over,
+            "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
+            "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed "
+            "over");
     remark(all.values_left_out + read.arguments_left_out,
            "argument is a list, or one too many for a function, and was passed over",
            "arguments are lists, or too many for a function, and were passed over");

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/inputs/chrome/event.h"
+#include "analyzer/inputs/chrome/events/event.h"
 
 namespace rdam::inputs::chrome {
 
@@ -84,7 +84,7 @@ struct Function {
 struct Thread {
     std::string pid;
     std::string tid;
-    std::string name;  ///< "": not told
+    std::string name;                 ///< "": not told
     std::int64_t start = 0, end = 0;  ///< in rdam's own export; equal: not told
     std::uint32_t events = 0;         ///< numbers for `order`
     std::vector<Call> calls;

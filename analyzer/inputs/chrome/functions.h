@@ -10,8 +10,8 @@
 
 namespace rdam::inputs::chrome {
 
-/// A parameter is each name that a value of any call has, up to Function::kMostParameters; where a call has no
-/// such value, its word is 0.
+/// A parameter is each name that a value of any call has, up to Function::kMostParameters; where a call has
+/// no such value, its word is 0.
 class Functions {
   public:
     /// Looks at the values of all calls, and adds all functions that are called. Values beyond the bound are
