@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/inputs/text/line_reader.h"
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/text/demangle.h"
 
 namespace rdam::inputs::probes {

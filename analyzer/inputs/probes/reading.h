@@ -11,6 +11,7 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/probes/survey.h"
+#include "analyzer/trace/event.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::inputs::probes {
