@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cstring>
-#include <span>
 
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
+#include "analyzer/inputs/paje/paje.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/trace/format.h"
 
@@ -15,7 +15,11 @@ namespace {
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 /// The first that recognizes a file reads it.
-constexpr std::span<const Input* const> kInputs;
+constexpr std::array kInputs{
+    Input{.name = "a Pajé trace",
+          .recognizes = [](const Beginning& from) { return paje::recognizes(from.text); },
+          .read = paje::read},
+};
 
 bool is_own(std::string_view text) {
     return text.starts_with(
@@ -39,8 +43,8 @@ Beginning look_at(const std::string& path) {
 
 const Input* recognize(const Beginning& beginning) {
     if (is_own(beginning.text)) return nullptr;
-    for (const Input* input : kInputs)
-        if (input->recognizes(beginning)) return input;
+    for (const Input& input : kInputs)
+        if (input.recognizes(beginning)) return &input;
     return nullptr;
 }
 
