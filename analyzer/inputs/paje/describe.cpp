@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analyzer/inputs/paje/parser.h"
 
@@ -88,22 +91,26 @@ void Parser::name_threads() {
     }
 }
 
-/// By value. Those of several types of states, or of events with different fields, with these.
+/// By value. Where that is not enough, with the type of states, and with the event that has other fields.
 void Parser::name_functions() {
     auto& infos = builder_.info().functions;
-    const auto make_unique = [&](const auto& addition) {
-        std::unordered_map<std::string, std::uint32_t> uses;
-        for (const trace::FunctionInfo& each : infos)
-            ++uses[each.name];
+    const auto tell_apart = [&](const auto& mark_of, const auto& addition) {
+        std::unordered_map<std::string, std::set<std::size_t>> marks;
         for (std::size_t i = 0; i < infos.size(); ++i)
-            if (uses[infos[i].name] > 1) infos[i].name += addition(functions_[i]);
+            marks[infos[i].name].insert(mark_of(functions_[i]));
+        std::vector<bool> alike;
+        for (const trace::FunctionInfo& each : infos)
+            alike.push_back(marks[each.name].size() > 1);
+        for (std::size_t i = 0; i < infos.size(); ++i)
+            if (alike[i]) infos[i].name += fmt::format(" ({})", addition(functions_[i]));
     };
-    make_unique([this](const Function& function) {
-        return fmt::format(" ({})", entities_.types[entities_.values[function.value].type].name);
-    });
-    make_unique([this](const Function& function) {
-        return fmt::format(" (event {})", definitions_[function.definition].id);
-    });
+    const auto type_of = [this](const Function& function) -> std::size_t {
+        return entities_.values[function.value].type;
+    };
+    const auto definition_of = [](const Function& function) { return function.definition; };
+    tell_apart(type_of, [&](const Function& each) { return entities_.types[type_of(each)].name; });
+    tell_apart(definition_of,
+               [this](const Function& each) { return "event " + definitions_[each.definition].id; });
     for (trace::FunctionInfo& each : infos)
         each.linkage_name = each.name;
 }
