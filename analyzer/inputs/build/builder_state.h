@@ -19,9 +19,18 @@ namespace rdam::inputs {
 /// So that no event is at 0, which in a trace means "not known".
 inline constexpr std::uint64_t kOrigin = 1;
 
+/// Descriptors of one file without a name.
+struct TemporaryTrace {
+    int to_write = -1;
+    int to_read = -1;
+
+    /// Messages call the trace `name`.
+    static Result<TemporaryTrace> create(const std::string& name);
+};
+
 /// With Order::any: an event as it was given.
 struct GivenEvent {
-    enum class What : std::uint8_t { enter, leave, leave_function, gap };
+    enum class What : std::uint8_t { enter, leave, leave_function, unwind, gap };
     std::uint64_t time = 0;
     std::uint64_t words_at = 0;
     std::uint32_t function = 0;
@@ -75,9 +84,10 @@ struct ThreadBuilder::State {
     void leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu);
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
                         std::uint16_t cpu);
+    void unwind(std::uint64_t time, std::size_t kept);
     void gap();
     void put_leave(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-                   std::uint16_t cpu);
+                   std::uint16_t cpu, bool unwound = false);
     bool takes(std::uint64_t time);
     void give(GivenEvent event, std::span<const std::uint64_t> words);
     void encode_given();

@@ -59,9 +59,9 @@ void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
 }
 
 void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
-                                     std::span<const std::uint64_t> words, std::uint16_t cpu) {
+                                     std::span<const std::uint64_t> words, std::uint16_t cpu, bool unwound) {
     std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
-    encoder.leave(time + kOrigin, function, cpu, false,
+    encoder.leave(time + kOrigin, function, cpu, unwound,
                   exactly(trace.info.functions[function].leave_words, words, room));
     flush_if_full();
 }
@@ -97,6 +97,17 @@ void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t func
     put_leave(time, function, words, cpu);
 }
 
+void ThreadBuilder::State::unwind(std::uint64_t time, std::size_t kept) {
+    if (!takes(time)) return;
+    if (open.size() + skipped <= kept) return;
+    skipped = kept > open.size() ? kept - open.size() : 0;
+    while (open.size() > kept) {
+        const std::uint32_t function = open.back();
+        open.pop_back();
+        put_leave(time, function, {}, trace::kNoCpu, true);
+    }
+}
+
 void ThreadBuilder::State::gap() {
     open.clear();
     skipped = 0;
@@ -127,6 +138,9 @@ void ThreadBuilder::State::encode_given() {
                 break;
             case GivenEvent::What::leave_function:
                 leave_function(event.time, event.function, words, event.cpu);
+                break;
+            case GivenEvent::What::unwind:
+                unwind(event.time, words.front());
                 break;
             case GivenEvent::What::gap:
                 gap();
@@ -182,6 +196,14 @@ void ThreadBuilder::leave_function(std::uint64_t time, std::uint32_t function,
         state.given_open.erase(std::next(found).base(), state.given_open.end());
     state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::leave_function},
                words);
+}
+
+void ThreadBuilder::unwind(std::uint64_t time, std::size_t kept) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.unwind(time, kept);
+    state.given_open.resize(std::min(state.given_open.size(), kept));
+    const std::array<std::uint64_t, 1> word = {kept};
+    state.give({.time = time, .what = GivenEvent::What::unwind}, word);
 }
 
 void ThreadBuilder::gap() {

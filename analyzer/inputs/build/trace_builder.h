@@ -31,6 +31,7 @@ enum class Order : std::uint8_t {
 };
 
 class TraceBuilder;
+struct TemporaryTrace;
 
 /// The events of one thread. Times are ticks from any origin; 0 is one, too. What could not be taken as it
 /// stands (a leave without a call, more than kMaxOpen calls inside each other) is counted, and finish() makes
@@ -58,6 +59,8 @@ class ThreadBuilder {
     /// The innermost open call of `function` ends, and those inside it with it, at unknown times.
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
                         std::uint16_t cpu = trace::kNoCpu);
+    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
+    void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
     void gap();
     /// In the order of `out`, not overlapping. `in` = kStillOut: it was not seen to end.
@@ -128,7 +131,10 @@ class TraceBuilder {
 
   private:
     friend class ThreadBuilder;
+    friend class ApartBuilder;
     TraceBuilder();
+    static Result<TraceBuilder> on(TemporaryTrace file, std::string name, Order order);
+    Result<void> write();
     struct State;
     std::unique_ptr<State> state_;
 };
