@@ -19,6 +19,7 @@ void ThreadSequences::consume(std::span<const trace::Event> events) {
     for (const trace::Event& event : events) {
         event_ = &event;
         matcher_.consume({&event, 1});
+        if (event.kind == trace::EventKind::pause) paused(event);
     }
     event_ = nullptr;
 }
@@ -133,6 +134,14 @@ void ThreadVisit::abandoned(std::size_t count) {
                              .weight = open.weight,
                              .end = End::not_seen});
     }
+}
+
+void ThreadVisit::paused(const trace::Event& pause) {
+    // The others are made from times off the processor.
+    const bool recorded =
+        pause.reason != trace::PauseReason::recorder && pause.reason != trace::PauseReason::program;
+    if (recorded && pause.tsc <= pause.until && pause.tsc >= span_.begin && pause.until <= span_.end)
+        visitor_.paused({.begin = pause.tsc, .end = pause.until, .reason = pause.reason});
 }
 
 void ThreadVisit::finish(std::uint64_t tsc) {

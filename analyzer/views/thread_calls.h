@@ -52,6 +52,7 @@ class ThreadSequences : protected calls::CallSink {
     }  ///< that the matcher looks at; null: the last is over
 
     void tree_ended(std::uint64_t /*weight*/) override {}
+    virtual void paused(const trace::Event& /*pause*/) {}
 
   private:
     const trace::TraceInfo& info_;
@@ -129,6 +130,7 @@ class ThreadVisit final : public ThreadSequences {
     void opened(const trace::Event& enter, std::uint64_t weight) override;
     void closed(const calls::Call& call) override;
     void abandoned(std::size_t count) override;
+    void paused(const trace::Event& pause) override;
     std::uint64_t in_order(std::uint64_t tsc);
     const std::uint64_t* result_of(std::uint32_t function) const;
     bool is_shown(std::uint32_t function) const { return shown_.empty() || shown_[function]; }
