@@ -3,10 +3,13 @@
 #include <array>
 #include <cstring>
 
+#include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/otf2/archive.h"
+#include "analyzer/inputs/probes/probes.h"
 #include "analyzer/inputs/text/byte_source.h"
+#include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
 
 namespace rdam::inputs {
@@ -22,6 +25,16 @@ constexpr std::array kInputs{
                   return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
               },
           .read = otf2::read},
+    Input{
+        .name = "a uftrace data directory",
+        .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
+        .read = read_uftrace},
+    Input{.name = "trace events in JSON",
+          .recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
+          .read = chrome::read},
+    Input{.name = "probes",
+          .recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
+          .read = probes::read},
 };
 
 bool is_own(std::string_view text) {

@@ -30,7 +30,7 @@ struct TemporaryTrace {
 
 /// With Order::any: an event as it was given.
 struct GivenEvent {
-    enum class What : std::uint8_t { enter, leave, leave_function, pause, gap };
+    enum class What : std::uint8_t { enter, leave, leave_function, unwind, pause, gap };
     std::uint64_t time = 0;
     std::uint64_t words_at = 0;
     std::uint32_t function = 0;
@@ -86,9 +86,10 @@ struct ThreadBuilder::State {
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
                         std::uint16_t cpu);
     void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
+    void unwind(std::uint64_t time, std::size_t kept);
     void gap();
     void put_leave(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-                   std::uint16_t cpu);
+                   std::uint16_t cpu, bool unwound = false);
     bool takes(std::uint64_t time);
     void give(GivenEvent event, std::span<const std::uint64_t> words);
     void encode_given();

@@ -60,9 +60,9 @@ void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
 }
 
 void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
-                                     std::span<const std::uint64_t> words, std::uint16_t cpu) {
+                                     std::span<const std::uint64_t> words, std::uint16_t cpu, bool unwound) {
     std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
-    encoder.leave(time + kOrigin, function, cpu, false,
+    encoder.leave(time + kOrigin, function, cpu, unwound,
                   exactly(trace.info.functions[function].leave_words, words, room));
     flush_if_full();
 }
@@ -104,6 +104,17 @@ void ThreadBuilder::State::pause(std::uint64_t begin, std::uint64_t end, trace::
     flush_if_full();
 }
 
+void ThreadBuilder::State::unwind(std::uint64_t time, std::size_t kept) {
+    if (!takes(time)) return;
+    if (open.size() + skipped <= kept) return;
+    skipped = kept > open.size() ? kept - open.size() : 0;
+    while (open.size() > kept) {
+        const std::uint32_t function = open.back();
+        open.pop_back();
+        put_leave(time, function, {}, trace::kNoCpu, true);
+    }
+}
+
 void ThreadBuilder::State::gap() {
     open.clear();
     skipped = 0;
@@ -137,6 +148,9 @@ void ThreadBuilder::State::encode_given() {
                 break;
             case GivenEvent::What::pause:
                 pause(event.time, words[0], static_cast<trace::PauseReason>(words[1]));
+                break;
+            case GivenEvent::What::unwind:
+                unwind(event.time, words.front());
                 break;
             case GivenEvent::What::gap:
                 gap();
@@ -204,6 +218,14 @@ void ThreadBuilder::pause(std::uint64_t begin, std::uint64_t end, trace::PauseRe
     if (state.trace.order == Order::of_time) return state.pause(begin, end, reason);
     const std::array<std::uint64_t, 2> words = {end, static_cast<std::uint64_t>(reason)};
     state.give({.time = begin, .what = GivenEvent::What::pause}, words);
+}
+
+void ThreadBuilder::unwind(std::uint64_t time, std::size_t kept) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.unwind(time, kept);
+    state.given_open.resize(std::min(state.given_open.size(), kept));
+    const std::array<std::uint64_t, 1> word = {kept};
+    state.give({.time = time, .what = GivenEvent::What::unwind}, word);
 }
 
 void ThreadBuilder::gap() {

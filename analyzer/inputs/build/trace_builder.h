@@ -61,6 +61,8 @@ class ThreadBuilder {
                         std::uint16_t cpu = trace::kNoCpu);
     /// The thread was held by its recorder: calls do not count that time. Not later than the next event.
     void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
+    /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
+    void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
     void gap();
     /// In the order of `out`, not overlapping. `in` = kStillOut: it was not seen to end.

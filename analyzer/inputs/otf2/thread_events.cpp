@@ -181,7 +181,10 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
         if (const Word* word = word_at(layout->results, each.ref))
             result = word_of(each.value, word->kind).value_or(0);
     const std::span<const std::uint64_t> words{&result, layout->results.empty() ? 0U : 1U};
-    if (thread_.depth() > 0 && thread_.innermost() == layout->function)
+    const bool innermost = thread_.depth() > 0 && thread_.innermost() == layout->function;
+    if (innermost && end == rdam::otf2::kUnwound)
+        thread_.unwind(time, thread_.depth() - 1);
+    else if (innermost)
         thread_.leave(time, words);
     else
         thread_.leave_function(time, layout->function, words);

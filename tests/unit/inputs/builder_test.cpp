@@ -57,6 +57,32 @@ TEST_CASE("calls of other tools' traces come back as they were given") {
     CHECK(read->info().remarks.empty());
 }
 
+TEST_CASE("calls that longjmp() ends are left by it, with any order of events") {
+    for (const Order order : {Order::of_time, Order::any}) {
+        auto trace = builder(order);
+        const auto f = trace.function_named("f");
+        const auto p = with_parameters(trace);
+        ThreadBuilder& one = trace.add_thread("one");
+        one.enter(1, f);
+        one.enter(2, p);
+        one.enter(3, f);
+        one.unwind(4, 1);
+        CHECK(one.depth() == 1);
+        one.unwind(5, 3);
+        one.leave(6);
+        const auto read = std::move(trace).finish();
+        REQUIRE(read);
+        CHECK(read_back(*read, 0) == Lines{"1 f()", "2 p(0,0)", "3 f()", "4 /f", "4 /p 0", "6 /f"});
+        std::string unwound;
+        const auto see = [&](std::span<const trace::Event> events) {
+            for (const trace::Event& each : events)
+                unwound += each.unwound ? '1' : '0';
+        };
+        REQUIRE(read->read_thread(0, see, [] {}));
+        CHECK(unwound == "000110");
+    }
+}
+
 TEST_CASE("events out of order are sorted, where that is asked for, and refused where it is not") {
     const auto fill = [](TraceBuilder& trace) {
         const auto f = trace.function_named("f");

@@ -1,0 +1,64 @@
+// The files of a data directory, on disk or in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs::uftrace {
+
+/// The bytes of a file, one after the other.
+class ByteStream {
+  public:
+    ByteStream() = default;
+    virtual ~ByteStream() = default;
+    ByteStream(const ByteStream&) = delete;
+    ByteStream& operator=(const ByteStream&) = delete;
+    ByteStream(ByteStream&&) = delete;
+    ByteStream& operator=(ByteStream&&) = delete;
+
+    /// Fills `into`; less only at the end.
+    virtual Result<std::size_t> read(std::span<char> into) = 0;
+};
+
+/// Only what is listed can be opened: names come from files that cannot be trusted.
+class Folder {
+  public:
+    virtual ~Folder() = default;
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    Folder(Folder&&) = delete;
+    Folder& operator=(Folder&&) = delete;
+
+    bool has(std::string_view name) const { return files_.contains(name); }
+    /// The names of the regular files, with their sizes in bytes.
+    const std::map<std::string, std::uint64_t, std::less<>>& files() const { return files_; }
+    /// For messages.
+    std::string path_of(std::string_view name) const;
+
+    virtual Result<std::unique_ptr<ByteStream>> open(std::string_view name) const = 0;
+    /// The whole of a file that is listed. Errors: more than `limit` bytes, not readable.
+    Result<std::string> text(std::string_view name, std::uint64_t limit) const;
+
+  protected:
+    explicit Folder(std::string path) : path_(std::move(path)) {}
+    void add(std::string name, std::uint64_t size) { files_.insert_or_assign(std::move(name), size); }
+
+  private:
+    std::string path_;
+    std::map<std::string, std::uint64_t, std::less<>> files_;
+};
+
+/// Errors: not a directory that can be listed.
+Result<std::unique_ptr<Folder>> open_folder(const std::string& path);
+
+/// For tests.
+std::unique_ptr<Folder> folder_in_memory(std::map<std::string, std::string> files);
+
+}  // namespace rdam::inputs::uftrace

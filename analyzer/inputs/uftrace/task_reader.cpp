@@ -1,0 +1,191 @@
+#include "analyzer/inputs/uftrace/task_reader.h"
+
+#include <algorithm>
+
+#include "analyzer/inputs/uftrace/values.h"
+
+namespace rdam::inputs::uftrace {
+namespace {
+
+/// uftrace keeps the values of a call in 1 KiB.
+constexpr std::size_t kMaxValueBytes = 4096;
+constexpr std::uint64_t kSeenEvery = 100'000;  // records
+constexpr unsigned kDepths = 1024;             // that a record can have
+
+/// By how many levels the depth of a record, modulo kDepths, is less than `expected` where that of the first
+/// is `outermost`; 0: it is not less.
+std::size_t surplus(std::size_t expected, std::uint16_t depth, std::uint16_t outermost) {
+    const std::size_t levels = (expected + outermost + kDepths - depth) % kDepths;
+    return levels > kDepths / 2 || levels > expected ? 0 : levels;
+}
+
+}  // namespace
+
+TaskReader::TaskReader(const Task& task, const Tasks& tasks, const std::vector<Switch>& switches,
+                       Functions& functions, TraceBuilder& trace, ThreadBuilder& thread, Totals& totals)
+    : task_(task),
+      tasks_(tasks),
+      switches_(switches),
+      functions_(functions),
+      trace_(trace),
+      thread_(thread),
+      totals_(totals),
+      known_(kKnown) {}
+
+Result<void> TaskReader::read(RecordBytes& bytes, const Seen& seen) {
+    for (std::uint64_t count = 1;; ++count) {
+        const std::string_view next = bytes.ahead(kRecordSize);
+        if (bytes.error()) return tl::unexpected{*bytes.error()};
+        if (next.empty()) break;
+        if (next.size() < kRecordSize)
+            return fail(
+                "{} ends within the record at byte {}: copy the directory again, or remove the file to "
+                "analyze the other threads",
+                bytes.path(), bytes.position());
+        const Record record = decode_record(next.data());
+        if (!record.sound)
+            return fail(
+                "{} has no record of uftrace at byte {}: it is damaged, remove the file to analyze the "
+                "other threads",
+                bytes.path(), bytes.position());
+        bytes.skip(kRecordSize);
+        if (const auto done = take(record, bytes); !done) return done;
+        if (count % kSeenEvery == 0) seen(bytes.position());
+    }
+    seen(bytes.position());
+    return {};
+}
+
+Result<void> TaskReader::take(const Record& record, RecordBytes& bytes) {
+    switch (record.kind) {
+        case RecordKind::lost:
+            forget_open_calls();
+            totals_.lost += record.address;
+            ++totals_.gaps;
+            return {};
+        case RecordKind::event: {
+            ++totals_.events;
+            if (!record.has_data) return {};
+            const auto size = event_data_size(bytes.ahead(std::size_t{UINT16_MAX} + 16));
+            if (!size)
+                return fail(
+                    "{} ends within the event at byte {}: copy the directory again, or remove the file "
+                    "to analyze the other threads",
+                    bytes.path(), bytes.position());
+            bytes.skip(*size);
+            return {};
+        }
+        default:
+            return take_call(record, bytes);
+    }
+}
+
+void TaskReader::forget_open_calls() {
+    thread_.gap();
+    open_.clear();
+}
+
+Result<void> TaskReader::take_call(const Record& record, RecordBytes& bytes) {
+    if (record.time < time_) ++totals_.moved;
+    time_ = std::max(time_, record.time);
+    if (!in_span_ || time_ >= span_.until) enter_span(time_);
+    const auto callee = callee_at(time_, record.address);
+    if (!callee) return tl::unexpected{callee.error()};
+    words_.clear();
+    if (record.has_data)
+        if (const auto done = take_values(record, bytes, *callee->signature); !done) return done;
+    if (record.kind == RecordKind::entry) {
+        take_entry(record, callee->function);
+    } else {
+        take_exit(record, callee->function);
+    }
+    return {};
+}
+
+/// Calls that are open at its depth have ended without a record.
+void TaskReader::take_entry(const Record& record, std::uint32_t function) {
+    if (open_.empty()) outermost_ = record.depth;
+    unwind(open_.size() - surplus(open_.size(), record.depth, outermost_));
+    open_.push_back(function);
+    thread_.enter(time_, function, words_, processor_at(time_));
+}
+
+void TaskReader::take_exit(const Record& record, std::uint32_t function) {
+    if (!open_.empty()) {
+        const std::size_t at = open_.size() - 1 - surplus(open_.size() - 1, record.depth, outermost_);
+        if (open_[at] == function) {
+            unwind(at + 1);
+        } else if (open_.back() != function) {
+            // setjmp() has returned once more, for longjmp().
+            return unwind(at);
+        }
+        open_.pop_back();
+    }
+    thread_.leave(time_, words_, processor_at(time_));
+}
+
+void TaskReader::unwind(std::size_t kept) {
+    if (kept == open_.size()) [[likely]]
+        return;
+    totals_.unwound += open_.size() - kept;
+    open_.resize(kept);
+    thread_.unwind(time_, kept);
+}
+
+Result<void> TaskReader::take_values(const Record& record, RecordBytes& bytes, const Signature& signature) {
+    const auto& specs = record.kind == RecordKind::entry ? signature.arguments : signature.results;
+    const std::string_view data = bytes.ahead(kMaxValueBytes + kRecordSize);
+    const auto size = specs.empty() ? std::nullopt : decode_values(data, specs, trace_, words_);
+    if (size && may_follow(record, data.substr(*size, kRecordSize))) {
+        bytes.skip(*size);
+        return {};
+    }
+    words_.clear();
+    ++totals_.undescribed;
+    const bool to_end = data.size() < kMaxValueBytes;
+    const auto next = find_next_record(record, data);
+    if (!next && !to_end)
+        return fail(
+            "{} has values at byte {} that `info` does not describe, and no record behind them: remove "
+            "the file to analyze the other threads",
+            bytes.path(), bytes.position());
+    bytes.skip(next.value_or(data.size()));
+    return {};
+}
+
+/// In another program after execve(), of which the calls that were open know nothing.
+void TaskReader::enter_span(std::uint64_t time) {
+    const Session* before = span_.session;
+    span_ = tasks_.session_at(task_, time);
+    if (span_.session != nullptr) {
+        const auto& libraries = span_.session->libraries;
+        const auto next = std::ranges::upper_bound(libraries, time, {}, &OpenedLibrary::time);
+        if (next != libraries.end()) span_.until = std::min(span_.until, next->time);
+    }
+    if (before != nullptr && before != span_.session) forget_open_calls();
+    in_span_ = true;
+    std::ranges::fill(known_, Known{});
+}
+
+Result<Callee> TaskReader::callee_at(std::uint64_t time, std::uint64_t address) {
+    constexpr unsigned kAlignment = 4;
+    Known& known = known_[(address ^ address >> kAlignment) % kKnown];
+    if (known.address == address) [[likely]]
+        return known.callee;
+    const auto callee = functions_.find(span_, time, address);
+    if (callee) known = {.address = address, .callee = *callee};
+    return callee;
+}
+
+/// A thread is on the processor that it leaves next, or that it came to last.
+std::uint16_t TaskReader::processor_at(std::uint64_t time) {
+    if (next_switch_ < switches_.size() && switches_[next_switch_].time > time && next_switch_ > 0)
+        return processor_;
+    while (next_switch_ < switches_.size() && switches_[next_switch_].time <= time)
+        processor_ = switches_[next_switch_++].processor;
+    if (next_switch_ < switches_.size() && switches_[next_switch_].out)
+        processor_ = switches_[next_switch_].processor;
+    return processor_;
+}
+
+}  // namespace rdam::inputs::uftrace

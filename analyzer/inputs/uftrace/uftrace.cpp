@@ -1,0 +1,206 @@
+#include "analyzer/inputs/uftrace/uftrace.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/inputs/uftrace/data/info.h"
+#include "analyzer/inputs/uftrace/data/switches.h"
+#include "analyzer/inputs/uftrace/data/tasks.h"
+#include "analyzer/inputs/uftrace/functions.h"
+#include "analyzer/inputs/uftrace/records.h"
+#include "analyzer/inputs/uftrace/task_reader.h"
+#include "wrappers/support/file_name.h"
+#include "wrappers/text/plural.h"
+#include "wrappers/text/text_lines.h"
+
+namespace rdam::inputs {
+namespace uftrace {
+namespace {
+
+constexpr std::uint64_t kMaxTasks = std::uint64_t{256} << 20U;
+
+/// The program's part of uftrace's own command line; only the program if that does not show it.
+std::vector<std::string> command_of(const Info& info) {
+    const auto words = words_of(info.command);
+    bool is_option_value = false;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (!is_option_value && file_name(words[i]) == file_name(info.executable))
+            return {words.begin() + static_cast<std::ptrdiff_t>(i), words.end()};
+        is_option_value = words[i] == "-d" || words[i] == "--data";
+    }
+    return {info.executable};
+}
+
+std::string machine_of(const Info& info) {
+    std::string machine = info.processor;
+    if (info.processors > 0) machine += fmt::format(", {} processors", info.processors);
+    if (!info.kernel_version.empty()) machine += ", " + info.kernel_version;
+    return machine;
+}
+
+void describe_process(const Info& info, const Tasks& tasks, TraceBuilder& trace) {
+    trace::ProcessInfo& process = trace.info().process;
+    process.recorder = info.version.empty() ? "uftrace" : "uftrace " + info.version;
+    process.pid = tasks.sessions().front().pid;
+    process.executable = info.executable.empty() ? tasks.sessions().front().executable : info.executable;
+    process.command = command_of(info);
+    process.host = info.host;
+    process.machine = machine_of(info);
+    process.processors = info.processors;
+    trace.set_clock("uftrace", 1e9, 1);
+}
+
+/// Reads the tasks of a directory one after the other.
+class FolderReader {
+  public:
+    FolderReader(const Folder& folder, const Info& info, const Tasks& tasks, TraceBuilder& trace,
+                 const Progress& progress)
+        : folder_(folder),
+          info_(info),
+          tasks_(tasks),
+          trace_(trace),
+          functions_(folder, tasks, info, trace),
+          progress_(progress) {}
+
+    Result<void> read() {
+        auto schedules = read_schedules(folder_);
+        if (!schedules) return tl::unexpected{schedules.error()};
+        trace_.info().switches.lost = schedules->lost;
+        for (const Task& task : tasks_.tasks())
+            if (const auto size = size_of(task)) total_ += *size;
+        for (const Task& task : tasks_.tasks())
+            if (size_of(task))
+                if (const auto done = read_task(task, schedules->by_tid[task.tid]); !done) return done;
+        add_remarks();
+        return {};
+    }
+
+  private:
+    static std::string file_of(const Task& task) { return fmt::format("{}.dat", task.tid); }
+
+    std::optional<std::uint64_t> size_of(const Task& task) const {
+        const auto file = folder_.files().find(file_of(task));
+        return file == folder_.files().end() ? std::nullopt : std::optional{file->second};
+    }
+
+    std::string name_of(const Task& task, const Schedule& schedule) const {
+        if (!schedule.name.empty()) return schedule.name;
+        const SessionSpan span = tasks_.session_at(task, UINT64_MAX - 1);
+        return span.session == nullptr ? std::string{} : std::string{file_name(span.session->executable)};
+    }
+
+    Result<void> read_task(const Task& task, const Schedule& schedule) {
+        auto stream = folder_.open(file_of(task));
+        if (!stream) return tl::unexpected{stream.error()};
+        RecordBytes bytes{*std::move(stream), folder_.path_of(file_of(task))};
+        ThreadBuilder& thread = trace_.add_thread(name_of(task, schedule), task.tid);
+        TaskReader reader{task, tasks_, schedule.switches, functions_, trace_, thread, totals_};
+        const auto done =
+            reader.read(bytes, [&](std::uint64_t position) { progress_(done_ + position, total_); });
+        if (!done) return done;
+        done_ += bytes.position();
+        add_life(task, schedule, thread);
+        return {};
+    }
+
+    /// Threads are told of when they call a function first, which may be long after they began.
+    static void add_life(const Task& task, const Schedule& schedule, ThreadBuilder& thread) {
+        std::uint64_t began = std::min(task.start, schedule.began.value_or(task.start));
+        if (!schedule.switches.empty()) began = std::min(began, schedule.switches.front().time);
+        thread.began(began);
+        for (const trace::OffCpu& each : absences(schedule.switches))
+            if (!schedule.ended || each.in <= *schedule.ended) thread.off_cpu(each);
+        if (schedule.ended) thread.ended(*schedule.ended);
+    }
+
+    template <class... Args>
+    void remark(fmt::format_string<Args...> format, Args&&... args) {
+        trace_.info().remarks.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    /// `{0}` the count, `{1}` another, `{2}` the ending of a noun, `{3}` the verb.
+    void remark_if(std::uint64_t count, std::string_view format, std::uint64_t other = 0) {
+        if (count == 0) return;
+        trace_.info().remarks.push_back(
+            fmt::format(fmt::runtime(format), count, other, plural_ending(count), count == 1 ? "is" : "are"));
+    }
+
+    void add_remarks() {
+        std::set<std::uint32_t> processes;
+        for (const Task& task : tasks_.tasks())
+            processes.insert(task.pid);
+        if (processes.size() > 1)
+            remark("The directory has the threads of {} processes, which are analyzed together.",
+                   processes.size());
+        if (info_.estimated_returns)
+            remark(
+                "uftrace has estimated when calls ended (--estimate-return), so their durations are no "
+                "measurements.");
+        if (info_.kernel) remark("Functions of the kernel (kernel-cpu*.dat) are passed over.");
+        remark_if(totals_.gaps,
+                  "uftrace has lost {1} records at {0} place{2}: calls that were open there are left out.",
+                  totals_.lost);
+        remark_if(totals_.events, "{0} record{2} of events, which are no calls, {3} passed over.");
+        remark_if(totals_.moved, "{0} record{2} earlier than the one before {3} taken as of the same time.");
+        remark_if(totals_.unwound,
+                  "{0} call{2} that longjmp() has left {3} taken to end when the next record was written.");
+        remark_if(
+            totals_.undescribed,
+            "The values of {0} call{2} or returns are passed over, because the directory does not describe "
+            "them.");
+        remark_if(functions_.nameless(),
+                  "{0} function{2} {3} called by address, because no *.sym file has a name for it.");
+        trace_.info().dropped = totals_.lost;
+    }
+
+    const Folder& folder_;
+    const Info& info_;
+    const Tasks& tasks_;
+    TraceBuilder& trace_;
+    Functions functions_;
+    const Progress& progress_;
+    Totals totals_;
+    std::uint64_t done_ = 0;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace
+}  // namespace uftrace
+
+bool is_uftrace_directory(const std::string& path) {
+    std::ifstream file{path + "/info", std::ios::binary};
+    std::array<char, 16> bytes{};
+    file.read(bytes.data(), bytes.size());
+    return uftrace::begins_as_info({bytes.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+Result<trace::TraceReader> read_uftrace(const std::string& path, const Progress& progress) {
+    const auto folder = uftrace::open_folder(path);
+    if (!folder) return tl::unexpected{folder.error()};
+    return read_uftrace(**folder, path, progress);
+}
+
+Result<trace::TraceReader> read_uftrace(const uftrace::Folder& folder, const std::string& name,
+                                        const Progress& progress) {
+    const auto info = uftrace::read_info(folder);
+    if (!info) return tl::unexpected{info.error()};
+    if (!folder.has("task.txt"))
+        return fail("{} is missing: copy the directory again, or record again with uftrace 0.13",
+                    folder.path_of("task.txt"));
+    const auto text = folder.text("task.txt", uftrace::kMaxTasks);
+    if (!text) return tl::unexpected{text.error()};
+    const auto tasks = uftrace::Tasks::parse(*text, folder.path_of("task.txt"));
+    if (!tasks) return tl::unexpected{tasks.error()};
+    auto trace = TraceBuilder::create(name);
+    if (!trace) return tl::unexpected{trace.error()};
+    uftrace::describe_process(*info, *tasks, *trace);
+    uftrace::FolderReader reader{folder, *info, *tasks, *trace, progress};
+    if (const auto done = reader.read(); !done) return tl::unexpected{done.error()};
+    return std::move(*trace).finish();
+}
+
+}  // namespace rdam::inputs

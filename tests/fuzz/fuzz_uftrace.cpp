@@ -1,0 +1,56 @@
+// Reads any bytes as the files of one of uftrace's data directories: "\n@" and a name begin a file.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/inputs/uftrace/uftrace.h"
+
+namespace {
+
+constexpr std::string_view kMark = "\n@";
+
+std::map<std::string, std::string> files_in(std::string_view bytes) {
+    std::map<std::string, std::string> files;
+    while (!bytes.empty()) {
+        const auto next = std::min(bytes.find(kMark), bytes.size());
+        const std::string_view file = bytes.substr(0, next);
+        const auto end_of_name = std::min(file.find('\n'), file.size());
+        files[std::string{file.substr(0, end_of_name)}] = file.substr(std::min(end_of_name + 1, file.size()));
+        bytes.remove_prefix(std::min(next + kMark.size(), bytes.size()));
+    }
+    return files;
+}
+
+void require(bool truth) {
+    if (!truth) std::abort();
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace rdam;
+    const auto folder =
+        inputs::uftrace::folder_in_memory(files_in({reinterpret_cast<const char*>(data), size}));
+    const auto reader = inputs::read_uftrace(*folder, "fuzz", [](std::uint64_t, std::uint64_t) {});
+    if (!reader) {
+        require(!reader.error().message.empty());
+        return 0;
+    }
+    for (std::uint32_t thread = 0; thread < reader->info().threads.size(); ++thread) {
+        require(reader
+                    ->read_thread(
+                        thread, [](std::span<const trace::Event>) {}, [] {})
+                    .has_value());
+        const auto off = reader->off_cpu(thread);
+        require(off.has_value());
+        for (const trace::OffCpu& each : *off)
+            require(each.out < each.in);
+    }
+    return 0;
+}
