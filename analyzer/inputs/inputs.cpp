@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstring>
-#include <span>
 
+#include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
+#include "analyzer/inputs/otf2/archive.h"
+#include "analyzer/inputs/probes/probes.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
@@ -15,15 +17,25 @@ namespace {
 
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
-constexpr Input kUftrace{.name = "a uftrace data directory",
-                         .recognizes =
-                             [](const Beginning& beginning) {
-                                 return beginning.directory && is_uftrace_directory(beginning.path);
-                             },
-                         .read = read_uftrace};
-
 /// The first that recognizes a file reads it.
-constexpr std::array<const Input*, 1> kInputs = {&kUftrace};
+constexpr std::array kInputs{
+    Input{.name = "an OTF2 archive",
+          .recognizes =
+              [](const Beginning& from) {
+                  return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
+              },
+          .read = otf2::read},
+    Input{
+        .name = "a uftrace data directory",
+        .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
+        .read = read_uftrace},
+    Input{.name = "trace events in JSON",
+          .recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
+          .read = chrome::read},
+    Input{.name = "probes",
+          .recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
+          .read = probes::read},
+};
 
 bool is_own(std::string_view text) {
     return text.starts_with(
@@ -47,8 +59,8 @@ Beginning look_at(const std::string& path) {
 
 const Input* recognize(const Beginning& beginning) {
     if (is_own(beginning.text)) return nullptr;
-    for (const Input* input : kInputs)
-        if (input->recognizes(beginning)) return input;
+    for (const Input& input : kInputs)
+        if (input.recognizes(beginning)) return &input;
     return nullptr;
 }
 

@@ -49,9 +49,6 @@ constexpr OTF2_MemoryCallbacks kMemory{allocate, free_all};
 
 }  // namespace
 
-Archive::Archive(std::string name)
-    : name_(std::move(name)), before_(OTF2_Error_RegisterCallback(heard, this)) {}
-
 Result<std::unique_ptr<Archive>> Archive::create(const std::string& folder, const std::string& name,
                                                  std::size_t locations) {
     std::unique_ptr<Archive> made{new Archive{name}};
@@ -71,27 +68,12 @@ Result<std::unique_ptr<Archive>> Archive::create(const std::string& folder, cons
 Archive::~Archive() {
     // After an error it is leaked.
     if (archive_ != nullptr) call(OTF2_Archive_Close, archive_);
-    OTF2_Error_RegisterCallback(before_, nullptr);
-}
-
-OTF2_ErrorCode Archive::heard(void* archive, const char* /*file*/, std::uint64_t /*line*/,
-                              const char* /*function*/, OTF2_ErrorCode code, const char* /*format*/,
-                              va_list /*values*/) {
-    static_cast<Archive*>(archive)->note(code);
-    return code;
-}
-
-void Archive::note(OTF2_ErrorCode code) {
-    // Below success are warnings.
-    if (code <= OTF2_SUCCESS || error_) return;
-    error_ = fail("{}: OTF2 cannot write it: {}; write to a place that has room", name_,
-                  OTF2_Error_GetDescription(code))
-                 .value();
 }
 
 Result<void> Archive::state() const {
-    if (error_) return tl::unexpected{*error_};
-    return {};
+    if (good()) return {};
+    return fail("{}: OTF2 cannot write it: {}; write to a place that has room", name_,
+                OTF2_Error_GetDescription(rdam::otf2::LibraryErrors::first()));
 }
 
 Result<void> Archive::close() {

@@ -4,9 +4,10 @@
 #include <otf2/otf2.h>
 
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 
+#include "analyzer/otf2/errors.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::formats::otf2 {
@@ -27,34 +28,30 @@ class Archive {
     Archive& operator=(Archive&&) = delete;
 
     OTF2_Archive* handle() const { return archive_; }
-    bool good() const { return !error_; }
+    bool good() const { return rdam::otf2::LibraryErrors::first() == OTF2_SUCCESS; }
     /// The first error of any call of the library so far.
     Result<void> state() const;
     /// Calls the library, unless there has been an error: after one, it uses memory that it has freed.
     template <class... Parameters, class... Arguments>
     void call(OTF2_ErrorCode (*function)(Parameters...), Arguments... arguments) {
-        if (good()) note(function(arguments...));
+        if (good()) rdam::otf2::LibraryErrors::note(function(arguments...));
     }
     /// Null: there has been an error.
     template <class Handle, class... Parameters, class... Arguments>
     Handle* get(Handle* (*function)(Parameters...), Arguments... arguments) {
         if (!good()) return nullptr;
         Handle* handle = function(arguments...);
-        if (handle == nullptr) note(OTF2_ERROR_INVALID_CALL);
+        if (handle == nullptr) rdam::otf2::LibraryErrors::note(OTF2_ERROR_INVALID_CALL);
         return handle;
     }
     Result<void> close();
 
   private:
-    explicit Archive(std::string name);
-    static OTF2_ErrorCode heard(void* archive, const char* file, std::uint64_t line, const char* function,
-                                OTF2_ErrorCode code, const char* format, va_list values);
-    void note(OTF2_ErrorCode code);
+    explicit Archive(std::string name) : name_(std::move(name)) {}
 
     std::string name_;
     OTF2_Archive* archive_ = nullptr;
-    OTF2_ErrorCallback before_ = nullptr;
-    std::optional<Error> error_;
+    rdam::otf2::LibraryErrors errors_;
 };
 
 }  // namespace rdam::formats::otf2

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 
+#include "analyzer/otf2/names.h"
 #include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/printable.h"
 
@@ -89,8 +90,8 @@ Definitions::Definitions(const trace::TraceInfo& info) {
         if (!function.result.empty()) call.result = attribute_of(function.result.front(), {});
         regions_.push_back(region_of(function));
     }
-    regions_.push_back(off_processor_region("waits"));
-    regions_.push_back(off_processor_region("preempted"));
+    regions_.push_back(off_processor_region(rdam::otf2::kWaits));
+    regions_.push_back(off_processor_region(rdam::otf2::kPreempted));
 }
 
 void Definitions::add_own(std::string_view name, std::string_view description, OTF2_Type type) {
@@ -129,8 +130,8 @@ Definitions::Region Definitions::region_of(const trace::FunctionInfo& function) 
     return region;
 }
 
-Definitions::Region Definitions::off_processor_region(std::string_view why) {
-    const OTF2_StringRef name = strings_.ref(fmt::format("off the processor: {}", why));
+Definitions::Region Definitions::off_processor_region(std::string_view called) {
+    const OTF2_StringRef name = strings_.ref(called);
     return {.name = name,
             .linkage_name = name,
             .description = strings_.ref("the thread was on no processor"),

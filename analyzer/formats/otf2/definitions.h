@@ -54,14 +54,6 @@ struct CallAttributes {
     std::optional<Attribute> result = {};
 };
 
-// Attributes that calls have whatever their function is: never those of a parameter.
-/// On enter, uint64: the call stands for so many (left out: 1).
-inline constexpr OTF2_AttributeRef kCalls = 0;
-/// On leave, double: nanoseconds (left out: not known).
-inline constexpr OTF2_AttributeRef kLost = 1;
-/// On leave, string: how it ended (left out: it returned).
-inline constexpr OTF2_AttributeRef kEnd = 2;
-
 /// Everything but locations. Regions have the numbers of their functions; those behind them are the times
 /// off the processor.
 class Definitions {
@@ -91,7 +83,7 @@ class Definitions {
     void add_own(std::string_view name, std::string_view description, OTF2_Type type);
     Attribute attribute_of(const trace::ParameterInfo& parameter, const std::vector<Attribute>& others);
     Region region_of(const trace::FunctionInfo& function);
-    Region off_processor_region(std::string_view why);
+    Region off_processor_region(std::string_view called);
 
     Strings strings_;
     std::vector<Described> attributes_;

@@ -12,6 +12,7 @@
 #include "analyzer/formats/format.h"
 #include "analyzer/formats/otf2/archive.h"
 #include "analyzer/formats/otf2/definitions.h"
+#include "analyzer/otf2/names.h"
 
 namespace rdam::formats {
 namespace {
@@ -45,8 +46,8 @@ class LocationEvents final : public views::CallVisitor {
           writer_(writer),
           off_cpu_(off_cpu),
           attributes_(archive.get(OTF2_AttributeList_New)) {
-        for (std::size_t i = 0; i < kEnds.size(); ++i)
-            ends_[i] = definitions.strings().ref(kEnds[i]);
+        for (std::size_t i = 0; i < rdam::otf2::kEnds.size(); ++i)
+            ends_[i] = definitions.strings().ref(rdam::otf2::kEnds[i]);
     }
 
     bool goes_on() const override { return archive_.good(); }
@@ -59,7 +60,7 @@ class LocationEvents final : public views::CallVisitor {
         if (call.weight != 1) {
             OTF2_AttributeValue weight;
             weight.uint64 = call.weight;
-            add(otf2::kCalls, OTF2_TYPE_UINT64, weight);
+            add(rdam::otf2::kCalls, OTF2_TYPE_UINT64, weight);
         }
         enter(call.tsc, call.function);
     }
@@ -71,11 +72,11 @@ class LocationEvents final : public views::CallVisitor {
         OTF2_AttributeValue value;
         if (call.timed && call.outermost) {
             value.float64 = call.lost * visit_.clock().ns_per_tick;
-            add(otf2::kLost, OTF2_TYPE_DOUBLE, value);
+            add(rdam::otf2::kLost, OTF2_TYPE_DOUBLE, value);
         }
         if (call.end != views::End::returned) {
             value.stringRef = ends_[static_cast<std::size_t>(call.end)];
-            add(otf2::kEnd, OTF2_TYPE_STRING, value);
+            add(rdam::otf2::kEnd, OTF2_TYPE_STRING, value);
         }
         leave(call.tsc, call.function);
         ++calls_;
@@ -95,9 +96,6 @@ class LocationEvents final : public views::CallVisitor {
     std::uint64_t last_ns() const { return last_ns_; }
 
   private:
-    /// In the order of views::End.
-    static constexpr std::array<std::string_view, 4> kEnds{"returned", "unwound", "tail", "not seen"};
-
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
         archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
     }
@@ -119,7 +117,7 @@ class LocationEvents final : public views::CallVisitor {
     const std::vector<trace::OffCpu>& off_cpu_;
     std::size_t next_ = 0;
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
-    std::array<OTF2_StringRef, kEnds.size()> ends_{};
+    std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};
     std::uint64_t calls_ = 0;
     std::uint64_t last_ns_ = 0;
 };
@@ -215,7 +213,7 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     auto made = Archive::create(place.folder, place.name, visit.threads().size());
     if (!made) return tl::unexpected{made.error()};
     Archive& archive = **made;
-    archive.call(OTF2_Archive_SetCreator, archive.handle(), "rdam");
+    archive.call(OTF2_Archive_SetCreator, archive.handle(), std::string{rdam::otf2::kCreator}.c_str());
     archive.call(OTF2_Archive_SetMachineName, archive.handle(),
                  otf2::fitting(visit.info().process.machine).c_str());
     Definitions definitions{visit.info()};

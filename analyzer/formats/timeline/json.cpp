@@ -77,7 +77,11 @@ class JsonThread final : public ThreadSlices {
         : run_(run), objects_(out), tid_(run.tids[thread]) {
         const trace::ThreadInfo& info = run.info.threads[thread];
         name_ = info.name.empty() ? fmt::format("{}", info.tid) : info.name;
-        named(tid_, name_);
+        std::string life;
+        if (info.start != 0 && info.end != 0)
+            life = fmt::format(R"(,"start_ns":{},"end_ns":{})", run.clock.since_origin(info.start),
+                               run.clock.since_origin(info.end));
+        named(tid_, name_, life);
     }
     void slice(const Slice& slice) override {
         const trace::FunctionInfo& function = run_.info.functions[slice.function];
@@ -121,9 +125,9 @@ class JsonThread final : public ThreadSlices {
     // Rows beside a thread's own, as viewers show slices of one row nested.
     static constexpr std::uint64_t kOff = 100'000'000'000, kMerged = 200'000'000'000;
 
-    void named(std::uint64_t tid, const std::string& name) {
-        objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", run_.pid,
-                       tid, json_text(name));
+    void named(std::uint64_t tid, const std::string& name, std::string_view more = {}) {
+        objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}{}}})", run_.pid,
+                       tid, json_text(name), more);
     }
     void arrow(const ArrowEnd& end) {
         // "bp":"e" is the slice around it, not the next one.
@@ -144,15 +148,43 @@ class JsonThread final : public ThreadSlices {
     bool off_ = false, merged_ = false;  // these rows are there
 };
 
+/// The parameters of each function that are keys, with commas between them.
+nlohmann::json keys_of(const trace::TraceInfo& info) {
+    nlohmann::json keys = nlohmann::json::object();
+    for (const trace::FunctionInfo& function : info.functions) {
+        std::string names;
+        for (const trace::ParameterInfo& each : function.parameters)
+            if (each.key) names += (names.empty() ? "" : ",") + printable(each.name);
+        if (!names.empty()) keys[printable(function.name)] = names;
+    }
+    return keys;
+}
+
+/// What rdam needs to give the same scores when it reads the file (analyzer/inputs/chrome).
+std::string about(const trace::TraceInfo& info, double ns_per_tick) {
+    const trace::ClockInfo& clock = info.clock;
+    nlohmann::json about{{"recorder", "rdam " + info.process.rdam_version},
+                         {"command", printable(fmt::format("{}", fmt::join(info.process.command, " ")))},
+                         {"host", printable(info.process.host)},
+                         {"probe_ns", clock.probe_ticks * ns_per_tick},
+                         {"probe_inner_ns", clock.probe_inner_ticks * ns_per_tick},
+                         {"flow_ns", clock.flow_ticks * ns_per_tick},
+                         {"floor_ns", clock.floor_ticks * ns_per_tick},
+                         {"clock_step_ns", static_cast<double>(clock.step_ticks) * ns_per_tick},
+                         {"clock_error_ns", clock.error_ticks * ns_per_tick},
+                         {"keys", keys_of(info)}};
+    return about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 class JsonSlices final : public SliceWriter {
   public:
     explicit JsonSlices(const views::Visit& visit) : run_(visit) {}
 
     void begin(Buffer& out) override {
         out.append(fmt::format(
-            R"({{"displayTimeUnit":"ns","traceEvents":[
+            R"({{"displayTimeUnit":"ns","otherData":{},"traceEvents":[
 {{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})",
-            run_.pid, json_text(views::program_name(run_.info))));
+            about(run_.info, run_.clock.ns_per_tick), run_.pid, json_text(views::program_name(run_.info))));
     }
     std::unique_ptr<ThreadSlices> thread(std::uint32_t thread, Buffer& out) override {
         return std::make_unique<JsonThread>(run_, thread, out);

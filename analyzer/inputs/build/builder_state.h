@@ -19,6 +19,15 @@ namespace rdam::inputs {
 /// So that no event is at 0, which in a trace means "not known".
 inline constexpr std::uint64_t kOrigin = 1;
 
+/// Descriptors of one file without a name.
+struct TemporaryTrace {
+    int to_write = -1;
+    int to_read = -1;
+
+    /// Messages call the trace `name`.
+    static Result<TemporaryTrace> create(const std::string& name);
+};
+
 /// With Order::any: an event as it was given.
 struct GivenEvent {
     enum class What : std::uint8_t { enter, leave, leave_function, unwind, gap };

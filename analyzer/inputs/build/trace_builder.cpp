@@ -19,11 +19,6 @@ namespace {
 constexpr std::size_t kMaxTexts = 1'000'000;
 constexpr std::size_t kMaxText = 4096;
 
-/// A second file description, because the writer locks and closes its own.
-int open_again(int fd) {
-    return open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDONLY | O_CLOEXEC);
-}
-
 void number_words(trace::FunctionInfo& function) {
     if (function.parameters.size() > trace::format::kMaxEventWords)
         function.parameters.resize(trace::format::kMaxEventWords);
@@ -44,6 +39,19 @@ void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::str
 }
 
 }  // namespace
+
+// A second file description, because the writer locks and closes its own.
+Result<TemporaryTrace> TemporaryTrace::create(const std::string& name) {
+    const auto fd = open_temporary_file("input");
+    if (!fd) return tl::unexpected{fd.error()};
+    const int second = open(fmt::format("/proc/self/fd/{}", *fd).c_str(), O_RDONLY | O_CLOEXEC);
+    const int error = errno;
+    if (second >= 0) return TemporaryTrace{.to_write = *fd, .to_read = second};
+    close(*fd);
+    return fail(
+        "the temporary copy of {} cannot be read: {}; give a directory on another file system with TMPDIR",
+        name, std::strerror(error));
+}
 
 TraceBuilder::State::~State() {
     if (fd >= 0) close(fd);
@@ -66,22 +74,19 @@ TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
 TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
 
 Result<TraceBuilder> TraceBuilder::create(std::string name, Order order) {
-    const auto fd = open_temporary_file("input");
-    if (!fd) return tl::unexpected{fd.error()};
-    const int second = open_again(*fd);
-    const int error = errno;
-    auto writer = trace::TraceWriter::create(*fd, "the temporary copy of " + name);
-    if (second < 0)
-        return fail(
-            "the temporary copy of {} cannot be read: {}; give a directory on another file system with "
-            "TMPDIR",
-            name, std::strerror(error));
+    const auto file = TemporaryTrace::create(name);
+    if (!file) return tl::unexpected{file.error()};
+    return on(*file, std::move(name), order);
+}
+
+Result<TraceBuilder> TraceBuilder::on(TemporaryTrace file, std::string name, Order order) {
+    auto writer = trace::TraceWriter::create(file.to_write, "the temporary copy of " + name);
     if (!writer) {
-        close(second);
+        close(file.to_read);
         return tl::unexpected{writer.error()};
     }
     TraceBuilder builder;
-    builder.state_ = std::make_unique<State>(std::move(name), order, second, std::move(*writer));
+    builder.state_ = std::make_unique<State>(std::move(name), order, file.to_read, std::move(*writer));
     trace::TraceInfo& info = builder.info();
     info.process.clean_end = true;
     info.switches = {.state = trace::SwitchInfo::State::unavailable, .reason = {}};
@@ -171,6 +176,11 @@ std::uint64_t TraceBuilder::text(std::string_view text) {
 }
 
 Result<trace::TraceReader> TraceBuilder::finish() && {
+    if (auto written = write(); !written) return tl::unexpected{written.error()};
+    return trace::TraceReader::read_descriptor(std::exchange(state_->fd, -1), state_->name);
+}
+
+Result<void> TraceBuilder::write() {
     State& state = *state_;
     trace::TraceInfo& info = state.info;
     std::uint64_t end = 0;
@@ -199,7 +209,7 @@ Result<trace::TraceReader> TraceBuilder::finish() && {
                "calls are left out, because too many calls are open around them.");
     state.keep(state.writer.finish(info));
     if (state.error) return tl::unexpected{*state.error};
-    return trace::TraceReader::read_descriptor(std::exchange(state.fd, -1), state.name);
+    return {};
 }
 
 std::uint64_t put_value(std::int64_t value) {

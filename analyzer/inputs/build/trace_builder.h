@@ -31,6 +31,7 @@ enum class Order : std::uint8_t {
 };
 
 class TraceBuilder;
+struct TemporaryTrace;
 
 /// The events of one thread. Times are ticks from any origin; 0 is one, too. What could not be taken as it
 /// stands (a leave without a call, more than kMaxOpen calls inside each other) is counted, and finish() makes
@@ -130,7 +131,10 @@ class TraceBuilder {
 
   private:
     friend class ThreadBuilder;
+    friend class ApartBuilder;
     TraceBuilder();
+    static Result<TraceBuilder> on(TemporaryTrace file, std::string name, Order order);
+    Result<void> write();
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -1,0 +1,180 @@
+#include "analyzer/inputs/build/apart.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "analyzer/inputs/build/builder_state.h"
+
+namespace rdam::inputs {
+namespace {
+
+/// What the child writes into the pipe: how far it is; at the end, whether it could.
+struct Message {
+    enum class What : std::uint32_t { progress, done, failed };
+    What what = What::progress;
+    std::uint32_t length = 0;  ///< of the error's text, which follows
+    std::uint64_t done = 0, total = 0;
+};
+
+constexpr std::size_t kLongestError = 4096;
+
+bool write_all(int fd, const void* data, std::size_t size) {
+    const char* at = static_cast<const char*>(data);
+    while (size > 0) {
+        const ssize_t some = write(fd, at, size);
+        if (some < 0 && errno == EINTR) continue;
+        if (some <= 0) return false;
+        at += some;
+        size -= static_cast<std::size_t>(some);
+    }
+    return true;
+}
+
+bool read_all(int fd, void* data, std::size_t size) {
+    char* at = static_cast<char*>(data);
+    while (size > 0) {
+        const ssize_t some = read(fd, at, size);
+        if (some < 0 && errno == EINTR) continue;
+        if (some <= 0) return false;
+        at += some;
+        size -= static_cast<std::size_t>(some);
+    }
+    return true;
+}
+
+/// What crashes shall leave neither words nor a core file, and nothing shall outlive the parent.
+void be_a_quiet_child(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_CORE, &none);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
+        std::signal(signal, SIG_DFL);
+}
+
+/// The child, and the reading end of its pipe.
+class Child {
+  public:
+    Child(pid_t pid, int pipe) : pid_(pid), pipe_(pipe) {}
+    ~Child() {
+        close(pipe_);
+        if (pid_ > 0) {
+            kill(pid_, SIGKILL);
+            wait();
+        }
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    Child(Child&&) = delete;
+    Child& operator=(Child&&) = delete;
+
+    /// Until it is done. The text is that of its error, if it has one.
+    std::optional<std::string> listen(const Progress& progress) {
+        Message message;
+        while (read_all(pipe_, &message, sizeof message)) {
+            if (message.what == Message::What::progress) {
+                progress(message.done, message.total);
+                continue;
+            }
+            std::string text(std::min<std::size_t>(message.length, kLongestError), '\0');
+            if (!read_all(pipe_, text.data(), text.size())) return {};
+            return text;
+        }
+        return {};
+    }
+    /// How it ended.
+    int wait() {
+        int status = 0;
+        while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+        return status;
+    }
+
+  private:
+    pid_t pid_;
+    int pipe_;
+};
+
+}  // namespace
+
+/// The child's side.
+class ApartBuilder {
+  public:
+    [[noreturn]] static void run(TemporaryTrace file, const std::string& name, Order order, const Fill& fill,
+                                 int pipe) {
+        const auto filled = build(file, name, order, fill, [&](std::uint64_t done, std::uint64_t total) {
+            const Message message{.done = done, .total = total};
+            write_all(pipe, &message, sizeof message);
+        });
+        const std::string text = filled ? "" : filled.error().message.substr(0, kLongestError);
+        const Message message{.what = filled ? Message::What::done : Message::What::failed,
+                              .length = static_cast<std::uint32_t>(text.size())};
+        write_all(pipe, &message, sizeof message);
+        write_all(pipe, text.data(), text.size());
+        _exit(0);
+    }
+
+  private:
+    static Result<void> build(TemporaryTrace file, const std::string& name, Order order, const Fill& fill,
+                              const Progress& progress) {
+        auto builder = TraceBuilder::on(file, name, order);
+        if (!builder) return tl::unexpected{builder.error()};
+        if (auto filled = fill(*builder, progress); !filled) return filled;
+        return builder->write();
+    }
+};
+
+Result<trace::TraceReader> build_apart(const std::string& name, Order order, const Fill& fill,
+                                       const Progress& progress) {
+    const auto file = TemporaryTrace::create(name);
+    if (!file) return tl::unexpected{file.error()};
+    std::array<int, 2> ends{-1, -1};
+    const pid_t self = getpid();
+    const pid_t pid = pipe2(ends.data(), O_CLOEXEC) == 0 ? fork() : -1;
+    if (pid < 0) {
+        const int error = errno;
+        for (const int fd : {file->to_write, file->to_read, ends[0], ends[1]})
+            if (fd >= 0) close(fd);
+        return fail("{} cannot be read in a process of its own: {}; end some programs", name,
+                    std::strerror(error));
+    }
+    if (pid == 0) {
+        be_a_quiet_child(self);
+        ApartBuilder::run(*file, name, order, fill, ends[1]);
+    }
+    close(ends[1]);
+    close(file->to_write);
+    std::optional<std::string> error;
+    int status = 0;
+    try {
+        Child child{pid, ends[0]};
+        error = child.listen(progress);
+        status = child.wait();
+    } catch (...) {
+        close(file->to_read);
+        throw;
+    }
+    if (error && error->empty()) return trace::TraceReader::read_descriptor(file->to_read, name);
+    close(file->to_read);
+    if (error) return tl::unexpected{Error{*error}};
+    if (WIFSIGNALED(status))
+        return fail("{} is damaged: what reads it crashed (signal {}); copy it again, or record it anew",
+                    name, WTERMSIG(status));
+    return fail("{} cannot be read: what reads it ended early; copy it again, or record it anew", name);
+}
+
+}  // namespace rdam::inputs

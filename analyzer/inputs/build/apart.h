@@ -1,0 +1,23 @@
+// Builds a trace in a process of its own, for formats that a library reads which crashes at malformed files.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs {
+
+/// Fills the builder. Runs in the child: what it changes in memory is lost. It may start threads; `progress`
+/// is for one of them at a time.
+using Fill = std::function<Result<void>(TraceBuilder& builder, const Progress& progress)>;
+
+/// Standard error is closed to `fill`. Errors: those of `fill` and of TraceBuilder::finish(); that the child
+/// ended before it was done, which is called damage of the trace `name`. If `progress` throws, the child is
+/// killed.
+Result<trace::TraceReader> build_apart(const std::string& name, Order order, const Fill& fill,
+                                       const Progress& progress);
+
+}  // namespace rdam::inputs

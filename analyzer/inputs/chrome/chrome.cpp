@@ -1,0 +1,107 @@
+#include "analyzer/inputs/chrome/chrome.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/inputs/chrome/collect.h"
+#include "analyzer/inputs/chrome/fill.h"
+#include "analyzer/inputs/chrome/json_events.h"
+#include "wrappers/text/plural.h"
+#include "wrappers/text/text_lines.h"
+
+namespace rdam::inputs::chrome {
+namespace {
+
+/// What was changed or passed over, in sentences.
+std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
+    std::vector<std::string> remarks;
+    const auto remark = [&](std::uint64_t count, std::string_view of_one, std::string_view of_several) {
+        if (count == 1) remarks.push_back(fmt::format("One {}.", of_one));
+        if (count > 1) remarks.push_back(fmt::format("{} {}.", count, of_several));
+    };
+    if (read.cut) remarks.emplace_back("The file ends inside an event: what came after it is missing.");
+    remark(all.merged, "call is not in the file by itself: rdam's export has merged it with others",
+           "calls are not in the file one by one: rdam's export has merged them (`--budget 0` keeps all)");
+    remark(all.stands_for, "call stands for several of the exported trace, and counts once here",
+           "calls stand for several of the exported trace, and count once here");
+    remark(all.overlapping, "event ends later than the one around it, and was cut there",
+           "events end later than those around them, and were cut there");
+    remark(all.unmatched, "event E ends nothing, and was passed over",
+           "events E end nothing, and were passed over");
+    remark(all.unfinished, "event B has no E: when it ended is not known",
+           "events B have no E: when they ended is not known");
+    remark(all.unusable, "event has no name or no possible time, and was passed over",
+           "events have no name or no possible time, and were passed over");
+    remark(all.passed_over,
+           "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
+           "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed over");
+    remark(all.values_left_out + read.arguments_left_out,
+           "argument is a list, or one too many for a function, and was passed over",
+           "arguments are lists, or too many for a function, and were passed over");
+    return remarks;
+}
+
+std::string fact(const Collected& all, const char* name) {
+    const auto found = all.facts.find(name);
+    return found == all.facts.end() ? std::string{} : found->second;
+}
+
+/// The only process that has calls; null: there are several.
+const std::string* only_process(const Collected& all) {
+    const std::string* only = nullptr;
+    for (const Thread& thread : all.threads) {
+        if (thread.events == 0) continue;
+        if (only != nullptr && *only != thread.pid) return nullptr;
+        only = &thread.pid;
+    }
+    return only;
+}
+
+void describe(const Collected& all, trace::ProcessInfo& process) {
+    process.recorder = all.from_rdam() ? fact(all, "recorder") : std::string{"a writer of trace events"};
+    if (const std::string version = fact(all, "product-version"); !version.empty()) process.recorder = version;
+    process.host = fact(all, "host");
+    const std::string* const pid = only_process(all);
+    if (pid == nullptr) return;
+    process.pid = number_in<std::uint32_t>(*pid).value_or(0);
+    const auto name = all.processes.find(*pid);
+    if (name != all.processes.end()) process.command = {name->second};
+    if (const std::string command = fact(all, "command"); !command.empty()) {
+        process.command.clear();
+        for (const std::string_view word : words_of(command))
+            process.command.emplace_back(word);
+    }
+}
+
+}  // namespace
+
+bool recognizes(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    if (text[first] == '[') return text.find("\"ph\"") != std::string_view::npos;
+    return text[first] == '{' && text.find("\"traceEvents\"") != std::string_view::npos;
+}
+
+Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
+    auto source = ByteSource::open(path);
+    if (!source) return tl::unexpected{source.error()};
+    auto builder = TraceBuilder::create(path);
+    if (!builder) return tl::unexpected{builder.error()};
+    Collector collector{*builder};
+    const auto events = read_events(std::move(*source), path, collector, progress);
+    if (!events) return tl::unexpected{events.error()};
+    Collected collected = std::move(collector).take();
+    fill(collected, *builder);
+    describe(collected, builder->info().process);
+    for (std::string& each : remarks(collected, *events))
+        builder->info().remarks.push_back(std::move(each));
+    return std::move(*builder).finish();
+}
+
+}  // namespace rdam::inputs::chrome

@@ -1,0 +1,137 @@
+#include "analyzer/inputs/chrome/functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "analyzer/inputs/chrome/own.h"
+
+namespace rdam::inputs::chrome {
+namespace {
+
+std::uint32_t bit_of(ValueType type) {
+    return 1U << static_cast<unsigned>(type);
+}
+
+bool is_below_zero(const Value& value) {
+    if (value.type == ValueType::integer) return static_cast<std::int64_t>(value.bits) < 0;
+    return value.type == ValueType::floating && std::bit_cast<double>(value.bits) < 0;
+}
+
+/// One kind for all the types that occurred.
+ValueKind kind_for(std::uint32_t types) {
+    const auto has = [types](ValueType type) { return (types & bit_of(type)) != 0; };
+    if (has(ValueType::text)) return ValueKind::unsigned_integer;
+    if (has(ValueType::floating)) return ValueKind::floating;
+    if (has(ValueType::large)) {
+        const bool has_negative = (types & Function::kNegative) != 0;
+        return has_negative ? ValueKind::floating : ValueKind::unsigned_integer;
+    }
+    if (types == bit_of(ValueType::boolean)) return ValueKind::boolean;
+    return types == bit_of(ValueType::address) ? ValueKind::pointer : ValueKind::signed_integer;
+}
+
+double as_double(const Value& value) {
+    if (value.type == ValueType::floating) return std::bit_cast<double>(value.bits);
+    if (value.type == ValueType::integer) return static_cast<double>(static_cast<std::int64_t>(value.bits));
+    return static_cast<double>(value.bits);
+}
+
+std::string as_text(const Value& value) {
+    if (value.type == ValueType::boolean) return value.bits != 0 ? "true" : "false";
+    if (value.type == ValueType::floating) return fmt::format("{}", std::bit_cast<double>(value.bits));
+    if (value.type == ValueType::integer) return fmt::format("{}", static_cast<std::int64_t>(value.bits));
+    return fmt::format("{}", value.bits);
+}
+
+}  // namespace
+
+Functions::Functions(Collected& collected, TraceBuilder& builder)
+    : collected_(collected), builder_(builder), result_(collected.names.number(kResult)) {
+    functions_.resize(collected.functions.size());
+    for (const Thread& thread : collected.threads)
+        for (const Call& call : thread.calls)
+            learn(call);
+    for (std::uint32_t function = 0; function < functions_.size(); ++function)
+        if (functions_[function].called) add(function);
+}
+
+void Functions::learn(const Call& call) {
+    functions_[call.function].called = true;
+    if (call.values == kNoValues) return;
+    std::vector<Function::Parameter>& known = collected_.functions[call.function].parameters;
+    for (std::uint32_t at = call.values;; ++at) {
+        const Value& value = collected_.values[at];
+        auto found = std::ranges::find(known, value.name, &Function::Parameter::name);
+        if (found == known.end() && known.size() < Function::kMostParameters)
+            found = known.insert(known.end(), {.name = value.name});
+        if (found == known.end())
+            ++collected_.values_left_out;
+        else
+            found->types |= bit_of(value.type) | (is_below_zero(value) ? Function::kNegative : 0);
+        if (value.last) break;
+    }
+}
+
+void Functions::add(std::uint32_t function) {
+    const Function& from = collected_.functions[function];
+    Known& known = functions_[function];
+    trace::FunctionInfo info;
+    info.name = collected_.names.text(from.name);
+    info.module = collected_.names.text(from.category);
+    info.object = builder_.object(info.module);
+    for (const Function::Parameter& each : from.parameters) {
+        const Parameter parameter{.name = each.name,
+                                  .kind = kind_for(each.types),
+                                  .is_text = (each.types & bit_of(ValueType::text)) != 0};
+        const bool is_result = each.name == result_;
+        (is_result ? known.result : known.parameters).push_back(parameter);
+        (is_result ? info.result : info.parameters).push_back(describe(from, parameter));
+    }
+    known.number = builder_.add_function(std::move(info));
+}
+
+trace::ParameterInfo Functions::describe(const Function& function, const Parameter& described) const {
+    const std::string& name = collected_.names.text(described.name);
+    trace::ParameterInfo info = parameter(described.name == result_ ? "result" : name, described.kind,
+                                          described.is_text ? "text" : "");
+    const auto keys = collected_.facts.find("keys." + collected_.names.text(function.name));
+    if (keys != collected_.facts.end()) info.key = ("," + keys->second + ",").find("," + name + ",") != std::string::npos;
+    return info;
+}
+
+std::uint64_t Functions::word(const Value& value, const Parameter& parameter) {
+    if (parameter.is_text) return value.type == ValueType::text ? value.bits : builder_.text(as_text(value));
+    return parameter.kind == ValueKind::floating ? put_value(as_double(value)) : value.bits;
+}
+
+std::span<const std::uint64_t> Functions::enter_words(const Call& call) {
+    const std::vector<Parameter>& parameters = functions_[call.function].parameters;
+    words_.assign(parameters.size(), 0);
+    if (call.values == kNoValues) return words_;
+    for (std::uint32_t at = call.values;; ++at) {
+        const Value& value = collected_.values[at];
+        const auto found = std::ranges::find(parameters, value.name, &Parameter::name);
+        if (found != parameters.end())
+            words_[static_cast<std::size_t>(found - parameters.begin())] = word(value, *found);
+        if (value.last) break;
+    }
+    return words_;
+}
+
+std::span<const std::uint64_t> Functions::leave_words(std::uint32_t function, std::uint32_t values) {
+    const std::vector<Parameter>& results = functions_[function].result;
+    if (results.empty() || values == kNoValues) return {};
+    for (std::uint32_t at = values;; ++at) {
+        const Value& value = collected_.values[at];
+        if (value.name == result_) {
+            words_.assign(1, word(value, results.front()));
+            return words_;
+        }
+        if (value.last) return {};
+    }
+}
+
+}  // namespace rdam::inputs::chrome

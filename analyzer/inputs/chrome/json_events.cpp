@@ -1,0 +1,295 @@
+#include "analyzer/inputs/chrome/json_events.h"
+
+#include <bit>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+namespace rdam::inputs::chrome {
+namespace {
+
+/// What nlohmann_json reads from. Ends early where a single text goes on for too long: the parser keeps it in
+/// memory.
+class SourceBuffer final : public std::streambuf {
+  public:
+    explicit SourceBuffer(ByteSource source) : source_(std::move(source)), bytes_(kBytes) {}
+
+    void token() { since_token_ = 0; }
+    bool ended() const { return ended_; }
+    bool too_long() const { return too_long_; }
+    const std::optional<Error>& error() const { return error_; }
+    const ByteSource& source() const { return source_; }
+
+  protected:
+    int_type underflow() override {
+        if (ended_ || too_long_ || error_) return traits_type::eof();
+        if (since_token_ > kMostText) {
+            too_long_ = true;
+            return traits_type::eof();
+        }
+        auto count = source_.read(bytes_);
+        if (!count) {
+            error_ = count.error();
+            return traits_type::eof();
+        }
+        ended_ = *count == 0;
+        if (ended_) return traits_type::eof();
+        since_token_ += *count;
+        setg(bytes_.data(), bytes_.data(), bytes_.data() + *count);
+        return traits_type::to_int_type(bytes_.front());
+    }
+
+  private:
+    static constexpr std::size_t kBytes = std::size_t{1} << 16, kMostText = std::size_t{16} << 20;
+
+    ByteSource source_;
+    std::vector<char> bytes_;
+    std::size_t since_token_ = 0;
+    bool ended_ = false, too_long_ = false;
+    std::optional<Error> error_;
+};
+
+/// Names and values of an object, those of objects inside it included. Keeps the memory of the ones before.
+class Arguments {
+  public:
+    static constexpr std::size_t kMost = 64;
+
+    void clear() {
+        count_ = 0;
+        path_.clear();
+        lengths_.clear();
+    }
+    void enter(std::string_view key) {
+        lengths_.push_back(path_.size());
+        path_.append(key).append(".");
+    }
+    void leave() {
+        path_.resize(lengths_.back());
+        lengths_.pop_back();
+    }
+    std::size_t depth() const { return lengths_.size(); }
+    /// Null: there are too many.
+    Argument* add(std::string_view key) {
+        if (count_ == kMost) return nullptr;
+        if (count_ == all_.size()) all_.emplace_back();
+        Argument& next = all_[count_++];
+        next.name.assign(path_).append(key);
+        next.text.clear();
+        return &next;
+    }
+    void drop_last() { --count_; }
+    std::span<const Argument> all() const { return {all_.data(), count_}; }
+
+  private:
+    std::vector<Argument> all_;
+    std::size_t count_ = 0;
+    std::string path_;
+    std::vector<std::size_t> lengths_;  // of path_, before each object that is open
+};
+
+/// Where in the document a value is.
+enum class Where : std::uint8_t { root, events, event, arguments, facts, passed_over };
+
+// NOLINTBEGIN(readability-identifier-naming): nlohmann_json looks for these names.
+class EventReader final {
+  public:
+    EventReader(SourceBuffer& buffer, EventSink& sink, const Progress& progress)
+        : buffer_(buffer), sink_(sink), progress_(progress) {}
+
+    bool null() { return true; }
+    bool boolean(bool value) { return take(ValueType::boolean, value ? 1 : 0, {}); }
+    bool number_integer(std::int64_t value) {
+        const bool is_small = value >= -Decimal::kMostWhole;
+        return take(ValueType::integer, put_value(value),
+                    is_small ? std::optional{Decimal{.whole = value}} : std::nullopt);
+    }
+    bool number_unsigned(std::uint64_t value) {
+        const bool is_large = value > static_cast<std::uint64_t>(Decimal::kMostWhole);
+        if (is_large) return take(ValueType::large, value, {});
+        return take(ValueType::integer, value, Decimal{.whole = static_cast<std::int64_t>(value)});
+    }
+    bool number_float(double value, const std::string& text) {
+        return take(ValueType::floating, put_value(value), decimal_in(text));
+    }
+    bool string(const std::string& text) { return take_text(text); }
+    bool binary(const std::vector<std::uint8_t>& /*value*/) { return true; }
+    bool key(const std::string& name) {
+        buffer_.token();
+        key_ = name;
+        return true;
+    }
+    bool start_object(std::size_t /*size*/) {
+        open_.push_back(inside_of(true));
+        return true;
+    }
+    bool start_array(std::size_t /*size*/) {
+        open_.push_back(inside_of(false));
+        return true;
+    }
+    bool end_object() {
+        const Where where = open_.back();
+        open_.pop_back();
+        if (where == Where::event) end_event();
+        const bool nested = where == Where::arguments || where == Where::facts;
+        if (nested && arguments_.depth() > 0) arguments_.leave();
+        return true;
+    }
+    bool end_array() {
+        open_.pop_back();
+        return true;
+    }
+    bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                     const nlohmann::detail::exception& problem) {
+        problem_ = problem.what();
+        return false;
+    }
+
+    ReadEvents& read() { return read_; }
+    bool has_list() const { return has_list_; }
+    const std::string& problem() const { return problem_; }
+    bool in_events() const { return has_list_ && !open_.empty() && list_depth_ <= open_.size(); }
+    bool in_event() const { return in_events() && open_.size() > list_depth_; }
+
+  private:
+    Where at() const { return open_.empty() ? Where::root : open_.back(); }
+
+    Where inside_of(bool is_object) {
+        buffer_.token();
+        if (open_.empty()) {
+            if (!is_object) begin_list();
+            return is_object ? Where::root : Where::events;
+        }
+        switch (at()) {
+            case Where::root:
+                if (!is_object && key_ == "traceEvents") {
+                    begin_list();
+                    return Where::events;
+                }
+                if (!is_object || (key_ != "otherData" && key_ != "metadata")) return Where::passed_over;
+                arguments_.clear();
+                return Where::facts;
+            case Where::events:
+                if (!is_object) return Where::passed_over;
+                begin_event();
+                return Where::event;
+            case Where::event:
+                return is_object && key_ == "args" ? Where::arguments : Where::passed_over;
+            case Where::arguments:
+            case Where::facts:
+                return nested(is_object);
+            case Where::passed_over:
+                break;
+        }
+        return Where::passed_over;
+    }
+    Where nested(bool is_object) {
+        constexpr std::size_t kDeepest = 4;
+        if (is_object && arguments_.depth() < kDeepest) {
+            arguments_.enter(key_);
+            return at();
+        }
+        if (at() == Where::arguments) ++read_.arguments_left_out;
+        return Where::passed_over;
+    }
+
+    void begin_list() {
+        has_list_ = true;
+        list_depth_ = open_.size() + 1;
+    }
+    void begin_event() {
+        arguments_.clear();
+        event_.phase = '\0';
+        for (std::string* text : {&event_.name, &event_.category, &event_.pid, &event_.tid})
+            text->clear();
+        event_.begin.reset();
+        event_.duration.reset();
+    }
+    void end_event() {
+        constexpr std::uint64_t kBetween = 100'000;
+        event_.arguments = arguments_.all();
+        sink_.event(event_);
+        if (++read_.events % kBetween == 0 && progress_)
+            progress_(buffer_.source().consumed(), buffer_.source().size());
+    }
+
+    bool take(ValueType type, std::uint64_t bits, const std::optional<Decimal>& decimal) {
+        if (at() == Where::event) {
+            if (key_ == "ts") event_.begin = decimal;
+            if (key_ == "dur") event_.duration = decimal;
+            if (decimal && (key_ == "pid" || key_ == "tid"))
+                (key_ == "pid" ? event_.pid : event_.tid) = std::to_string(decimal->whole);
+        } else {
+            keep(type, bits, {});
+        }
+        return true;
+    }
+    bool take_text(const std::string& text) {
+        if (at() != Where::event) {
+            keep(ValueType::text, 0, text);
+            return true;
+        }
+        if (key_ == "name") event_.name = text;
+        if (key_ == "cat") event_.category = text;
+        if (key_ == "pid") event_.pid = text;
+        if (key_ == "tid") event_.tid = text;
+        if (key_ == "ph") event_.phase = text.size() == 1 ? text.front() : '\0';
+        if (key_ == "ts") event_.begin = decimal_in(text);
+        if (key_ == "dur") event_.duration = decimal_in(text);
+        return true;
+    }
+    void keep(ValueType type, std::uint64_t bits, const std::string& text) {
+        const Where where = at();
+        if (where != Where::arguments && where != Where::facts) return;
+        if (Argument* next = arguments_.add(key_); next != nullptr) {
+            next->type = type;
+            next->bits = bits;
+            next->text = text;
+            if (where != Where::facts) return;
+            sink_.fact(*next);
+            arguments_.drop_last();
+        } else if (where == Where::arguments) {
+            ++read_.arguments_left_out;
+        }
+    }
+
+    SourceBuffer& buffer_;
+    EventSink& sink_;
+    const Progress& progress_;
+    ReadEvents read_;
+    std::vector<Where> open_;
+    std::size_t list_depth_ = 0;
+    bool has_list_ = false;
+    std::string key_;
+    Event event_;
+    Arguments arguments_;
+    std::string problem_;
+};
+// NOLINTEND(readability-identifier-naming)
+
+/// Without nlohmann_json's number of the error.
+std::string_view plain(std::string_view problem) {
+    const auto end = problem.find("] ");
+    return end == std::string_view::npos ? problem : problem.substr(end + 2);
+}
+
+}  // namespace
+
+Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSink& sink,
+                               const Progress& progress) {
+    SourceBuffer buffer{std::move(source)};
+    std::istream stream{&buffer};
+    EventReader reader{buffer, sink, progress};
+    const bool complete = nlohmann::json::sax_parse(stream, &reader);
+    if (buffer.error()) return tl::unexpected{*buffer.error()};
+    if (buffer.too_long()) return fail("{}: it has a text of more than 16 MiB, which no tool writes", path);
+    if (!complete && !(buffer.ended() && reader.in_events()))
+        return fail("{}: not sound as JSON: {}", path, plain(reader.problem()));
+    if (!reader.has_list()) return fail("{}: there is no list \"traceEvents\" in it", path);
+    reader.read().unterminated = !complete;
+    reader.read().cut = !complete && reader.in_event();
+    return reader.read();
+}
+
+}  // namespace rdam::inputs::chrome

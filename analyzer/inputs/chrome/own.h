@@ -1,0 +1,41 @@
+// What only rdam's own export has (analyzer/formats/timeline/json.cpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/inputs/chrome/event.h"
+
+namespace rdam::inputs::chrome {
+
+/// Rows beside that of a thread have its number and this.
+enum class OwnRow : std::uint64_t {
+    calls = 0,
+    off_cpu = 100'000'000'000,
+    merged = 200'000'000'000,
+    processor = 300'000'000'000,
+};
+
+struct OwnThread {
+    OwnRow row = OwnRow::calls;
+    std::string tid;  ///< of the thread
+};
+OwnThread own_thread(const std::string& tid);
+
+/// The type and the bits of a value that was not written as text.
+struct OwnValue {
+    ValueType type = ValueType::integer;
+    std::uint64_t bits = 0;
+};
+/// A value as `rdam export` prints it. Nothing: it is none.
+std::optional<OwnValue> own_value(std::string_view text);
+/// The same for each of "count=3, buffer=0x7f01".
+void each_own_value(std::string_view text, const std::function<void(std::string_view name, const OwnValue&)>& take);
+
+/// The name that the result of a call has among its values, which no parameter has.
+inline constexpr std::string_view kResult = "\n";
+
+}  // namespace rdam::inputs::chrome

@@ -1,0 +1,70 @@
+#include "analyzer/inputs/otf2/archive.h"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#if RDAM_OTF2
+#include "analyzer/inputs/build/apart.h"
+#include "analyzer/inputs/otf2/assemble.h"
+#endif
+
+namespace rdam::inputs::otf2 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExtension = ".otf2";
+
+/// At most two.
+std::vector<std::string> anchors_in(const std::string& directory) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (fs::directory_iterator entry{directory, error}, end; !error && entry != end && found.size() < 2;
+         entry.increment(error))
+        if (entry->path().extension() == kExtension) found.push_back(entry->path());
+    return found;
+}
+
+Result<std::string> anchor_of(const std::string& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+        if (path.ends_with(kExtension)) return path;
+        return fail("{} is an OTF2 anchor file under another name: rename it to what it was, NAME{}", path,
+                    kExtension);
+    }
+    std::vector<std::string> found = anchors_in(path);
+    if (found.size() == 1) return found.front();
+    return fail("{} does not have one OTF2 archive, but more: give the {} file of one", path, kExtension);
+}
+
+}  // namespace
+
+bool recognizes(std::string_view beginning) {
+    // The first two bytes tell the byte order.
+    constexpr std::string_view kMagic{"OTF2\0", 5};
+    return beginning.size() > 2 + kMagic.size() && beginning.substr(2, kMagic.size()) == kMagic;
+}
+
+bool recognizes_directory(const std::string& path) {
+    return !anchors_in(path).empty();
+}
+
+#if RDAM_OTF2
+Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
+    const auto anchor = anchor_of(path);
+    if (!anchor) return tl::unexpected{anchor.error()};
+    return build_apart(
+        path, Order::of_time,
+        [&](TraceBuilder& builder, const Progress& told) { return assemble(*anchor, builder, told); },
+        progress);
+}
+#else
+Result<trace::TraceReader> read(const std::string& path, const Progress& /*progress*/) {
+    const auto anchor = anchor_of(path);
+    if (!anchor) return tl::unexpected{anchor.error()};
+    return fail("{}: this rdam cannot read OTF2 archives: build it with OTF2 (libotf2-trace-dev)", path);
+}
+#endif
+
+}  // namespace rdam::inputs::otf2

@@ -1,0 +1,24 @@
+// OTF2 archives (Open Trace Format 2), as EZTrace 2, Score-P and `rdam export` write them. Every byte is
+// taken as hostile.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/trace/read/reader.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs::otf2 {
+
+/// Whether a file begins like an anchor file (traces.otf2).
+bool recognizes(std::string_view beginning);
+/// Whether a directory has one.
+bool recognizes_directory(const std::string& path);
+
+/// `path`: an anchor file, or the directory with the only one. Reads in a process of its own, because the
+/// library crashes at some malformed archives, and twice, with several threads; memory does not grow with the
+/// number of events. Errors: those of the library; that rdam was built without it.
+Result<trace::TraceReader> read(const std::string& path, const Progress& progress);
+
+}  // namespace rdam::inputs::otf2

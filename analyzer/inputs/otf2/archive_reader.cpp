@@ -1,0 +1,130 @@
+#include "analyzer/inputs/otf2/archive_reader.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "analyzer/otf2/errors.h"
+
+namespace rdam::inputs::otf2 {
+namespace {
+
+using rdam::otf2::LibraryErrors;
+
+constexpr std::uint64_t kAtATime = 100'000;
+
+/// Takes over what the library has allocated.
+std::string own_text(char* text) {
+    std::string result = text == nullptr ? "" : text;
+    std::free(text);  // NOLINT(cppcoreguidelines-no-malloc): the library's documentation demands it
+    return result;
+}
+
+std::string text_of(OTF2_Reader* reader, OTF2_ErrorCode (*get)(OTF2_Reader*, char**)) {
+    char* text = nullptr;
+    LibraryErrors::note(get(reader, &text));
+    return own_text(text);
+}
+
+std::vector<std::pair<std::string, std::string>> properties_of(OTF2_Reader* reader) {
+    std::vector<std::pair<std::string, std::string>> result;
+    std::uint32_t count = 0;
+    char** names = nullptr;
+    LibraryErrors::note(OTF2_Reader_GetPropertyNames(reader, &count, &names));
+    for (std::uint32_t i = 0; names != nullptr && i < count; ++i) {
+        char* value = nullptr;
+        LibraryErrors::note(OTF2_Reader_GetProperty(reader, names[i], &value));
+        result.emplace_back(names[i], own_text(value));
+    }
+    std::free(names);  // NOLINT(cppcoreguidelines-no-malloc): one block with the names behind it
+    return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(const std::string& anchor,
+                                                           const std::string& name) {
+    std::unique_ptr<ArchiveReader> made{new ArchiveReader{name}};
+    made->reader_ = OTF2_Reader_Open(anchor.c_str());
+    if (made->reader_ == nullptr) {
+        LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
+        return tl::unexpected{made->state("its anchor file").error()};
+    }
+    LibraryErrors::note(OTF2_Reader_SetSerialCollectiveCallbacks(made->reader_));
+    made->callbacks_.reset(event_callbacks());
+    return made;
+}
+
+ArchiveReader::~ArchiveReader() {
+    // After an error the library may use what it has freed.
+    if (reader_ != nullptr && LibraryErrors::first() == OTF2_SUCCESS) OTF2_Reader_Close(reader_);
+}
+
+Result<void> ArchiveReader::state(const std::string& what) const {
+    const OTF2_ErrorCode error = LibraryErrors::first();
+    if (error == OTF2_SUCCESS) return {};
+    return fail("{}: OTF2 cannot read {}: {}; copy the whole archive again, or record it anew", name_, what,
+                OTF2_Error_GetDescription(error));
+}
+
+Result<Definitions> ArchiveReader::definitions() {
+    Definitions result;
+    result.creator = text_of(reader_, OTF2_Reader_GetCreator);
+    result.machine = text_of(reader_, OTF2_Reader_GetMachineName);
+    std::uint8_t major = 0, minor = 0, bugfix = 0;
+    LibraryErrors::note(OTF2_Reader_GetVersion(reader_, &major, &minor, &bugfix));
+    result.version = fmt::format("{}.{}.{}", major, minor, bugfix);
+    result.properties = properties_of(reader_);
+    OTF2_GlobalDefReader* reader = OTF2_Reader_GetGlobalDefReader(reader_);
+    if (reader == nullptr) LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
+    const std::unique_ptr<OTF2_GlobalDefReaderCallbacks, void (*)(OTF2_GlobalDefReaderCallbacks*)> callbacks{
+        definition_callbacks(), OTF2_GlobalDefReaderCallbacks_Delete};
+    std::uint64_t read = 0;
+    if (auto good = state("its definitions"); !good) return tl::unexpected{good.error()};
+    LibraryErrors::note(OTF2_Reader_RegisterGlobalDefCallbacks(reader_, reader, callbacks.get(), &result));
+    LibraryErrors::note(OTF2_Reader_ReadAllGlobalDefinitions(reader_, reader, &read));
+    if (auto good = state("its definitions"); !good) return tl::unexpected{good.error()};
+    return result;
+}
+
+void ArchiveReader::open_events(const Definitions& definitions) {
+    for (const Location& location : definitions.locations)
+        LibraryErrors::note(OTF2_Reader_SelectLocation(reader_, location.ref));
+    // Archives without definitions of single locations have no such files.
+    if (OTF2_Reader_OpenDefFiles(reader_) != OTF2_SUCCESS) {
+    }
+    LibraryErrors::note(OTF2_Reader_OpenEvtFiles(reader_));
+}
+
+void ArchiveReader::read_mappings(OTF2_LocationRef location) {
+    OTF2_DefReader* reader = OTF2_Reader_GetDefReader(reader_, location);
+    if (reader == nullptr) return;
+    std::uint64_t read = 0;
+    LibraryErrors::note(OTF2_Reader_ReadAllLocalDefinitions(reader_, reader, &read));
+    LibraryErrors::note(OTF2_Reader_CloseDefReader(reader_, reader));
+}
+
+Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& sink,
+                                          const std::function<void(std::uint64_t)>& progress) {
+    const std::string what = fmt::format("location {}", location.ref);
+    read_mappings(location.ref);
+    if (auto good = state(what); !good) return tl::unexpected{good.error()};
+    OTF2_EvtReader* reader = OTF2_Reader_GetEvtReader(reader_, location.ref);
+    if (reader == nullptr) LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
+    if (auto good = state(what); !good) return tl::unexpected{good.error()};
+    LibraryErrors::note(OTF2_EvtReader_ApplyMappingTables(reader, true));
+    LibraryErrors::note(OTF2_EvtReader_ApplyClockOffsets(reader, true));
+    LibraryErrors::note(OTF2_Reader_RegisterEvtCallbacks(reader_, reader, callbacks_.get(), &sink));
+    std::uint64_t events = 0, some = kAtATime;
+    while (some == kAtATime && LibraryErrors::first() == OTF2_SUCCESS) {
+        LibraryErrors::note(OTF2_Reader_ReadLocalEvents(reader_, reader, kAtATime, &some));
+        events += some;
+        progress(some);
+    }
+    if (LibraryErrors::first() == OTF2_SUCCESS)
+        LibraryErrors::note(OTF2_Reader_CloseEvtReader(reader_, reader));
+    if (auto good = state(fmt::format("{} after {} events", what, events)); !good)
+        return tl::unexpected{good.error()};
+    return events;
+}
+
+}  // namespace rdam::inputs::otf2

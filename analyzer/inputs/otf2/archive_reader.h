@@ -1,0 +1,49 @@
+// An archive as OTF2's library reads it.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "analyzer/inputs/otf2/definitions.h"
+#include "analyzer/inputs/otf2/events.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs::otf2 {
+
+/// Not thread-safe; every thread has its own. A rdam::otf2::LibraryErrors has to live meanwhile. The library
+/// crashes at some malformed archives.
+class ArchiveReader {
+  public:
+    /// `anchor`: the path of the .otf2 file. Messages call the archive `name`.
+    static Result<std::unique_ptr<ArchiveReader>> open(const std::string& anchor, const std::string& name);
+    ~ArchiveReader();
+    ArchiveReader(const ArchiveReader&) = delete;
+    ArchiveReader& operator=(const ArchiveReader&) = delete;
+    ArchiveReader(ArchiveReader&&) = delete;
+    ArchiveReader& operator=(ArchiveReader&&) = delete;
+
+    /// All but what concerns single locations.
+    Result<Definitions> definitions();
+    /// Once, after definitions(): read() is going to be called for some of their locations.
+    void open_events(const Definitions& definitions);
+    /// All events of a location, in global numbers and on the common clock. How many there were, those that
+    /// the sink was not told about included. `progress` is told about some of them now and then.
+    Result<std::uint64_t> read(const Location& location, EventSink& sink,
+                               const std::function<void(std::uint64_t events)>& progress);
+
+  private:
+    explicit ArchiveReader(std::string name) : name_(std::move(name)) {}
+    Result<void> state(const std::string& what) const;
+    void read_mappings(OTF2_LocationRef location);
+
+    std::string name_;
+    OTF2_Reader* reader_ = nullptr;
+    std::unique_ptr<OTF2_EvtReaderCallbacks, void (*)(OTF2_EvtReaderCallbacks*)> callbacks_{
+        nullptr, OTF2_EvtReaderCallbacks_Delete};
+};
+
+}  // namespace rdam::inputs::otf2

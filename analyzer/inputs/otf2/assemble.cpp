@@ -1,0 +1,276 @@
+#include "analyzer/inputs/otf2/assemble.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/inputs/otf2/archive_reader.h"
+#include "analyzer/inputs/otf2/census.h"
+#include "analyzer/inputs/otf2/functions.h"
+#include "analyzer/inputs/otf2/thread_events.h"
+#include "analyzer/otf2/errors.h"
+
+namespace rdam::inputs::otf2 {
+namespace {
+
+/// Of the same archive at the same time: a location's events are read by one of them.
+constexpr std::size_t kMostReaders = 4;
+
+/// How many events have been read, told from one thread.
+class Meter {
+  public:
+    Meter(const Progress& progress, std::uint64_t total) : progress_(progress), total_(total) {}
+
+    void add(std::uint64_t events) { done_ += events; }
+    void tell() {
+        const std::uint64_t done = done_;
+        progress_(done, done <= total_ ? total_ : 0);
+    }
+
+  private:
+    const Progress& progress_;
+    std::uint64_t total_;
+    std::atomic<std::uint64_t> done_{0};
+};
+
+/// What is done with a location: its events go to a sink of its own.
+using EachLocation = std::function<Result<void>(std::size_t index, ArchiveReader& reader,
+                                                const std::function<void(std::uint64_t)>& progress)>;
+
+class Reading {
+  public:
+    Reading(std::string anchor, std::string name) : anchor_(std::move(anchor)), name_(std::move(name)) {}
+
+    Result<void> read_definitions() {
+        auto reader = ArchiveReader::open(anchor_, name_);
+        if (!reader) return tl::unexpected{reader.error()};
+        auto read = (*reader)->definitions();
+        if (!read) return tl::unexpected{read.error()};
+        definitions_ = std::move(*read);
+        std::unordered_set<OTF2_LocationRef> seen;
+        for (const Location& each : definitions_.locations) {
+            if (each.type != OTF2_LOCATION_TYPE_CPU_THREAD)
+                ++other_locations_;
+            else if (has_events(each) && seen.insert(each.ref).second)
+                locations_.push_back(each);
+        }
+        return {};
+    }
+
+    const Definitions& definitions() const { return definitions_; }
+    const std::vector<Location>& locations() const { return locations_; }
+    std::uint64_t other_locations() const { return other_locations_; }
+
+    /// As many at a time as there are processors. The first error in the order of the locations.
+    Result<void> for_each_location(const EachLocation& each, Meter& meter) const {
+        const std::size_t readers = std::clamp<std::size_t>(
+            std::min<std::size_t>(std::thread::hardware_concurrency(), locations_.size()), 1, kMostReaders);
+        Shared shared;
+        shared.errors.resize(locations_.size() + 1);
+        std::vector<std::thread> threads;
+        shared.running = readers;
+        for (std::size_t i = 0; i < readers; ++i)
+            threads.emplace_back([&] { work(each, meter, shared); });
+        {
+            std::unique_lock lock{shared.mutex};
+            while (!shared.ended.wait_for(lock, std::chrono::milliseconds{100},
+                                          [&] { return shared.running == 0; })) {
+                lock.unlock();
+                meter.tell();
+                lock.lock();
+            }
+        }
+        for (std::thread& thread : threads)
+            thread.join();
+        for (const auto& error : shared.errors)
+            if (error) return tl::unexpected{*error};
+        return {};
+    }
+
+  private:
+    struct Shared {
+        std::vector<std::optional<Error>> errors;  ///< by location; the last: of none
+        std::atomic<std::size_t> next{0};
+        std::mutex mutex;
+        std::condition_variable ended;
+        std::size_t running = 0;
+    };
+
+    /// Score-P writes no file for a location without events.
+    bool has_events(const Location& location) const {
+        if (location.events > 0) return true;
+        const std::filesystem::path path{anchor_};
+        std::error_code error;
+        return std::filesystem::exists(path.parent_path() / path.stem() / fmt::format("{}.evt", location.ref),
+                                       error);
+    }
+
+    void work(const EachLocation& each, Meter& meter, Shared& shared) const {
+        if (auto worked = try_work(each, meter, shared); !worked) {
+            const std::lock_guard guard{shared.mutex};
+            if (!shared.errors.back()) shared.errors.back() = worked.error();
+        }
+        const std::lock_guard guard{shared.mutex};
+        --shared.running;
+        shared.ended.notify_one();
+    }
+
+    Result<void> try_work(const EachLocation& each, Meter& meter, Shared& shared) const {
+        auto reader = ArchiveReader::open(anchor_, name_);
+        if (!reader) return tl::unexpected{reader.error()};
+        // What the library needs of them, it keeps by itself.
+        if (auto read = (*reader)->definitions(); !read) return tl::unexpected{read.error()};
+        (*reader)->open_events(definitions_);
+        for (std::size_t i = shared.next++; i < locations_.size(); i = shared.next++) {
+            auto done = each(i, **reader, [&](std::uint64_t events) { meter.add(events); });
+            if (!done) {
+                shared.errors[i] = done.error();
+                shared.next = locations_.size();
+                return {};
+            }
+        }
+        return {};
+    }
+
+    std::string anchor_, name_;
+    Definitions definitions_;
+    std::vector<Location> locations_;
+    std::uint64_t other_locations_ = 0;
+};
+
+std::string name_of(const Definitions& definitions, const Location& location) {
+    const auto group = definitions.groups.find(location.group);
+    const std::string_view outer =
+        group == definitions.groups.end() ? std::string_view{} : definitions.text(group->second);
+    const std::string_view inner = definitions.text(location.name);
+    if (inner.empty()) return outer.empty() ? fmt::format("location {}", location.ref) : std::string{outer};
+    // EZTrace repeats the group: P#0T#1.
+    if (outer.empty() || inner.starts_with(outer)) return std::string{inner};
+    return fmt::format("{}: {}", outer, inner);
+}
+
+struct TidAndName {
+    std::uint32_t tid = 0;
+    std::string name;
+};
+
+/// Of `TID NAME #INDEX`, as rdam writes it.
+std::optional<TidAndName> own_thread(std::string_view text) {
+    TidAndName result;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), result.tid);
+    const std::size_t space = static_cast<std::size_t>(rest - text.data());
+    const std::size_t index = text.rfind(" #");
+    if (error != std::errc{} || space >= text.size() || text[space] != ' ' ||
+        index == std::string_view::npos || index < space)
+        return {};
+    if (index > space) result.name = text.substr(space + 1, index - space - 1);
+    return result;
+}
+
+void add_threads(const Reading& reading, TraceBuilder& builder) {
+    for (const Location& location : reading.locations()) {
+        const auto own = reading.definitions().ours() ? own_thread(reading.definitions().text(location.name))
+                                                      : std::optional<TidAndName>{};
+        if (own)
+            builder.add_thread(own->name, own->tid);
+        else
+            builder.add_thread(name_of(reading.definitions(), location));
+    }
+}
+
+void describe(const Definitions& definitions, const std::string& anchor, TraceBuilder& builder) {
+    trace::TraceInfo& info = builder.info();
+    const bool eztrace = std::filesystem::path{anchor}.stem() == "eztrace_log";
+    info.process.recorder = !definitions.creator.empty()
+                                ? definitions.creator
+                                : (eztrace ? "EZTrace" : "OTF2 " + definitions.version);
+    info.process.machine = definitions.machine;
+    for (const SystemTreeNode& node : definitions.nodes) {
+        if (definitions.text(node.class_name) == "node") info.process.host = definitions.text(node.name);
+        // EZTrace's only node is the program.
+        if (eztrace) info.process.command = {std::string{definitions.text(node.name)}};
+    }
+    const Clock& clock = definitions.clock;
+    builder.set_clock("otf2", static_cast<double>(std::max<std::uint64_t>(clock.per_second, 1)), 1);
+}
+
+void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view what) {
+    if (count > 0) remarks.push_back(fmt::format("Passed over: {} {}.", count, what));
+}
+
+void add_remarks(const Reading& reading, const Functions& functions, const PassedOver& passed,
+                 std::vector<std::string>& remarks) {
+    add_remark(remarks, reading.other_locations(), "locations that are no threads of a processor");
+    add_remark(remarks, passed.metrics, "values of metrics");
+    add_remark(remarks, passed.records, "records that belong to no call, or come after a call inside it");
+    add_remark(remarks, passed.undefined, "calls of regions that are not defined");
+    add_remark(remarks, functions.left_out(), "attributes of ends of calls, which have one result");
+    add_remark(remarks, passed.others, "events that are no calls, such as those of threads and tasks");
+    if (passed.earlier > 0)
+        remarks.push_back(
+            fmt::format("{} events were earlier than the ones before them, and count as of the same time.",
+                        passed.earlier));
+}
+
+}  // namespace
+
+Result<void> assemble(const std::string& anchor, TraceBuilder& builder, const Progress& progress) {
+    const rdam::otf2::LibraryErrors errors;
+    Reading reading{anchor, builder.name()};
+    if (auto read = reading.read_definitions(); !read) return read;
+    std::uint64_t total = 0;
+    for (const Location& each : reading.locations())
+        total += 2 * std::min(each.events, UINT64_MAX / 4 / reading.locations().size());
+    Meter meter{progress, total};
+
+    std::vector<std::unique_ptr<Census>> censuses(reading.locations().size());
+    auto counted = reading.for_each_location(
+        [&](std::size_t i, ArchiveReader& reader,
+            const std::function<void(std::uint64_t)>& told) -> Result<void> {
+            censuses[i] = std::make_unique<Census>();
+            auto read = reader.read(reading.locations()[i], *censuses[i], told);
+            if (!read) return tl::unexpected{read.error()};
+            return {};
+        },
+        meter);
+    if (!counted) return counted;
+    Census all;
+    for (const auto& each : censuses)
+        all.add(*each);
+
+    describe(reading.definitions(), anchor, builder);
+    const Functions functions{reading.definitions(), all, builder};
+    add_threads(reading, builder);
+    PassedOver passed;
+    std::mutex mutex;
+    auto filled = reading.for_each_location(
+        [&](std::size_t i, ArchiveReader& reader,
+            const std::function<void(std::uint64_t)>& told) -> Result<void> {
+            ThreadEvents events{reading.definitions(), functions, builder,
+                                builder.thread(static_cast<std::uint32_t>(i))};
+            const auto read = reader.read(reading.locations()[i], events, told);
+            if (!read) return tl::unexpected{read.error()};
+            events.finish(*read);
+            const std::lock_guard guard{mutex};
+            passed.add(events.passed_over());
+            return {};
+        },
+        meter);
+    if (!filled) return filled;
+    add_remarks(reading, functions, passed, builder.info().remarks);
+    return {};
+}
+
+}  // namespace rdam::inputs::otf2

@@ -1,0 +1,266 @@
+#include "analyzer/inputs/otf2/functions.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/otf2/names.h"
+#include "wrappers/text/demangle.h"
+
+namespace rdam::inputs::otf2 {
+namespace {
+
+struct Typed {
+    ValueKind kind = ValueKind::unsigned_integer;
+    std::string_view name;  ///< of the type, for people
+};
+
+Typed typed(OTF2_Type type, bool ours) {
+    switch (type) {
+        case OTF2_TYPE_UINT8:
+            return ours ? Typed{ValueKind::boolean, "bool"} : Typed{ValueKind::unsigned_integer, "uint8"};
+        case OTF2_TYPE_UINT16:
+            return {ValueKind::unsigned_integer, "uint16"};
+        case OTF2_TYPE_UINT32:
+            return {ValueKind::unsigned_integer, "uint32"};
+        case OTF2_TYPE_UINT64:
+            return {ValueKind::unsigned_integer, "uint64"};
+        case OTF2_TYPE_INT8:
+            return {ValueKind::signed_integer, "int8"};
+        case OTF2_TYPE_INT16:
+            return {ValueKind::signed_integer, "int16"};
+        case OTF2_TYPE_INT32:
+            return {ValueKind::signed_integer, "int32"};
+        case OTF2_TYPE_INT64:
+            return {ValueKind::signed_integer, "int64"};
+        case OTF2_TYPE_FLOAT:
+            return {ValueKind::floating, "float"};
+        case OTF2_TYPE_DOUBLE:
+            return {ValueKind::floating, "double"};
+        case OTF2_TYPE_STRING:
+            return {ValueKind::enumeration, "string"};
+        default:
+            return {ValueKind::unsigned_integer, "reference"};
+    }
+}
+
+/// Numbers of definitions of one kind, and all of another.
+bool is_own_attribute(std::uint32_t ref) {
+    return ref == rdam::otf2::kCalls || ref == rdam::otf2::kLost || ref == rdam::otf2::kEnd;
+}
+
+std::string source_of(const Definitions& definitions, const Region& region) {
+    const std::string_view file = definitions.text(region.file);
+    // EZTrace gives the program as the file of everything.
+    if (region.line == 0) return definitions.ours() ? std::string{file} : std::string{};
+    return file.empty() ? std::string{} : fmt::format("{}:{}", file, region.line);
+}
+
+trace::FunctionInfo described(const Definitions& definitions, const Region& region) {
+    trace::FunctionInfo function;
+    const std::string_view name = definitions.text(region.name);
+    const std::string_view canonical = definitions.text(region.canonical);
+    function.linkage_name = canonical.empty() ? name : canonical;
+    function.name = display_name(name.empty() ? canonical : name);
+    if (function.name.empty()) function.name = fmt::format("region {}", region.ref);
+    if (function.linkage_name.empty()) function.linkage_name = function.name;
+    if (definitions.ours()) function.module = definitions.text(region.description);
+    function.source = source_of(definitions, region);
+    if (const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name)) {
+        function.waits = known->waits;
+        function.busy_waits = known->busy_waits;
+    }
+    return function;
+}
+
+bool is_key(const trace::FunctionInfo& function, std::string_view parameter) {
+    const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name);
+    return known != nullptr && std::ranges::find(known->keys, parameter) != known->keys.end();
+}
+
+std::optional<Layout::What> role_of(const Definitions& definitions, const Region& region) {
+    if (!definitions.ours() || region.role != OTF2_REGION_ROLE_ARTIFICIAL) return Layout::What::function;
+    const std::string_view name = definitions.text(region.name);
+    if (name == rdam::otf2::kWaits) return Layout::What::waits;
+    if (name == rdam::otf2::kPreempted) return Layout::What::preempted;
+    return Layout::What::function;
+}
+
+/// Builds the parameters of one function.
+class Parameters {
+  public:
+    Parameters(const Definitions& definitions, trace::FunctionInfo& function, Layout& layout)
+        : definitions_(definitions), function_(function), layout_(layout) {}
+
+    void add_attributes(const Given& given) {
+        for (const auto& [ref, type] : given) {
+            if (definitions_.ours() && is_own_attribute(ref)) continue;
+            const auto found = definitions_.attributes.find(ref);
+            add(layout_.attributes, ref, found == definitions_.attributes.end() ? nullptr : &found->second,
+                type);
+        }
+    }
+    void add_parameters(const Given& given) {
+        for (const auto& [ref, type] : given) {
+            const auto found = definitions_.parameters.find(ref);
+            add(layout_.parameters, ref, found == definitions_.parameters.end() ? nullptr : &found->second,
+                type);
+        }
+    }
+    void add_fields(const std::bitset<kFields>& fields) {
+        layout_.fields.fill(Layout::kNoWord);
+        for (std::size_t i = 0; i < kFields; ++i)
+            if (fields.test(i))
+                layout_.fields[i] =
+                    add_word(kFieldNames[i], {ValueKind::signed_integer, "int64"}, put_value(kNoField));
+    }
+    /// The first name and type make the result; how many do not fit it.
+    std::uint64_t add_results(const Given& given) {
+        std::uint64_t others = 0;
+        for (const auto& [ref, type] : given) {
+            if (definitions_.ours() && is_own_attribute(ref)) continue;
+            const Typed value = typed(type, definitions_.ours());
+            const auto found = definitions_.attributes.find(ref);
+            const bool known = found != definitions_.attributes.end();
+            const std::string name =
+                known ? std::string{definitions_.text(found->second.name)} : std::string{"return"};
+            if (function_.result.empty())
+                function_.result.push_back(parameter(name, value.kind, type_name(known, found, value)));
+            if (function_.result[0].name == name &&
+                function_.result[0].kind == static_cast<std::uint8_t>(value.kind))
+                layout_.results.push_back({.ref = ref, .word = 0, .kind = value.kind});
+            else
+                ++others;
+        }
+        std::ranges::sort(layout_.results, {}, &Word::ref);
+        return others;
+    }
+
+  private:
+    using Found = std::unordered_map<OTF2_AttributeRef, Described>::const_iterator;
+
+    std::string type_name(bool known, Found found, const Typed& value) const {
+        if (!known || !definitions_.ours()) return std::string{value.name};
+        return std::string{definitions_.text(found->second.description)};
+    }
+
+    std::uint16_t add_word(std::string_view name, const Typed& value, std::uint64_t absent) {
+        const auto word = static_cast<std::uint16_t>(layout_.absent.size());
+        trace::ParameterInfo info = parameter(std::string{name}, value.kind, std::string{value.name});
+        info.word = word;
+        info.key = is_key(function_, name);
+        function_.parameters.push_back(std::move(info));
+        layout_.absent.push_back(absent);
+        return word;
+    }
+
+    /// EZTrace defines an attribute for each function and rank anew, so those of one name and type are one.
+    /// Those of rdam are each another parameter.
+    void add(std::vector<Word>& words, std::uint32_t ref, const Described* known, OTF2_Type type) {
+        const bool ours = definitions_.ours();
+        if (known != nullptr && known->type != OTF2_TYPE_NONE) type = known->type;
+        Typed value = typed(type, ours);
+        std::string name{known != nullptr ? definitions_.text(known->name) : std::string_view{}};
+        if (name.empty()) name = fmt::format("attribute {}", ref);
+        if (ours && known != nullptr) value.name = definitions_.text(known->description);
+        const auto same = std::ranges::find_if(function_.parameters, [&](const trace::ParameterInfo& each) {
+            return each.name == name && each.kind == static_cast<std::uint8_t>(value.kind);
+        });
+        std::uint16_t word = 0;
+        if (!ours && same != function_.parameters.end())
+            word = same->word;
+        else if (layout_.absent.size() < kMostParameters)
+            word = add_word(name, value, 0);
+        else
+            return;
+        const Word made{.ref = ref, .word = word, .kind = value.kind};
+        words.insert(std::ranges::upper_bound(words, ref, {}, &Word::ref), made);
+    }
+
+    const Definitions& definitions_;
+    trace::FunctionInfo& function_;
+    Layout& layout_;
+};
+
+std::optional<double> floating_of(const TypedValue& value) {
+    if (value.type == OTF2_TYPE_FLOAT) return value.value.float32;
+    if (value.type == OTF2_TYPE_DOUBLE) return value.value.float64;
+    return {};
+}
+
+std::uint64_t integer_of(const TypedValue& value) {
+    switch (value.type) {
+        case OTF2_TYPE_UINT8:
+            return value.value.uint8;
+        case OTF2_TYPE_UINT16:
+            return value.value.uint16;
+        case OTF2_TYPE_INT8:
+            return put_value(std::int64_t{value.value.int8});
+        case OTF2_TYPE_INT16:
+            return put_value(std::int64_t{value.value.int16});
+        case OTF2_TYPE_INT32:
+            return put_value(std::int64_t{value.value.int32});
+        case OTF2_TYPE_UINT64:
+        case OTF2_TYPE_INT64:
+        case OTF2_TYPE_LOCATION:
+            return value.value.uint64;
+        default:
+            return value.value.uint32;
+    }
+}
+
+}  // namespace
+
+/// Regions that become one function.
+struct Functions::Group {
+    std::vector<const Region*> regions;
+    Use use;
+};
+
+Functions::Functions(const Definitions& definitions, const Census& census, TraceBuilder& builder)
+    : definitions_(definitions) {
+    using Identity = std::tuple<std::string_view, std::string_view, std::string, OTF2_RegionRef>;
+    std::map<Identity, std::size_t> numbers;
+    std::vector<Group> groups;
+    for (const Region& region : definitions.regions) {
+        const auto what = role_of(definitions, region);
+        if (what != Layout::What::function) {
+            layouts_.try_emplace(region.ref, Layout{.what = *what});
+            continue;
+        }
+        const Use* use = census.find(region.ref);
+        if (use == nullptr) continue;
+        const Identity identity{definitions.text(region.name), definitions.text(region.canonical),
+                                source_of(definitions, region), definitions.ours() ? region.ref : 0};
+        const auto [at, is_new] = numbers.try_emplace(identity, groups.size());
+        if (is_new) groups.emplace_back();
+        groups[at->second].regions.push_back(&region);
+        groups[at->second].use.add(*use);
+    }
+    for (const Group& group : groups)
+        add_function(group, builder);
+}
+
+void Functions::add_function(const Group& group, TraceBuilder& builder) {
+    trace::FunctionInfo function = described(definitions_, *group.regions.front());
+    Layout layout;
+    Parameters parameters{definitions_, function, layout};
+    parameters.add_attributes(group.use.at_enter);
+    parameters.add_parameters(group.use.parameters);
+    parameters.add_fields(group.use.fields);
+    left_out_ += parameters.add_results(group.use.at_leave);
+    layout.function = builder.add_function(std::move(function));
+    for (const Region* region : group.regions)
+        layouts_.try_emplace(region->ref, layout);
+}
+
+std::optional<std::uint64_t> number_of(const TypedValue& value, ValueKind kind) {
+    const auto floating = floating_of(value);
+    if (floating.has_value() != (kind == ValueKind::floating)) return {};
+    return floating ? put_value(*floating) : integer_of(value);
+}
+
+}  // namespace rdam::inputs::otf2

@@ -1,0 +1,77 @@
+// The calls of one location.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/inputs/otf2/definitions.h"
+#include "analyzer/inputs/otf2/events.h"
+#include "analyzer/inputs/otf2/functions.h"
+
+namespace rdam::inputs::otf2 {
+
+/// What has no place in a trace of calls, in events.
+struct PassedOver {
+    std::uint64_t metrics = 0;
+    std::uint64_t records = 0;    ///< in no call, or behind a call inside it
+    std::uint64_t undefined = 0;  ///< calls of regions that nothing defines
+    std::uint64_t earlier = 0;    ///< than the event before: moved to its time
+    std::uint64_t others = 0;
+
+    void add(const PassedOver& more);
+};
+
+/// A call is given to the builder when the next one begins or ends, since records that tell its parameters
+/// come after it.
+class ThreadEvents final : public EventSink {
+  public:
+    /// All must outlive it.
+    ThreadEvents(const Definitions& definitions, const Functions& functions, TraceBuilder& builder,
+                 ThreadBuilder& thread);
+
+    void enter(std::uint64_t time, OTF2_RegionRef region,
+               std::span<const AttributeValue> attributes) override;
+    void leave(std::uint64_t time, OTF2_RegionRef region,
+               std::span<const AttributeValue> attributes) override;
+    void record(std::span<const FieldValue> fields) override;
+    void parameter(OTF2_ParameterRef parameter, const TypedValue& value) override;
+    void metric() override;
+    /// There were so many events, of all kinds.
+    void finish(std::uint64_t events);
+
+    const PassedOver& passed_over() const { return passed_over_; }
+
+  private:
+    /// The last call that has begun.
+    struct Held {
+        const Layout* layout = nullptr;
+        std::uint64_t time = 0;
+        std::uint8_t sampling = 0;
+        std::vector<std::uint64_t> words;
+    };
+
+    std::uint64_t in_order(std::uint64_t time);
+    void give_held();
+    void put(const std::vector<Word>& words, std::uint32_t ref, const TypedValue& value);
+    std::optional<std::uint64_t> word_of(const TypedValue& value, ValueKind kind);
+    std::string_view own_end(std::span<const AttributeValue> attributes) const;
+
+    const Definitions& definitions_;
+    const Functions& functions_;
+    TraceBuilder& builder_;
+    ThreadBuilder& thread_;
+    Held held_;
+    std::uint64_t last_ = 0;
+    std::uint64_t heard_ = 0;
+    std::optional<std::uint64_t> off_since_;
+    std::uint64_t not_seen_ = 0;  ///< calls whose end nobody saw, since the last event of another kind
+    std::unordered_map<OTF2_StringRef, std::uint64_t> texts_;
+    PassedOver passed_over_;
+};
+
+}  // namespace rdam::inputs::otf2
