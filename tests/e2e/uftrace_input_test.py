@@ -211,7 +211,8 @@ class Uftrace(Case):
 
     def origin(self, dump: Dump, rows) -> int:
         """When the trace begins, on uftrace's clock."""
-        return min(call.begin for calls in dump.calls.values() for call in calls) - min(int(row["begin_ns"]) for each in rows.values() for row in each)
+        first = min(int(row["begin_ns"]) for each in rows.values() for row in each)
+        return min(call.begin for calls in dump.calls.values() for call in calls if call.begin) - first
 
     def compare(self, *, values=True) -> Dump:
         """All calls with an end, in the order in which they ended."""
