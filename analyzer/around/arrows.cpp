@@ -22,7 +22,7 @@ void add_losses(const score::FunctionRow& row, std::vector<Loss>& losses) {
     if (hint == row.hints.end()) return;
     for (const score::ScoredCall& call : row.sample.calls)
         // The hint is about these.
-        if (call.lost_ns > 0 && 2 * call.lost_ns >= call.duration_ns && call.end > call.begin)
+        if (call.lost_half() && call.end > call.begin)
             losses.push_back({&call, row.function, &hint->concurrent_function, hint->concurrent_thread});
 }
 

@@ -18,6 +18,7 @@ OffCpuPauses::OffCpuPauses(std::span<const trace::OffCpu> intervals, std::uint64
 }
 
 std::span<const trace::Event> OffCpuPauses::among(std::span<const trace::Event> events) {
+    if (next_ == pauses_.size()) return events;
     // Nearly always there is none: nothing is copied.
     const auto first = std::ranges::find_if(events, [&](const trace::Event& event) { return due(event); });
     if (first == events.end()) return events;

@@ -29,11 +29,11 @@ struct Tables {
 };
 
 /// Not thread-safe; one thread of the trace is written after the other. All references must outlive it.
-class ThreadWriter : private views::ThreadSequences {
+class ThreadWriter final : private views::ThreadSequences<ThreadWriter> {
   public:
     ThreadWriter(std::uint32_t thread, const trace::TraceInfo& info, const score::ResolvedSettings& settings,
                  trace::TimeScale time, Tables& tables);
-    ~ThreadWriter() override = default;
+    ~ThreadWriter() = default;
     ThreadWriter(const ThreadWriter&) = delete;
     ThreadWriter& operator=(const ThreadWriter&) = delete;
     ThreadWriter(ThreadWriter&&) = delete;
@@ -45,15 +45,18 @@ class ThreadWriter : private views::ThreadSequences {
     void finish();
 
   private:
+    friend ThreadSequences;
+    friend calls::BasicMatcher<ThreadWriter>;
+
     struct Open {
         std::uint64_t row = 0;
         std::uint64_t value_row = 0;
         std::uint64_t instructions = 0;  ///< trace::Event
     };
 
-    void opened(const trace::Event& enter, std::uint64_t weight) override;
-    void closed(const calls::Call& call) override;
-    void abandoned(std::size_t count) override;
+    void opened(const trace::Event& enter, std::uint64_t weight);
+    void closed(const calls::Call& call);
+    void abandoned(std::size_t count);
 
     ValueTable* values_of(std::uint32_t function);
 

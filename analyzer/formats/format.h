@@ -65,6 +65,9 @@ class Buffer {
     std::optional<Error> error_;
 };
 
+/// Slices that Perfetto shows without trouble.
+inline constexpr std::uint64_t kUsualSlices = 5'000'000;
+
 /// What stacks are as wide as.
 enum class PathWeight : std::uint8_t { lost, time, calls };
 

@@ -3,8 +3,6 @@
 namespace rdam::formats {
 namespace {
 
-/// Slices that Perfetto shows without trouble.
-constexpr std::uint64_t kUsualPerfetto = 5'000'000;
 /// The Firefox Profiler makes an object of each marker and sorts them, several times over: with some hundred
 /// thousand it takes seconds. It reads a profile as one string, which ends at 512 MiB in Chromium and at 1
 /// GiB in Firefox: these are 2 to 4 million markers.
@@ -15,12 +13,12 @@ constexpr Format kFormats[] = {
     {.name = "json",
      .help = "Chrome's trace events, for chrome://tracing, Perfetto and others",
      .write = write_json,
-     .usual_budget = kUsualPerfetto,
+     .usual_budget = kUsualSlices,
      .draws_arrows = true},
     {.name = "perfetto",
      .help = "Perfetto's own format, for ui.perfetto.dev and trace_processor",
      .write = write_perfetto,
-     .usual_budget = kUsualPerfetto,
+     .usual_budget = kUsualSlices,
      .binary = true,
      .draws_arrows = true},
     {.name = "folded",

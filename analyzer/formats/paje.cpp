@@ -12,6 +12,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <queue>
 #include <string>
 #include <vector>
@@ -107,7 +108,8 @@ File temporary_file() {
 /// Threads one after the other in a temporary file, each in the order of time.
 class Spool final : public views::CallVisitor {
   public:
-    explicit Spool(const views::Visit& visit) : visit_(visit), file_(temporary_file()) {}
+    explicit Spool(const views::Visit& visit)
+        : visit_(visit), file_(temporary_file()), ticks_(visit.info().functions.size()) {}
 
     bool good() const { return file_ != nullptr && std::ferror(file_.get()) == 0; }
     bool goes_on() const override { return good(); }
@@ -115,6 +117,7 @@ class Spool final : public views::CallVisitor {
     void opened(const views::Opened& call) override { add({since(call.tsc), call.function, kPush}); }
     void closed(const views::Closed& call) override {
         add({since(call.tsc), call.function, kPop});
+        ticks_[call.function] += call.tsc - call.begin;
         ++calls_;
     }
     void end_part() { parts_.push_back(written_); }
@@ -126,6 +129,8 @@ class Spool final : public views::CallVisitor {
         return std::max<std::int64_t>(visit_.clock().since_origin(tsc), 0);
     }
     std::uint64_t calls() const { return calls_; }
+    /// What the calls of each function took.
+    const std::vector<std::uint64_t>& ticks() const { return ticks_; }
     /// The record after each part's last.
     const std::vector<std::uint64_t>& parts() const { return parts_; }
     std::FILE* file() const { return file_.get(); }
@@ -134,6 +139,7 @@ class Spool final : public views::CallVisitor {
     const views::Visit& visit_;
     File file_;
     std::vector<std::uint64_t> parts_;
+    std::vector<std::uint64_t> ticks_;
     std::uint64_t written_ = 0, calls_ = 0;
 };
 
@@ -170,16 +176,25 @@ class Part {
     std::size_t at_ = 0;
 };
 
-void write_header(const views::Visit& visit, Buffer& out) {
+/// Functions from the one with most time on: there are few colours, and they shall tell apart what is seen
+/// most.
+std::vector<std::size_t> by_time(const std::vector<std::uint64_t>& ticks) {
+    std::vector<std::size_t> order(ticks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return ticks[a] > ticks[b]; });
+    return order;
+}
+
+void write_header(const views::Visit& visit, const Spool& spool, Buffer& out) {
     out.append(kDefinitions);
-    // Colours that colour-blind readers can tell apart (M. Okabe, K. Ito, 2008).
+    // Colours that colour-blind readers can tell apart (M. Okabe, K. Ito, 2008); the seventh means preempted.
     constexpr std::string_view kColours[] = {"0.34 0.71 0.91", "0.90 0.62 0.0",  "0.0 0.62 0.45",
-                                             "0.80 0.47 0.65", "0.94 0.89 0.26", "0.0 0.45 0.70",
-                                             "0.84 0.37 0.0"};
-    const auto& functions = visit.info().functions;
-    for (std::size_t f = 0; f < functions.size(); ++f)
-        out.append(fmt::format("2 f{} C {} \"{}\"\n", f, name_text(functions[f].name),
-                               kColours[f % std::size(kColours)]));
+                                             "0.80 0.47 0.65", "0.94 0.89 0.26", "0.0 0.45 0.70"};
+    std::size_t colour = 0;
+    for (const std::size_t f : by_time(spool.ticks()))
+        out.append(fmt::format("2 f{} C {} \"{}\"\n", f, name_text(visit.info().functions[f].name),
+                               kColours[colour++ % std::size(kColours)]));
     const std::string begin =
         seconds(std::max<std::int64_t>(visit.clock().since_origin(visit.span().begin), 0));
     out.append(fmt::format(
@@ -262,7 +277,7 @@ Result<Written> write_paje(const views::Visit& visit, const Options& /*options*/
         spool.end_part();
         if (!spool.good() || std::fflush(spool.file()) != 0) return no_room();
     }
-    write_header(visit, out);
+    write_header(visit, spool, out);
     merge(visit, spool, out);
     return out.finish({.calls = spool.calls()});
 }

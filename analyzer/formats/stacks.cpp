@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace rdam::formats {
 namespace {
@@ -19,29 +18,19 @@ std::uint64_t rounded_weight(double weight) {
     return static_cast<std::uint64_t>(std::min(weight, kMax) + 0.5);
 }
 
-/// By node: its own weight and that of all nodes below it.
-std::vector<double> subtree_weights(const score::PathTree& tree, PathWeight weight) {
-    std::vector<double> sums(tree.nodes.size());
-    for (std::size_t i = sums.size(); i-- > 0;) {
-        sums[i] += weight_of(tree.nodes[i], weight);
-        if (i > 0) sums[tree.nodes[i].parent] += sums[i];
-    }
-    return sums;
-}
-
-/// Nodes of less weight are left out, so that no more than `most` are not. None is heavier than its parent.
-double least_weight(std::vector<double> weights, std::size_t most) {
-    if (weights.size() <= most) return 0;
-    const auto last = weights.begin() + static_cast<std::ptrdiff_t>(most);
-    std::ranges::nth_element(weights, last, std::greater{});
-    return std::nextafter(*last, HUGE_VAL);
+std::vector<double> weights_of(const score::PathTree& tree, PathWeight weight) {
+    std::vector<double> weights;
+    for (const score::PathNode& node : tree.nodes)
+        weights.push_back(weight_of(node, weight));
+    return weights;
 }
 
 }  // namespace
 
 std::vector<Stack> weighted_stacks(const score::PathTree& tree, PathWeight weight, std::size_t most) {
-    const std::vector<double> sums = subtree_weights(tree, weight);
-    const double least = least_weight(sums, most);
+    const std::vector<double> own = weights_of(tree, weight);
+    const std::vector<double> sums = score::subtree_sums(tree, own);
+    const std::vector<bool> kept = score::heaviest(tree, sums, most);
     std::vector<double> merged(sums.size());
     std::vector<Stack> stacks;
     const auto add = [&](std::size_t node, double ticks, bool is_merged) {
@@ -49,11 +38,11 @@ std::vector<Stack> weighted_stacks(const score::PathTree& tree, PathWeight weigh
             stacks.push_back({static_cast<std::uint32_t>(node), rounded, is_merged});
     };
     for (std::size_t i = 1; i < sums.size(); ++i)
-        if (sums[i] < least && (tree.nodes[i].parent == 0 || sums[tree.nodes[i].parent] >= least))
+        if (!kept[i] && (tree.nodes[i].parent == 0 || kept[tree.nodes[i].parent]))
             merged[tree.nodes[i].parent] += sums[i];
     for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (i > 0 && sums[i] < least) continue;
-        add(i, weight_of(tree.nodes[i], weight), false);
+        if (i > 0 && !kept[i]) continue;
+        add(i, own[i], false);
         add(i, merged[i], true);
     }
     return stacks;

@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <cctype>
 
+#include "wrappers/support/printable.h"
+#include "wrappers/text/name_text.h"
+#include "wrappers/text/similar_names.h"
+
 namespace rdam::mining {
 namespace {
+
+/// Functions that an error names.
+constexpr std::size_t kNamed = 3;
 
 struct Named {
     std::string_view function, parameter;
@@ -40,19 +47,45 @@ std::string without_blanks(std::string_view text) {
     return out;
 }
 
-std::string similar_names(const trace::TraceInfo& info, std::string_view name) {
-    const std::string wanted =
-        lower(name.substr(name.rfind(':') == std::string_view::npos ? 0 : name.rfind(':') + 1));
-    std::string out;
-    int found = 0;
+/// What people search for: a part of a name.
+std::vector<std::string> names_with(const trace::TraceInfo& info, std::string_view wanted) {
+    const std::string part = lower(wanted);
+    std::vector<std::string> found;
     for (const trace::FunctionInfo& function : info.functions) {
         const std::string candidate = lower(function.name);
-        const bool similar = candidate.find(wanted) != std::string::npos ||
-                             (candidate.size() > 2 && wanted.find(candidate) != std::string::npos);
-        if (!similar || found == 3) continue;
-        out += (found++ == 0 ? "; similar: " : ", ") + function.name;
+        const bool similar = candidate.find(part) != std::string::npos ||
+                             (candidate.size() > 2 && part.find(candidate) != std::string::npos);
+        if (similar && found.size() < kNamed) found.push_back(function.name);
     }
+    return found;
+}
+
+/// Readable in an error of one line, whatever a trace calls its functions.
+std::string joined(const std::vector<std::string>& names) {
+    constexpr std::size_t kMostColumns = 160;
+    std::string out;
+    for (const std::string& name : names)
+        out += (out.empty() ? "" : ", ") + shortened(name, kMostColumns);
     return out;
+}
+
+/// Who has mistyped a name needs one that exists.
+std::string what_there_is(const trace::TraceInfo& info, std::string_view name) {
+    const std::size_t scope = find_scope_colon(name);
+    const std::string_view wanted = scope == std::string_view::npos ? name : name.substr(scope + 1);
+    SimilarNames nearest{wanted};
+    for (const trace::FunctionInfo& function : info.functions)
+        nearest.consider(function.name, function.name);
+    std::vector<std::string> similar = nearest.names();
+    if (similar.empty() && !wanted.empty()) similar = names_with(info, wanted);
+    if (!similar.empty()) return "; similar: " + joined(similar);
+    std::vector<std::string> some;
+    for (std::size_t f = 0; f < std::min(kNamed, info.functions.size()); ++f)
+        some.push_back(info.functions[f].name);
+    if (some.empty()) return "; it has none";
+    return "; it has " + joined(some) +
+           (info.functions.size() > kNamed ? fmt::format(" and {} more", info.functions.size() - kNamed)
+                                           : "");
 }
 
 KeyWord key_word(const trace::FunctionInfo& function, std::size_t parameter) {
@@ -139,7 +172,7 @@ Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, 
     for (std::uint32_t i = 0; i < info.functions.size(); ++i) {
         if (is_called(info.functions[i], name)) found.push_back(i);
     }
-    if (found.empty()) return fail("{}: the trace has no such function{}", name, similar_names(info, name));
+    if (found.empty()) return fail("{}: the trace has no such function{}", name, what_there_is(info, name));
     return found;
 }
 

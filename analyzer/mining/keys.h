@@ -34,7 +34,8 @@ struct KeyWord {
 /// The keys of each function, by function number, in the order of its parameters, the caller last.
 using KeyTable = std::vector<std::vector<KeyWord>>;
 
-/// The functions called `name`, `module:name`, or so by the linker. None: an error that names similar ones.
+/// The functions called `name`, `module:name`, or so by the linker. None: an error that names similar ones,
+/// or some of those there are.
 Result<std::vector<std::uint32_t>> find_functions(const trace::TraceInfo& info, std::string_view name);
 
 /// A parameter of a function.

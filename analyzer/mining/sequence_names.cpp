@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <iterator>
 #include <string_view>
+#include <variant>
 
 #include "analyzer/trace/place.h"
-#include "wrappers/catalogue/catalogue.h"
+#include "wrappers/catalogue/word_value.h"
 
 namespace rdam::mining {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kMaxChildren = 8;
 constexpr int kDeepest = 2;
-
-std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
-    if (bytes == 0 || bytes >= 8) return std::bit_cast<std::int64_t>(value);
-    const unsigned shift = 64 - 8 * bytes;
-    return std::bit_cast<std::int64_t>(value << shift) >> shift;
-}
 
 class NameWriter {
   public:
@@ -130,22 +124,10 @@ class IdMaker {
 }  // namespace
 
 std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t value) {
-    switch (static_cast<ValueKind>(parameter.kind)) {
-        case ValueKind::signed_integer:
-        case ValueKind::enumeration:
-            return fmt::format("{}", sign_extended(value, parameter.size));
-        case ValueKind::pointer:
-            return fmt::format("{:#x}", value);
-        case ValueKind::boolean:
-            return value != 0 ? "true" : "false";
-        case ValueKind::floating:
-            return parameter.size == 4
-                       ? fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(value)))
-                       : fmt::format("{}", std::bit_cast<double>(value));
-        case ValueKind::unsigned_integer:
-            break;
-    }
-    return fmt::format("{}", value);
+    const auto kind = static_cast<ValueKind>(parameter.kind);
+    if (kind == ValueKind::pointer) return fmt::format("{:#x}", value);
+    return std::visit([](auto decoded) { return fmt::format("{}", decoded); },
+                      value_of(kind, parameter.size, value));
 }
 
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,

@@ -1,13 +1,9 @@
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "analyzer/rules/rules_text.h"
+#include "wrappers/support/file_beside.h"
 #include "wrappers/support/read_file.h"
 
 namespace rdam::rules {
@@ -25,33 +21,15 @@ Result<std::string> text_of(const std::string& path) {
     return text;
 }
 
-tl::unexpected<Error> cannot_write(const std::string& path) {
-    return fail("{}: cannot be written: {}; free some space there, or give another file with --rules", path,
-                std::strerror(errno));
-}
-
-mode_t current_mask() {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    return mask;
-}
-
-/// Beside `path`, so that a rename puts it there.
 Result<void> replace(const std::string& path, const std::string& text) {
-    std::string beside = path + ".XXXXXX";
-    const int descriptor = ::mkstemp(beside.data());
-    if (descriptor < 0) return cannot_write(path);
     struct stat old = {};
-    const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 0777U : 0666U & ~current_mask();
-    std::FILE* file = ::fdopen(descriptor, "w");
-    bool done = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    done = done && ::fchmod(descriptor, mode) == 0;
-    done = (file != nullptr ? std::fclose(file) : ::close(descriptor)) == 0 && done;
-    if (done && std::rename(beside.c_str(), path.c_str()) == 0) return {};
-    const int why = errno;
-    ::unlink(beside.c_str());
-    errno = why;
-    return cannot_write(path);
+    const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 0777U : mode_of_new_files();
+    auto file = FileBeside::create(path);
+    Result<void> done = file ? file->write(text) : tl::unexpected{file.error()};
+    if (done) done = file->put_in_place(mode);
+    if (done) return {};
+    return fail("{}: cannot be written: {}; free some space there, or give another file with --rules", path,
+                done.error().message);
 }
 
 }  // namespace

@@ -95,14 +95,15 @@ std::uint64_t moved(std::uint64_t t, double ticks) {
     return forward > UINT64_MAX - t ? UINT64_MAX : t + forward;
 }
 
+/// Nanoseconds by which the run is older than the process.
+double age_of_run(const trace::TraceInfo& info, const Selection& selection) {
+    if (selection.run_start_unix_ns == 0) return 0;
+    return static_cast<double>(static_cast<std::int64_t>(start_unix_ns(info) - selection.run_start_unix_ns));
+}
+
 TickRange window_of(const trace::TraceInfo& info, const Selection& selection) {
     const double ns_per_tick = trace::nanoseconds_per_tick(info.clock);
-    const std::uint64_t own_start = start_unix_ns(info);
-    // The run is that much older than the process.
-    const double age =
-        selection.run_start_unix_ns == 0
-            ? 0
-            : static_cast<double>(static_cast<std::int64_t>(own_start - selection.run_start_unix_ns));
+    const double age = age_of_run(info, selection);
     const std::uint64_t begin = first_begin(info);
     const auto tick = [&](double ns) { return moved(begin, std::round((ns - age) / ns_per_tick)); };
     TickRange range;
@@ -165,6 +166,27 @@ Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const 
         return tl::unexpected{found.error()};
     resolved.run_begin = first_begin(info);
     return resolved;
+}
+
+Result<std::optional<Presence>> presence(const trace::TraceReader& reader, const Selection& selection) {
+    const auto resolved = resolve_selection(reader.info(), selection);
+    if (!resolved) return tl::unexpected{resolved.error()};
+    const TickRange window = resolved->window.value_or(TickRange{});
+    TickRange all{UINT64_MAX, 0};
+    bool in_window = false;
+    for (const std::uint32_t t : resolved->threads) {
+        const std::uint64_t begin = reader.begin_of(t), end = std::max(begin, reader.end_of(t));
+        if (end == 0) continue;
+        all = {std::min(all.begin, begin), std::max(all.end, end)};
+        in_window = in_window || (begin < window.end && (end > window.begin || begin >= window.begin));
+    }
+    if (all.end == 0) return std::nullopt;
+    const double ns_per_tick = trace::nanoseconds_per_tick(reader.info().clock);
+    const auto since_start = [&](std::uint64_t tsc) {
+        return age_of_run(reader.info(), selection) +
+               static_cast<double>(static_cast<std::int64_t>(tsc - resolved->run_begin)) * ns_per_tick;
+    };
+    return Presence{since_start(all.begin), since_start(all.end), in_window};
 }
 
 AnalyzedTrace analyzed_trace(const TraceFacts& facts, const Selection& asked,

@@ -12,6 +12,7 @@
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/score/thread/thread_times.h"
 #include "analyzer/score/time/window.h"
+#include "analyzer/trace/read/reader.h"
 
 namespace rdam::score {
 
@@ -25,6 +26,14 @@ struct ResolvedSelection {
 
 /// Errors: a thread or function that the trace does not have, unless Selection::may_miss.
 Result<ResolvedSelection> resolve_selection(const trace::TraceInfo& info, const Selection& selection);
+
+/// When the selected threads run: nanoseconds, counted as Selection::since_ns.
+struct Presence {
+    double begin_ns = 0, end_ns = 0;  ///< of the first and the last of them
+    bool in_window = false;           ///< one of them runs in the window
+};
+/// Reads no events. Nothing: no selected thread is known to run. Errors: as resolve_selection().
+Result<std::optional<Presence>> presence(const trace::TraceReader& reader, const Selection& selection);
 
 /// When the process's first thread began, by the wall clock.
 std::uint64_t start_unix_ns(const trace::TraceInfo& info);

@@ -15,6 +15,7 @@
 #include "analyzer/score/score_trace.h"
 #include "analyzer/score/time/window.h"
 #include "analyzer/views/thread_calls.h"
+#include "analyzer/views/thread_visit.h"
 
 namespace rdam::views {
 namespace {
@@ -55,11 +56,12 @@ class SequenceTimes {
     std::vector<score::Distribution> calls_;
 };
 
-class Durations final : public TimedSink {
+class Durations {
   public:
     Durations(bool all, bool self_times) : whole(all), self(all), self_times_(self_times) {}
 
-    void timed(std::uint32_t sequence, const calls::Call& call) override {
+    /// A call that is timed.
+    void timed(std::uint32_t sequence, const calls::Call& call) {
         if (call.outermost) whole.add(sequence, call.duration, call.weight);
         if (self_times_ && call.self_timed) self.add(sequence, call.self, call.weight);
     }
@@ -70,13 +72,39 @@ class Durations final : public TimedSink {
     bool self_times_;
 };
 
+/// The first pass.
+class ThreadCalls final : public ThreadSequences<ThreadCalls> {
+  public:
+    ThreadCalls(const trace::TraceInfo& info, const score::ResolvedSettings& settings, Durations& durations)
+        : ThreadSequences(info, settings), durations_(durations) {}
+    void finish() { finish_matching(); }
+
+  private:
+    friend calls::BasicMatcher<ThreadCalls>;
+
+    void opened(const trace::Event& enter, std::uint64_t /*weight*/) { begin(enter); }
+    void closed(const calls::Call& call) {
+        const std::uint32_t sequence = end();
+        if (call.timed) durations_.timed(sequence, call);
+    }
+    void abandoned(std::size_t count) { abandon(count); }
+
+    Durations& durations_;
+};
+
+/// Ticks; nothing: the call has none.
+struct Base {
+    std::optional<double> whole;  ///< of an outermost call
+    std::optional<double> self;   ///< of its self time
+};
+
 /// Those of the second pass.
-class KnownBases final : public Bases {
+class KnownBases {
   public:
     KnownBases(const std::vector<double>& whole, const std::vector<double>& self)
         : whole_(whole), self_(self) {}
 
-    Base of(std::uint32_t sequence, const calls::Call& call) override {
+    Base of(std::uint32_t sequence, const calls::Call& call) const {
         return {.whole = call.outermost ? in(whole_, sequence) : std::nullopt,
                 .self = call.self_timed ? in(self_, sequence) : std::nullopt};
     }
@@ -91,11 +119,11 @@ class KnownBases final : public Bases {
 };
 
 /// Those of an EarlyLook.
-class SettlingBases final : public Bases {
+class SettlingBases {
   public:
     explicit SettlingBases(Durations& durations) : durations_(durations) {}
 
-    Base of(std::uint32_t sequence, const calls::Call& call) override {
+    Base of(std::uint32_t sequence, const calls::Call& call) {
         durations_.timed(sequence, call);
         if (!call.outermost) return {};
         if (sequence >= settling_.size()) settling_.resize(sequence + std::size_t{1});
@@ -217,6 +245,21 @@ Result<void> Visit::read(std::uint32_t thread,
     return {};
 }
 
+template <class Calls>
+Result<void> Visit::run(std::uint32_t thread, Calls& calls, const CallVisitor& visitor) const {
+    calls.set_span(span_);
+    auto done = read(
+        thread,
+        [&](std::span<const trace::Event> some) {
+            calls.consume(some);
+            if (!visitor.goes_on()) throw std::runtime_error(kStopped);
+        },
+        [&] { calls.gap(); });
+    if (!done) return done;
+    calls.finish(std::min(reader_->end_of(thread), span_.end));
+    return {};
+}
+
 Result<void> Visit::find_baselines(unsigned jobs, const Wanted& wanted) {
     const score::Baseline& baseline = settings_->baseline;
     const bool all = baseline.kind == score::Baseline::Kind::percentile;
@@ -279,20 +322,6 @@ Result<void> Visit::thread(std::uint32_t thread, CallVisitor& visitor) const {
     ThreadVisit calls{info(), *settings_, bases, selection_.shown, visitor};
     if (!logs_.empty()) calls.take_sequences(logs_[thread]);
     return run(thread, calls, visitor);
-}
-
-Result<void> Visit::run(std::uint32_t thread, ThreadVisit& calls, const CallVisitor& visitor) const {
-    calls.set_span(span_);
-    auto done = read(
-        thread,
-        [&](std::span<const trace::Event> some) {
-            calls.consume(some);
-            if (!visitor.goes_on()) throw std::runtime_error(kStopped);
-        },
-        [&] { calls.gap(); });
-    if (!done) return done;
-    calls.finish(std::min(reader_->end_of(thread), span_.end));
-    return {};
 }
 
 Result<std::vector<trace::OffCpu>> Visit::off_cpu(std::uint32_t thread) const {

@@ -26,8 +26,6 @@
 
 namespace rdam::views {
 
-class ThreadVisit;
-
 /// A call begins.
 struct Opened {
     std::uint32_t function = 0;  ///< index into TraceInfo::functions
@@ -130,7 +128,8 @@ class Visit {
     Visit(const trace::TraceReader& reader, score::ResolvedSettings settings,
           score::ResolvedSelection selection, calls::Absences absences);
     Result<void> find_baselines(unsigned jobs, const Wanted& wanted);
-    Result<void> run(std::uint32_t thread, ThreadVisit& calls, const CallVisitor& visitor) const;
+    template <class Calls>
+    Result<void> run(std::uint32_t thread, Calls& calls, const CallVisitor& visitor) const;
     Result<void> read(std::uint32_t thread, const std::function<void(std::span<const trace::Event>)>& events,
                       const std::function<void()>& gap) const;
 

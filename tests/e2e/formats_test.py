@@ -236,6 +236,17 @@ class Formats(Case):
         for name in FORMATS:
             self.assertLess(len(self.export(name, "--function", "parse")), len(self.export(name)))
 
+    def test_nothing_in_the_window(self):
+        self.record("orders", "10")
+        for command in [("report", "-o", "x.html")] + [("export", "--format", name, "-o", "x") for name in FORMATS]:
+            with self.subTest(command=command):
+                done = self.rdam(*command, "--since", "1000s")
+                self.assert_one_line(done, 1, "--since 1e+03 s: no thread runs that late: the run ends at ", "give an earlier begin")
+                self.assert_one_line(self.rdam(*command, "--until", "0"), 1, "--until 0 ns: no thread runs that early: the run begins at 0 ns")
+                self.assert_one_line(self.rdam(*command, "--thread", "orders", "--since", "1000s"), 1, "the last of --thread ends at ")
+                self.assert_one_line(self.rdam(*command, "--thread", "nobody"), 1, "nobody: the trace has no thread", "it has ")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["trace.bin"])
+
     def test_a_cut_trace(self):
         """What a killed recorder leaves has no end, and its threads have none."""
         self.record("orders", "20000")

@@ -395,8 +395,8 @@ class CommandLine(Case):
         for trace in ("trace.bin", "other.bin"):
             self.rdam("record", "-o", trace, "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         for traces in (("trace.bin",), ("trace.bin", "other.bin"), ("--diff", "trace.bin", "other.bin")):
-            self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread runs that late")
-            self.assert_one_line(self.rdam("analyze", "--until", "0s", *traces), 1, "--until 0 ns: no thread runs that early")
+            self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread runs that late: the run ends at ")
+            self.assert_one_line(self.rdam("analyze", "--until", "0s", *traces), 1, "--until 0 ns: no thread runs that early: the run begins at 0 ns")
         self.assertEqual(self.rdam("analyze", "--since", "0s", "trace.bin").returncode, 0)
         self.assert_one_line(self.rdam("analyze", "--since", "5ms", "--until", "0.001s", "trace.bin"), 2,
                              "--until: is not later than --since: give a later end")
@@ -446,7 +446,14 @@ class CommandLine(Case):
     def test_the_same_trace_twice(self):
         self.rdam("record", "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         done = self.rdam("analyze", "trace.bin", "./trace.bin")
-        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is given more than once; counted once\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is the same file as trace.bin; counted once\n"))
+        self.assertEqual(done.stdout, self.rdam("analyze", "trace.bin").stdout)
+        done = self.rdam("analyze", "--json", "trace.bin", "trace.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: trace.bin: is given more than once; counted once\n"))
+        self.assertEqual(done.stdout, self.rdam("analyze", "--json", "trace.bin").stdout)
+        os.link(self.folder / "trace.bin", self.folder / "link.bin")
+        done = self.rdam("analyze", "trace.bin", "link.bin")
+        self.assertEqual((done.returncode, done.stderr), (0, b"rdam: link.bin: is the same file as trace.bin; counted once\n"))
         done = self.rdam("analyze", "--diff", "trace.bin", "./trace.bin")
         self.assertEqual((done.returncode, done.stderr), (0, b"rdam: ./trace.bin: is compared with itself\n"))
 

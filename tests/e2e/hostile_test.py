@@ -72,6 +72,14 @@ class Hostile(Case):
                     self.assertLess(at_once, most)
                     self.assertLess(taken, TAKEN_ANEW * most * (8 if name.endswith("of-eight") else 1))
 
+    def test_a_page_of_names_that_nobody_can_read(self):
+        subprocess.run([HOSTILE_TRACES, "long-names", self.folder / "trace.bin"], check=True)
+        done = self.rdam("report", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS)))
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        page = (self.folder / "report.html").read_text()
+        self.assertIn("m…m", page)
+        self.assertIn("n…n", page)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,15 +7,10 @@ import subprocess
 import sys
 
 from harness import RDAM
+from packages import packages
 
 # Where the build tree has the module.
 MODULE = pathlib.Path(RDAM).resolve().parent.parent / "python"
-
-
-def packages() -> pathlib.Path:
-    """Where tools/setup puts what Debian does not have."""
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path(os.environ.get("HOME", "/tmp")) / ".cache"
-    return pathlib.Path(os.environ.get("RDAM_TEST_PYTHON") or pathlib.Path(cache) / "rdam-test-python")
 
 
 def candidates() -> list[str]:

@@ -110,7 +110,7 @@ class Regions(Case):
 
     def test_names_of_regions_belong_on_the_list(self):
         plain = self.run_in_folder(PROGRAMS / "regions")
-        for names in ("region:outer", "region:inner,region:100 rows"):
+        for names in ("region:outer", "region:inner,region:100 rows", "region:*", "region:ou*r"):
             done = self.rdam("record", "-f", names, "--", PROGRAMS / "regions")
             self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr.decode())
             said = done.stderr.decode()
@@ -135,6 +135,10 @@ class Regions(Case):
         done = self.rdam("record", "-f", "region:nowhere", "--", PROGRAMS / "regions")
         self.assertEqual(done.returncode, 1)
         self.assertIn("'region:nowhere': not found: no loaded object has a region of that name", done.stderr.decode())
+        for program, names in (("regions", "region:nowh*"), ("counts", "region:*")):
+            done = self.rdam("record", "-f", names, "--", PROGRAMS / program, "1", "10")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"'{names}': not found: no loaded object has a region of that name", done.stderr.decode())
 
     def test_a_name_that_is_no_region_is_not_found(self):
         done = self.rdam("record", "-f", "nowhere", "--", PROGRAMS / "regions")

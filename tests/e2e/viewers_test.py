@@ -8,7 +8,8 @@ import time
 import unittest
 
 from harness import PROGRAMS, TIMEOUT, Case
-from pythons import packages, python_with
+from packages import packages
+from pythons import python_with
 
 MODULES = packages() / "npm/node_modules"
 SCHEMA = MODULES / "speedscope/dist/release/file-format-schema.json"

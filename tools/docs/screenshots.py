@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Makes the pictures of docs/views.md again: records sysbench and pbzip2, writes their reports and photographs each view.
 
-usage: tools/docs/screenshots.py [--rdam build/tools/rdam/rdam] [--folder /tmp/views] [--only NAME]
+usage: tools/docs/screenshots.py [--rdam build/tools/rdam/rdam] [--folder /tmp/views] [--only NAME] [--firefox-profiler dist]
 
-Needs perf, sysbench, pbzip2, chromium, chromium-driver, python3-selenium and python3-pil. The recordings stay in the folder and are used again.
+Needs perf, sysbench, pbzip2, chromium, chromium-driver, python3-selenium and python3-pil, and for other viewers (tools/docs/viewers.py) what
+tools/setup installs. The recordings stay in the folder and are used again.
 """
 
 import argparse
@@ -15,6 +16,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
+sys.dont_write_bytecode = True
+
+import viewers  # noqa: E402
+
 PLACE = ROOT / "docs/views"
 WIDTH = 1100
 MARGIN = 8
@@ -149,8 +154,12 @@ def photograph(browser, page, name):
     clip = {"x": x - left, "y": y - top, "width": wide + left + MARGIN, "height": min(high + top + MARGIN, height), "scale": 1}
     clip["width"] = min(clip["width"], WIDTH - clip["x"])
     got = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip, "captureBeyondViewport": True})
+    keep(name, base64.b64decode(got["data"]), height)
+
+
+def keep(name, png, height):
     picture = PLACE / f"{name}.png"
-    picture.write_bytes(shrunk(base64.b64decode(got["data"]), height))
+    picture.write_bytes(shrunk(png, height))
     print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
 
 
@@ -158,7 +167,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rdam", default=ROOT / "build/tools/rdam/rdam", type=pathlib.Path, help="the rdam to record and report with")
     parser.add_argument("--folder", default="/tmp/views", type=pathlib.Path, help="where recordings and pages are kept")
-    parser.add_argument("--only", choices=VIEWS, action="append", help="this picture alone; may be repeated")
+    parser.add_argument("--only", choices=[*VIEWS, *viewers.VIEWERS], action="append", help="this picture alone; may be repeated")
+    parser.add_argument("--firefox-profiler", type=pathlib.Path, help="where the Firefox Profiler's page was built")
     options = parser.parse_args()
     from browser import Browser, missing
 
@@ -166,7 +176,13 @@ def main():
         sys.exit(f"screenshots: {reason}")
     options.folder.mkdir(parents=True, exist_ok=True)
     PLACE.mkdir(exist_ok=True)
-    wanted = options.only or list(VIEWS)
+    others = [each for each in options.only or viewers.VIEWERS if each in viewers.VIEWERS]
+    for name in others:
+        _, recording, _, height = viewers.VIEWERS[name]
+        record(options.rdam.resolve(), options.folder, recording)
+        if png := viewers.photograph(options.rdam.resolve(), options.folder, name, options.firefox_profiler):
+            keep(name, png, height)
+    wanted = [each for each in options.only or VIEWS if each in VIEWS]
     pages = {name: report(options.rdam.resolve(), options.folder, name) for name in {VIEWS[each][0] for each in wanted}}
     for dark in (False, True):
         names = [each for each in wanted if (VIEWS[each][3] == "dark") == dark]

@@ -157,7 +157,9 @@ bool NameQuery::is_demangled_as(std::string_view mangled, bool as_glob) const {
     for (const std::string* text :
          {&demangled.brief, &demangled.signature, &demangled.full, &demangled.hashed}) {
         if (text->empty()) continue;
-        if (as_glob ? glob_match(name_, *text) : normalized_ == normalized_name(*text)) return true;
+        if (as_glob ? glob_match(name_, *text) || glob_match(name_, familiar_name(*text))
+                    : normalized_ == normalized_name(*text))
+            return true;
     }
     return false;
 }

@@ -1,4 +1,4 @@
-// Existing names similar to one that does not exist.
+// Functions of a program with a name similar to one that does not exist.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace rdam {
 
-/// Up to three names ("module:name") of functions in `where`, the likeliest first: the same last component
-/// ("Write" → "leveldb::DB::Write"), then small differences in spelling. Looks at a bounded number of names.
+/// Up to three names ("module:name") of functions in `where`, the likeliest first (SimilarNames). Looks at a
+/// bounded number of names.
 std::vector<std::string> nearest_names(std::string_view wanted, ObjectSet& objects,
                                        const std::vector<std::size_t>& where);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "wrappers/text/glob.h"
+
 namespace rdam {
 namespace {
 
@@ -49,6 +51,18 @@ RegionNames::RegionNames(const ObjectFile& file) {
 bool RegionNames::may_hold(std::string_view name) const {
     if (name.empty() || constants_.empty() || !pieces_.may_contain(name)) return false;
     return hold(constants_, terminated_ ? terminated(name) : std::string{name});
+}
+
+bool RegionNames::may_match(std::string_view pattern) const {
+    // Where a name ends is not known: its beginning must do.
+    if (!terminated_) return hold(constants_, pattern.substr(0, pattern.find_first_of("*?[")));
+    return std::ranges::any_of(constants_, [&](std::string_view bytes) {
+        for (std::size_t end = bytes.find('\0'); end != std::string_view::npos; end = bytes.find('\0')) {
+            if (glob_match(pattern, bytes.substr(0, end))) return true;
+            bytes.remove_prefix(end + 1);
+        }
+        return false;
+    });
 }
 
 }  // namespace rdam

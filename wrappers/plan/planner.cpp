@@ -139,8 +139,11 @@ class PlanMaker {
             for (std::size_t index = 0; index < objects_.size(); ++index)
                 if (const ObjectFile* file = objects_.file(index)) regions_->emplace_back(*file);
         }
-        return std::ranges::any_of(*regions_,
-                                   [&](const RegionNames& names) { return names.may_hold(entry.name); });
+        // A pattern without a module means functions.
+        const bool pattern = !entry.scope.empty() && NameQuery{entry.name}.is_glob();
+        return std::ranges::any_of(*regions_, [&](const RegionNames& names) {
+            return names.may_hold(entry.name) || (pattern && names.may_match(entry.name));
+        });
     }
 
     bool awaits_module(const ListEntry& entry) {

@@ -23,6 +23,16 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    std::string out;
+    std::size_t at = 0;
+    for (std::size_t next = text.find(what); next != std::string::npos; next = text.find(what, at)) {
+        out.append(text, at, next - at).append(by);
+        at = next + what.size();
+    }
+    if (at > 0) text = out.append(text, at);
+}
+
 /// Where the legacy mangling of Rust ("_ZN…17h0123456789abcdefE") ends; 0: it is none.
 std::size_t end_of_rust_hash(std::string_view name) {
     constexpr std::string_view kMark = "17h";
@@ -103,6 +113,19 @@ CloneParts split_clone(std::string_view linkage_name) {
     return {linkage_name.substr(0, dot), linkage_name.substr(dot)};
 }
 
+std::string familiar_name(std::string_view name) {
+    std::string text{name};
+    replace_all(text, "std::__cxx11::", "std::");
+    if (text.find("std::basic_string<") == std::string::npos) return text;
+    replace_all(text, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+                "std::string");
+    replace_all(text, "std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string");
+    // The constructor and the destructor are called after the template.
+    replace_all(text, "std::string::basic_string", "std::string::string");
+    replace_all(text, "std::string::~basic_string", "std::string::~string");
+    return text;
+}
+
 std::string normalized_name(std::string_view name) {
     std::string result;
     result.reserve(name.size());
@@ -119,7 +142,7 @@ std::string normalized_name(std::string_view name) {
             !result.empty() && is_word(result.back()) && index + 1 < name.size() && is_word(name[index + 1]);
         if (separates) result += ' ';
     }
-    return result;
+    return familiar_name(result);
 }
 
 }  // namespace rdam

@@ -38,8 +38,12 @@ struct CloneParts {
 };
 CloneParts split_clone(std::string_view linkage_name);
 
+/// A demangled name as people write it: `std::string` instead of what that stands for, and without the inline
+/// namespace of libstdc++'s newer ABI.
+std::string familiar_name(std::string_view name);
+
 /// Blanks that carry no meaning and ABI tags ("[abi:cxx11]") taken out, so that "A<B<int> >" and "A<B<int>>"
-/// compare equal.
+/// compare equal, and "f(std::string)" equals what it is short for.
 std::string normalized_name(std::string_view name);
 
 }  // namespace rdam

@@ -9,6 +9,8 @@
 namespace rdam {
 namespace {
 
+constexpr std::string_view kCut = "…";
+
 // Longest first: `operator<<=` must not be read as `operator<` and an opening bracket.
 constexpr std::array<std::string_view, 15> kOperators = {"<=>", "<<=", ">>=", "->*", "()", "[]", "->", "<<",
                                                          ">>",  "<=",  ">=",  "<",   ">",  ",",  "/"};
@@ -95,17 +97,38 @@ std::size_t byte_of_character(std::string_view utf8, std::size_t index) {
     return at;
 }
 
+/// With `…` for the longest template arguments, as many of them as it takes.
+std::string without_long_arguments(std::string_view name, std::size_t columns) {
+    const auto all = template_arguments(name);
+    std::vector<std::size_t> order(all.size()), widths(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        order[i] = i;
+        widths[i] = display_width(all[i]);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return widths[a] > widths[b]; });
+    std::vector<bool> cut(all.size());
+    std::size_t width = display_width(name);
+    for (const std::size_t i : order) {
+        if (width <= columns || widths[i] <= 1) break;
+        width -= widths[i] - 1;
+        cut[i] = true;
+    }
+    std::string text;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!cut[i]) continue;
+        const auto begin = static_cast<std::size_t>(all[i].data() - name.data());
+        text.append(name.substr(at, begin - at)).append(kCut);
+        at = begin + all[i].size();
+    }
+    return text.append(name.substr(at));
+}
+
 }  // namespace
 
 std::string shortened_name(std::string_view name, std::size_t columns) {
-    constexpr std::string_view kCut = "…";
-    std::string text{name};
-    while (display_width(text) > columns) {
-        const auto all = template_arguments(text);
-        const auto longest = std::ranges::max_element(all, {}, display_width);
-        if (longest == all.end() || display_width(*longest) <= 1) break;
-        text.replace(static_cast<std::size_t>(longest->data() - text.data()), longest->size(), kCut);
-    }
+    std::string text = without_long_arguments(name, columns);
     const std::size_t width = display_width(text);
     if (width <= columns) return text;
     const std::size_t tail = (columns - 1) / 2;

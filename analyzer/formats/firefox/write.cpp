@@ -265,6 +265,7 @@ class FirefoxSlices final : public SliceWriter {
     }
     /// They share the table of stacks.
     bool one_by_one() const override { return true; }
+    bool draws_processors() const override { return false; }
     void inside(std::span<const CounterPoint> /*points*/, Buffer& /*out*/) override {}
     void end(Buffer& out) override {
         out.append("],\"shared\":");

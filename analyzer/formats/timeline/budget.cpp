@@ -85,13 +85,11 @@ Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsig
     return kept;
 }
 
-/// Whether it lasted for a part of one of the largest losses.
-bool Kept::is_around(const views::Closed& call) const {
-    auto next = std::partition_point(around_.begin(), around_.end(),
-                                     [&](const Span& span) { return span.end < call.begin; });
-    for (; next != around_.end() && next->begin <= call.tsc; ++next) {
-        const std::uint64_t shared = std::min(call.tsc, next->end) - std::max(call.begin, next->begin);
-        if (shared >= (next->end - next->begin) / kPartOfShown + 1) return true;
+bool Kept::lasted_for_a_part(const views::Closed& call, std::size_t begun) const {
+    for (; begun > 0 && around_[begun - 1].end >= call.begin; --begun) {
+        const Span& span = around_[begun - 1];
+        const std::uint64_t shared = std::min(call.tsc, span.end) - std::max(call.begin, span.begin);
+        if (shared >= (span.end - span.begin) / kPartOfShown + 1) return true;
     }
     return false;
 }

@@ -24,10 +24,11 @@ class Kept {
                                const EarlyLosses* early);
 
     bool all() const { return all_; }
-    /// `inner`: a call inside it is kept.
-    bool keeps(const views::Closed& call, bool inner) const {
+    /// For the calls of a thread in the order of time. `inner`: a call inside it is kept. `begun`: the
+    /// caller's, for one thread, at first 0.
+    bool keeps(const views::Closed& call, bool inner, std::size_t& begun) const {
         return all_ || inner || SizeCounts::class_of(call.lost) >= lost_ || is_largest(call) ||
-               is_around(call);
+               is_around(call, begun);
     }
     bool keeps(const trace::OffCpu& each) const {
         return all_ || SizeCounts::class_of(static_cast<double>(each.in - each.out)) >= off_;
@@ -37,7 +38,13 @@ class Kept {
     bool is_largest(const views::Closed& call) const {
         return call.lost >= least_.lost && !is_larger(least_, {call.lost, {call.begin, call.tsc}});
     }
-    bool is_around(const views::Closed& call) const;
+    /// Whether it lasted for a part of one of the largest losses. Of these, `begun` have begun before.
+    bool is_around(const views::Closed& call, std::size_t& begun) const {
+        while (begun < around_.size() && around_[begun].begin <= call.tsc)
+            ++begun;
+        return begun > 0 && around_[begun - 1].end >= call.begin && lasted_for_a_part(call, begun);
+    }
+    bool lasted_for_a_part(const views::Closed& call, std::size_t begun) const;
 
     bool all_ = true;
     std::size_t lost_ = 0, off_ = 0;

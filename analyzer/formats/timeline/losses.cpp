@@ -1,7 +1,6 @@
 #include "analyzer/formats/timeline/losses.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 #include <utility>
 
@@ -13,20 +12,6 @@ double own_loss(const views::Closed& call) {
 }
 
 }  // namespace
-
-bool is_larger(const LargeLoss& a, const LargeLoss& b) {
-    if (a.lost != b.lost) return a.lost > b.lost;
-    return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end < b.span.end;
-}
-
-std::size_t SizeCounts::class_of(double value) {
-    if (!(value > 0)) return 0;
-    // The exponent and the first six bits after the point: steps of some 1 %.
-    constexpr unsigned kMantissa = 52, kShown = 6;
-    constexpr std::uint64_t kOne = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is the first one
-    const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> (kMantissa - kShown);
-    return static_cast<std::size_t>(std::clamp<std::uint64_t>(steps, kOne + 1, kOne + kClasses - 1) - kOne);
-}
 
 void SizeCounts::add(const SizeCounts& other) {
     for (std::size_t i = 0; i < kClasses; ++i)
@@ -49,9 +34,8 @@ std::size_t SizeCounts::class_with_at_most(std::uint64_t most) const {
     return 0;
 }
 
-void LargestLosses::add(const LargeLoss& loss) {
+void LargestLosses::insert(const LargeLoss& loss) {
     if (heap_.size() == kKnown) {
-        if (!is_larger(loss, heap_.front())) return;
         std::pop_heap(heap_.begin(), heap_.end(), is_larger);
         heap_.pop_back();
     }
@@ -100,17 +84,6 @@ std::vector<Span> LargestLosses::joined(std::size_t most) const {
     return spans;
 }
 
-void NestedCounts::opened(std::uint32_t depth) {
-    if (inner_.size() < depth + std::size_t{2}) inner_.resize(depth + std::size_t{2});
-    inner_[depth + std::size_t{1}] = 0;
-}
-
-void NestedCounts::closed(std::uint32_t depth, double lost) {
-    const double most = std::max(lost, inner_[depth + std::size_t{1}]);
-    counts_.add(most);
-    inner_[depth] = std::max(inner_[depth], most);
-}
-
 void LossCounts::add(const LossCounts& other) {
     counts.add(other.counts);
     largest.add(other.largest);
@@ -126,7 +99,7 @@ void Losses::closed(const views::Closed& call) {
 
 class EarlyLosses::OfThread final : public views::CallVisitor {
   public:
-    void opened(const views::Opened& call) override { most_.opened(call.depth); }
+    void opened(const views::Opened& /*call*/) override {}
     void closed(const views::Closed& call) override {
         const double lost = own_loss(call);
         least_.add(lost);

@@ -1,7 +1,9 @@
 // How large the losses of a trace's calls are: what is needed to choose those that are shown.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,7 +21,15 @@ class SizeCounts {
     static constexpr std::size_t kClasses = 64 * 64;
 
     /// The class of a value; 0: not above 0. Larger values have no smaller classes.
-    static std::size_t class_of(double value);
+    static std::size_t class_of(double value) {
+        if (!(value > 0)) return 0;
+        // The exponent and the first six bits after the point: steps of some 1 %.
+        constexpr unsigned kMantissa = 52, kShown = 6;
+        constexpr std::uint64_t kOne = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is the first one
+        const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> (kMantissa - kShown);
+        return static_cast<std::size_t>(std::clamp<std::uint64_t>(steps, kOne + 1, kOne + kClasses - 1) -
+                                        kOne);
+    }
     void add(double value) { ++counts_[class_of(value)]; }
     void add(const SizeCounts& other);
     /// The least class from which on there are at most `most` values.
@@ -42,7 +52,10 @@ struct LargeLoss {
     std::uint64_t slices = 1;  ///< with the calls around it
 };
 /// By the loss, then by time: none of a thread's calls are equal.
-bool is_larger(const LargeLoss& a, const LargeLoss& b);
+inline bool is_larger(const LargeLoss& a, const LargeLoss& b) {
+    if (a.lost != b.lost) return a.lost > b.lost;
+    return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end < b.span.end;
+}
 
 /// The largest of the run. Which of equal ones does not depend on the order.
 class LargestLosses {
@@ -50,7 +63,9 @@ class LargestLosses {
     /// So many are kept by number.
     static constexpr std::size_t kMost = 1000;
 
-    void add(const LargeLoss& loss);
+    void add(const LargeLoss& loss) {
+        if (heap_.size() < kKnown || is_larger(loss, heap_.front())) insert(loss);
+    }
     void add(const LargestLosses& other);
     /// The `most` largest, by time; those that overlap are one.
     std::vector<Span> joined(std::size_t most) const;
@@ -62,6 +77,7 @@ class LargestLosses {
     /// Some calls are there twice, with less and more of their loss known.
     static constexpr std::size_t kKnown = 2 * kMost;
 
+    void insert(const LargeLoss& loss);
     std::vector<LargeLoss> sorted() const;
 
     std::vector<LargeLoss> heap_;  // the least first
@@ -71,13 +87,19 @@ class LargestLosses {
 /// calls above it with all calls around them.
 class NestedCounts {
   public:
-    void opened(std::uint32_t depth);
-    void closed(std::uint32_t depth, double lost);
+    /// Calls are closed inside out, one after the other.
+    void closed(std::uint32_t depth, double lost) {
+        if (inner_.size() < depth + std::size_t{2}) inner_.resize(depth + std::size_t{2});
+        const double most = std::max(lost, inner_[depth + std::size_t{1}]);
+        inner_[depth + std::size_t{1}] = 0;
+        counts_.add(most);
+        inner_[depth] = std::max(inner_[depth], most);
+    }
     const SizeCounts& counts() const { return counts_; }
 
   private:
     SizeCounts counts_;
-    std::vector<double> inner_{0};  // by depth: the most of calls there, since the call around them began
+    std::vector<double> inner_;  // by depth: the most of calls there, since the call around them began
 };
 
 /// Of one thread, or of all.
@@ -92,7 +114,7 @@ struct LossCounts {
 /// Of one thread.
 class Losses final : public views::CallVisitor {
   public:
-    void opened(const views::Opened& call) override { nested_.opened(call.depth); }
+    void opened(const views::Opened& /*call*/) override {}
     void closed(const views::Closed& call) override;
     LossCounts counts() const { return {nested_.counts(), largest_, calls_}; }
 

@@ -6,37 +6,13 @@
 #include <mutex>
 #include <optional>
 
+#include "analyzer/formats/timeline/bins.h"
 #include "analyzer/formats/timeline/budget.h"
 #include "analyzer/formats/timeline/in_order.h"
 #include "analyzer/score/in_parallel.h"
 
 namespace rdam::formats {
 namespace {
-
-/// Time in equal parts.
-class Bins {
-  public:
-    Bins(const score::TickRange& span, std::size_t count)
-        : span_(span),
-          count_(count),
-          length_(static_cast<double>(span.end - span.begin) / static_cast<double>(count)),
-          per_tick_(1 / length_) {}
-
-    std::size_t count() const { return count_; }
-    double length() const { return length_; }
-    std::size_t of(std::uint64_t tsc) const {
-        const double at = static_cast<double>(tsc - std::min(tsc, span_.begin)) * per_tick_;
-        return std::min(static_cast<std::size_t>(at), count_ - 1);
-    }
-    std::uint64_t begin(std::size_t bin) const {
-        return span_.begin + static_cast<std::uint64_t>(length() * static_cast<double>(bin));
-    }
-
-  private:
-    score::TickRange span_;
-    std::size_t count_;
-    double length_, per_tick_;
-};
 
 /// Where the value changes, by bin.
 std::vector<CounterPoint> points_of(const std::vector<double>& values, const Bins& bins,
@@ -54,7 +30,7 @@ std::vector<CounterPoint> points_of(const std::vector<double>& values, const Bin
 struct MergedBin {
     std::uint64_t calls = 0, weight = 0;
     double lost = 0, time = 0, self = 0, lost_self = 0;
-    std::map<std::uint32_t, double> times;  ///< by function
+    std::uint32_t function = 0;  ///< the one with most time
 };
 
 /// The ends of arrows, by thread, then by time.
@@ -102,41 +78,94 @@ class SliceCalls final : public views::CallVisitor {
           arrows_(scene.arrows.of(thread)),
           slices_(slices),
           out_(out),
+          draws_processors_(scene.most_on_processors > 0),
           processors_(scene.most_on_processors),
           lost_(bins_.count()),
           inside_(bins_.count()),
-          merged_(kept_.all() ? 0 : bins_.count()) {}
+          merged_(kept_.all() ? 0 : bins_.count()),
+          times_(kept_.all() ? 0 : visit_.info().functions.size()) {}
 
     void opened(const views::Opened& call) override {
         words_.resize(open_.empty() ? 0 : open_.back().words_end);
-        words_.insert(words_.end(), call.words.begin(), call.words.end());
-        const std::int64_t tsc = visit_.clock().since_origin(call.tsc);
-        // A viewer that sorts by time alone must find the call around it first.
-        const std::int64_t begin =
-            open_.empty() ? tsc : std::max({tsc, open_.back().begin + 1, open_.back().inner_end});
-        open_.push_back({.begin = begin, .words_end = words_.size(), .cpu = call.cpu});
+        if (!call.words.empty()) words_.insert(words_.end(), call.words.begin(), call.words.end());
+        open_.push_back({.tsc = call.tsc,
+                         .before = open_.empty() ? INT64_MIN : open_.back().inner_end,
+                         .words_end = words_.size(),
+                         .cpu = call.cpu});
     }
 
     void closed(const views::Closed& call) override {
-        const Open open = open_.back();
-        open_.pop_back();
         const std::size_t bin = bins_.of(call.tsc);
-        const double ns = visit_.clock().ns_per_tick;
-        const double lost = call.lost * ns * static_cast<double>(call.weight);
+        const double lost = call.lost * visit_.clock().ns_per_tick * static_cast<double>(call.weight);
         lost_[bin] += lost;
-        if (call.depth == 0) note_inside(call);
+        if (call.depth == 0) note_inside(call, bin);
         std::vector<ArrowEnd> arrows = arrows_in(call);
-        if (arrows.empty() && !kept_.keeps(call, open.inner)) return merge(call, bin, lost);
-        if (call.depth == 0)
+        if (!arrows.empty() || kept_.keeps(call, open_.back().inner, begun_))
+            write(call, std::move(arrows));
+        else
+            merge(call, bin, lost);
+        open_.pop_back();
+    }
+    bool goes_on() const override { return out_.good(); }
+
+    const Written& written() const { return written_; }
+    /// Ticks in outermost calls, by bin.
+    const std::vector<std::uint64_t>& inside() const { return inside_; }
+    const Processors& processors() const { return processors_; }
+
+    void finish() {
+        end_bin();
+        for (std::size_t bin = 0; bin < merged_.size(); ++bin)
+            if (merged_[bin].calls > 0) write(bin);
+        if (std::ranges::any_of(lost_, [](double lost) { return lost != 0; }))
+            slices_.lost(points_of(lost_, bins_, visit_.clock()));
+    }
+
+  private:
+    static constexpr std::int64_t kNotAsked = INT64_MIN;
+
+    struct Open {
+        std::uint64_t tsc = 0;
+        std::int64_t begin = kNotAsked;      ///< begin_of_innermost()
+        std::int64_t before = INT64_MIN;     ///< the end of the last kept call next to it
+        std::size_t words_end = 0;           ///< in words_
+        bool inner = false;                  ///< a call inside it is kept
+        std::int64_t inner_end = INT64_MIN;  ///< of the last of these
+        std::uint16_t cpu = trace::kNoCpu;
+    };
+
+    /// Most are merged, and never asked.
+    std::int64_t begin_of_innermost() {
+        std::size_t next = open_.size();
+        while (next > 0 && open_[next - 1].begin == kNotAsked)
+            --next;
+        for (; next < open_.size(); ++next) {
+            Open& open = open_[next];
+            open.begin = visit_.clock().since_origin(open.tsc);
+            // A viewer that sorts by time alone must find the call around it first.
+            if (next > 0) open.begin = std::max({open.begin, open_[next - 1].begin + 1, open.before});
+        }
+        return open_.back().begin;
+    }
+
+    /// The innermost open call.
+    void write(const views::Closed& call, std::vector<ArrowEnd> arrows) {
+        const std::int64_t begin = begin_of_innermost();
+        const Open& open = open_.back();
+        if (call.depth == 0 && draws_processors_)
             processors_.add({open.cpu, thread_, call.function, call.begin, call.tsc}, call.cpu, off_);
-        if (!open_.empty()) open_.back().inner = true;
-        const std::size_t first_word = open_.empty() ? 0 : open_.back().words_end;
-        const std::int64_t end =
-            std::max({visit_.clock().since_origin(call.tsc), open.begin, open.inner_end});
-        if (!open_.empty()) open_.back().inner_end = end;
+        const std::int64_t end = std::max({visit_.clock().since_origin(call.tsc), begin, open.inner_end});
+        std::size_t first_word = 0;
+        if (open_.size() > 1) {
+            Open& around = open_[open_.size() - 2];
+            around.inner = true;
+            around.inner_end = end;
+            first_word = around.words_end;
+        }
+        const double ns = visit_.clock().ns_per_tick;
         slices_.slice({.function = call.function,
                        .depth = call.depth,
-                       .begin = open.begin,
+                       .begin = begin,
                        .end = end,
                        .lost = call.lost * ns,
                        .baseline = call.baseline * ns,
@@ -150,28 +179,6 @@ class SliceCalls final : public views::CallVisitor {
                        .arrows = std::move(arrows)});
         ++written_.calls;
     }
-    bool goes_on() const override { return out_.good(); }
-
-    const Written& written() const { return written_; }
-    /// Ticks in outermost calls, by bin.
-    const std::vector<std::uint64_t>& inside() const { return inside_; }
-    const Processors& processors() const { return processors_; }
-
-    void finish() {
-        for (std::size_t bin = 0; bin < merged_.size(); ++bin)
-            if (merged_[bin].calls > 0) write(bin);
-        if (std::ranges::any_of(lost_, [](double lost) { return lost != 0; }))
-            slices_.lost(points_of(lost_, bins_, visit_.clock()));
-    }
-
-  private:
-    struct Open {
-        std::int64_t begin = 0;
-        std::size_t words_end = 0;           ///< in words_
-        bool inner = false;                  ///< a call inside it is kept
-        std::int64_t inner_end = INT64_MIN;  ///< of the last of these
-        std::uint16_t cpu = trace::kNoCpu;
-    };
 
     std::vector<ArrowEnd> arrows_in(const views::Closed& call) const {
         std::vector<ArrowEnd> inside;
@@ -183,8 +190,8 @@ class SliceCalls final : public views::CallVisitor {
         return inside;
     }
 
-    void note_inside(const views::Closed& call) {
-        const std::size_t last = bins_.of(call.tsc);
+    /// `last`: the bin in which it ends.
+    void note_inside(const views::Closed& call, std::size_t last) {
         for (std::size_t bin = bins_.of(call.begin); bin <= last; ++bin) {
             const std::uint64_t begin = std::max(call.begin, bins_.begin(bin));
             const std::uint64_t end = bin == last ? call.tsc : std::min(call.tsc, bins_.begin(bin + 1));
@@ -193,6 +200,8 @@ class SliceCalls final : public views::CallVisitor {
     }
 
     void merge(const views::Closed& call, std::size_t bin, double lost) {
+        if (bin != bin_) end_bin();
+        bin_ = bin;
         MergedBin& merged = merged_[bin];
         ++merged.calls;
         merged.weight += call.weight;
@@ -202,14 +211,17 @@ class SliceCalls final : public views::CallVisitor {
         merged.lost_self += call.lost_self * ns;
         const double time = call.timed ? call.duration * visit_.clock().ns_per_tick : 0;
         if (call.depth == 0) merged.time += time;
-        merged.times[call.function] += time;
+        times_.add(call.function, time);
         ++written_.merged;
+    }
+
+    /// Calls end in the order of time: no more are merged in the bin.
+    void end_bin() {
+        if (bin_ < merged_.size() && merged_[bin_].calls > 0) merged_[bin_].function = times_.take_most();
     }
 
     void write(std::size_t bin) {
         const MergedBin& merged = merged_[bin];
-        const auto most = std::max_element(merged.times.begin(), merged.times.end(),
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
         slices_.merged({.begin = visit_.clock().since_origin(bins_.begin(bin)),
                         .end = visit_.clock().since_origin(bins_.begin(bin + 1)),
                         .calls = merged.calls,
@@ -218,7 +230,7 @@ class SliceCalls final : public views::CallVisitor {
                         .time = merged.time,
                         .self = merged.self,
                         .lost_self = merged.lost_self,
-                        .function = most->first});
+                        .function = merged.function});
     }
 
     const views::Visit& visit_;
@@ -229,6 +241,7 @@ class SliceCalls final : public views::CallVisitor {
     std::span<const ArrowEnd> arrows_;
     ThreadSlices& slices_;
     const Buffer& out_;
+    bool draws_processors_;
     Processors processors_;
     Written written_;
     std::vector<Open> open_;
@@ -236,6 +249,9 @@ class SliceCalls final : public views::CallVisitor {
     std::vector<double> lost_;
     std::vector<std::uint64_t> inside_;
     std::vector<MergedBin> merged_;
+    std::size_t bin_ = 0;    // the last in which calls were merged
+    FunctionTimes times_;    // … of those
+    std::size_t begun_ = 0;  // Kept::keeps
 };
 
 /// At most a quarter of the budget for merged slices and counters.
@@ -343,13 +359,13 @@ Result<Written> write_slices(const views::Visit& visit, const Options& options, 
         if (!chosen) return tl::unexpected{chosen.error()};
         kept = std::move(*chosen);
     }
-    constexpr std::uint64_t kUsualBudget = 5'000'000, kPartOfProcessors = 16;
-    const std::uint64_t budget = options.budget > 0 ? options.budget : kUsualBudget;
+    constexpr std::uint64_t kPartOfProcessors = 16;
+    const std::uint64_t budget = options.budget > 0 ? options.budget : kUsualSlices;
     const Scene scene{.visit = visit,
                       .kept = std::move(kept),
                       .bins = Bins{visit.span(), bins_for(visit, options)},
                       .arrows = ArrowEnds{options.arrows, visit.clock()},
-                      .most_on_processors = budget / kPartOfProcessors};
+                      .most_on_processors = writer.draws_processors() ? budget / kPartOfProcessors : 0};
     Buffer out{sink};
     writer.begin(out);
     if (auto begun = out.finish({}); !begun) return begun;

@@ -83,6 +83,8 @@ class SliceWriter {
     virtual bool one_by_one() const { return false; }
     /// How many threads were inside calls, on average, in the same way as ThreadSlices::lost().
     virtual void inside(std::span<const CounterPoint> points, Buffer& out) = 0;
+    /// Whether processor() is to be called.
+    virtual bool draws_processors() const { return true; }
     /// What ran on a processor; after the threads, one processor after the other.
     virtual void processor(std::span<const OnProcessor> /*calls*/, Buffer& /*out*/) {}
     virtual void end(Buffer& out) = 0;

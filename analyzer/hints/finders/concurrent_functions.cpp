@@ -38,7 +38,7 @@ class Search {
     double share_of_slow_calls() const {
         double lost = 0;
         for (const score::ScoredCall& call : loss_.row.sample.calls)
-            if (2 * call.lost_ns >= call.duration_ns) lost += call.weight * call.lost_ns;
+            if (call.lost_half()) lost += call.weight * call.lost_ns;
         return std::min(lost / loss_.lost_ns, 1.0);
     }
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 namespace {
@@ -30,7 +30,7 @@ const char* standing_name(score::Standing standing) {
 Json frames_text(std::uint64_t address, Symbols& symbols) {
     Json out = Json::array();
     for (const StackFrame& frame : symbols.frames(address))
-        out.push_back(printable(frame_text(frame)));
+        out.push_back(page_name(frame_text(frame)));
     return out;
 }
 
@@ -87,10 +87,9 @@ Json callers_text(const PageRun& run, const score::FunctionRow& row, const PageL
 
 Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
     Json out = Json::array();
-    constexpr std::size_t kLongestName = 400;
     for (const score::SequenceRow& sequence : row.sequences) {
         if (out.size() == limits.lines) break;
-        out.push_back({{"name", shortened(printable(sequence.name), kLongestName)},
+        out.push_back({{"name", page_name(sequence.name)},
                        {"rdam", finite(sequence.rdam)},
                        {"low", finite(sequence.rdam_low)},
                        {"high", finite(sequence.rdam_high)},
@@ -106,15 +105,15 @@ Json sequences_text(const score::FunctionRow& row, const PageLimits& limits) {
 }  // namespace
 
 std::string thread_name(const score::ThreadRow& thread) {
-    return printable(thread.name.empty() ? fmt::format("{}", thread.tid)
-                                         : fmt::format("{} {}", thread.tid, thread.name));
+    return thread.name.empty() ? fmt::format("{}", thread.tid)
+                               : fmt::format("{} {}", thread.tid, page_name(thread.name));
 }
 
 Json row_json(const score::FunctionRow& row) {
     Json out{{"rank", row.rank},
-             {"name", printable(score::qualified_name(row.module, row.name))},
+             {"name", page_name(row.module, row.name)},
              {"standing", standing_name(score::standing(row))},
-             {"why", printable(row.by_design)},
+             {"why", page_text(row.by_design)},
              {"mark", score_mark(row)},
              {"rdam", finite(row.rdam)},
              {"low", finite(row.rdam_low)},
@@ -136,10 +135,10 @@ Json row_json(const score::FunctionRow& row) {
 std::vector<std::string> hint_sentences(const score::FunctionRow& row) {
     std::vector<std::string> all;
     for (const score::Hint& hint : row.hints)
-        all.push_back(printable(hint.text));
+        all.push_back(page_text(hint.text));
     if (row.maybe_recorder) all.push_back(maybe_recorder_advice());
     if (score::at_floor(row)) all.push_back(floor_advice(row));
-    if (row.few_occurrences || row.open_ns > 0) all.push_back(printable(lower_bound_advice(row)));
+    if (row.few_occurrences || row.open_ns > 0) all.push_back(page_text(lower_bound_advice(row)));
     if (row.minimum_alone) all.push_back(minimum_alone_advice());
     if (row.sampled) all.push_back(sampled_advice());
     return all;
@@ -147,7 +146,7 @@ std::vector<std::string> hint_sentences(const score::FunctionRow& row) {
 
 Json details_json(const PageRun& run, const score::FunctionRow& row, const RunClock& clock,
                   const PageLimits& limits) {
-    Json out{{"source", printable(row.source)},
+    Json out{{"source", page_name(row.source)},
              {"hints", hint_sentences(row)},
              {"bars", bars_json(row)},
              {"by_thread", thread_shares(run, row, limits)},

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 namespace {
@@ -35,7 +35,7 @@ class Names {
 
 std::string function_name(const PageRun& run, std::uint32_t function) {
     const trace::FunctionInfo& info = run.info.functions[function];
-    return printable(score::qualified_name(info.module, info.name));
+    return page_name(info.module, info.name);
 }
 
 /// By index into Report::threads: its row; those that lost most have one of their own.
@@ -90,36 +90,26 @@ Json heat_json(const PageRun& run, std::span<const std::uint32_t> shown, const P
 
 namespace {
 
+/// Of each node, as a share of the whole tree, what its subtree lost or took, whichever is more.
+std::vector<double> shares_of(const score::PathTree& tree) {
+    std::vector<double> lost, time;
+    for (const score::PathNode& node : tree.nodes) {
+        lost.push_back(std::max(finite(node.lost_self_ns), 0.0));
+        time.push_back(std::max(finite(node.self_ns), 0.0));
+    }
+    lost = score::subtree_sums(tree, std::move(lost));
+    time = score::subtree_sums(tree, std::move(time));
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < lost.size(); ++i)
+        shares.push_back(std::max(finite(lost[i] / lost.front()), finite(time[i] / time.front())));
+    return shares;
+}
+
 /// A tree of fewer nodes: the largest stay, with their ancestors.
 class SmallTree {
   public:
-    SmallTree(const std::vector<score::PathNode>& nodes, std::size_t most)
-        : nodes_(nodes), kept_(nodes.size()) {
-        std::vector<double> lost(nodes.size()), time(nodes.size());
-        double all_lost = 0, all_time = 0;
-        for (std::size_t i = nodes.size(); i-- > 0;) {
-            lost[i] += nodes[i].lost_self_ns;
-            time[i] += nodes[i].self_ns;
-            all_lost += nodes[i].lost_self_ns;
-            all_time += nodes[i].self_ns;
-            if (i > 0) {
-                lost[nodes[i].parent] += lost[i];
-                time[nodes[i].parent] += time[i];
-            }
-        }
-        const auto size = [&](std::size_t i) {
-            return std::max(all_lost > 0 ? lost[i] / all_lost : 0, all_time > 0 ? time[i] / all_time : 0);
-        };
-        std::vector<std::size_t> order(nodes.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        // A subtree is never larger than the one around it, and comes after it.
-        std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-        for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
-            for (std::size_t at = order[i]; !kept_[at]; at = nodes_[at].parent) {
-                kept_[at] = true;
-                if (at == 0) break;
-            }
-    }
+    SmallTree(const score::PathTree& tree, std::size_t most)
+        : nodes_(tree.nodes), kept_(score::heaviest(tree, shares_of(tree), most)) {}
 
     /// `use(node, place of its parent, what is its own)`, parents first; of those that are not kept, one for
     /// each parent that is, and null for a node.
@@ -158,7 +148,7 @@ Json icicle_json(const PageRun& run, const PageLimits& limits) {
     Names names;
     Json parent = Json::array(), name = Json::array(), lost = Json::array(), time = Json::array(),
          calls = Json::array();
-    SmallTree{paths.nodes, limits.paths}.for_each(
+    SmallTree{paths, limits.paths}.for_each(
         [&](const score::PathNode* node, std::size_t above, const score::PathNode& own) {
             const std::string text = node == nullptr                            ? "(smaller ones)"
                                      : node->function == score::PathNode::kRoot ? "all threads"
@@ -224,7 +214,7 @@ Json timelines_json(const PageRun& run, const RunClock& clock, const PageLimits&
                        ? std::round(static_cast<double>(tsc - window.begin) * clock.ns_per_tick)
                        : 0;
         };
-        out.push_back({{"function", printable(score::qualified_name(row.module, row.name))},
+        out.push_back({{"function", page_name(row.module, row.name)},
                        {"rank", row.rank},
                        {"thread", thread_name(run.report.threads[window.thread])},
                        {"begin", nanoseconds(clock.since_begin(window.begin))},

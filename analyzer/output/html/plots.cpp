@@ -1,15 +1,15 @@
 #include "analyzer/output/html/plots.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <optional>
+#include <variant>
 #include <vector>
 
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/trace/clock.h"
-#include "wrappers/catalogue/catalogue.h"
-#include "wrappers/support/printable.h"
+#include "wrappers/catalogue/word_value.h"
 
 namespace rdam::output {
 namespace {
@@ -73,27 +73,12 @@ Json bins_json(const score::FunctionRow& row, const RunClock& clock, double run_
 
 /// The value that a word holds; nothing: it is no number that could be an axis.
 std::optional<double> number(const trace::ParameterInfo& parameter, std::uint64_t word) {
-    const unsigned size = parameter.size;
-    constexpr unsigned kBits = 64;
-    const unsigned unused = size > 0 && size < sizeof word ? kBits - 8U * size : 0;
-    switch (static_cast<ValueKind>(parameter.kind)) {
-        case ValueKind::signed_integer:
-        case ValueKind::enumeration:
-            return static_cast<double>(static_cast<std::int64_t>(word << unused) >> unused);
-        case ValueKind::unsigned_integer:
-        case ValueKind::boolean:
-            return static_cast<double>((word << unused) >> unused);
-        case ValueKind::floating: {
-            const double value =
-                size == sizeof(float)
-                    ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(word)))
-                    : std::bit_cast<double>(word);
-            if (!std::isfinite(value)) return {};
-            return value;
-        }
-        default:
-            return {};
-    }
+    const auto kind = static_cast<ValueKind>(parameter.kind);
+    if (kind == ValueKind::pointer) return {};
+    const double value = std::visit([](auto decoded) { return static_cast<double>(decoded); },
+                                    value_of(kind, parameter.size, word));
+    if (!std::isfinite(value)) return {};
+    return value;
 }
 
 }  // namespace
@@ -128,7 +113,7 @@ Json parameters_json(const score::FunctionRow& row, const trace::FunctionInfo& f
                 if (const auto value = number(*parameter, row.sample.word(i, parameter->word)))
                     points.push_back({*value, nanoseconds(row.sample.calls[i].duration_ns)});
         }
-        out.push_back({{"name", printable(each.name)},
+        out.push_back({{"name", page_name(each.name)},
                        {"explains", finite(each.explains)},
                        {"rdam_with_key", finite(each.rdam_with_key)},
                        {"points", std::move(points)}});

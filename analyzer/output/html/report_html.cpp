@@ -4,11 +4,11 @@
 
 #include "analyzer/output/html/function_data.h"
 #include "analyzer/output/html/page_parts.h"
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/html/static_part.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/wording/verdicts.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 namespace {
@@ -21,7 +21,7 @@ Json diff_side(const score::FunctionRow* row) {
 Json diff_rows(const PageInput& input, const PageLimits& limits) {
     Json out = Json::array();
     for (const score::DiffRow& row : input.diff.first(std::min(input.diff.size(), limits.rows)))
-        out.push_back({{"name", printable(score::qualified_name(row.module, row.name))},
+        out.push_back({{"name", page_name(row.module, row.name)},
                        {"verdict", verdict_name(row.verdict)},
                        {"scored", row.scored},
                        {"recorded_in_both", row.recorded_in_both},
@@ -79,7 +79,7 @@ Result<std::string> report_html(const PageInput& input) {
     }
     if (out.size() > kMostBytes)
         return fail("the names in {} are too long for a page: use rdam analyze --json",
-                    printable(input.runs.front().file));
+                    page_name(input.runs.front().file));
     return out;
 }
 

@@ -7,13 +7,13 @@
 #include <ctime>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/pictures.h"
 #include "analyzer/output/html/plots.h"
 #include "analyzer/output/json/json_parts.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/score/report/ranking.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 namespace {
@@ -37,27 +37,27 @@ bool has_weight(const score::Report& report, const score::FunctionRow& row, cons
 std::vector<Fact> facts(const PageRun& run) {
     const score::Report& report = run.report;
     const trace::ProcessInfo& process = report.process;
-    std::vector<Fact> all{{"Command", printable(command_text(process.command))},
-                          {"Trace", printable(run.file)},
+    std::vector<Fact> all{{"Command", page_text(command_text(process.command))},
+                          {"Trace", page_name(run.file)},
                           {"Started", start_text(report.start_unix_ns)},
                           {"Duration", human_time(report.duration_ns)},
                           {"Process", fmt::format("{}", process.pid)},
                           {"Threads", grouped(report.threads.size())},
                           {"Events", grouped(report.events)},
                           {"Calls", grouped(report.counts.calls)}};
-    if (!process.host.empty()) all.push_back({"Host", printable(process.host)});
-    if (!process.machine.empty()) all.push_back({"Machine", printable(process.machine)});
+    if (!process.host.empty()) all.push_back({"Host", page_name(process.host)});
+    if (!process.machine.empty()) all.push_back({"Machine", page_name(process.machine)});
     std::string cost = recording_cost(report);
     if (!cost.empty())
         cost.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(cost.front())));
-    all.push_back({"Recording", printable(cost)});
-    all.push_back({"Recorded with", printable(trace::recorded_with(process))});
+    all.push_back({"Recording", page_text(cost)});
+    all.push_back({"Recorded with", page_name(trace::recorded_with(process))});
     return all;
 }
 
 std::string title(const PageRun& run) {
-    const std::string command = printable(command_text(run.report.process.command));
-    return command.empty() ? printable(run.file) : command;
+    const std::string command = page_name(command_text(run.report.process.command));
+    return command.empty() ? page_name(run.file) : command;
 }
 
 Json run_json(const PageRun& run, const PageLimits& limits) {
@@ -91,7 +91,7 @@ Json run_json(const PageRun& run, const PageLimits& limits) {
              {"timelines", timelines_json(run, clock, limits)}};
     Json note_list = Json::array();
     for (const std::string& note : notes(report, run.symbols))
-        note_list.push_back(printable(note));
+        note_list.push_back(page_text(note));
     out["notes"] = std::move(note_list);
     return out;
 }

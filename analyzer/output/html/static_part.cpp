@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "analyzer/output/html/function_data.h"
+#include "analyzer/output/html/page_text.h"
 #include "analyzer/output/html/run_data.h"
 #include "analyzer/output/units.h"
 #include "analyzer/output/wording/notes.h"
 #include "analyzer/output/wording/verdicts.h"
 #include "analyzer/score/report/ranking.h"
-#include "wrappers/support/printable.h"
 
 namespace rdam::output {
 namespace {
@@ -22,7 +22,7 @@ std::string cell(std::string_view text, bool number = true) {
 }
 
 std::string function_name(const score::FunctionRow& row) {
-    return printable(score::qualified_name(row.module, row.name));
+    return page_name(row.module, row.name);
 }
 
 std::string header_html(const PageRun& run) {
@@ -34,14 +34,14 @@ std::string header_html(const PageRun& run) {
     if (said.empty()) return out;
     out += "<ul class=\"notes\">\n";
     for (const std::string& note : said)
-        out += fmt::format("<li>{}</li>\n", html_text(printable(note)));
+        out += fmt::format("<li>{}</li>\n", html_text(page_text(note)));
     return out + "</ul>\n";
 }
 
 std::string row_html(const score::FunctionRow& row) {
     const auto time = [&](double ns) { return row.outermost > 0 ? human_time(ns) : std::string{"-"}; };
     const std::string name =
-        function_name(row) + (row.by_design.empty() ? "" : ", " + printable(row.by_design));
+        function_name(row) + (row.by_design.empty() ? "" : ", " + page_text(row.by_design));
     return "<tr>" + cell(fmt::format("{}", row.rank)) +
            cell(row.few_windows ? "-" : score_mark(row) + score_text(row.rdam)) +
            cell(row.few_windows ? "-" : interval_text(row.rdam_low, row.rdam_high)) + cell(name, false) +
@@ -86,8 +86,8 @@ std::string diff_html(const PageInput& input, const PageLimits& limits) {
     };
     for (const score::DiffRow& row :
          input.diff.first(std::min({input.diff.size(), limits.rows, kRowsWithoutScript})))
-        out += "<tr>" + cell(printable(score::qualified_name(row.module, row.name)), false) +
-               cell(score(row.a)) + cell(score(row.b)) + cell(verdict_name(row.verdict), false) + "</tr>\n";
+        out += "<tr>" + cell(page_name(row.module, row.name), false) + cell(score(row.a)) +
+               cell(score(row.b)) + cell(verdict_name(row.verdict), false) + "</tr>\n";
     return out + "</tbody>\n</table>\n";
 }
 

@@ -21,6 +21,7 @@
 // baseline, what each of several paths lost is approximate.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -48,5 +49,12 @@ struct PathTree {
     /// the loss of their sequences is divided among their paths by their time and number.
     std::uint64_t approximate = 0;
 };
+
+/// By node: the sum of `own` over it and all nodes below it.
+std::vector<double> subtree_sums(const PathTree& tree, std::vector<double> own);
+
+/// By node: whether it is one of the `most` heaviest, whose ancestors are, too. `weights`: of whole subtrees,
+/// finite, none heavier than the one around it.
+std::vector<bool> heaviest(const PathTree& tree, const std::vector<double>& weights, std::size_t most);
 
 }  // namespace rdam::score

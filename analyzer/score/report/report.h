@@ -128,6 +128,9 @@ struct ScoredCall : samples::SampledCall {
     double blocked_ns = 0;     ///< off the processor by its own doing, if context switches were recorded
     double preempted_ns = 0;   ///< … because another thread was to run
     std::uint32_t thread = 0;  ///< index into Report::threads
+
+    /// At least half of its time: what happened during the call then happened during the loss.
+    bool lost_half() const { return lost_ns > 0 && 2 * lost_ns >= duration_ns; }
 };
 
 /// Outermost scored calls of all threads.

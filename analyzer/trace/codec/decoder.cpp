@@ -184,6 +184,14 @@ class ChunkDecoder::Run {
     }
 
     bool read_words(Event& event, std::size_t previous_at, std::uint32_t count) {
+        if (count == 0) {
+            event.words = {};
+            return true;
+        }
+        return read_some_words(event, previous_at, count);
+    }
+
+    bool read_some_words(Event& event, std::size_t previous_at, std::uint32_t count) {
         ColumnReader& in = column(Column::words);
         if (in.left() < count) return false;
         std::uint64_t* const first = next_word_;

@@ -116,6 +116,31 @@ void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& 
     }
 }
 
+/// A function for each chunk, with names that nobody can read.
+void long_names(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size) {
+    constexpr std::size_t kLength = std::size_t{4} << 20U;
+    constexpr std::uint32_t kCalls = 200;
+    info = make_info(1, 0);
+    info.functions.clear();
+    for (int function = 0; function < size.chunks; ++function) {
+        trace::FunctionInfo each;
+        each.name = std::string(kLength, 'n') + std::to_string(function);
+        each.linkage_name = each.name;
+        each.module = each.source = std::string(kLength / 4, 'm');
+        info.functions.push_back(std::move(each));
+    }
+    check(writer.describe(info));
+    trace::ChunkEncoder events;
+    std::uint64_t at = 1000;
+    for (std::uint32_t i = 0; i < kCalls * static_cast<std::uint32_t>(size.chunks);
+         ++i, at += 1'000'000'000) {
+        const std::uint32_t function = i / kCalls;
+        events.enter(at, function, 0, 0, false, 0, {});
+        events.leave(at + (i % 2 == 0 ? 900'000'000 : 1'000'000), function, 0, false, {});
+    }
+    check(writer.append(0, events));
+}
+
 struct NamedWords {
     std::string_view name;
     int chunks = 0;
@@ -147,6 +172,8 @@ int main(int count, char** arguments) {
         one_tid(*writer, info, or_else(46));
     else if (shape == "open-calls")
         open_calls(*writer, info, or_else(200), 1);
+    else if (shape == "long-names")
+        long_names(*writer, info, or_else(30));
     else if (shape == "open-calls-of-eight")
         open_calls(*writer, info, or_else(200), 8);
     else if (const auto* found = std::find_if(std::begin(kWords), std::end(kWords),

@@ -368,7 +368,7 @@ TEST_CASE("names that one of several traces lacks are left out there", "[process
     settings.selection.functions = {"c", "b"};
     score::SharedSettings shared{settings};
     shared.look_at(first.info);
-    CHECK(shared.all_found().error().message == "c: the trace has no such function");
+    CHECK(shared.all_found().error().message == "c: the trace has no such function; similar: a, b");
     shared.look_at(second.info);
     CHECK(shared.all_found());
     CHECK(shared.for_trace(first.info).given.ignore == std::vector<std::string>{"a"});

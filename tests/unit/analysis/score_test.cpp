@@ -164,7 +164,14 @@ TEST_CASE("unknown names are answered with what there is", "[score]") {
     CHECK(message({.given = {.keys = {"b:z"}}}) == "b has no recorded parameter z; it has k, n");
     CHECK(message({.given = {.ignore = {"sort"}}}) ==
           "sort: the trace has no such function; similar: std::sort");
-    CHECK(message({.given = {.ignore = {"nothing"}}}) == "nothing: the trace has no such function");
+    CHECK(message({.given = {.ignore = {"app:std::sorted"}}}) ==
+          "app:std::sorted: the trace has no such function; similar: std::sort");
+    CHECK(message({.given = {.ignore = {"nothing"}}}) ==
+          "nothing: the trace has no such function; it has std::sort, b");
+    recording.info.functions.resize(9, recording.info.functions[1]);
+    recording.info.functions[0].name = std::string(1000, 'x') + "\n";
+    CHECK(message({.given = {.ignore = {"nothing"}}}) ==
+          "nothing: the trace has no such function; it has " + std::string(159, 'x') + "…, b, b and 6 more");
 }
 
 TEST_CASE("an ignored function is as if it had not been recorded", "[score]") {

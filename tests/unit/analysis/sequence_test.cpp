@@ -296,6 +296,7 @@ TEST_CASE("values are shown as their type says", "[sequences]") {
     CHECK(shown(ValueKind::signed_integer, 4, 0xffffffff) == "-1");
     CHECK(shown(ValueKind::signed_integer, 8, UINT64_MAX) == "-1");
     CHECK(shown(ValueKind::unsigned_integer, 4, 0xffffffff) == "4294967295");
+    CHECK(shown(ValueKind::unsigned_integer, 4, 0x100000007) == "7");
     CHECK(shown(ValueKind::pointer, 8, 0x7f00) == "0x7f00");
     CHECK(shown(ValueKind::boolean, 1, 1) == "true");
     CHECK(shown(ValueKind::floating, 8, 0x4004000000000000) == "2.5");

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analyzer/calls/matcher.h"
@@ -12,6 +14,7 @@
 #include "analyzer/score/selection.h"
 #include "tests/unit/analysis/random_recording.h"
 #include "tests/unit/analysis/recording.h"
+#include "tests/unit/analysis/recording_file.h"
 #include "tests/unit/catch.h"
 
 namespace rdam::test {
@@ -268,8 +271,34 @@ TEST_CASE("threads are chosen by tid or name, functions by name", "[selection]")
     CHECK(error({.threads = {"7"}}) ==
           "7: the trace has no thread with this tid or name; it has 100 (thread-0), 101 (thread-1), 102 "
           "(other)");
-    CHECK(error({.functions = {"x*"}}) == "x*: the trace has no such function");
+    CHECK(error({.functions = {"x*"}}) == "x*: the trace has no such function; it has a, b, c");
     CHECK(error({.threads = {"7"}, .functions = {"x*"}, .may_miss = true}).empty());
+}
+
+TEST_CASE("when the selected threads run is known without their events", "[selection]") {
+    Recording recording{1};
+    recording.thread(1000, 2000).call(1100, kA, 10);
+    recording.thread(4000, 5000).call(4100, kA, 10);
+    const trace::TraceReader reader = reader_of(recording);
+    const auto found = [&](const score::Selection& selection) {
+        const auto presence = score::presence(reader, selection);
+        REQUIRE(presence);
+        REQUIRE(*presence);
+        return **presence;
+    };
+    const score::Presence all = found({});
+    CHECK(std::tuple{all.begin_ns, all.end_ns, all.in_window} == std::tuple{0.0, 4000.0, true});
+    const score::Presence second = found({.threads = {"101"}});
+    CHECK(std::tuple{second.begin_ns, second.end_ns} == std::tuple{3000.0, 4000.0});
+    using Window = std::pair<std::optional<double>, std::optional<double>>;
+    for (const auto& [since, until] :
+         {Window{4000, {}}, Window{{}, 0}, Window{1000, 3000}, Window{9000, 9100}})
+        CHECK_FALSE(found({.since_ns = since, .until_ns = until}).in_window);
+    for (const auto& [since, until] :
+         {Window{3999, {}}, Window{{}, 1}, Window{999, 3000}, Window{1000, 3001}})
+        CHECK(found({.since_ns = since, .until_ns = until}).in_window);
+    CHECK_FALSE(found({.since_ns = 1000, .threads = {"100"}}).in_window);
+    CHECK_FALSE(score::presence(reader, {.threads = {"7"}}).has_value());
 }
 
 TEST_CASE("no events and no window whatever lead to scores beyond their range", "[window]") {

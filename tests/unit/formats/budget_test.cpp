@@ -32,7 +32,7 @@ class Losses final : public views::CallVisitor {
         const Open open = open_.back();
         open_.pop_back();
         const double most = std::max(open.most, call.timed ? call.lost : 0.0);
-        const bool kept = kept_.keeps(call, open.kept);
+        const bool kept = kept_.keeps(call, open.kept, begun_);
         calls.push_back({call, most, kept});
         if (open_.empty()) return;
         open_.back().most = std::max(open_.back().most, most);
@@ -49,6 +49,7 @@ class Losses final : public views::CallVisitor {
         bool kept = false;
     };
     const formats::Kept& kept_;
+    std::size_t begun_ = 0;
     std::vector<Open> open_;
 };
 

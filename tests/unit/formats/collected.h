@@ -47,6 +47,7 @@ class CollectedSlices final : public formats::SliceWriter {
     void inside(std::span<const formats::CounterPoint> points, formats::Buffer& /*out*/) override {
         all_inside.assign(points.begin(), points.end());
     }
+    bool draws_processors() const override { return with_processors; }
     void processor(std::span<const formats::OnProcessor> calls, formats::Buffer& /*out*/) override {
         processors.emplace_back(calls.begin(), calls.end());
     }
@@ -74,6 +75,7 @@ class CollectedSlices final : public formats::SliceWriter {
     std::vector<std::vector<formats::OnProcessor>> processors;
     std::vector<formats::CounterPoint> all_inside;
     int begins = 0, ends = 0;
+    bool with_processors = true;
     std::atomic<bool> in_order = true;  ///< of each thread, slices come before what is merged
 
   private:

@@ -238,6 +238,21 @@ TEST_CASE("a sampled call's slice says what it stands for, and bins hold all of 
     CHECK(most == 16 * 30);
 }
 
+TEST_CASE("what ran on the processors is gathered for writers that draw it", "[slices]") {
+    Recording recording{1};
+    recording.info.switches.state = trace::SwitchInfo::State::recorded;
+    recording.thread(1000, 2'000'000).call(1100, kA, 50).off({.out = 1110, .in = 1120, .cpu = 3});
+    const trace::TraceReader reader = reader_of(recording);
+    const views::Visit visit = visit_of(reader);
+    for (const bool draws : {true, false}) {
+        CollectedSlices collected;
+        collected.with_processors = draws;
+        TextSink sink;
+        REQUIRE(formats::write_slices(visit, {}, collected, sink));
+        CHECK(collected.processors.size() == (draws ? 1 : 0));
+    }
+}
+
 TEST_CASE("the number of threads inside calls is that over all threads", "[slices]") {
     Recording recording{2};
     // Ten ticks a bin: half of the first call's bins, both threads in the second half.

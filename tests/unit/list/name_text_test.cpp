@@ -23,6 +23,13 @@ TEST_CASE("of a long name template arguments go first, the longest before the ot
           "Shop::operator->()::take<…>::give");
 }
 
+TEST_CASE("a name with very many template arguments is shortened soon") {
+    std::string name;
+    for (int i = 0; i < 100'000; ++i)
+        name += "a<bc>::";
+    CHECK(shortened_name(name + "end", 20) == "a<…>::a<…>…<…>::end");
+}
+
 TEST_CASE("where that is not enough the middle goes") {
     CHECK(shortened_name("0123456789", 5) == "01…89");
     CHECK(shortened_name("0123456789", 6) == "012…89");

@@ -50,6 +50,13 @@ TEST_CASE("blanks without meaning do not count") {
     CHECK(normalized_name("unsigned int") == "unsigned int");
     CHECK(normalized_name("shop::tagged[abi:cxx11](int)") == normalized_name("shop::tagged(int)"));
     CHECK(normalized_name("broken[abi:") == "broken");
+    CHECK(normalized_name(
+              "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)") ==
+          normalized_name("f(std::string const &)"));
+    CHECK(normalized_name("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> "
+                          ">::~basic_string()") == "std::string::~string()");
+    CHECK(normalized_name("std::__cxx11::list<int>::sort") == "std::list<int>::sort");
+    CHECK(normalized_name("mystd::basic_string<int>") == "mystd::basic_string<int>");
     CHECK(normalized_name("operator new") == "operator new");
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -254,6 +255,28 @@ TEST_CASE("the page of very many threads sums up those that it does not show", "
     for (std::uint32_t t = 0; t < 4936; ++t)
         expected += 12 * (1 + t / 1000.0);
     CHECK(others == Approx(expected).epsilon(0.001));
+}
+
+TEST_CASE("names that nobody can read are shortened in the page, and cost no rows", "[page]") {
+    constexpr std::size_t kLength = rounds(4'000'000U);
+    PageCase run{60, 3, "ns::" + std::string(kLength, 'n') + "<" + std::string(kLength, 'a') + ">"};
+    run.add_window(100);
+    const std::string page = page_of(run, score::compare_reports(run.report, run.report));
+    if (page.empty()) return;
+    const nlohmann::json json = nlohmann::json::parse(data_of(page));
+    std::vector<std::string> texts;
+    texts_of(json, texts);
+    CHECK(std::ranges::all_of(texts, [](const std::string& text) { return display_width(text) <= 4000; }));
+    const nlohmann::json& data = json.at("runs").at(0);
+    CHECK(data.at("functions").size() == 60);
+    std::set<std::string> names;
+    for (const nlohmann::json& function : data.at("functions"))
+        names.insert(function.at("name"));
+    // Their ends tell them apart.
+    CHECK(names.size() == 60);
+    CHECK(display_width(*names.begin()) <= 2 * 400 + 1);
+    const std::string hint = data.at("functions").at(0).at("details").at("hints").at(0);
+    CHECK(hint.ends_with(" explains it"));
 }
 
 TEST_CASE("very long names leave a page with fewer rows", "[page]") {

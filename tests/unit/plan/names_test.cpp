@@ -272,6 +272,13 @@ TEST_CASE("inlined copies are counted, and named in the answer") {
     CHECK(only_answer(alone).reason == "only an inlined copy exists: in container_three");
 }
 
+TEST_CASE("std::string in a list is what it is short for") {
+    for (const std::string entry : {"shop::largest<std::string>", "shop::largest<std::string*"}) {
+        INFO(entry);
+        CHECK(contains(only_function(plan_for(entry)).name, "shop::largest<std::__cxx11::basic_string<char"));
+    }
+}
+
 TEST_CASE("what does not exist is answered with what does") {
     const Plan typing_error = plan_for("calls_twin_c");
     CHECK(only_answer(typing_error).verdict == ListVerdict::not_found);

@@ -104,14 +104,14 @@ Result<int> analyze_one(const AnalyzeArguments& arguments) {
     const auto reader = open_trace(arguments.traces.front());
     if (!reader) return tl::unexpected{reader.error()};
     say_unused_rules(arguments.rules, seen_by(arguments.settings, reader->info()));
+    if (auto seen = check_window(*reader, arguments.settings.selection); !seen)
+        return tl::unexpected{seen.error()};
     const auto symbols = output::make_symbols(reader->info());
     std::optional<output::SymbolsAhead> ahead;
     if (arguments.settings.jobs != 1) ahead.emplace(*symbols, reader->info());
     auto report = report_on(*reader, arguments.settings, arguments);
     if (!report) return tl::unexpected{report.error()};
     ahead.reset();
-    if (auto seen = check_window(arguments.settings.selection, {&*report, 1}); !seen)
-        return tl::unexpected{seen.error()};
     if (!arguments.alone.empty()) {
         if (auto compared = compare_alone(arguments, reader->info(), *report); !compared)
             return tl::unexpected{compared.error()};
@@ -134,6 +134,7 @@ Result<int> run(AnalyzeArguments arguments) {
     arguments.rules = std::move(*rules);
     if (arguments.interactive) return analyze_interactively(arguments);
     if (arguments.diff) return analyze_difference(arguments);
+    arguments.traces = each_once(arguments.traces);
     return arguments.traces.size() > 1 ? analyze_several(arguments) : analyze_one(arguments);
 }
 

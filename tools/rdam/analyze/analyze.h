@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/output/text/text.h"
 #include "analyzer/score/report/report.h"
+#include "analyzer/score/selection.h"
 #include "analyzer/score/settings/settings.h"
 #include "analyzer/trace/read/reader.h"
 #include "tools/rdam/command/rules_options.h"
@@ -64,8 +64,20 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments);
 /// One trace, on a screen.
 Result<int> analyze_interactively(const AnalyzeArguments& arguments);
 
-/// Error: with --since or --until nothing is left of the threads of all reports.
-Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports);
+/// Whether --since and --until leave anything of one of the traces. Reads no events.
+class WindowCheck {
+  public:
+    /// Errors: those of score::resolve_selection().
+    Result<void> look_at(const trace::TraceReader& reader, const score::Selection& selection);
+    /// Error: in the window no thread of any of them runs, and when they do.
+    Result<void> result() const;
+
+  private:
+    score::Selection asked_;
+    std::optional<score::Presence> seen_;
+};
+/// … of one trace.
+Result<void> check_window(const trace::TraceReader& reader, const score::Selection& selection);
 
 /// --since, --until, --thread, --function.
 void add_selection_options(CLI::App& app, score::Selection& selection);

@@ -25,6 +25,8 @@ Result<int> analyze_interactively(const AnalyzeArguments& arguments) {
     score::SharedSettings shared{arguments.settings};
     shared.look_at(reader->info());
     say_unused_rules(arguments.rules, shared);
+    if (auto seen = check_window(*reader, arguments.settings.selection); !seen)
+        return tl::unexpected{seen.error()};
     auto done = screen::run(*reader, arguments.settings, rules_place(arguments), wants_color(arguments));
     if (!done) return tl::unexpected{done.error()};
     return kExitDone;

@@ -4,6 +4,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "analyzer/output/units.h"
 #include "tools/rdam/analyze/analyze.h"
@@ -27,15 +28,38 @@ void add_time(CLI::App& app, const std::string& name, std::optional<double>& tim
 
 }  // namespace
 
-Result<void> check_window(const score::Selection& selection, std::span<const score::Report> reports) {
-    const auto is_empty = [](const score::Report& report) { return report.threads.empty(); };
-    if (!std::ranges::all_of(reports, is_empty)) return {};
-    if (!selection.since_ns && selection.until_ns)
-        return fail("--until {}: no thread runs that early; give a later end",
-                    output::human_time(*selection.until_ns));
-    if (!selection.since_ns) return {};
-    return fail("--since {}: no thread runs that late; --threads without --since shows when threads run",
-                output::human_time(*selection.since_ns));
+Result<void> WindowCheck::look_at(const trace::TraceReader& reader, const score::Selection& selection) {
+    if (!selection.has_window()) return {};
+    asked_ = selection;
+    const auto found = score::presence(reader, selection);
+    if (!found) return tl::unexpected{found.error()};
+    if (!*found) return {};
+    if (!seen_) seen_ = **found;
+    seen_->begin_ns = std::min(seen_->begin_ns, (*found)->begin_ns);
+    seen_->end_ns = std::max(seen_->end_ns, (*found)->end_ns);
+    seen_->in_window = seen_->in_window || (*found)->in_window;
+    return {};
+}
+
+Result<void> WindowCheck::result() const {
+    if (!asked_.has_window() || !seen_ || seen_->in_window) return {};
+    const bool all = asked_.threads.empty();
+    if (asked_.since_ns && *asked_.since_ns >= seen_->end_ns)
+        return fail("--since {}: no thread runs that late: {} at {}; give an earlier begin",
+                    output::human_time(*asked_.since_ns), all ? "the run ends" : "the last of --thread ends",
+                    output::human_time(seen_->end_ns));
+    if (asked_.until_ns && *asked_.until_ns <= seen_->begin_ns)
+        return fail("--until {}: no thread runs that early: {} at {}; give a later end",
+                    output::human_time(*asked_.until_ns),
+                    all ? "the run begins" : "the first of --thread begins",
+                    output::human_time(seen_->begin_ns));
+    return fail("--since and --until: no thread runs in between; rdam analyze --threads shows when they do");
+}
+
+Result<void> check_window(const trace::TraceReader& reader, const score::Selection& selection) {
+    WindowCheck check;
+    if (auto looked = check.look_at(reader, selection); !looked) return looked;
+    return check.result();
 }
 
 void check_selection(const score::Selection& selection) {

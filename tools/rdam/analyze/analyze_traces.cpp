@@ -1,8 +1,6 @@
 // `rdam analyze` of several traces, and of two that are compared.
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "analyzer/output/json/diff_json.h"
@@ -23,21 +21,6 @@
 namespace rdam {
 namespace {
 
-/// The files, each once, however often the globs of a shell have found it.
-std::vector<std::string> each_once(const std::vector<std::string>& files) {
-    std::set<std::filesystem::path> seen;
-    std::vector<std::string> once;
-    for (const std::string& file : files) {
-        std::error_code error;
-        const auto canonical = std::filesystem::weakly_canonical(file, error);
-        if (seen.insert(error ? std::filesystem::path{file} : canonical).second)
-            once.push_back(file);
-        else
-            say(file + ": is given more than once; counted once");
-    }
-    return once;
-}
-
 /// What is shown of one process and not of all: a run may have thousands of processes.
 void forget_details(score::Report& report) {
     for (score::FunctionRow& row : report.functions) {
@@ -57,7 +40,7 @@ class SeveralTraces {
         : arguments_(arguments),
           settings_(arguments.settings),
           json_({.top = arguments.top}),
-          files_(each_once(arguments.traces)) {}
+          files_(arguments.traces) {}
 
     Result<int> run() {
         look_at_all();
@@ -66,8 +49,7 @@ class SeveralTraces {
         for (const std::string& file : files_)
             analyze(file);
         if (reports_.empty()) return kExitBadInput;
-        if (auto seen = check_window(arguments_.settings.selection, reports_); !seen)
-            return tl::unexpected{seen.error()};
+        if (auto seen = window_.result(); !seen) return tl::unexpected{seen.error()};
         if (auto printed = print_result(text()); !printed) return tl::unexpected{printed.error()};
         return unreadable_.empty() ? kExitDone : kExitBadInput;
     }
@@ -116,6 +98,8 @@ class SeveralTraces {
         }
         const std::string& run = reader->info().process.run;
         if (!run.empty()) settings.selection.run_start_unix_ns = run_starts_[run];
+        if (auto seen = window_.look_at(*reader, settings.selection); !seen)
+            return give_up(file, {file + ": " + seen.error().message});
         auto report = report_on(*reader, settings, arguments_);
         if (!report) return give_up(file, {file + ": " + report.error().message});
         const auto symbols = output::make_symbols(reader->info());
@@ -143,6 +127,7 @@ class SeveralTraces {
     output::ProcessesJson json_;
     std::vector<std::string> files_;
     std::map<std::string, std::uint64_t> run_starts_;
+    WindowCheck window_;
     std::vector<std::string> shown_;  // file names of the reports
     std::vector<score::Report> reports_;
     std::vector<output::UnreadableTrace> unreadable_;
@@ -159,15 +144,17 @@ Result<int> analyze_difference(const AnalyzeArguments& arguments) {
     const auto two = TwoTraces::look_at(arguments.traces, arguments.settings, arguments.rules);
     if (!two) return tl::unexpected{two.error()};
     std::vector<score::Report> reports;
+    WindowCheck window;
     for (const std::string& file : arguments.traces) {
         const auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
-        auto report = report_on(*reader, two->settings_for(reader->info()), arguments);
+        const score::Settings own = two->settings_for(reader->info());
+        if (auto seen = window.look_at(*reader, own.selection); !seen) return tl::unexpected{seen.error()};
+        auto report = report_on(*reader, own, arguments);
         if (!report) return tl::unexpected{report.error()};
         reports.push_back(std::move(*report));
     }
-    if (auto seen = check_window(arguments.settings.selection, reports); !seen)
-        return tl::unexpected{seen.error()};
+    if (auto seen = window.result(); !seen) return tl::unexpected{seen.error()};
     const auto rows = score::compare_reports(reports[0], reports[1]);
     const output::Diff diff{{arguments.traces[0], reports[0]}, {arguments.traces[1], reports[1]}, rows};
     const std::string text = arguments.json ? output::diff_json(diff, arguments.top)

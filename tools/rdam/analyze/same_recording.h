@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analyzer/trace/event.h"
 
@@ -12,5 +13,9 @@ std::string recording_of(const trace::TraceInfo& info);
 
 /// Says on standard error that `file` is the same recording as another one, if it is.
 void say_if_same(const std::string& file, const trace::TraceInfo& info, const trace::TraceInfo& other);
+
+/// The files, each once, however often the globs of a shell have found it and by whatever name. Says on
+/// standard error which are left out.
+std::vector<std::string> each_once(const std::vector<std::string>& files);
 
 }  // namespace rdam

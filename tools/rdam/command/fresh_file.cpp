@@ -1,11 +1,9 @@
 #include "tools/rdam/command/fresh_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -18,13 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where a link leads, so that it stays one; devices and pipes have no place beside them.
-std::string real_place(const std::string& path) {
-    std::error_code error;
-    const fs::path canonical = fs::weakly_canonical(path, error);
-    return error ? path : canonical.string();
-}
-
 bool is_special(const std::string& path) {
     std::error_code error;
     const fs::file_type type = fs::status(path, error).type();
@@ -36,58 +27,42 @@ bool is_special(const std::string& path) {
 
 Result<FreshFile> FreshFile::create(const std::string& path) {
     if (path == "-") return FreshFile{path, {}, STDOUT_FILENO};
+    // Devices and pipes have no place beside them.
     if (is_special(path)) {
         const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd < 0) return fail("{}: cannot be written: {}; give another path", path, std::strerror(errno));
         return FreshFile{path, {}, fd};
     }
-    std::string beside = real_place(path) + ".XXXXXX";
-    const int fd = mkostemp(beside.data(), O_CLOEXEC);
-    if (fd < 0)
+    auto beside = FileBeside::create(path);
+    if (!beside)
         return fail("{}: cannot be written: {}; give a file in a directory that you may write to", path,
-                    std::strerror(errno));
-    return FreshFile{path, std::move(beside), fd};
+                    beside.error().message);
+    return FreshFile{path, std::move(*beside), -1};
 }
 
-FreshFile::FreshFile(std::string path, std::string beside, int fd)
+FreshFile::FreshFile(std::string path, std::optional<FileBeside> beside, int fd)
     : path_(std::move(path)), beside_(std::move(beside)), fd_(fd) {}
 
 FreshFile::FreshFile(FreshFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      beside_(std::exchange(other.beside_, {})),
-      fd_(std::exchange(other.fd_, -1)) {}
+    : path_(std::move(other.path_)), beside_(std::move(other.beside_)), fd_(std::exchange(other.fd_, -1)) {}
 
 FreshFile::~FreshFile() {
     if (fd_ >= 0 && fd_ != STDOUT_FILENO) close(fd_);
-    if (!beside_.empty()) unlink(beside_.c_str());
 }
 
-Error FreshFile::error(const char* what) const {
-    const std::string name = path_ == "-" ? "standard output" : path_;
-    return {fmt::format("{}: {}; write to a file or a place that has room", name, what)};
+Result<void> FreshFile::or_error(Result<void> done) const {
+    if (done) return done;
+    return fail("{}: {}; write to a file or a place that has room", path_ == "-" ? "standard output" : path_,
+                done.error().message);
 }
 
 Result<void> FreshFile::write(std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return tl::unexpected{error(std::strerror(errno))};
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return {};
+    return or_error(beside_ ? beside_->write(bytes) : write_all(fd_, bytes));
 }
 
 Result<void> FreshFile::finish() {
-    if (beside_.empty()) return {};
-    // What others may read is as for any new file.
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd_, 0666 & ~mask);
-    if (close(std::exchange(fd_, -1)) != 0) return tl::unexpected{error(std::strerror(errno))};
-    if (rename(beside_.c_str(), real_place(path_).c_str()) != 0)
-        return fail("{}: cannot be written: {}; give another path", path_, std::strerror(errno));
-    beside_.clear();
-    return {};
+    if (!beside_) return {};
+    return or_error(beside_->put_in_place(mode_of_new_files()));
 }
 
 Result<void> check_output(const std::string& path, const std::vector<std::string>& inputs, bool overwrite) {

@@ -1,10 +1,12 @@
 // A file that is there as a whole or not at all: written beside its place, then renamed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "wrappers/support/file_beside.h"
 #include "wrappers/support/result.h"
 
 namespace rdam {
@@ -26,11 +28,11 @@ class FreshFile {
     Result<void> finish();
 
   private:
-    FreshFile(std::string path, std::string beside, int fd);
-    Error error(const char* what) const;
+    FreshFile(std::string path, std::optional<FileBeside> beside, int fd);
+    Result<void> or_error(Result<void> done) const;
 
     std::string path_;
-    std::string beside_;  // empty: there is none, or none any more
+    std::optional<FileBeside> beside_;  // nothing: what is written comes as it is to fd_
     int fd_ = -1;
 };
 

@@ -86,6 +86,8 @@ Result<int> run(ExportArguments options) {
     const auto reader = open_trace(options.trace);
     if (!reader) return tl::unexpected{reader.error()};
     if (auto used = use_rules(options, reader->info()); !used) return tl::unexpected{used.error()};
+    if (auto seen = check_window(*reader, options.settings.selection); !seen)
+        return tl::unexpected{seen.error()};
     return columns ? export_columns(*reader, options) : export_format(*reader, options);
 }
 

@@ -82,6 +82,7 @@ Result<std::vector<Recording>> analyze_all(const Arguments& arguments,
         auto reader = open_trace(file);
         if (!reader) return tl::unexpected{reader.error()};
         const score::Settings own = settings->settings_for(reader->info());
+        if (auto seen = check_window(*reader, own.selection); !seen) return tl::unexpected{seen.error()};
         try {
             auto recording = analyze_recording(std::move(*reader), own);
             if (!recording) return tl::unexpected{recording.error()};
@@ -140,9 +141,6 @@ Result<int> run(Arguments arguments) {
     const auto recordings = analyze_all(arguments, *rules);
     if (!recordings) return tl::unexpected{recordings.error()};
     if (Interruption::came()) return fail("{}: not written: interrupted", arguments.output);
-    for (const Recording& recording : *recordings)
-        if (auto seen = check_window(arguments.settings.selection, {&recording.report, 1}); !seen)
-            return tl::unexpected{seen.error()};
     const auto page = page_of(arguments, *recordings);
     if (!page) return tl::unexpected{page.error()};
     if (auto written = file->write(*page); !written) return tl::unexpected{written.error()};

@@ -1,0 +1,162 @@
+// A pass over a thread's calls for a visitor, with what they lost.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/views/sequence_log.h"
+#include "analyzer/views/thread_calls.h"
+#include "analyzer/views/visit.h"
+
+namespace rdam::views {
+
+/// `Bases` has of(sequence, call), asked for each call that is timed.
+template <class Bases>
+class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
+  public:
+    /// All must outlive it. `shown` by function, empty: all.
+    ThreadVisit(const trace::TraceInfo& info, const score::ResolvedSettings& settings, Bases& bases,
+                const std::vector<bool>& shown, CallVisitor& visitor)
+        : ThreadSequences<ThreadVisit>(info, settings),
+          bases_(bases),
+          shown_(shown),
+          visitor_(visitor),
+          cuts_(settings.baseline.kind == score::Baseline::Kind::percentile) {}
+
+    /// Before anything is consumed, one of: what is found is kept in `log`; or, not found again, taken from
+    /// it, if it is whole.
+    void keep_sequences(SequenceLog& log, LogRoom& room) {
+        log_ = &log;
+        room_ = &room;
+    }
+    void take_sequences(const SequenceLog& log) {
+        if (log.whole()) known_.emplace(log);
+    }
+    /// Times outside are moved to its ends.
+    void set_span(const score::TickRange& span) {
+        span_ = span;
+        last_ = span.begin;
+    }
+    /// Calls that are still open end at `tsc`.
+    void finish(std::uint64_t tsc) {
+        in_order(tsc);
+        this->finish_matching();
+    }
+
+  private:
+    friend calls::BasicMatcher<ThreadVisit>;
+
+    struct Open {
+        std::uint64_t begin = 0;
+        std::uint64_t weight = 1;
+        std::uint32_t function = 0;
+        bool shown = true;
+    };
+
+    void opened(const trace::Event& enter, std::uint64_t weight) {
+        if (!known_) this->begin(enter);
+        const Open open{in_order(enter.tsc), weight, enter.function, is_shown(enter.function)};
+        open_.push_back(open);
+        if (!open.shown) return;
+        visitor_.opened({.function = enter.function,
+                         .depth = depth_++,
+                         .tsc = open.begin,
+                         .weight = weight,
+                         .cpu = enter.cpu,
+                         .words = enter.words});
+    }
+
+    void closed(const calls::Call& call) {
+        const std::uint32_t sequence = sequence_of_closed();
+        const Open open = open_.back();
+        open_.pop_back();
+        if (!open.shown) return;
+        const bool tail = call.last->kind != trace::EventKind::leave;
+        Closed closed{.function = call.function,
+                      .depth = --depth_,
+                      .begin = open.begin,
+                      .tsc = in_order(call.last->tsc),
+                      .weight = call.weight,
+                      .cpu = call.last->cpu,
+                      .end = tail                 ? End::tail
+                             : call.last->unwound ? End::unwound
+                                                  : End::returned,
+                      .timed = call.timed,
+                      .outermost = call.outermost,
+                      .sequence = sequence,
+                      .result = result_of(call.function)};
+        if (call.timed) {
+            closed.duration = static_cast<double>(call.duration);
+            closed.self = call.self_timed ? static_cast<double>(call.self) : std::nan("");
+            const auto [base, self_base] = bases_.of(sequence, call);
+            if (base) {
+                closed.baseline = *base;
+                closed.lost = closed.duration - *base;
+                if (cuts_) closed.lost = std::max(closed.lost, 0.0);
+            }
+            if (self_base) {
+                closed.lost_self = closed.self - *self_base;
+                if (cuts_) closed.lost_self = std::max(closed.lost_self, 0.0);
+            }
+        }
+        visitor_.closed(closed);
+    }
+
+    void abandoned(std::size_t count) {
+        if (!known_) this->abandon(count);
+        const std::uint64_t tsc = this->event() != nullptr ? in_order(this->event()->tsc) : last_;
+        for (; count > 0; --count) {
+            const Open open = open_.back();
+            open_.pop_back();
+            if (open.shown)
+                visitor_.closed({.function = open.function,
+                                 .depth = --depth_,
+                                 .begin = open.begin,
+                                 .tsc = tsc,
+                                 .weight = open.weight,
+                                 .end = End::not_seen});
+        }
+    }
+
+    /// Records of signal handlers may be earlier than what came before them.
+    std::uint64_t in_order(std::uint64_t tsc) {
+        last_ = std::clamp(tsc, last_, std::max(last_, span_.end));
+        return last_;
+    }
+
+    bool is_shown(std::uint32_t function) const { return shown_.empty() || shown_[function]; }
+
+    const std::uint64_t* result_of(std::uint32_t function) const {
+        if (this->event()->words.empty()) return nullptr;
+        const auto& result = this->info().functions[function].result;
+        if (!this->gave_result_of(function) || result.empty() ||
+            result[0].word >= this->event()->words.size())
+            return nullptr;
+        return &this->event()->words[result[0].word];
+    }
+
+    std::uint32_t sequence_of_closed() {
+        if (known_) return known_->next();
+        const std::uint32_t sequence = this->end();
+        if (log_ != nullptr) log_->add(sequence, *room_);
+        return sequence;
+    }
+
+    SequenceLog* log_ = nullptr;
+    LogRoom* room_ = nullptr;
+    std::optional<SequenceLog::Reader> known_;
+    Bases& bases_;
+    const std::vector<bool>& shown_;
+    CallVisitor& visitor_;
+    bool cuts_;
+    score::TickRange span_;
+    std::uint64_t last_ = 0;
+    std::vector<Open> open_;
+    std::uint32_t depth_ = 0;  // of calls that are shown
+};
+
+}  // namespace rdam::views
