@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/inputs/build/builder_state.h"
+#include "analyzer/inputs/build/well_known.h"
 #include "analyzer/trace/format.h"
 #include "wrappers/support/temporary_file.h"
 
@@ -125,6 +126,7 @@ std::uint32_t TraceBuilder::object(std::string_view path) {
 std::uint32_t TraceBuilder::add_function(trace::FunctionInfo function) {
     if (state_->info.objects.empty()) object("");
     number_words(function);
+    mark_well_known(function, Catalogue::builtin());
     auto& functions = state_->info.functions;
     functions.push_back(std::move(function));
     return static_cast<std::uint32_t>(functions.size() - 1);
