@@ -24,7 +24,7 @@ class JsonInput(Case):
         return list(csv.DictReader(io.StringIO(self.export(trace, "csv").decode(), newline="")))
 
     def scores(self, trace) -> dict[str, float]:
-        return {f["name"]: f["score"] for f in self.analyze(trace)["functions"]}
+        return {f["name"]: f["rdam"] for f in self.analyze(trace)["functions"]}
 
     def write(self, name, content):
         (self.folder / name).write_text(json.dumps(content) if not isinstance(content, str) else content)

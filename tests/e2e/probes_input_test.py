@@ -134,8 +134,12 @@ class ProbesInput(Case):
         return "calls.txt"
 
     def set(self, name: str, value: str):
-        with (TRACING / name).open("a" if name == "uprobe_events" else "w") as file:
-            file.write(value)
+        # uprobe_events forgets all others when it is cut, and takes nothing behind a place that was sought.
+        file = os.open(TRACING / name, os.O_WRONLY | (0 if name == "uprobe_events" else os.O_TRUNC))
+        try:
+            os.write(file, value.encode())
+        finally:
+            os.close(file)
 
     def trace_with_ftrace(self):
         if not os.access(TRACING / "uprobe_events", os.W_OK):
@@ -168,7 +172,7 @@ class ProbesInput(Case):
         text = (TRACING / "trace").read_text()
         if "outer: (" not in text:
             self.skipTest("ftrace recorded nothing here")
-        pattern = r".*?-(\d+) +\[\d+\] (?:\S+ +)?(\d+)\.(\d+): (\S+): +\((?:0x)?[0-9a-f]+( <- (?:0x)?[0-9a-f]+)?\)(.*)"
+        pattern = r".*?-(\d+) +\[\d+\] +(?:\S+ +)?(\d+)\.(\d+): (\S+): +\((?:0x)?[0-9a-f]+( <- (?:0x)?[0-9a-f]+)?\)(.*)"
         self.check(text, self.lines(text, pattern))
         self.need("trace-cmd")
         self.may("trace-cmd", "extract", "-o", "trace.dat")
