@@ -1,5 +1,5 @@
-/* threads BLOCKS IMAGES: two threads that compute blocks, each by itself, and add up under one lock. Before, one
- * thread smoothes images, every fourth of which is larger. */
+/* threads BLOCKS IMAGES: two threads that compute blocks, each by itself, and add up under one lock. Before,
+ * one thread smoothes images, every fourth of which is larger. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,7 +2,8 @@
 
 static volatile double g_sink;
 
-/* More than 128 bytes of code, so that rdam hot does not take it for a small leaf where perf has few samples. */
+/* More than 128 bytes of code, so that rdam hot does not take it for a small leaf where perf has few samples.
+ */
 void compute_block(struct tally* tally, int block) {
     double sums[4] = {1, 2, 3, 4};
     for (int i = 0; i < 600; ++i) {
