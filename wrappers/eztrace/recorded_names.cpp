@@ -125,6 +125,10 @@ constexpr std::string_view kMpi[] = {
     "MPI_Testany",
     "MPI_Testsome",
     "MPI_Type_size",
+    "MPI_Wait",
+    "MPI_Waitall",
+    "MPI_Waitany",
+    "MPI_Waitsome",
 };
 
 constexpr std::string_view kOpenmp[] = {

@@ -1,13 +1,16 @@
 // What of a profile becomes a plug-in for EZTrace, and how it is written.
 #include "wrappers/eztrace/plugin.h"
 
+#include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
 #include "wrappers/eztrace/plugin_function.h"
 #include "wrappers/eztrace/recorded_names.h"
+#include "wrappers/object/object_file.h"
 
 using namespace rdam;
 using rdam::test::contains;
@@ -105,6 +108,28 @@ TEST_CASE(
     report.objects = {"/usr/lib/libmpich.so.12"};
     plugin = eztrace_plugin(report, Catalogue::builtin());
     CHECK(plugin.modules == std::vector<std::string>{"mpich", "posixio"});
+}
+
+TEST_CASE("the modules of an installed EZTrace record no other functions") {
+    const std::vector<std::pair<std::string, std::string>> modules{
+        {"pthread", "pthread_"}, {"pthread", "sem_"}, {"openmpi", "MPI_"}, {"openmp", "GOMP_"}};
+    for (const auto& [module, prefix] : modules) {
+        const auto library = ObjectFile::open("/usr/lib/x86_64-linux-gnu/libeztrace-" + module + ".so");
+        if (!library) {
+            std::puts("skipped: EZTrace's modules are not installed");
+            return;
+        }
+        std::size_t recorded = 0;
+        for (const Symbol& symbol : library->symbols()) {
+            if (!symbol.exported || !symbol.is_code() || symbol.size == 0) continue;
+            if (symbol.name.substr(0, prefix.size()) != prefix || symbol.name == "MPI_TO_OTF_COMMUNICATOR")
+                continue;
+            INFO(symbol.name);
+            CHECK(eztrace_module_of(symbol.name) == module);
+            ++recorded;
+        }
+        CHECK(recorded > 0);
+    }
 }
 
 TEST_CASE("functions of MPI are known by their names in C and in Fortran") {
