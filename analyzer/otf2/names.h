@@ -17,14 +17,44 @@ inline constexpr OTF2_AttributeRef kCalls = 0;
 inline constexpr OTF2_AttributeRef kLost = 1;
 /// On leave, string: how it ended (left out: it returned).
 inline constexpr OTF2_AttributeRef kEnd = 2;
+/// On a buffer flush, which is any time for which the recorder held the thread: string.
+inline constexpr OTF2_AttributeRef kReason = 3;
+/// On the leave of a time off the processor, uint32: where the thread went on (left out: not known).
+inline constexpr OTF2_AttributeRef kProcessor = 4;
 
 // Values of the last, in the order of views::End.
 inline constexpr std::string_view kUnwound = "unwound";
 inline constexpr std::string_view kNotSeen = "not seen";
 inline constexpr std::array<std::string_view, 4> kEnds{"returned", kUnwound, "tail", kNotSeen};
 
+/// Behind the type in the description of a parameter's attribute: it tells sequences apart.
+inline constexpr std::string_view kKeyMark = ", key";
+
+// Properties of a location, uint64: ticks of the archive's clock (left out: not known).
+inline constexpr std::string_view kThreadBegan = "began";
+inline constexpr std::string_view kThreadEnded = "ended";
+
+// Properties of the archive: decimal numbers, the costs in ticks of its clock (trace::ClockInfo).
+inline constexpr const char* kVersion = "RDAM::VERSION";
+inline constexpr const char* kCommand = "RDAM::COMMAND";
+inline constexpr const char* kClockSource = "RDAM::CLOCK";
+inline constexpr const char* kProbe = "RDAM::PROBE_TICKS";
+inline constexpr const char* kProbeInner = "RDAM::PROBE_INNER_TICKS";
+inline constexpr const char* kFlow = "RDAM::FLOW_TICKS";
+inline constexpr const char* kFloor = "RDAM::FLOOR_TICKS";
+inline constexpr const char* kClockStep = "RDAM::CLOCK_STEP_TICKS";
+inline constexpr const char* kClockError = "RDAM::CLOCK_ERROR_TICKS";
+inline constexpr const char* kProcessors = "RDAM::PROCESSORS";
+inline constexpr const char* kMaxOverhead = "RDAM::MAX_OVERHEAD";
+inline constexpr const char* kSwitches = "RDAM::CONTEXT_SWITCHES";
+inline constexpr std::string_view kSwitchesRecorded = "recorded";
+
+/// Values of `reason`, in the order of trace::PauseReason.
+inline constexpr std::array<std::string_view, 4> kReasons{"stack copy", "new chunk", "buffer full", "other"};
+
 // Names of regions that are no functions.
 inline constexpr std::string_view kWaits = "off the processor: waits";
 inline constexpr std::string_view kPreempted = "off the processor: preempted";
+inline constexpr std::string_view kDisplaced = "off the processor: displaced by the recorder";
 
 }  // namespace rdam::otf2

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analyzer/views/sequence_log.h"
@@ -40,6 +41,12 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
     void set_span(const score::TickRange& span) {
         span_ = span;
         last_ = span.begin;
+    }
+    void consume(std::span<const trace::Event> events) {
+        for (const trace::Event& event : events) {
+            ThreadSequences<ThreadVisit>::consume({&event, 1});
+            if (event.kind == trace::EventKind::pause) paused(event);
+        }
     }
     /// Calls that are still open end at `tsc`.
     void finish(std::uint64_t tsc) {
@@ -120,6 +127,14 @@ class ThreadVisit final : public ThreadSequences<ThreadVisit<Bases>> {
                                  .weight = open.weight,
                                  .end = End::not_seen});
         }
+    }
+
+    void paused(const trace::Event& pause) {
+        // The others are made from times off the processor.
+        const bool recorded =
+            pause.reason != trace::PauseReason::recorder && pause.reason != trace::PauseReason::program;
+        if (recorded && pause.tsc <= pause.until && pause.tsc >= span_.begin && pause.until <= span_.end)
+            visitor_.paused({.begin = pause.tsc, .end = pause.until, .reason = pause.reason});
     }
 
     /// Records of signal handlers may be earlier than what came before them.

@@ -62,12 +62,20 @@ struct Closed {
     const std::uint64_t* result = nullptr;  ///< null: none was recorded
 };
 
+/// The recorder held the thread.
+struct Paused {
+    std::uint64_t begin = 0, end = 0;  ///< ticks, begin ≤ end
+    trace::PauseReason reason = trace::PauseReason::other;
+};
+
 /// Hears of the calls of one thread in the order of time. Calls nest strictly.
 class CallVisitor {
   public:
     virtual ~CallVisitor() = default;
     virtual void opened(const Opened& call) = 0;
     virtual void closed(const Closed& call) = 0;
+    /// In the order of the trace: it may be before what was heard last.
+    virtual void paused(const Paused& /*pause*/) {}
     /// False: nobody wants the rest of the thread.
     virtual bool goes_on() const { return true; }
 };

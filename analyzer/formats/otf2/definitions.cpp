@@ -78,10 +78,12 @@ OTF2_AttributeValue Attribute::value(std::uint64_t recorded) const {
 }
 
 Definitions::Definitions(const trace::TraceInfo& info) {
-    // In the order of kCalls, kLost and kEnd.
+    // In the order of their numbers.
     add_own("calls", "recorded calls that this one stands for, itself included", OTF2_TYPE_UINT64);
     add_own("lost_ns", "nanoseconds that the call lost", OTF2_TYPE_DOUBLE);
     add_own("end", "how the call ended, if it did not return", OTF2_TYPE_STRING);
+    add_own("reason", "why the recorder held the thread", OTF2_TYPE_STRING);
+    add_own("processor", "on which the thread went on", OTF2_TYPE_UINT32);
     for (const trace::FunctionInfo& function : info.functions) {
         CallAttributes& call = calls_.emplace_back();
         for (const trace::ParameterInfo& parameter : function.parameters)
@@ -92,6 +94,7 @@ Definitions::Definitions(const trace::TraceInfo& info) {
     }
     regions_.push_back(off_processor_region(rdam::otf2::kWaits));
     regions_.push_back(off_processor_region(rdam::otf2::kPreempted));
+    regions_.push_back(off_processor_region(rdam::otf2::kDisplaced));
 }
 
 void Definitions::add_own(std::string_view name, std::string_view description, OTF2_Type type) {
@@ -102,13 +105,15 @@ void Definitions::add_own(std::string_view name, std::string_view description, O
 Attribute Definitions::attribute_of(const trace::ParameterInfo& parameter,
                                     const std::vector<Attribute>& others) {
     const OTF2_Type type = type_of(parameter);
-    auto& same = known_[{parameter.name, type}];
+    auto& same = known_[{parameter.name, type, parameter.key}];
     const auto nth = static_cast<std::size_t>(std::ranges::count_if(
         others, [&](const Attribute& other) { return std::ranges::find(same, other.ref) != same.end(); }));
     if (nth == same.size()) {
         same.push_back(static_cast<OTF2_AttributeRef>(attributes_.size()));
         const OTF2_StringRef name = strings_.ref(parameter.name);
-        attributes_.push_back({name, strings_.ref(parameter.type), type});
+        const std::string description =
+            fmt::format("{}{}", parameter.type, parameter.key ? rdam::otf2::kKeyMark : "");
+        attributes_.push_back({name, strings_.ref(description), type});
     }
     return {same[nth], type, parameter.word, parameter.size};
 }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/formats/otf2/archive.h"
@@ -61,8 +61,9 @@ class Definitions {
     explicit Definitions(const trace::TraceInfo& info);
 
     const CallAttributes& of(std::uint32_t function) const { return calls_[function]; }
-    OTF2_RegionRef off_processor(bool preempted) const {
-        return static_cast<OTF2_RegionRef>(calls_.size() + (preempted ? 1 : 0));
+    OTF2_RegionRef off_processor(const trace::OffCpu& time) const {
+        const std::size_t why = !time.preempted ? 0 : (time.by_recorder ? 2 : 1);
+        return static_cast<OTF2_RegionRef>(calls_.size() + why);
     }
     Strings& strings() { return strings_; }
     /// Last: strings() must not be asked for new ones afterwards.
@@ -87,8 +88,8 @@ class Definitions {
 
     Strings strings_;
     std::vector<Described> attributes_;
-    /// By name and type: functions that have a parameter like that share it.
-    std::map<std::pair<std::string, OTF2_Type>, std::vector<OTF2_AttributeRef>> known_;
+    /// By name, type and whether it is a key: functions that have a parameter like that share it.
+    std::map<std::tuple<std::string, OTF2_Type, bool>, std::vector<OTF2_AttributeRef>> known_;
     std::vector<CallAttributes> calls_;
     std::vector<Region> regions_;
 };

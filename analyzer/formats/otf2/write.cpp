@@ -1,10 +1,11 @@
 // An OTF2 archive (Open Trace Format 2, of Score-P), as Vampir and otf2-print read it: a location for each
 // thread, a region for each function, and what was recorded of a call as attributes of its enter and leave.
-// Times are whole nanoseconds since the run began.
+// Times are ticks of the trace's clock since the run began.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,11 +31,12 @@ struct Location {
     std::uint64_t events = 0;
 };
 
-std::uint64_t nanoseconds(const views::Visit& visit, std::uint64_t tsc) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(visit.clock().since_origin(tsc), 0));
+std::uint64_t ticks(const views::Visit& visit, std::uint64_t tsc) {
+    const std::uint64_t origin = visit.clock().origin;
+    return tsc - std::min(tsc, origin);
 }
 
-/// Calls, and between them the times off the processor.
+/// Calls, and between them the times off the processor and those of the recorder.
 class LocationEvents final : public views::CallVisitor {
   public:
     /// All must outlive it.
@@ -48,12 +50,14 @@ class LocationEvents final : public views::CallVisitor {
           attributes_(archive.get(OTF2_AttributeList_New)) {
         for (std::size_t i = 0; i < rdam::otf2::kEnds.size(); ++i)
             ends_[i] = definitions.strings().ref(rdam::otf2::kEnds[i]);
+        for (std::size_t i = 0; i < reasons_.size(); ++i)
+            reasons_[i] = definitions.strings().ref(rdam::otf2::kReasons[i]);
     }
 
     bool goes_on() const override { return archive_.good(); }
 
     void opened(const views::Opened& call) override {
-        off_processor_until(call.tsc);
+        catch_up(call.tsc);
         for (const otf2::Attribute& parameter : definitions_.of(call.function).parameters)
             if (parameter.word < call.words.size())
                 add(parameter.ref, parameter.type, parameter.value(call.words[parameter.word]));
@@ -66,7 +70,7 @@ class LocationEvents final : public views::CallVisitor {
     }
 
     void closed(const views::Closed& call) override {
-        off_processor_until(call.tsc);
+        catch_up(call.tsc);
         const auto& result = definitions_.of(call.function).result;
         if (result && call.result != nullptr) add(result->ref, result->type, result->value(*call.result));
         OTF2_AttributeValue value;
@@ -82,22 +86,51 @@ class LocationEvents final : public views::CallVisitor {
         ++calls_;
     }
 
-    /// What a call begins or ends in the middle of has no place between calls, and is left out.
-    void off_processor_until(std::uint64_t tsc) {
+    void paused(const views::Paused& pause) override {
+        const auto later = [](const views::Paused& a, const views::Paused& b) { return a.begin < b.begin; };
+        pauses_.insert(std::upper_bound(pauses_.begin(), pauses_.end(), pause, later), pause);
+    }
+
+    /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends has
+    /// no place between calls, and is left out.
+    void catch_up(std::uint64_t tsc) {
         for (; next_ < off_cpu_.size() && off_cpu_[next_].out < tsc; ++next_) {
             const trace::OffCpu& time = off_cpu_[next_];
             if (time.in > tsc) continue;
-            enter(time.out, definitions_.off_processor(time.preempted));
-            leave(time.in, definitions_.off_processor(time.preempted));
+            pauses_until(time.out);
+            enter(time.out, definitions_.off_processor(time));
+            pauses_until(time.in);
+            if (time.cpu != trace::kNoCpu) {
+                OTF2_AttributeValue processor;
+                processor.uint32 = time.cpu;
+                add(rdam::otf2::kProcessor, OTF2_TYPE_UINT32, processor);
+            }
+            leave(time.in, definitions_.off_processor(time));
         }
+        pauses_until(tsc);
     }
 
     std::uint64_t calls() const { return calls_; }
-    std::uint64_t last_ns() const { return last_ns_; }
+    std::uint64_t last() const { return last_; }
 
   private:
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
         archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
+    }
+    void pauses_until(std::uint64_t tsc) {
+        std::size_t done = 0;
+        for (; done < pauses_.size() && pauses_[done].begin <= tsc; ++done) {
+            const views::Paused& pause = pauses_[done];
+            const OTF2_TimeStamp begin = std::max(ticks(visit_, pause.begin), last_);
+            const OTF2_TimeStamp end = std::max(ticks(visit_, pause.end), begin);
+            OTF2_AttributeValue reason;
+            reason.stringRef =
+                reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
+            add(rdam::otf2::kReason, OTF2_TYPE_STRING, reason);
+            archive_.call(OTF2_EvtWriter_BufferFlush, writer_, attributes_.get(), begin, end);
+            last_ = begin;
+        }
+        pauses_.erase(pauses_.begin(), pauses_.begin() + static_cast<std::ptrdiff_t>(done));
     }
     void enter(std::uint64_t tsc, OTF2_RegionRef region) {
         archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), at(tsc), region);
@@ -106,8 +139,8 @@ class LocationEvents final : public views::CallVisitor {
         archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), at(tsc), region);
     }
     OTF2_TimeStamp at(std::uint64_t tsc) {
-        last_ns_ = nanoseconds(visit_, tsc);
-        return last_ns_;
+        last_ = ticks(visit_, tsc);
+        return last_;
     }
 
     const views::Visit& visit_;
@@ -118,14 +151,16 @@ class LocationEvents final : public views::CallVisitor {
     std::size_t next_ = 0;
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
     std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};
+    std::array<OTF2_StringRef, rdam::otf2::kReasons.size()> reasons_{};
+    std::vector<views::Paused> pauses_;  ///< that are not written, in the order of time
     std::uint64_t calls_ = 0;
-    std::uint64_t last_ns_ = 0;
+    std::uint64_t last_ = 0;
 };
 
 /// Calls and times of a whole archive.
 struct Totals {
     std::uint64_t calls = 0;
-    std::uint64_t last_ns = 0;
+    std::uint64_t last = 0;
 };
 
 Result<Location> write_location(const views::Visit& visit, std::uint32_t thread, Definitions& definitions,
@@ -139,13 +174,13 @@ Result<Location> write_location(const views::Visit& visit, std::uint32_t thread,
     if (archive.good()) {
         const auto read = visit.thread(thread, events);
         if (!read && archive.good()) return tl::unexpected{read.error()};
-        events.off_processor_until(visit.span().end);
+        events.catch_up(visit.span().end);
     }
     archive.call(OTF2_EvtWriter_GetNumberOfEvents, writer, &location.events);
     archive.call(OTF2_Archive_CloseEvtWriter, archive.handle(), writer);
     if (!archive.good()) return tl::unexpected{archive.state().error()};
     totals.calls += events.calls();
-    totals.last_ns = std::max(totals.last_ns, events.last_ns());
+    totals.last = std::max(totals.last, events.last());
     return location;
 }
 
@@ -182,6 +217,36 @@ std::uint64_t start_of_run(const views::Visit& visit) {
     return clock.start_unix_ns - static_cast<std::uint64_t>(after);
 }
 
+/// `tsc` 0: it is not known.
+void write_time(const views::Visit& visit, std::uint32_t thread, OTF2_StringRef name, std::uint64_t tsc,
+                Archive& archive, OTF2_GlobalDefWriter* writer) {
+    if (tsc == 0) return;
+    OTF2_AttributeValue value;
+    value.uint64 = ticks(visit, tsc);
+    archive.call(OTF2_GlobalDefWriter_WriteLocationProperty, writer, thread, name, OTF2_TYPE_UINT64, value);
+}
+
+/// What rdam needs to give the same scores when it reads the archive (analyzer/inputs/otf2).
+void write_properties(const trace::TraceInfo& info, Archive& archive) {
+    const auto write = [&](const char* name, const std::string& value) {
+        archive.call(OTF2_Archive_SetProperty, archive.handle(), name, value.c_str(), true);
+    };
+    const trace::ClockInfo& clock = info.clock;
+    write(rdam::otf2::kVersion, otf2::fitting(info.process.rdam_version));
+    write(rdam::otf2::kCommand, otf2::fitting(fmt::format("{}", fmt::join(info.process.command, " "))));
+    write(rdam::otf2::kClockSource, otf2::fitting(clock.source));
+    write(rdam::otf2::kProbe, fmt::format("{}", clock.probe_ticks));
+    write(rdam::otf2::kProbeInner, fmt::format("{}", clock.probe_inner_ticks));
+    write(rdam::otf2::kFlow, fmt::format("{}", clock.flow_ticks));
+    write(rdam::otf2::kFloor, fmt::format("{}", clock.floor_ticks));
+    write(rdam::otf2::kClockStep, fmt::format("{}", clock.step_ticks));
+    write(rdam::otf2::kClockError, fmt::format("{}", clock.error_ticks));
+    write(rdam::otf2::kProcessors, fmt::format("{}", info.process.processors));
+    write(rdam::otf2::kMaxOverhead, fmt::format("{}", info.process.max_overhead));
+    if (info.switches.state == trace::SwitchInfo::State::recorded)
+        write(rdam::otf2::kSwitches, std::string{rdam::otf2::kSwitchesRecorded});
+}
+
 void write_machine(const views::Visit& visit, const std::vector<Location>& locations,
                    Definitions& definitions, Archive& archive, OTF2_GlobalDefWriter* writer) {
     const trace::TraceInfo& info = visit.info();
@@ -195,6 +260,8 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
         const trace::ThreadInfo& thread = info.threads[location.thread];
         names.push_back(strings.ref(fmt::format("{} {} #{}", thread.tid, thread.name, location.thread)));
     }
+    const OTF2_StringRef began = strings.ref(rdam::otf2::kThreadBegan);
+    const OTF2_StringRef ended = strings.ref(rdam::otf2::kThreadEnded);
     definitions.write(archive, writer);
     archive.call(OTF2_GlobalDefWriter_WriteSystemTreeNode, writer, 0, host, node,
                  OTF2_UNDEFINED_SYSTEM_TREE_NODE);
@@ -202,9 +269,13 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
                  OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
     archive.call(OTF2_GlobalDefWriter_WriteLocationGroup, writer, 0, process,
                  OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
-    for (std::size_t i = 0; i < locations.size() && archive.good(); ++i)
+    for (std::size_t i = 0; i < locations.size() && archive.good(); ++i) {
+        const trace::ThreadInfo& thread = info.threads[locations[i].thread];
         archive.call(OTF2_GlobalDefWriter_WriteLocation, writer, locations[i].thread, names[i],
                      OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, 0);
+        write_time(visit, locations[i].thread, began, thread.start, archive, writer);
+        write_time(visit, locations[i].thread, ended, thread.end, archive, writer);
+    }
 }
 
 }  // namespace
@@ -216,15 +287,16 @@ Result<Written> write_otf2(const views::Visit& visit, const Options& /*options*/
     archive.call(OTF2_Archive_SetCreator, archive.handle(), std::string{rdam::otf2::kCreator}.c_str());
     archive.call(OTF2_Archive_SetMachineName, archive.handle(),
                  otf2::fitting(visit.info().process.machine).c_str());
+    write_properties(visit.info(), archive);
     Definitions definitions{visit.info()};
     Totals totals;
     const auto locations = write_locations(visit, definitions, archive, totals);
     if (!locations) return tl::unexpected{locations.error()};
     OTF2_GlobalDefWriter* writer = archive.get(OTF2_Archive_GetGlobalDefWriter, archive.handle());
     if (!archive.good()) return tl::unexpected{archive.state().error()};
-    constexpr std::uint64_t kPerSecond = 1'000'000'000;
-    const std::uint64_t length = std::max(totals.last_ns, nanoseconds(visit, visit.span().end));
-    archive.call(OTF2_GlobalDefWriter_WriteClockProperties, writer, kPerSecond, 0, length,
+    const auto per_second = static_cast<std::uint64_t>(std::llround(1e9 / visit.clock().ns_per_tick));
+    const std::uint64_t length = std::max(totals.last, ticks(visit, visit.span().end));
+    archive.call(OTF2_GlobalDefWriter_WriteClockProperties, writer, per_second, 0, length,
                  start_of_run(visit));
     write_machine(visit, *locations, definitions, archive, writer);
     archive.call(OTF2_Archive_CloseGlobalDefWriter, archive.handle(), writer);

@@ -30,12 +30,13 @@ struct TemporaryTrace {
 
 /// With Order::any: an event as it was given.
 struct GivenEvent {
-    enum class What : std::uint8_t { enter, leave, leave_function, unwind, gap };
+    enum class What : std::uint8_t { enter, leave, leave_function, unwind, pause, gap };
     std::uint64_t time = 0;
     std::uint64_t words_at = 0;
     std::uint32_t function = 0;
     std::uint16_t cpu = trace::kNoCpu;
     std::uint8_t words = 0;
+    std::uint8_t sampling = 0;
     What what = What::enter;
 };
 
@@ -69,6 +70,7 @@ struct TraceBuilder::State {
     std::unordered_set<std::uint32_t> tids;
     std::uint32_t next_tid = 1;
     std::vector<std::unique_ptr<ThreadBuilder>> threads;
+    std::size_t events_of_chunk = 0;  ///< so that all encoders together hold a bounded number
 
     std::mutex lock;  ///< of what follows
     trace::TraceWriter writer;
@@ -80,10 +82,11 @@ struct ThreadBuilder::State {
     State(TraceBuilder::State& its_trace, std::uint32_t its_index) : trace(its_trace), index(its_index) {}
 
     void enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-               std::uint16_t cpu);
+               std::uint16_t cpu, std::uint8_t sampling);
     void leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu);
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
                         std::uint16_t cpu);
+    void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
     void unwind(std::uint64_t time, std::size_t kept);
     void gap();
     void put_leave(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,

@@ -7,11 +7,6 @@
 namespace rdam::inputs {
 namespace {
 
-constexpr std::size_t kMaxChunk = std::size_t{1} << 16U;
-constexpr std::size_t kMinChunk = std::size_t{1} << 10U;
-/// Events in the encoders of all threads.
-constexpr std::size_t kMaxHeld = std::size_t{1} << 22U;
-
 /// Exactly `wanted` words: what is missing is 0.
 std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
                                        std::array<std::uint64_t, 256>& room) {
@@ -25,8 +20,7 @@ std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::
 }  // namespace
 
 void ThreadBuilder::State::flush_if_full() {
-    const std::size_t share = kMaxHeld / std::max<std::size_t>(trace.threads.size(), 1);
-    if (encoder.events() < std::clamp(share, kMinChunk, kMaxChunk)) [[likely]]
+    if (encoder.events() < trace.events_of_chunk) [[likely]]
         return;
     trace.append(index, encoder);
 }
@@ -43,7 +37,8 @@ bool ThreadBuilder::State::takes(std::uint64_t time) {
 }
 
 void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
-                                 std::span<const std::uint64_t> words, std::uint16_t cpu) {
+                                 std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                 std::uint8_t sampling) {
     if (!takes(time)) return;
     if (open.size() == kMaxOpen) {
         ++skipped;
@@ -54,7 +49,7 @@ void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
     open.push_back(function);
     ++calls;
     encoder.enter(time + kOrigin, function, cpu, 0, false, 0,
-                  exactly(trace.info.functions[function].enter_words, words, room));
+                  exactly(trace.info.functions[function].enter_words, words, room), sampling);
     flush_if_full();
 }
 
@@ -97,6 +92,12 @@ void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t func
     put_leave(time, function, words, cpu);
 }
 
+void ThreadBuilder::State::pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason) {
+    if (!takes(begin)) return;
+    encoder.pause(begin + kOrigin, std::max(begin, end) + kOrigin, reason);
+    flush_if_full();
+}
+
 void ThreadBuilder::State::unwind(std::uint64_t time, std::size_t kept) {
     if (!takes(time)) return;
     if (open.size() + skipped <= kept) return;
@@ -131,13 +132,16 @@ void ThreadBuilder::State::encode_given() {
         const std::span<const std::uint64_t> words{given_words.data() + event.words_at, event.words};
         switch (event.what) {
             case GivenEvent::What::enter:
-                enter(event.time, event.function, words, event.cpu);
+                enter(event.time, event.function, words, event.cpu, event.sampling);
                 break;
             case GivenEvent::What::leave:
                 leave(event.time, words, event.cpu);
                 break;
             case GivenEvent::What::leave_function:
                 leave_function(event.time, event.function, words, event.cpu);
+                break;
+            case GivenEvent::What::pause:
+                pause(event.time, words[0], static_cast<trace::PauseReason>(words[1]));
                 break;
             case GivenEvent::What::unwind:
                 unwind(event.time, words.front());
@@ -173,11 +177,16 @@ ThreadBuilder::ThreadBuilder(std::unique_ptr<State> state) : state_(std::move(st
 ThreadBuilder::~ThreadBuilder() = default;
 
 void ThreadBuilder::enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
-                          std::uint16_t cpu) {
+                          std::uint16_t cpu, std::uint8_t sampling) {
     State& state = *state_;
-    if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu);
+    if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu, sampling);
     state.given_open.push_back(function);
-    state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::enter}, words);
+    state.give({.time = time,
+                .function = function,
+                .cpu = cpu,
+                .sampling = sampling,
+                .what = GivenEvent::What::enter},
+               words);
 }
 
 void ThreadBuilder::leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu) {
@@ -196,6 +205,13 @@ void ThreadBuilder::leave_function(std::uint64_t time, std::uint32_t function,
         state.given_open.erase(std::next(found).base(), state.given_open.end());
     state.give({.time = time, .function = function, .cpu = cpu, .what = GivenEvent::What::leave_function},
                words);
+}
+
+void ThreadBuilder::pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason) {
+    State& state = *state_;
+    if (state.trace.order == Order::of_time) return state.pause(begin, end, reason);
+    const std::array<std::uint64_t, 2> words = {end, static_cast<std::uint64_t>(reason)};
+    state.give({.time = begin, .what = GivenEvent::What::pause}, words);
 }
 
 void ThreadBuilder::unwind(std::uint64_t time, std::size_t kept) {

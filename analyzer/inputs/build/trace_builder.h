@@ -50,15 +50,17 @@ class ThreadBuilder {
     ThreadBuilder& operator=(ThreadBuilder&&) = delete;
 
     /// A call of `function` begins at `time` (ticks). `words`: exactly FunctionInfo::enter_words, of any kind
-    /// as 64 bits (put_value()). `cpu`: trace::kNoCpu where it is not known.
+    /// as 64 bits (put_value()). `cpu`: trace::kNoCpu where it is not known. `sampling`: of trace::Event.
     void enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
-               std::uint16_t cpu = trace::kNoCpu);
+               std::uint16_t cpu = trace::kNoCpu, std::uint8_t sampling = 0);
     /// The innermost open call ends. `words`: FunctionInfo::leave_words of its function, or none: they are 0.
     void leave(std::uint64_t time, std::span<const std::uint64_t> words = {},
                std::uint16_t cpu = trace::kNoCpu);
     /// The innermost open call of `function` ends, and those inside it with it, at unknown times.
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
                         std::uint16_t cpu = trace::kNoCpu);
+    /// The thread was held by its recorder: calls do not count that time. Not later than the next event.
+    void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
     /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
     void unwind(std::uint64_t time, std::size_t kept);
     /// Events of the thread are missing here: calls that are open cannot be trusted.
@@ -111,7 +113,8 @@ class TraceBuilder {
 
     /// The number of the object with this path; "" is one, too.
     std::uint32_t object(std::string_view path);
-    /// Adds a function. Each parameter and the result has one 64-bit word, numbered here.
+    /// Adds a function. Each parameter and the result has one 64-bit word, numbered here. What the catalogue
+    /// knows of its linkage name is added (mark_well_known()).
     std::uint32_t add_function(trace::FunctionInfo function);
     /// Adds one without parameters, or finds the one that this has added before for the same name.
     std::uint32_t function_named(std::string_view name);

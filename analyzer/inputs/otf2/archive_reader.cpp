@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/otf2/errors.h"
+#include "analyzer/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 namespace {
@@ -69,6 +70,7 @@ Result<void> ArchiveReader::state(const std::string& what) const {
 Result<Definitions> ArchiveReader::definitions() {
     Definitions result;
     result.creator = text_of(reader_, OTF2_Reader_GetCreator);
+    result.is_ours = result.creator == rdam::otf2::kCreator;
     result.machine = text_of(reader_, OTF2_Reader_GetMachineName);
     std::uint8_t major = 0, minor = 0, bugfix = 0;
     LibraryErrors::note(OTF2_Reader_GetVersion(reader_, &major, &minor, &bugfix));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -18,6 +17,7 @@
 
 #include "analyzer/inputs/otf2/archive_reader.h"
 #include "analyzer/inputs/otf2/census.h"
+#include "analyzer/inputs/otf2/describe.h"
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/errors.h"
@@ -150,62 +150,6 @@ class Reading {
     std::uint64_t other_locations_ = 0;
 };
 
-std::string name_of(const Definitions& definitions, const Location& location) {
-    const auto group = definitions.groups.find(location.group);
-    const std::string_view outer =
-        group == definitions.groups.end() ? std::string_view{} : definitions.text(group->second);
-    const std::string_view inner = definitions.text(location.name);
-    if (inner.empty()) return outer.empty() ? fmt::format("location {}", location.ref) : std::string{outer};
-    // EZTrace repeats the group: P#0T#1.
-    if (outer.empty() || inner.starts_with(outer)) return std::string{inner};
-    return fmt::format("{}: {}", outer, inner);
-}
-
-struct TidAndName {
-    std::uint32_t tid = 0;
-    std::string name;
-};
-
-/// Of `TID NAME #INDEX`, as rdam writes it.
-std::optional<TidAndName> own_thread(std::string_view text) {
-    TidAndName result;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), result.tid);
-    const std::size_t space = static_cast<std::size_t>(rest - text.data());
-    const std::size_t index = text.rfind(" #");
-    if (error != std::errc{} || space >= text.size() || text[space] != ' ' ||
-        index == std::string_view::npos || index < space)
-        return {};
-    if (index > space) result.name = text.substr(space + 1, index - space - 1);
-    return result;
-}
-
-void add_threads(const Reading& reading, TraceBuilder& builder) {
-    for (const Location& location : reading.locations()) {
-        const auto own = reading.definitions().ours() ? own_thread(reading.definitions().text(location.name))
-                                                      : std::optional<TidAndName>{};
-        if (own)
-            builder.add_thread(own->name, own->tid);
-        else
-            builder.add_thread(name_of(reading.definitions(), location));
-    }
-}
-
-void describe(const Definitions& definitions, const std::string& anchor, TraceBuilder& builder) {
-    trace::TraceInfo& info = builder.info();
-    const bool eztrace = std::filesystem::path{anchor}.stem() == "eztrace_log";
-    info.process.recorder = !definitions.creator.empty()
-                                ? definitions.creator
-                                : (eztrace ? "EZTrace" : "OTF2 " + definitions.version);
-    info.process.machine = definitions.machine;
-    for (const SystemTreeNode& node : definitions.nodes) {
-        if (definitions.text(node.class_name) == "node") info.process.host = definitions.text(node.name);
-        // EZTrace's only node is the program.
-        if (eztrace) info.process.command = {std::string{definitions.text(node.name)}};
-    }
-    const Clock& clock = definitions.clock;
-    builder.set_clock("otf2", static_cast<double>(std::max<std::uint64_t>(clock.per_second, 1)), 1);
-}
-
 void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view what) {
     if (count > 0) remarks.push_back(fmt::format("Passed over: {} {}.", count, what));
 }
@@ -252,7 +196,7 @@ Result<void> assemble(const std::string& anchor, TraceBuilder& builder, const Pr
 
     describe(reading.definitions(), anchor, builder);
     const Functions functions{reading.definitions(), all, builder};
-    add_threads(reading, builder);
+    add_threads(reading.definitions(), reading.locations(), builder);
     PassedOver passed;
     std::mutex mutex;
     auto filled = reading.for_each_location(

@@ -86,8 +86,10 @@ std::string_view Definitions::text(OTF2_StringRef ref) const {
     return found == strings.end() ? std::string_view{} : std::string_view{found->second};
 }
 
-bool Definitions::ours() const {
-    return creator == rdam::otf2::kCreator;
+std::string_view Definitions::property(std::string_view name) const {
+    for (const auto& [each, value] : properties)
+        if (each == name) return value;
+    return {};
 }
 
 OTF2_GlobalDefReaderCallbacks* definition_callbacks() {

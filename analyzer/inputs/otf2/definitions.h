@@ -12,6 +12,9 @@
 
 namespace rdam::inputs::otf2 {
 
+/// No time of a sensible archive is later (ticks).
+inline constexpr std::uint64_t kLatest = std::uint64_t{1} << 63U;
+
 struct Region {
     OTF2_RegionRef ref = 0;
     OTF2_StringRef name = OTF2_UNDEFINED_STRING, canonical = OTF2_UNDEFINED_STRING;
@@ -48,6 +51,7 @@ struct Clock {
 /// As far as they are needed. Of two with one number the first counts, as for the library.
 struct Definitions {
     std::string creator, machine;
+    bool is_ours = false;
     std::string version;  ///< of the library that wrote it
     std::vector<std::pair<std::string, std::string>> properties;
     Clock clock;
@@ -64,7 +68,9 @@ struct Definitions {
     /// "": there is none.
     std::string_view text(OTF2_StringRef ref) const;
     /// Whether `rdam export` wrote it.
-    bool ours() const;
+    bool ours() const { return is_ours; }
+    /// "": there is none.
+    std::string_view property(std::string_view name) const;
 };
 
 /// What to register for a reader of global definitions with a Definitions& as user data.

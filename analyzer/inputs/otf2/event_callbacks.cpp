@@ -55,6 +55,12 @@ OTF2_CallbackCode leave(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std:
     return kGoOn;
 }
 
+OTF2_CallbackCode flush(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std::uint64_t /*position*/,
+                        void* user, OTF2_AttributeList* attributes, OTF2_TimeStamp end) {
+    sink(user).flush(time, end, taken(attributes));
+    return kGoOn;
+}
+
 OTF2_CallbackCode mpi_send(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/, std::uint64_t /*position*/,
                            void* user, OTF2_AttributeList* /*attributes*/, std::uint32_t receiver,
                            OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t length) {
@@ -226,6 +232,7 @@ OTF2_EvtReaderCallbacks* event_callbacks() {
     OTF2_EvtReaderCallbacks* made = OTF2_EvtReaderCallbacks_New();
     OTF2_EvtReaderCallbacks_SetEnterCallback(made, enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(made, leave);
+    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(made, flush);
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(made, mpi_send);
     OTF2_EvtReaderCallbacks_SetMpiIsendCallback(made, mpi_isend);
     OTF2_EvtReaderCallbacks_SetMpiRecvCallback(made, mpi_recv);

@@ -16,6 +16,7 @@ namespace {
 struct Typed {
     ValueKind kind = ValueKind::unsigned_integer;
     std::string_view name;  ///< of the type, for people
+    bool key = false;
 };
 
 Typed typed(OTF2_Type type, bool ours) {
@@ -47,9 +48,8 @@ Typed typed(OTF2_Type type, bool ours) {
     }
 }
 
-/// Numbers of definitions of one kind, and all of another.
 bool is_own_attribute(std::uint32_t ref) {
-    return ref == rdam::otf2::kCalls || ref == rdam::otf2::kLost || ref == rdam::otf2::kEnd;
+    return ref <= rdam::otf2::kProcessor;
 }
 
 std::string source_of(const Definitions& definitions, const Region& region) {
@@ -69,23 +69,15 @@ trace::FunctionInfo described(const Definitions& definitions, const Region& regi
     if (function.linkage_name.empty()) function.linkage_name = function.name;
     if (definitions.ours()) function.module = definitions.text(region.description);
     function.source = source_of(definitions, region);
-    if (const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name)) {
-        function.waits = known->waits;
-        function.busy_waits = known->busy_waits;
-    }
     return function;
 }
 
-bool is_key(const trace::FunctionInfo& function, std::string_view parameter) {
-    const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name);
-    return known != nullptr && std::ranges::find(known->keys, parameter) != known->keys.end();
-}
-
-std::optional<Layout::What> role_of(const Definitions& definitions, const Region& region) {
+Layout::What role_of(const Definitions& definitions, const Region& region) {
     if (!definitions.ours() || region.role != OTF2_REGION_ROLE_ARTIFICIAL) return Layout::What::function;
     const std::string_view name = definitions.text(region.name);
     if (name == rdam::otf2::kWaits) return Layout::What::waits;
     if (name == rdam::otf2::kPreempted) return Layout::What::preempted;
+    if (name == rdam::otf2::kDisplaced) return Layout::What::displaced;
     return Layout::What::function;
 }
 
@@ -151,7 +143,7 @@ class Parameters {
         const auto word = static_cast<std::uint16_t>(layout_.absent.size());
         trace::ParameterInfo info = parameter(std::string{name}, value.kind, std::string{value.name});
         info.word = word;
-        info.key = is_key(function_, name);
+        info.key = value.key;
         function_.parameters.push_back(std::move(info));
         layout_.absent.push_back(absent);
         return word;
@@ -165,7 +157,13 @@ class Parameters {
         Typed value = typed(type, ours);
         std::string name{known != nullptr ? definitions_.text(known->name) : std::string_view{}};
         if (name.empty()) name = fmt::format("attribute {}", ref);
-        if (ours && known != nullptr) value.name = definitions_.text(known->description);
+        if (ours && known != nullptr) {
+            value.name = definitions_.text(known->description);
+            value.key = value.name.ends_with(rdam::otf2::kKeyMark);
+            if (value.key) value.name.remove_suffix(rdam::otf2::kKeyMark.size());
+            if (value.kind == ValueKind::unsigned_integer && value.name.ends_with('*'))
+                value.kind = ValueKind::pointer;
+        }
         const auto same = std::ranges::find_if(function_.parameters, [&](const trace::ParameterInfo& each) {
             return each.name == name && each.kind == static_cast<std::uint8_t>(value.kind);
         });
@@ -226,9 +224,9 @@ Functions::Functions(const Definitions& definitions, const Census& census, Trace
     std::map<Identity, std::size_t> numbers;
     std::vector<Group> groups;
     for (const Region& region : definitions.regions) {
-        const auto what = role_of(definitions, region);
+        const Layout::What what = role_of(definitions, region);
         if (what != Layout::What::function) {
-            layouts_.try_emplace(region.ref, Layout{.what = *what});
+            layouts_.try_emplace(region.ref, Layout{.what = what});
             continue;
         }
         const Use* use = census.find(region.ref);

@@ -1,11 +1,15 @@
 #include "analyzer/inputs/otf2/thread_events.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "analyzer/otf2/names.h"
 
 namespace rdam::inputs::otf2 {
 namespace {
+
+/// A made-up archive may have any number of them between two events.
+constexpr std::size_t kMostPauses = 1024;
 
 const Word* word_at(const std::vector<Word>& words, std::uint32_t ref) {
     const auto found = std::ranges::lower_bound(words, ref, {}, &Word::ref);
@@ -33,13 +37,23 @@ ThreadEvents::ThreadEvents(const Definitions& definitions, const Functions& func
 
 std::uint64_t ThreadEvents::in_order(std::uint64_t time) {
     if (time < last_) ++passed_over_.earlier;
-    last_ = std::max(last_, time);
+    last_ = std::max(last_, std::min(time, kLatest));
     return last_;
 }
 
 void ThreadEvents::give_held() {
-    if (held_.layout == nullptr) return;
-    thread_.enter(held_.time, held_.layout->function, held_.words);
+    if (held_.layout != nullptr) give_call();
+    for (const Pause& each : pauses_)
+        thread_.pause(each.begin, each.end, each.reason);
+    pauses_.clear();
+}
+
+void ThreadEvents::give_call() {
+    const std::uint8_t around = rates_.empty() ? std::uint8_t{0} : rates_.back();
+    const std::uint8_t sampling =
+        held_.rate == around ? std::uint8_t{0} : static_cast<std::uint8_t>(held_.rate + 1);
+    thread_.enter(held_.time, held_.layout->function, held_.words, trace::kNoCpu, sampling);
+    rates_.resize(thread_.depth(), held_.rate);
     held_.layout = nullptr;
 }
 
@@ -71,21 +85,78 @@ void ThreadEvents::enter(std::uint64_t time, OTF2_RegionRef region,
         return;
     }
     give_held();
-    if (not_seen_ > 0) thread_.gap();
+    if (not_seen_ > 0) {
+        thread_.gap();
+        rates_.clear();
+    }
     not_seen_ = 0;
     held_.layout = layout;
     held_.time = time;
+    held_.rate = own_rate(attributes);
     held_.words = layout->absent;
     for (const AttributeValue& each : attributes)
         put(layout->attributes, each.ref, each.value);
 }
 
-std::string_view ThreadEvents::own_end(std::span<const AttributeValue> attributes) const {
-    if (!definitions_.ours()) return {};
+const TypedValue* ThreadEvents::own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
+                                    OTF2_Type type) const {
+    if (!definitions_.ours()) return nullptr;
     for (const AttributeValue& each : attributes)
-        if (each.ref == rdam::otf2::kEnd && each.value.type == OTF2_TYPE_STRING)
-            return definitions_.text(each.value.value.stringRef);
-    return {};
+        if (each.ref == ref && each.value.type == type) return &each.value;
+    return nullptr;
+}
+
+std::uint8_t ThreadEvents::own_rate(std::span<const AttributeValue> attributes) const {
+    const TypedValue* calls = own(attributes, rdam::otf2::kCalls, OTF2_TYPE_UINT64);
+    if (calls == nullptr || calls->value.uint64 == 0) return 0;
+    return static_cast<std::uint8_t>(
+        std::min<std::uint64_t>(std::bit_width(calls->value.uint64) - 1U, trace::kMaxSampling));
+}
+
+std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attributes,
+                                        OTF2_AttributeRef ref) const {
+    const TypedValue* text = own(attributes, ref, OTF2_TYPE_STRING);
+    return text == nullptr ? std::string_view{} : definitions_.text(text->value.stringRef);
+}
+
+/// A time that applies to other threads of the program in part was exported in parts.
+void ThreadEvents::leave_off_cpu(std::uint64_t time, Layout::What what,
+                                 std::span<const AttributeValue> attributes) {
+    if (!off_since_) return;
+    const TypedValue* processor = own(attributes, rdam::otf2::kProcessor, OTF2_TYPE_UINT32);
+    const trace::OffCpu next{
+        .out = *off_since_,
+        .in = time,
+        .cpu = processor == nullptr ? trace::kNoCpu : static_cast<std::uint16_t>(processor->value.uint32),
+        .preempted = what != Layout::What::waits,
+        .by_recorder = what == Layout::What::displaced};
+    off_since_.reset();
+    if (off_ && off_->in == next.out && off_->preempted && next.preempted &&
+        off_->by_recorder == next.by_recorder) {
+        off_->in = next.in;
+        off_->cpu = next.cpu;
+        return;
+    }
+    give_off_cpu();
+    off_ = next;
+}
+
+void ThreadEvents::give_off_cpu() {
+    if (off_ && off_->out < off_->in) thread_.off_cpu(*off_);
+    off_.reset();
+}
+
+void ThreadEvents::flush(std::uint64_t begin, std::uint64_t end, std::span<const AttributeValue> attributes) {
+    ++heard_;
+    begin = in_order(begin);
+    const auto reason = std::ranges::find(rdam::otf2::kReasons, own_text(attributes, rdam::otf2::kReason));
+    const Pause pause{.begin = begin,
+                      .end = std::min(end, kLatest),
+                      .reason = reason == rdam::otf2::kReasons.end()
+                                    ? trace::PauseReason::other
+                                    : static_cast<trace::PauseReason>(reason - rdam::otf2::kReasons.begin())};
+    if (pauses_.size() == kMostPauses) give_held();
+    pauses_.push_back(pause);
 }
 
 void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
@@ -95,14 +166,11 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
     const Layout* layout = functions_.find(region);
     if (layout == nullptr) return;
     if (layout->what != Layout::What::function) {
-        if (off_since_)
-            thread_.off_cpu(
-                {.out = *off_since_, .in = time, .preempted = layout->what == Layout::What::preempted});
-        off_since_.reset();
+        leave_off_cpu(time, layout->what, attributes);
         return;
     }
     give_held();
-    const std::string_view end = own_end(attributes);
+    const std::string_view end = own_text(attributes, rdam::otf2::kEnd);
     if (end == rdam::otf2::kNotSeen) {
         ++not_seen_;
         return;
@@ -113,10 +181,14 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
         if (const Word* word = word_at(layout->results, each.ref))
             result = word_of(each.value, word->kind).value_or(0);
     const std::span<const std::uint64_t> words{&result, layout->results.empty() ? 0U : 1U};
-    if (thread_.depth() > 0 && thread_.innermost() == layout->function)
+    const bool innermost = thread_.depth() > 0 && thread_.innermost() == layout->function;
+    if (innermost && end == rdam::otf2::kUnwound)
+        thread_.unwind(time, thread_.depth() - 1);
+    else if (innermost)
         thread_.leave(time, words);
     else
         thread_.leave_function(time, layout->function, words);
+    rates_.resize(std::min(rates_.size(), thread_.depth()));
 }
 
 void ThreadEvents::record(std::span<const FieldValue> fields) {
@@ -151,6 +223,7 @@ void ThreadEvents::metric() {
 
 void ThreadEvents::finish(std::uint64_t events) {
     give_held();
+    give_off_cpu();
     passed_over_.others = events - std::min(events, heard_);
 }
 

@@ -38,6 +38,7 @@ class ThreadEvents final : public EventSink {
                std::span<const AttributeValue> attributes) override;
     void leave(std::uint64_t time, OTF2_RegionRef region,
                std::span<const AttributeValue> attributes) override;
+    void flush(std::uint64_t begin, std::uint64_t end, std::span<const AttributeValue> attributes) override;
     void record(std::span<const FieldValue> fields) override;
     void parameter(OTF2_ParameterRef parameter, const TypedValue& value) override;
     void metric() override;
@@ -51,25 +52,39 @@ class ThreadEvents final : public EventSink {
     struct Held {
         const Layout* layout = nullptr;
         std::uint64_t time = 0;
-        std::uint8_t sampling = 0;
+        std::uint8_t rate = 0;  ///< it stands for 2^rate calls
         std::vector<std::uint64_t> words;
+    };
+
+    struct Pause {
+        std::uint64_t begin = 0, end = 0;
+        trace::PauseReason reason = trace::PauseReason::other;
     };
 
     std::uint64_t in_order(std::uint64_t time);
     void give_held();
+    void give_call();
     void put(const std::vector<Word>& words, std::uint32_t ref, const TypedValue& value);
     std::optional<std::uint64_t> word_of(const TypedValue& value, ValueKind kind);
-    std::string_view own_end(std::span<const AttributeValue> attributes) const;
+    std::uint8_t own_rate(std::span<const AttributeValue> attributes) const;
+    const TypedValue* own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
+                          OTF2_Type type) const;
+    std::string_view own_text(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref) const;
+    void leave_off_cpu(std::uint64_t time, Layout::What what, std::span<const AttributeValue> attributes);
+    void give_off_cpu();
 
     const Definitions& definitions_;
     const Functions& functions_;
     TraceBuilder& builder_;
     ThreadBuilder& thread_;
     Held held_;
+    std::vector<Pause> pauses_;        ///< since the held call began
+    std::vector<std::uint8_t> rates_;  ///< of the open calls
     std::uint64_t last_ = 0;
     std::uint64_t heard_ = 0;
     std::optional<std::uint64_t> off_since_;
-    std::uint64_t not_seen_ = 0;  ///< calls whose end nobody saw, since the last event of another kind
+    std::optional<trace::OffCpu> off_;  ///< the last one, as long as the next may belong to it
+    std::uint64_t not_seen_ = 0;        ///< calls whose end nobody saw, since the last event of another kind
     std::unordered_map<OTF2_StringRef, std::uint64_t> texts_;
     PassedOver passed_over_;
 };

@@ -1,0 +1,134 @@
+#include "analyzer/inputs/otf2/describe.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/otf2/names.h"
+
+namespace rdam::inputs::otf2 {
+namespace {
+
+std::string name_of(const Definitions& definitions, const Location& location) {
+    const auto group = definitions.groups.find(location.group);
+    const std::string_view outer =
+        group == definitions.groups.end() ? std::string_view{} : definitions.text(group->second);
+    const std::string_view inner = definitions.text(location.name);
+    if (inner.empty()) return outer.empty() ? fmt::format("location {}", location.ref) : std::string{outer};
+    // EZTrace repeats the group: P#0T#1.
+    if (outer.empty() || inner.starts_with(outer)) return std::string{inner};
+    return fmt::format("{}: {}", outer, inner);
+}
+
+struct TidAndName {
+    std::uint32_t tid = 0;
+    std::string name;
+};
+
+/// Of `TID NAME #INDEX`, as rdam writes it.
+std::optional<TidAndName> own_thread(std::string_view text) {
+    TidAndName result;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), result.tid);
+    const std::size_t space = static_cast<std::size_t>(rest - text.data());
+    const std::size_t index = text.rfind(" #");
+    if (error != std::errc{} || space >= text.size() || text[space] != ' ' ||
+        index == std::string_view::npos || index < space)
+        return {};
+    if (index > space) result.name = text.substr(space + 1, index - space - 1);
+    return result;
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+    Number number{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || rest != text.data() + text.size()) return {};
+    return number;
+}
+
+/// Of a location of ours; nothing: it has no such property, or one that can be no time.
+std::optional<std::uint64_t> time_of(const Definitions& definitions, const Location& location,
+                                     std::string_view property) {
+    const auto all = definitions.numbers.find(location.ref);
+    if (!definitions.ours() || all == definitions.numbers.end()) return {};
+    const auto found = all->second.find(std::string{property});
+    if (found == all->second.end() || found->second > kLatest) return {};
+    return found->second;
+}
+
+/// Of a property; 0: there is none, or none that can be.
+double ticks_in(const Definitions& definitions, std::string_view property) {
+    const double value = number_in<double>(definitions.property(property)).value_or(0);
+    return std::isfinite(value) && value >= 0 && value < 1e18 ? value : 0;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        words.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return words;
+}
+
+/// What only rdam's own archives tell.
+void describe_own(const Definitions& definitions, TraceBuilder& builder) {
+    trace::TraceInfo& info = builder.info();
+    info.process.recorder = {};
+    info.process.rdam_version = definitions.property(rdam::otf2::kVersion);
+    info.process.command = words_of(definitions.property(rdam::otf2::kCommand));
+    info.process.processors =
+        number_in<std::uint32_t>(definitions.property(rdam::otf2::kProcessors)).value_or(0);
+    const double budget = number_in<double>(definitions.property(rdam::otf2::kMaxOverhead)).value_or(0);
+    if (budget > 0 && std::isfinite(budget)) info.process.max_overhead = budget;
+    trace::ClockInfo& clock = info.clock;
+    if (const std::string_view source = definitions.property(rdam::otf2::kClockSource); !source.empty())
+        clock.source = source;
+    clock.probe_ticks = ticks_in(definitions, rdam::otf2::kProbe);
+    clock.probe_inner_ticks = ticks_in(definitions, rdam::otf2::kProbeInner);
+    clock.flow_ticks = ticks_in(definitions, rdam::otf2::kFlow);
+    clock.floor_ticks = ticks_in(definitions, rdam::otf2::kFloor);
+    clock.step_ticks = static_cast<std::uint64_t>(ticks_in(definitions, rdam::otf2::kClockStep));
+    clock.error_ticks = ticks_in(definitions, rdam::otf2::kClockError);
+    if (definitions.property(rdam::otf2::kSwitches) == rdam::otf2::kSwitchesRecorded)
+        info.switches = {.state = trace::SwitchInfo::State::recorded, .reason = {}};
+}
+
+}  // namespace
+
+void add_threads(const Definitions& definitions, std::span<const Location> locations, TraceBuilder& builder) {
+    for (const Location& location : locations) {
+        const auto own =
+            definitions.ours() ? own_thread(definitions.text(location.name)) : std::optional<TidAndName>{};
+        ThreadBuilder& thread = own ? builder.add_thread(own->name, own->tid)
+                                    : builder.add_thread(name_of(definitions, location));
+        if (const auto began = time_of(definitions, location, rdam::otf2::kThreadBegan)) thread.began(*began);
+        if (const auto ended = time_of(definitions, location, rdam::otf2::kThreadEnded)) thread.ended(*ended);
+    }
+}
+
+void describe(const Definitions& definitions, const std::string& anchor, TraceBuilder& builder) {
+    trace::TraceInfo& info = builder.info();
+    const bool eztrace = std::filesystem::path{anchor}.stem() == "eztrace_log";
+    info.process.recorder = !definitions.creator.empty()
+                                ? definitions.creator
+                                : (eztrace ? "EZTrace" : "OTF2 " + definitions.version);
+    info.process.machine = definitions.machine;
+    for (const SystemTreeNode& node : definitions.nodes) {
+        if (definitions.text(node.class_name) == "node") info.process.host = definitions.text(node.name);
+        // EZTrace's only node is the program.
+        if (eztrace) info.process.command = {std::string{definitions.text(node.name)}};
+    }
+    // The steps in which it moves are not told.
+    builder.set_clock("otf2", static_cast<double>(std::max<std::uint64_t>(definitions.clock.per_second, 1)),
+                      1);
+    if (definitions.ours()) describe_own(definitions, builder);
+}
+
+}  // namespace rdam::inputs::otf2
