@@ -42,6 +42,7 @@ class Archive:
         self.text = text
         lines = text.splitlines()
         self.strings = {int(m[1]): m[2] for line in lines if (m := STRING.fullmatch(line))}
+        self.ns_per_tick = 1e9 / int(re.search(r"Ticks per Seconds: (\d+)", text)[1])
         self.regions = {}
         for m in filter(None, map(REGION.fullmatch, lines)):
             file = self.strings[int(m[6])] if m[6] else None
@@ -58,7 +59,7 @@ class Archive:
         for line, following in zip(lines, [*lines[1:], ""], strict=True):
             if not (m := EVENT.fullmatch(line)):
                 continue
-            kind, location, at, region = m[1], int(m[2]), int(m[3]), int(m[4])
+            kind, location, at, region = m[1], int(m[2]), int(m[3]) * self.ns_per_tick, int(m[4])
             assert at >= last[location], line
             last[location] = at
             events[location] -= 1
@@ -125,8 +126,9 @@ class Otf2(Case):
             self.assertEqual(int(value[1]), int(text, 0))
 
     def assert_call(self, call: dict, row: dict):
-        for mine, theirs in (("begin", "begin_ns"), ("end", "end_ns"), ("depth", "depth")):
-            self.assertEqual(call[mine], int(row[theirs]), (call, row))
+        self.assertEqual(call["depth"], int(row["depth"]), (call, row))
+        for mine, theirs in (("begin", "begin_ns"), ("end", "end_ns")):
+            self.assertAlmostEqual(call[mine], int(row[theirs]), delta=1, msg=(call, row))
         self.assertEqual(call["function"], row["function"].removeprefix("'"))
         parameters, at_end = dict(call["parameters"]), dict(call["at_end"])
         self.assertEqual(int(parameters.pop("calls", ("", "1"))[1]), int(row["calls"]))
@@ -177,8 +179,7 @@ class Otf2(Case):
         self.assertIn(f'Name: "{os.uname().nodename}"', archive.text)
         self.assertIn("Type: PROCESS", archive.text)
         clock = re.search(r"Ticks per Seconds: (\d+), Global Offset: 0, Length: (\d+), Date: (\S+)", archive.text)
-        self.assertEqual(clock[1], "1000000000")
-        self.assertGreaterEqual(int(clock[2]), max(int(row["end_ns"]) for row in self.rows()))
+        self.assertGreaterEqual(int(clock[2]) / int(clock[1]) * 1e9 + 1, max(int(row["end_ns"]) for row in self.rows()))
         self.assertTrue(clock[3].startswith("20"), clock[0])
 
     def test_names(self):
@@ -231,11 +232,18 @@ class Otf2(Case):
         table = rdam.open(self.folder / "columns").off_cpu
         if table is None:
             self.skipTest("no context switches can be had here")
-        there = {(location, *each) for location, times in archive.off.items() for each in times}
+        there = {(location, round(begin), round(end), why) for location, times in archive.off.items() for begin, end, why in times}
         theirs = {(thread, begin, end, "preempted" if preempted else "waits")
                   for thread, begin, end, preempted in zip(*(table[name].tolist() for name in ("thread", "out", "in", "preempted")), strict=True)}
-        self.assertLessEqual(there, theirs)
-        for thread, begin, end, why in theirs - there:
+
+        def near(one, other):
+            why = "preempted" if one[3].startswith("displaced") else one[3]
+            return one[0] == other[0] and why == other[3] and abs(one[1] - other[1]) <= 1 and abs(one[2] - other[2]) <= 1
+
+        self.assertTrue(all(any(near(one, other) for other in theirs) for one in there), there - theirs)
+        for thread, begin, end, why in theirs:
+            if any(near(one, (thread, begin, end, why)) for one in there):
+                continue
             self.assertTrue(any(begin - 2 <= at <= end + 2 for at in archive.times[thread]), (begin, end, why))
         for thread, begin, end, _ in there:
             self.assertFalse(any(begin + 2 < at < end - 2 for at in archive.times[thread]))

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ class LocationEvents final : public views::CallVisitor {
           archive_(archive),
           writer_(writer),
           off_cpu_(off_cpu),
-          attributes_(archive.get(OTF2_AttributeList_New)) {
+          attributes_(archive.get(OTF2_AttributeList_New)),
+          pause_attributes_(archive.get(OTF2_AttributeList_New)) {
         for (std::size_t i = 0; i < rdam::otf2::kEnds.size(); ++i)
             ends_[i] = definitions.strings().ref(rdam::otf2::kEnds[i]);
         for (std::size_t i = 0; i < reasons_.size(); ++i)
@@ -86,7 +88,9 @@ class LocationEvents final : public views::CallVisitor {
         ++calls_;
     }
 
+    /// It may have begun before the last event.
     void paused(const views::Paused& pause) override {
+        if (held_ && ticks(visit_, pause.begin) < held_->time) return write(pause);
         const auto later = [](const views::Paused& a, const views::Paused& b) { return a.begin < b.begin; };
         pauses_.insert(std::upper_bound(pauses_.begin(), pauses_.end(), pause, later), pause);
     }
@@ -94,6 +98,7 @@ class LocationEvents final : public views::CallVisitor {
     /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends has
     /// no place between calls, and is left out.
     void catch_up(std::uint64_t tsc) {
+        write_held();
         for (; next_ < off_cpu_.size() && off_cpu_[next_].out < tsc; ++next_) {
             const trace::OffCpu& time = off_cpu_[next_];
             if (time.in > tsc) continue;
@@ -114,33 +119,45 @@ class LocationEvents final : public views::CallVisitor {
     std::uint64_t last() const { return last_; }
 
   private:
+    struct Held {
+        bool enters = false;
+        OTF2_TimeStamp time = 0;
+        OTF2_RegionRef region = 0;
+    };
+
+    void pauses_until(std::uint64_t tsc) {
+        write_held();
+        std::size_t done = 0;
+        for (; done < pauses_.size() && pauses_[done].begin <= tsc; ++done)
+            write(pauses_[done]);
+        pauses_.erase(pauses_.begin(), pauses_.begin() + static_cast<std::ptrdiff_t>(done));
+    }
+    void write(const views::Paused& pause) {
+        const OTF2_TimeStamp begin = std::max(ticks(visit_, pause.begin), last_);
+        const OTF2_TimeStamp end = std::max(ticks(visit_, pause.end), begin);
+        OTF2_AttributeValue reason;
+        reason.stringRef = reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
+        archive_.call(OTF2_AttributeList_AddAttribute, pause_attributes_.get(), rdam::otf2::kReason,
+                      OTF2_Type{OTF2_TYPE_STRING}, reason);
+        archive_.call(OTF2_EvtWriter_BufferFlush, writer_, pause_attributes_.get(), begin, end);
+        last_ = begin;
+    }
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
         archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
     }
-    void pauses_until(std::uint64_t tsc) {
-        std::size_t done = 0;
-        for (; done < pauses_.size() && pauses_[done].begin <= tsc; ++done) {
-            const views::Paused& pause = pauses_[done];
-            const OTF2_TimeStamp begin = std::max(ticks(visit_, pause.begin), last_);
-            const OTF2_TimeStamp end = std::max(ticks(visit_, pause.end), begin);
-            OTF2_AttributeValue reason;
-            reason.stringRef =
-                reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
-            add(rdam::otf2::kReason, OTF2_TYPE_STRING, reason);
-            archive_.call(OTF2_EvtWriter_BufferFlush, writer_, attributes_.get(), begin, end);
-            last_ = begin;
-        }
-        pauses_.erase(pauses_.begin(), pauses_.begin() + static_cast<std::ptrdiff_t>(done));
-    }
+    // With what was added.
     void enter(std::uint64_t tsc, OTF2_RegionRef region) {
-        archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), at(tsc), region);
+        held_ = {.enters = true, .time = ticks(visit_, tsc), .region = region};
     }
     void leave(std::uint64_t tsc, OTF2_RegionRef region) {
-        archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), at(tsc), region);
+        held_ = {.enters = false, .time = ticks(visit_, tsc), .region = region};
     }
-    OTF2_TimeStamp at(std::uint64_t tsc) {
-        last_ = ticks(visit_, tsc);
-        return last_;
+    void write_held() {
+        if (!held_) return;
+        last_ = held_->time;
+        archive_.call(held_->enters ? OTF2_EvtWriter_Enter : OTF2_EvtWriter_Leave, writer_, attributes_.get(),
+                      last_, held_->region);
+        held_.reset();
     }
 
     const views::Visit& visit_;
@@ -149,7 +166,8 @@ class LocationEvents final : public views::CallVisitor {
     OTF2_EvtWriter* writer_;
     const std::vector<trace::OffCpu>& off_cpu_;
     std::size_t next_ = 0;
-    std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
+    std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_, pause_attributes_;
+    std::optional<Held> held_;  ///< the last event, with what is in attributes_
     std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};
     std::array<OTF2_StringRef, rdam::otf2::kReasons.size()> reasons_{};
     std::vector<views::Paused> pauses_;  ///< that are not written, in the order of time
