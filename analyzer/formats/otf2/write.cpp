@@ -95,22 +95,16 @@ class LocationEvents final : public views::CallVisitor {
         pauses_.insert(std::upper_bound(pauses_.begin(), pauses_.end(), pause, later), pause);
     }
 
-    /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends has
-    /// no place between calls, and is left out.
+    /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends comes
+    /// in parts, as regions nest.
     void catch_up(std::uint64_t tsc) {
         write_held();
-        for (; next_ < off_cpu_.size() && off_cpu_[next_].out < tsc; ++next_) {
+        while (next_ < off_cpu_.size() && std::max(off_cpu_[next_].out, off_done_) < tsc) {
             const trace::OffCpu& time = off_cpu_[next_];
-            if (time.in > tsc) continue;
-            pauses_until(time.out);
-            enter(time.out, definitions_.off_processor(time));
-            pauses_until(time.in);
-            if (time.cpu != trace::kNoCpu) {
-                OTF2_AttributeValue processor;
-                processor.uint32 = time.cpu;
-                add(rdam::otf2::kProcessor, OTF2_TYPE_UINT32, processor);
-            }
-            leave(time.in, definitions_.off_processor(time));
+            write_off_cpu(time, std::max(time.out, off_done_), std::min(time.in, tsc));
+            off_done_ = std::min(time.in, tsc);
+            if (time.in > tsc) break;
+            ++next_;
         }
         pauses_until(tsc);
     }
@@ -125,6 +119,18 @@ class LocationEvents final : public views::CallVisitor {
         OTF2_RegionRef region = 0;
     };
 
+    void write_off_cpu(const trace::OffCpu& time, std::uint64_t out, std::uint64_t in) {
+        pauses_until(out);
+        enter(out, definitions_.off_processor(time));
+        pauses_until(in);
+        if (time.cpu != trace::kNoCpu) {
+            OTF2_AttributeValue processor;
+            processor.uint32 = time.cpu;
+            add(rdam::otf2::kProcessor, OTF2_TYPE_UINT32, processor);
+        }
+        leave(in, definitions_.off_processor(time));
+        write_held();
+    }
     void pauses_until(std::uint64_t tsc) {
         write_held();
         std::size_t done = 0;
@@ -166,6 +172,7 @@ class LocationEvents final : public views::CallVisitor {
     OTF2_EvtWriter* writer_;
     const std::vector<trace::OffCpu>& off_cpu_;
     std::size_t next_ = 0;
+    std::uint64_t off_done_ = 0;  ///< off_cpu_ is written up to then
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_, pause_attributes_;
     std::optional<Held> held_;  ///< the last event, with what is in attributes_
     std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};

@@ -88,6 +88,8 @@ TEST_CASE("What a call was given and returned, lost and stood for comes back, an
         .call(kStart + 800, kC, 50, {0, 0})
         .enter(kStart + 900, kA, {1, 3})
         .off({.out = kStart + 210, .in = kStart + 250, .cpu = 3})
+        .off({.out = kStart + 305, .in = kStart + 308, .cpu = 3})
+        .off({.out = kStart + 309, .in = kStart + 312, .cpu = 4})
         .off({.out = kStart + 320, .in = kStart + 320 + 1, .cpu = 3, .preempted = true});
     const trace::TraceReader before = reader_of(recording);
     const trace::TraceReader after = again(before);
@@ -102,11 +104,13 @@ TEST_CASE("What a call was given and returned, lost and stood for comes back, an
     CHECK(after.info().threads[0].end - after.info().threads[0].start == 5000);
     const auto off = after.off_cpu(0);
     REQUIRE(off);
-    REQUIRE(off->size() == 2);
+    REQUIRE(off->size() == 4);
     CHECK(off->at(0).in - off->at(0).out == 40);
     CHECK(off->at(0).cpu == 3);
     CHECK_FALSE(off->at(0).preempted);
-    CHECK(off->at(1).preempted);
+    CHECK(off->at(2).in - off->at(2).out == 3);  // a call begins in it
+    CHECK(off->at(2).cpu == 4);
+    CHECK(off->at(3).preempted);
 }
 
 TEST_CASE("Random traces come back with the same calls and losses") {
