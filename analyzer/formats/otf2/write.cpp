@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +47,7 @@ class LocationEvents final : public views::CallVisitor {
           archive_(archive),
           writer_(writer),
           off_cpu_(off_cpu),
-          attributes_(archive.get(OTF2_AttributeList_New)),
-          pause_attributes_(archive.get(OTF2_AttributeList_New)) {
+          attributes_(archive.get(OTF2_AttributeList_New)) {
         for (std::size_t i = 0; i < rdam::otf2::kEnds.size(); ++i)
             ends_[i] = definitions.strings().ref(rdam::otf2::kEnds[i]);
         for (std::size_t i = 0; i < reasons_.size(); ++i)
@@ -88,17 +86,12 @@ class LocationEvents final : public views::CallVisitor {
         ++calls_;
     }
 
-    /// It may have begun before the last event.
-    void paused(const views::Paused& pause) override {
-        if (held_ && ticks(visit_, pause.begin) < held_->time) return write(pause);
-        const auto later = [](const views::Paused& a, const views::Paused& b) { return a.begin < b.begin; };
-        pauses_.insert(std::upper_bound(pauses_.begin(), pauses_.end(), pause, later), pause);
-    }
+    void paused(const views::Paused& pause) override { pauses_.push_back(pause); }
 
     /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends comes
     /// in parts, as regions nest.
     void catch_up(std::uint64_t tsc) {
-        write_held();
+        write_pauses(next_ < off_cpu_.size() ? std::min(tsc, off_cpu_[next_].out) : tsc);
         while (next_ < off_cpu_.size() && std::max(off_cpu_[next_].out, off_done_) < tsc) {
             const trace::OffCpu& time = off_cpu_[next_];
             write_off_cpu(time, std::max(time.out, off_done_), std::min(time.in, tsc));
@@ -106,64 +99,46 @@ class LocationEvents final : public views::CallVisitor {
             if (time.in > tsc) break;
             ++next_;
         }
-        pauses_until(tsc);
     }
 
     std::uint64_t calls() const { return calls_; }
     std::uint64_t last() const { return last_; }
 
   private:
-    struct Held {
-        bool enters = false;
-        OTF2_TimeStamp time = 0;
-        OTF2_RegionRef region = 0;
-    };
-
     void write_off_cpu(const trace::OffCpu& time, std::uint64_t out, std::uint64_t in) {
-        pauses_until(out);
         enter(out, definitions_.off_processor(time));
-        pauses_until(in);
         if (time.cpu != trace::kNoCpu) {
             OTF2_AttributeValue processor;
             processor.uint32 = time.cpu;
             add(rdam::otf2::kProcessor, OTF2_TYPE_UINT32, processor);
         }
         leave(in, definitions_.off_processor(time));
-        write_held();
     }
-    void pauses_until(std::uint64_t tsc) {
-        write_held();
-        std::size_t done = 0;
-        for (; done < pauses_.size() && pauses_[done].begin <= tsc; ++done)
-            write(pauses_[done]);
-        pauses_.erase(pauses_.begin(), pauses_.begin() + static_cast<std::ptrdiff_t>(done));
-    }
-    void write(const views::Paused& pause) {
-        const OTF2_TimeStamp begin = std::max(ticks(visit_, pause.begin), last_);
-        const OTF2_TimeStamp end = std::max(ticks(visit_, pause.end), begin);
-        OTF2_AttributeValue reason;
-        reason.stringRef = reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
-        archive_.call(OTF2_AttributeList_AddAttribute, pause_attributes_.get(), rdam::otf2::kReason,
-                      OTF2_Type{OTF2_TYPE_STRING}, reason);
-        archive_.call(OTF2_EvtWriter_BufferFlush, writer_, pause_attributes_.get(), begin, end);
-        last_ = begin;
+    /// In their order among the calls, for which the times of some are moved.
+    void write_pauses(std::uint64_t until) {
+        for (const views::Paused& pause : pauses_) {
+            OTF2_AttributeValue value;
+            value.stringRef = reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
+            add(rdam::otf2::kReason, OTF2_TYPE_STRING, value);
+            value.uint64 = ticks(visit_, pause.begin);
+            add(rdam::otf2::kBegan, OTF2_TYPE_UINT64, value);
+            last_ = std::max(std::min(value.uint64, ticks(visit_, until)), last_);
+            archive_.call(OTF2_EvtWriter_BufferFlush, writer_, attributes_.get(), last_,
+                          std::max(ticks(visit_, pause.end), last_));
+        }
+        pauses_.clear();
     }
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
         archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
     }
     // With what was added.
     void enter(std::uint64_t tsc, OTF2_RegionRef region) {
-        held_ = {.enters = true, .time = ticks(visit_, tsc), .region = region};
+        last_ = std::max(ticks(visit_, tsc), last_);
+        archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), last_, region);
     }
     void leave(std::uint64_t tsc, OTF2_RegionRef region) {
-        held_ = {.enters = false, .time = ticks(visit_, tsc), .region = region};
-    }
-    void write_held() {
-        if (!held_) return;
-        last_ = held_->time;
-        archive_.call(held_->enters ? OTF2_EvtWriter_Enter : OTF2_EvtWriter_Leave, writer_, attributes_.get(),
-                      last_, held_->region);
-        held_.reset();
+        last_ = std::max(ticks(visit_, tsc), last_);
+        archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), last_, region);
     }
 
     const views::Visit& visit_;
@@ -173,11 +148,10 @@ class LocationEvents final : public views::CallVisitor {
     const std::vector<trace::OffCpu>& off_cpu_;
     std::size_t next_ = 0;
     std::uint64_t off_done_ = 0;  ///< off_cpu_ is written up to then
-    std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_, pause_attributes_;
-    std::optional<Held> held_;  ///< the last event, with what is in attributes_
+    std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
     std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};
     std::array<OTF2_StringRef, rdam::otf2::kReasons.size()> reasons_{};
-    std::vector<views::Paused> pauses_;  ///< that are not written, in the order of time
+    std::vector<views::Paused> pauses_;  ///< since the last call began or ended
     std::uint64_t calls_ = 0;
     std::uint64_t last_ = 0;
 };

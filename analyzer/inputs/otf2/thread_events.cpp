@@ -150,6 +150,8 @@ void ThreadEvents::give_off_cpu() {
 void ThreadEvents::flush(std::uint64_t begin, std::uint64_t end, std::span<const AttributeValue> attributes) {
     ++heard_;
     begin = in_order(begin);
+    if (const TypedValue* began = own(attributes, rdam::otf2::kBegan, OTF2_TYPE_UINT64))
+        begin = std::min(began->value.uint64, kLatest);
     const auto reason = std::ranges::find(rdam::otf2::kReasons, own_text(attributes, rdam::otf2::kReason));
     const Pause pause{.begin = begin,
                       .end = std::min(end, kLatest),
