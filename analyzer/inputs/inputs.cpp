@@ -7,6 +7,7 @@
 #include "analyzer/inputs/input.h"
 #include "analyzer/inputs/open.h"
 #include "analyzer/inputs/otf2/archive.h"
+#include "analyzer/inputs/paje/paje.h"
 #include "analyzer/inputs/probes/probes.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/inputs/uftrace/uftrace.h"
@@ -35,6 +36,9 @@ constexpr std::array kInputs{
     Input{.name = "probes",
           .recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
           .read = probes::read},
+    Input{.name = "a Pajé trace",
+          .recognizes = [](const Beginning& from) { return paje::recognizes(from.text); },
+          .read = paje::read},
 };
 
 bool is_own(std::string_view text) {

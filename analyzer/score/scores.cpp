@@ -272,9 +272,13 @@ Report Scores::without_rows() const {
     report.threshold = settings_.threshold;
     report.begin = context_.run_begin;
     describe_threads(facts_, lives_, ns_per_tick_, threads_, report);
-    RecordingCost cost = recording_cost(thread_costs(facts_.info, lives_, threads_, settings_, ns_per_tick_),
-                                        lives_.run * ns_per_tick_, at_a_time(facts_.info, lives_, threads_));
-    cost.idle_machine = facts_.info.switches.state != trace::SwitchInfo::State::recorded;
+    RecordingCost cost;
+    // What another tool costs is not known.
+    if (facts_.info.process.recorder.empty()) {
+        cost = recording_cost(thread_costs(facts_.info, lives_, threads_, settings_, ns_per_tick_),
+                              lives_.run * ns_per_tick_, at_a_time(facts_.info, lives_, threads_));
+        cost.idle_machine = facts_.info.switches.state != trace::SwitchInfo::State::recorded;
+    }
     describe_run(facts_, settings_, lives_, ns_per_tick_, cost, report);
     return report;
 }

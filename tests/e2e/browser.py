@@ -103,9 +103,9 @@ class Browser:
                 found.append(message["params"]["request"]["url"])
         return [url for url in found if not url.startswith(("file://", "about:", "data:", "chrome"))]
 
-    def wait_for(self, code, *arguments):
+    def wait_for(self, code, *arguments, seconds=WAIT):
         """Until the script returns something true."""
-        until = time.monotonic() + WAIT
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.js(code, *arguments):
                 return

@@ -241,7 +241,7 @@ class Formats(Case):
         for command in [("report", "-o", "x.html")] + [("export", "--format", name, "-o", "x") for name in FORMATS]:
             with self.subTest(command=command):
                 done = self.rdam(*command, "--since", "1000s")
-                self.assert_one_line(done, 1, "--since 1e+03 s: no thread runs that late: the run ends at ", "give an earlier begin")
+                self.assert_one_line(done, 1, "--since 1000 s: no thread runs that late: the run ends at ", "give an earlier begin")
                 self.assert_one_line(self.rdam(*command, "--until", "0"), 1, "--until 0 ns: no thread runs that early: the run begins at 0 ns")
                 self.assert_one_line(self.rdam(*command, "--thread", "orders", "--since", "1000s"), 1, "the last of --thread ends at ")
                 self.assert_one_line(self.rdam(*command, "--thread", "nobody"), 1, "nobody: the trace has no thread", "it has ")

@@ -396,7 +396,8 @@ class CommandLine(Case):
             self.rdam("record", "-o", trace, "-f", "work", "--", PROGRAMS / "counts", "1", "10")
         for traces in (("trace.bin",), ("trace.bin", "other.bin"), ("--diff", "trace.bin", "other.bin")):
             self.assert_one_line(self.rdam("analyze", "--since", "100s", *traces), 1, "--since 100 s: no thread runs that late: the run ends at ")
-            self.assert_one_line(self.rdam("analyze", "--until", "0s", *traces), 1, "--until 0 ns: no thread runs that early: the run begins at 0 ns")
+            self.assert_one_line(self.rdam("analyze", "--until", "0s", *traces), 1,
+                                 "--until 0 ns: no thread runs that early: the run begins at 0 ns")
         self.assertEqual(self.rdam("analyze", "--since", "0s", "trace.bin").returncode, 0)
         self.assert_one_line(self.rdam("analyze", "--since", "5ms", "--until", "0.001s", "trace.bin"), 2,
                              "--until: is not later than --since: give a later end")

@@ -29,6 +29,7 @@ REGION = re.compile(r"REGION +(\d+)  Name: .* <(\d+)> \(Aka\. .* <\d+>\), Descr\
                     r"File: (?:UNDEFINED|.* <(\d+)>), Begin: (\d+), End: 0")
 LOCATION = re.compile(r"LOCATION +(\d+)  Name: .* <(\d+)>, Type: CPU_THREAD, # Events: (\d+), Group: ")
 EVENT = re.compile(r"(ENTER|LEAVE) +(\d+) +(\d+)  Region: .* <(\d+)>")
+FLUSH = re.compile(r"BUFFER_FLUSH +(\d+) +\d+  Stop Time: \d+")
 ATTRIBUTE = re.compile(r'\("([^"]*)" <\d+>; (\w+); ("[^"]*" <\d+>|[^)]*)\)')
 
 
@@ -57,6 +58,8 @@ class Archive:
         stacks = collections.defaultdict(list)
         last = collections.Counter()
         for line, following in zip(lines, [*lines[1:], ""], strict=True):
+            if m := FLUSH.fullmatch(line):  # of what the recorder did
+                events[int(m[1])] -= 1
             if not (m := EVENT.fullmatch(line)):
                 continue
             kind, location, at, region = m[1], int(m[2]), int(m[3]) * self.ns_per_tick, int(m[4])

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The page of rdam report in a browser: nothing is said on the console or asked of a network, and what it offers does what it says."""
 
+import json
 import unittest
 
 import browser
@@ -78,6 +79,47 @@ class Page(Case):
         window.js("history.back();")
         window.wait_for("return document.querySelector('table.ranking') !== null;")
         self.assert_quiet(window)
+
+    def bars(self, window, caption):
+        """Of a chart by its caption: the names and lengths of its bars. None: there is no such chart."""
+        return window.js("""
+          const found = [...document.querySelectorAll('article figure')].find((each) => each.textContent.startsWith(arguments[0]));
+          if (!found) return null;
+          const {labels, datasets} = Chart.getChart(found.querySelector('canvas')).data;
+          return Object.fromEntries(labels.map((label, i) => [label, datasets[0].data[i]]));""", caption)
+
+    def browse_nodes(self, *options):
+        """The page of a machine that is made up, at its only function; what calls lose on each of its two nodes, in nanoseconds."""
+        done = self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin", *options)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        window = self.browse(self.page("trace.bin"), "#run-0-function-1")
+        window.wait_for("return [...document.querySelectorAll('article .chart canvas')].some((each) => Chart.getChart(each));")
+        return window, [int(each) for each in done.stdout.split()]
+
+    def test_nodes(self):
+        window, (near, far) = self.browse_nodes()
+        run = json.loads(window.js("return document.querySelector('#data').textContent;"))["runs"][0]
+        by_node = {0: 0, 1: 0}
+        for each in run["functions"][0]["details"]["processors"]:
+            self.assertEqual(each["node"], each["processor"] // 2)
+            by_node[each["node"]] += each["lost_ns"]
+        bars = self.bars(window, "By NUMA node")
+        self.assertEqual(set(bars), {"node 0", "node 1"})
+        for node, lost in enumerate((near, far)):
+            self.assertAlmostEqual(by_node[node] / lost, 1, delta=0.05)
+            self.assertAlmostEqual(bars[f"node {node}"] / lost, 1, delta=0.05)
+        by_thread = self.bars(window, "By thread")
+        self.assertEqual(len(by_thread), 4)
+        for lost in by_thread.values():
+            self.assertAlmostEqual(lost / ((near + far) / 4), 1, delta=0.05)
+        self.assertEqual(len(run["heat"]["rows"]), 4)
+        self.assertIn("NUMA node 1", " ".join(window.texts("article")))
+        self.assert_quiet(window)
+
+    def test_one_node(self):
+        window, _ = self.browse_nodes("one")
+        self.assertEqual(len(self.bars(window, "By processor")), 4)
+        self.assertIsNone(self.bars(window, "By NUMA node"))
 
     def test_pictures(self):
         window = self.browse(self.report("hostile_names", functions="*"))

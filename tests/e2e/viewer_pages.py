@@ -7,11 +7,12 @@ import threading
 import time
 import urllib.parse
 
-from browser import WAIT, Browser
+from browser import Browser
 from packages import packages
 
 SPEEDSCOPE = packages() / "npm/node_modules/speedscope/dist/release"
 PAUSE = 0.3
+WAIT = 90  # a page may have megabytes to compile
 
 
 def perfetto() -> pathlib.Path | None:
@@ -51,8 +52,11 @@ class Viewer:
         self.server.shutdown()
         self.server.server_close()
 
+    def wait_for(self, code, *arguments):
+        self.browser.wait_for(code, *arguments, seconds=WAIT)
+
     def wait_for_text(self, text: str):
-        self.browser.wait_for("return document.body.innerText.includes(arguments[0]);", text)
+        self.wait_for("return document.body.innerText.includes(arguments[0]);", text)
 
     def picture(self) -> bytes:
         """A PNG of the page once it no longer changes."""

@@ -42,7 +42,9 @@ RUNS = {
     "pbzip2": (["pbzip2", "-k", "-f", "-p4", "-b1", "text"], None),
     "blocks": (["/usr/bin/python3", "-c", BLOCKS], "write"),
 }
-REPORTS = {"sysbench": ["sysbench"], "pbzip2": ["pbzip2"], "blocks": ["blocks"], "difference": ["sysbench-2", "sysbench"]}
+# No run: the trace of a machine with two NUMA nodes, from a program beside rdam in the build directory.
+MADE_UP = "nodes"
+REPORTS = {"sysbench": ["sysbench"], "pbzip2": ["pbzip2"], "blocks": ["blocks"], "difference": ["sysbench-2", "sysbench"], MADE_UP: [MADE_UP]}
 
 # An element of the page, as JavaScript. F: the page of a function is opened first, by its place in the ranking or a part of its name.
 FIGURE = "[...document.querySelectorAll('article figure')].find((each) => each.querySelector('figcaption').textContent.startsWith({!r}))"
@@ -73,6 +75,7 @@ VIEWS = {
     "course": ("sysbench", "pthread_mutex_lock", FIGURE.format("Over the run"), "light", 400),
     "by-thread": ("sysbench", "pthread_mutex_lock", FIGURE.format("By thread"), "light", 400),
     "by-processor": ("sysbench", "pthread_mutex_lock", FIGURE.format("By processor"), "light", 400),
+    "by-node": (MADE_UP, "walk", FIGURE.format("By NUMA node"), "light", 400),
     "parameter": ("blocks", "write", PARAMETER, "light", 400),
     "hints": ("sysbench", "pthread_mutex_lock", after("What may explain it"), "light", 500),
     "paths": ("sysbench", "pthread_mutex_lock", after("Call stacks"), "light", 500),
@@ -105,6 +108,9 @@ def text(path):
 def record(rdam, folder, name):
     trace = folder / f"{name}.bin"
     if trace.exists():
+        return
+    if name == MADE_UP:
+        run(rdam.parents[2] / "tests/e2e/programs/two_nodes_trace", trace, cwd=folder)
         return
     program, functions = RUNS[name]
     if "text" in program and not (folder / "text").exists():

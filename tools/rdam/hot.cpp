@@ -1,5 +1,6 @@
 // `rdam hot`: what perf saw, as a list of functions to record.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "analyzer/trace/write/open_for_writing.h"
 #include "tools/rdam/command/command.h"
@@ -16,6 +19,7 @@
 #include "tools/rdam/command/output_place.h"
 #include "tools/rdam/command/progress_line.h"
 #include "wrappers/catalogue/catalogue.h"
+#include "wrappers/eztrace/plugin.h"
 #include "wrappers/hot/hot_report.h"
 #include "wrappers/leaf/small_leaves.h"
 #include "wrappers/support/printable.h"
@@ -28,6 +32,7 @@ struct HotArguments {
     std::string output = "-";
     bool no_waits = false;
     bool overwrite = false;
+    bool eztrace = false;
 };
 
 Result<void> write_to(std::FILE* file, const std::string& text, const std::string& name) {
@@ -81,6 +86,24 @@ Result<HotReport> read_hot_report(HotRequest& request) {
     return report;
 }
 
+std::string list_text(const HotReport& report) {
+    const std::string marks = marked_line(report.hot);
+    if (!marks.empty()) fmt::print(stderr, "rdam hot: {}\n", marks);
+    return hot_list_text(report);
+}
+
+std::string plugin_text(const HotReport& report) {
+    const EztracePlugin plugin = eztrace_plugin(report, Catalogue::builtin());
+    for (const auto& line : plugin.left_out)
+        fmt::print(stderr, "rdam hot: {}\n", printable(line));
+    std::vector<std::string> modules{kEztracePluginName};
+    if (plugin.text.empty()) modules.clear();
+    modules.insert(modules.end(), plugin.modules.begin(), plugin.modules.end());
+    if (!modules.empty())
+        fmt::print(stderr, "rdam hot: record with eztrace -t \"{}\"\n", fmt::join(modules, " "));
+    return plugin.text;
+}
+
 Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     if (arguments.output != "-" && !arguments.overwrite) {
         if (auto unused = check_unused(arguments.output); !unused) return tl::unexpected(unused.error());
@@ -91,9 +114,10 @@ Result<int> run_hot(HotRequest request, const HotArguments& arguments) {
     mark_small_leaves(*report, Catalogue::builtin());
     for (const auto& line : left_out_lines(*report, request.options))
         fmt::print(stderr, "rdam hot: {}\n", printable(line));
-    const std::string marks = marked_line(report->hot);
-    if (!marks.empty()) fmt::print(stderr, "rdam hot: {}\n", marks);
-    const auto text = hot_list_text(*report);
+    const auto text = arguments.eztrace ? plugin_text(*report) : list_text(*report);
+    if (text.empty() && arguments.eztrace && !report->hot.functions.empty())
+        return fail("{}: there is no function that EZTrace could wrap; record with rdam record instead",
+                    request.input);
     if (text.empty())
         return fail("{}: no function above {} % is left; lower --min-percent", request.input,
                     request.options.min_percent);
@@ -126,6 +150,8 @@ Run add_hot(CLI::App& app) {
         ->option_text("FILE");
     app.add_flag("--no-waits", arguments->no_waits,
                  "Do not add functions that wait (CPU samples do not show them)");
+    app.add_flag("--eztrace", arguments->eztrace,
+                 "Write a plug-in for EZTrace instead, for eztrace_create_plugin");
     return [arguments] { return run_hot(arguments->request, *arguments); };
 }
 

@@ -117,16 +117,20 @@ std::string familiar_name(std::string_view name) {
     std::string text{name};
     replace_all(text, "std::__cxx11::", "std::");
     if (text.find("std::basic_string<") == std::string::npos) return text;
-    replace_all(text, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >",
-                "std::string");
-    replace_all(text, "std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string");
+    for (const std::string_view spelling :
+         {"std::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+          "std::basic_string<char, std::char_traits<char>, std::allocator<char>>",
+          "std::basic_string<char,std::char_traits<char>,std::allocator<char>>"})
+        replace_all(text, spelling, "std::string");
     // The constructor and the destructor are called after the template.
     replace_all(text, "std::string::basic_string", "std::string::string");
     replace_all(text, "std::string::~basic_string", "std::string::~string");
     return text;
 }
 
-std::string normalized_name(std::string_view name) {
+std::string normalized_name(std::string_view spelled) {
+    const std::string name_text = familiar_name(spelled);
+    const std::string_view name = name_text;
     std::string result;
     result.reserve(name.size());
     for (std::size_t index = 0; index < name.size(); ++index) {
@@ -142,7 +146,7 @@ std::string normalized_name(std::string_view name) {
             !result.empty() && is_word(result.back()) && index + 1 < name.size() && is_word(name[index + 1]);
         if (separates) result += ' ';
     }
-    return familiar_name(result);
+    return result;
 }
 
 }  // namespace rdam

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/score/time/window.h"
+#include "analyzer/views/visit.h"
 
 namespace rdam::formats {
 

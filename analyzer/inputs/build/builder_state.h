@@ -70,6 +70,7 @@ struct TraceBuilder::State {
     std::unordered_set<std::uint32_t> tids;
     std::uint32_t next_tid = 1;
     std::vector<std::unique_ptr<ThreadBuilder>> threads;
+    std::size_t events_of_chunk = 0;  ///< so that all encoders together hold a bounded number
 
     std::mutex lock;  ///< of what follows
     trace::TraceWriter writer;

@@ -7,11 +7,6 @@
 namespace rdam::inputs {
 namespace {
 
-constexpr std::size_t kMaxChunk = std::size_t{1} << 16U;
-constexpr std::size_t kMinChunk = std::size_t{1} << 10U;
-/// Events in the encoders of all threads.
-constexpr std::size_t kMaxHeld = std::size_t{1} << 22U;
-
 /// Exactly `wanted` words: what is missing is 0.
 std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
                                        std::array<std::uint64_t, 256>& room) {
@@ -25,8 +20,7 @@ std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::
 }  // namespace
 
 void ThreadBuilder::State::flush_if_full() {
-    const std::size_t share = kMaxHeld / std::max<std::size_t>(trace.threads.size(), 1);
-    if (encoder.events() < std::clamp(share, kMinChunk, kMaxChunk)) [[likely]]
+    if (encoder.events() < trace.events_of_chunk) [[likely]]
         return;
     trace.append(index, encoder);
 }

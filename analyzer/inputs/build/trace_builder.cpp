@@ -10,12 +10,17 @@
 #include <utility>
 
 #include "analyzer/inputs/build/builder_state.h"
+#include "analyzer/inputs/build/well_known.h"
 #include "analyzer/trace/format.h"
 #include "wrappers/support/temporary_file.h"
 
 namespace rdam::inputs {
 namespace {
 
+constexpr std::size_t kMaxChunk = std::size_t{1} << 16U;
+constexpr std::size_t kMinChunk = std::size_t{1} << 10U;
+/// Events in the encoders of all threads.
+constexpr std::size_t kMaxHeld = std::size_t{1} << 22U;
 constexpr std::size_t kMaxTexts = 1'000'000;
 constexpr std::size_t kMaxText = 4096;
 
@@ -125,6 +130,7 @@ std::uint32_t TraceBuilder::object(std::string_view path) {
 std::uint32_t TraceBuilder::add_function(trace::FunctionInfo function) {
     if (state_->info.objects.empty()) object("");
     number_words(function);
+    mark_well_known(function, Catalogue::builtin());
     auto& functions = state_->info.functions;
     functions.push_back(std::move(function));
     return static_cast<std::uint32_t>(functions.size() - 1);
@@ -155,6 +161,7 @@ ThreadBuilder& TraceBuilder::add_thread(std::string name, std::uint32_t tid) {
     const auto index = static_cast<std::uint32_t>(state.threads.size());
     state.threads.push_back(std::unique_ptr<ThreadBuilder>{
         new ThreadBuilder{std::make_unique<ThreadBuilder::State>(state, index)}});
+    state.events_of_chunk = std::clamp(kMaxHeld / state.threads.size(), kMinChunk, kMaxChunk);
     return *state.threads.back();
 }
 

@@ -114,7 +114,8 @@ class TraceBuilder {
 
     /// The number of the object with this path; "" is one, too.
     std::uint32_t object(std::string_view path);
-    /// Adds a function. Each parameter and the result has one 64-bit word, numbered here.
+    /// Adds a function. Each parameter and the result has one 64-bit word, numbered here. What the catalogue
+    /// knows of its linkage name is added (mark_well_known()).
     std::uint32_t add_function(trace::FunctionInfo function);
     /// Adds one without parameters, or finds the one that this has added before for the same name.
     std::uint32_t function_named(std::string_view name);

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "analyzer/inputs/chrome/collect.h"
+#include "analyzer/inputs/chrome/events/json_events.h"
 #include "analyzer/inputs/chrome/fill.h"
-#include "analyzer/inputs/chrome/json_events.h"
+#include "analyzer/inputs/text/byte_source.h"
+#include "analyzer/trace/event.h"
 #include "wrappers/text/plural.h"
 #include "wrappers/text/text_lines.h"
 
@@ -25,7 +27,7 @@ std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
     };
     if (read.cut) remarks.emplace_back("The file ends inside an event: what came after it is missing.");
     remark(all.merged, "call is not in the file by itself: rdam's export has merged it with others",
-           "calls are not in the file one by one: rdam's export has merged them (`--budget 0` keeps all)");
+           "calls are not in the file one by one: rdam's export has merged them (`--budget all` keeps them)");
     remark(all.stands_for, "call stands for several of the exported trace, and counts once here",
            "calls stand for several of the exported trace, and count once here");
     remark(all.overlapping, "event ends later than the one around it, and was cut there",
@@ -36,9 +38,12 @@ std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
            "events B have no E: when they ended is not known");
     remark(all.unusable, "event has no name or no possible time, and was passed over",
            "events have no name or no possible time, and were passed over");
-    remark(all.passed_over,
-           "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
-           "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed over");
+    if (!all.from_rdam())
+        remark(
+            all.passed_over,
+            "event is no call of a thread (a counter, a flow, an instant, asynchronous), and was passed over",
+            "events are no calls of a thread (counters, flows, instants, asynchronous), and were passed "
+            "over");
     remark(all.values_left_out + read.arguments_left_out,
            "argument is a list, or one too many for a function, and was passed over",
            "arguments are lists, or too many for a function, and were passed over");
@@ -61,9 +66,17 @@ const std::string* only_process(const Collected& all) {
     return only;
 }
 
+/// Chrome tells its version; others hardly anything.
+std::string recorder(const Collected& all) {
+    std::string version = fact(all, "product-version");
+    return version.empty() ? "a writer of trace events" : version;
+}
+
 void describe(const Collected& all, trace::ProcessInfo& process) {
-    process.recorder = all.from_rdam() ? fact(all, "recorder") : std::string{"a writer of trace events"};
-    if (const std::string version = fact(all, "product-version"); !version.empty()) process.recorder = version;
+    if (all.from_rdam())
+        process.rdam_version = fact(all, "recorder").substr(kRdam.size());
+    else
+        process.recorder = recorder(all);
     process.host = fact(all, "host");
     const std::string* const pid = only_process(all);
     if (pid == nullptr) return;

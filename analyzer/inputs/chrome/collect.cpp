@@ -73,13 +73,15 @@ std::optional<std::int64_t> Collector::time_of(const Event& event) {
     has_origin_ = true;
     const std::int64_t whole = event.begin->whole - collected_.origin.whole;
     if (whole < -kFarthest || whole > kFarthest) return std::nullopt;
-    if (event.duration && (event.duration->whole < 0 || event.duration->whole > kFarthest)) return std::nullopt;
+    if (event.duration && (event.duration->whole < 0 || event.duration->whole > kFarthest))
+        return std::nullopt;
     return whole * Decimal::kParts + event.begin->millionths;
 }
 
 void Collector::span(const Event& event, std::int64_t begin) {
     if (collected_.from_rdam() && beside_calls(event, begin)) return;
-    Call call{.begin = begin, .end = begin, .function = function_of(event), .ends = event.duration.has_value()};
+    Call call{
+        .begin = begin, .end = begin, .function = function_of(event), .ends = event.duration.has_value()};
     if (event.duration) call.end += event.duration->whole * Decimal::kParts + event.duration->millionths;
     call.values = values_of(event);
     if (collected_.from_rdam()) {
@@ -121,9 +123,8 @@ std::uint32_t Collector::function_of(const Event& event) {
     constexpr unsigned kHalf = 32;
     const std::uint32_t name = collected_.names.number(event.name);
     const std::uint32_t category = collected_.names.number(event.category);
-    const auto [found, is_new] =
-        functions_.try_emplace(std::uint64_t{name} << kHalf | category,
-                               static_cast<std::uint32_t>(collected_.functions.size()));
+    const auto [found, is_new] = functions_.try_emplace(
+        std::uint64_t{name} << kHalf | category, static_cast<std::uint32_t>(collected_.functions.size()));
     if (is_new) collected_.functions.push_back({.name = name, .category = category, .parameters = {}});
     return found->second;
 }
@@ -165,9 +166,8 @@ void Collector::rdam_values(const Argument& argument) {
     if (argument.name == "result")
         if (const auto value = own_value(argument.text)) keep(kResult, value->type, value->bits);
     if (argument.name != "parameters") return;
-    each_own_value(argument.text, [&](std::string_view name, const OwnValue& value) {
-        keep(name, value.type, value.bits);
-    });
+    each_own_value(argument.text,
+                   [&](std::string_view name, const OwnValue& value) { keep(name, value.type, value.bits); });
 }
 
 }  // namespace rdam::inputs::chrome

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/inputs/chrome/event.h"
+#include "analyzer/inputs/chrome/events/event.h"
 
 namespace rdam::inputs::chrome {
 
@@ -84,13 +84,16 @@ struct Function {
 struct Thread {
     std::string pid;
     std::string tid;
-    std::string name;  ///< "": not told
+    std::string name;                 ///< "": not told
     std::int64_t start = 0, end = 0;  ///< in rdam's own export; equal: not told
     std::uint32_t events = 0;         ///< numbers for `order`
     std::vector<Call> calls;
     std::vector<Mark> marks;
     std::vector<Absence> absences;
 };
+
+/// With its version, the "recorder" in rdam's own export.
+inline constexpr std::string_view kRdam = "rdam ";
 
 struct Collected {
     Decimal origin;  ///< microseconds: about the first event
@@ -111,7 +114,10 @@ struct Collected {
     std::uint64_t unfinished = 0;   ///< a "B" without an "E"
     std::uint64_t overlapping = 0;  ///< ended later than the call around it
 
-    bool from_rdam() const { return facts.contains("recorder") && facts.at("recorder").starts_with("rdam "); }
+    bool from_rdam() const {
+        const auto recorder = facts.find("recorder");
+        return recorder != facts.end() && recorder->second.starts_with(kRdam);
+    }
 };
 
 }  // namespace rdam::inputs::chrome

@@ -206,7 +206,8 @@ void fill(Collected& collected, TraceBuilder& builder) {
     }
     const Times times = times_of(collected);
     const Scale scale{times, collected.origin};
-    builder.set_clock(collected.from_rdam() ? "rdam's JSON" : "trace events", scale.per_second(), scale.step());
+    builder.set_clock(collected.from_rdam() ? "rdam's JSON" : "trace events", scale.per_second(),
+                      scale.step());
     if (collected.from_rdam()) restore_clock(collected, builder);
     Functions functions{collected, builder};
     const bool several = has_several_processes(collected);

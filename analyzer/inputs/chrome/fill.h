@@ -6,7 +6,8 @@
 
 namespace rdam::inputs::chrome {
 
-/// Adds functions, threads, their events and the clock; counts what it finds, for remarks. Takes the calls out of `collected` on the way.
+/// Adds functions, threads, their events and the clock; counts what it finds, for remarks. Takes the calls
+/// out of `collected` on the way.
 void fill(Collected& collected, TraceBuilder& builder);
 
 }  // namespace rdam::inputs::chrome

@@ -98,7 +98,8 @@ trace::ParameterInfo Functions::describe(const Function& function, const Paramet
     trace::ParameterInfo info = parameter(described.name == result_ ? "result" : name, described.kind,
                                           described.is_text ? "text" : "");
     const auto keys = collected_.facts.find("keys." + collected_.names.text(function.name));
-    if (keys != collected_.facts.end()) info.key = ("," + keys->second + ",").find("," + name + ",") != std::string::npos;
+    if (keys != collected_.facts.end())
+        info.key = ("," + keys->second + ",").find("," + name + ",") != std::string::npos;
     return info;
 }
 

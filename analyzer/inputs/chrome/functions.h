@@ -7,11 +7,13 @@
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/inputs/chrome/collected.h"
+#include "analyzer/trace/event.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace rdam::inputs::chrome {
 
-/// A parameter is each name that a value of any call has, up to Function::kMostParameters; where a call has no
-/// such value, its word is 0.
+/// A parameter is each name that a value of any call has, up to Function::kMostParameters; where a call has
+/// no such value, its word is 0.
 class Functions {
   public:
     /// Looks at the values of all calls, and adds all functions that are called. Values beyond the bound are

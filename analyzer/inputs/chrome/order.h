@@ -16,8 +16,8 @@ struct MarkCounts {
 /// Makes calls of a thread's marks, by time. An "E" with a name ends the innermost call of that name.
 MarkCounts match_marks(Thread& thread, std::vector<Value>& values);
 
-/// By begin; of those that begin together the longer ones first. Of equal ones that which was written first is
-/// around the others, unless `last_is_around`.
+/// By begin; of those that begin together the longer ones first. Of equal ones that which was written first
+/// is around the others, unless `last_is_around`.
 void sort_calls(Thread& thread, bool last_is_around);
 
 }  // namespace rdam::inputs::chrome

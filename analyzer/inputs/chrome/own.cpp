@@ -28,7 +28,8 @@ std::optional<OwnValue> own_value(std::string_view text) {
         if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
         return OwnValue{ValueType::address, bits};
     }
-    if (const auto value = number_in<std::int64_t>(text)) return OwnValue{ValueType::integer, put_value(*value)};
+    if (const auto value = number_in<std::int64_t>(text))
+        return OwnValue{ValueType::integer, put_value(*value)};
     if (const auto value = number_in<std::uint64_t>(text)) return OwnValue{ValueType::large, *value};
     if (const auto value = number_in<double>(text)) return OwnValue{ValueType::floating, put_value(*value)};
     return std::nullopt;

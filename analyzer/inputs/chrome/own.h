@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/inputs/chrome/event.h"
+#include "analyzer/inputs/chrome/events/event.h"
 
 namespace rdam::inputs::chrome {
 
@@ -33,7 +33,8 @@ struct OwnValue {
 /// A value as `rdam export` prints it. Nothing: it is none.
 std::optional<OwnValue> own_value(std::string_view text);
 /// The same for each of "count=3, buffer=0x7f01".
-void each_own_value(std::string_view text, const std::function<void(std::string_view name, const OwnValue&)>& take);
+void each_own_value(std::string_view text,
+                    const std::function<void(std::string_view name, const OwnValue&)>& take);
 
 /// The name that the result of a call has among its values, which no parameter has.
 inline constexpr std::string_view kResult = "\n";

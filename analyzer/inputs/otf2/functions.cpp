@@ -69,16 +69,7 @@ trace::FunctionInfo described(const Definitions& definitions, const Region& regi
     if (function.linkage_name.empty()) function.linkage_name = function.name;
     if (definitions.ours()) function.module = definitions.text(region.description);
     function.source = source_of(definitions, region);
-    if (const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name)) {
-        function.waits = known->waits;
-        function.busy_waits = known->busy_waits;
-    }
     return function;
-}
-
-bool is_key(const trace::FunctionInfo& function, std::string_view parameter) {
-    const CatalogueFunction* known = Catalogue::builtin().find(function.linkage_name);
-    return known != nullptr && std::ranges::find(known->keys, parameter) != known->keys.end();
 }
 
 Layout::What role_of(const Definitions& definitions, const Region& region) {
@@ -152,7 +143,7 @@ class Parameters {
         const auto word = static_cast<std::uint16_t>(layout_.absent.size());
         trace::ParameterInfo info = parameter(std::string{name}, value.kind, std::string{value.name});
         info.word = word;
-        info.key = is_key(function_, name) || value.key;
+        info.key = value.key;
         function_.parameters.push_back(std::move(info));
         layout_.absent.push_back(absent);
         return word;

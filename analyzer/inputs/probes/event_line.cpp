@@ -97,7 +97,8 @@ bool read_thread(std::string_view left, EventLine& event) {
     return true;
 }
 
-/// Seconds with up to nine decimals; `point` is the place of the point in `line`. The end of the number, or 0.
+/// Seconds with up to nine decimals; `point` is the place of the point in `line`. The end of the number, or
+/// 0.
 std::size_t read_time(std::string_view line, std::size_t point, std::size_t& begin, EventLine& event) {
     constexpr std::size_t kMostSeconds = 10, kMostDecimals = 9;
     begin = point;
@@ -173,7 +174,8 @@ bool next_begins(std::string_view text) {
 std::size_t closing_quote(std::string_view text) {
     // Without this a line of quotes would take the square of its length.
     constexpr std::size_t kMostText = 8192;
-    for (std::size_t at = text.find('"'); at != std::string_view::npos && at < kMostText; at = text.find('"', at + 1))
+    for (std::size_t at = text.find('"'); at != std::string_view::npos && at < kMostText;
+         at = text.find('"', at + 1))
         if (next_begins(text.substr(at + 1))) return at;
     return text.size();
 }
@@ -197,7 +199,8 @@ std::optional<std::uint32_t> take_short_thread(std::string_view& text) {
 
 std::optional<EventLine> event_line(std::string_view line) {
     if (line.empty() || line.front() == '#') return std::nullopt;
-    for (std::size_t point = line.find('.'); point != std::string_view::npos; point = line.find('.', point + 1)) {
+    for (std::size_t point = line.find('.'); point != std::string_view::npos;
+         point = line.find('.', point + 1)) {
         EventLine event;
         std::size_t begin = 0;
         const std::size_t end = read_time(line, point, begin, event);
@@ -274,7 +277,8 @@ std::optional<SwitchHit> switch_hit(std::string_view rest) {
 }
 
 std::optional<std::uint64_t> lost_events(std::string_view line) {
-    const bool kernel = line.starts_with("CPU:") && line.ends_with("]") && line.find("EVENTS") != std::string_view::npos;
+    const bool kernel =
+        line.starts_with("CPU:") && line.ends_with("]") && line.find("EVENTS") != std::string_view::npos;
     const std::size_t perf = line.find("PERF_RECORD_LOST");
     if (!kernel && perf == std::string_view::npos) return std::nullopt;
     for (std::string_view word : words_of(line.substr(kernel ? line.find(' ') : perf), 8)) {

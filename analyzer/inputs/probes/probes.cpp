@@ -51,19 +51,23 @@ std::vector<std::string> remarks(const Survey& survey, const Readings& readings,
     for (const auto& [name, event] : survey.events)
         if (event.partner.empty()) alone.push_back(name);
     if (!alone.empty())
-        remarks.push_back(fmt::format("Probes that are no half of a pair were passed over: {}.", some_of(alone)));
-    if (order == Order::any) remarks.emplace_back("The events were not in the order of time, and were sorted.");
+        remarks.push_back(
+            fmt::format("Probes that are no half of a pair were passed over: {}.", some_of(alone)));
+    if (order == Order::any)
+        remarks.emplace_back("The events were not in the order of time, and were sorted.");
     if (readings.has_lost)
         remarks.emplace_back("The recorder has lost events: calls that were open then were left out.");
     if (!readings.has_both_sides())
-        remarks.push_back(fmt::format(
-            "Context switches were passed over: nothing says when {} of {} times off the processors ended (`perf "
-            "record -a` sees threads come back).",
-            readings.without_end, readings.without_end + readings.absences));
+        remarks.push_back(
+            fmt::format("Context switches were passed over: nothing says when {} of {} times off the "
+                        "processors ended (`perf "
+                        "record -a` sees threads come back).",
+                        readings.without_end, readings.without_end + readings.absences));
     if (readings.several_values > 0)
         remarks.emplace_back("Of returns with several values, one was taken as the result.");
     if (survey.other_events > 0)
-        remarks.push_back(fmt::format("Events that are of no probe were passed over: {}.", survey.other_events));
+        remarks.push_back(
+            fmt::format("Events that are of no probe were passed over: {}.", survey.other_events));
     return remarks;
 }
 

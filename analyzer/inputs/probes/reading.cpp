@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/inputs/text/line_reader.h"
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/text/demangle.h"
 
 namespace rdam::inputs::probes {
@@ -25,7 +26,8 @@ struct ThreadState {
 
 ValueKind kind_of(const Field& field) {
     if (field.is_text) return ValueKind::unsigned_integer;
-    if (field.is_decimal) return field.is_large && !field.is_negative ? ValueKind::unsigned_integer : ValueKind::signed_integer;
+    if (field.is_decimal)
+        return field.is_large && !field.is_negative ? ValueKind::unsigned_integer : ValueKind::signed_integer;
     return field.is_address ? ValueKind::pointer : ValueKind::unsigned_integer;
 }
 
@@ -178,7 +180,8 @@ class Reading {
 
 }  // namespace
 
-trace::FunctionInfo describe_pair(const std::string& call, const ProbeEvent& at_call, const ProbeEvent& at_return) {
+trace::FunctionInfo describe_pair(const std::string& call, const ProbeEvent& at_call,
+                                  const ProbeEvent& at_return) {
     trace::FunctionInfo info;
     const std::size_t colon = call.find(':');
     info.linkage_name = colon == std::string::npos ? call : call.substr(colon + 1);
@@ -188,7 +191,8 @@ trace::FunctionInfo describe_pair(const std::string& call, const ProbeEvent& at_
         info.module = call.substr(kPerfs.size(), colon - kPerfs.size());
     for (const Field& field : at_call.fields)
         info.parameters.push_back(described(field));
-    if (!at_return.fields.empty()) info.result.push_back(described(at_return.fields[result_field(at_return.fields)]));
+    if (!at_return.fields.empty())
+        info.result.push_back(described(at_return.fields[result_field(at_return.fields)]));
     return info;
 }
 

@@ -106,20 +106,24 @@ std::uint64_t count_events(const Survey& survey, bool returns) {
 tl::unexpected<Error> no_pairs(const std::string& path, const Survey& survey) {
     const std::uint64_t calls = count_events(survey, false), returns = count_events(survey, true);
     if (calls + returns == 0)
-        return fail("{}: no pair of probes: it has {} event{}, and none is a probe's; record those of `perf probe -x "
-                    "PROGRAM FUNCTION` and `perf probe -x PROGRAM FUNCTION%return`",
-                    path, survey.other_events, plural_ending(survey.other_events));
+        return fail(
+            "{}: no pair of probes: it has {} event{}, and none is a probe's; record those of `perf probe -x "
+            "PROGRAM FUNCTION` and `perf probe -x PROGRAM FUNCTION%return`",
+            path, survey.other_events, plural_ending(survey.other_events));
     const bool has_calls = calls > 0;
     const std::string& one = std::ranges::find_if(survey.events, [has_calls](const auto& each) {
                                  return each.second.returns != has_calls;
                              })->first;
     if (has_calls)
-        return fail("{}: no pair of probes: {} and {} other probe{} have no probe of the return; add `perf probe -x "
-                    "PROGRAM FUNCTION%return` and record both",
-                    path, one, calls - 1, plural_ending(calls - 1));
-    return fail("{}: no pair of probes: {} and {} other probe{} of returns have no probe of the call; add `perf probe "
-                "-x PROGRAM FUNCTION` and record both",
-                path, one, returns - 1, plural_ending(returns - 1));
+        return fail(
+            "{}: no pair of probes: {} and {} other probe{} have no probe of the return; add `perf probe -x "
+            "PROGRAM FUNCTION%return` and record both",
+            path, one, calls - 1, plural_ending(calls - 1));
+    return fail(
+        "{}: no pair of probes: {} and {} other probe{} of returns have no probe of the call; add `perf "
+        "probe "
+        "-x PROGRAM FUNCTION` and record both",
+        path, one, returns - 1, plural_ending(returns - 1));
 }
 
 }  // namespace
@@ -130,7 +134,8 @@ std::string_view without_return(std::string_view event) {
     const std::size_t digits = name.find_last_not_of("0123456789");
     if (digits != std::string_view::npos && digits + 1 < name.size() && name[digits] == '_')
         name = name.substr(0, digits);
-    constexpr std::array<std::string_view, 6> kEndings{"__return", "_return", "__exit", "_exit", "__ret", "_ret"};
+    constexpr std::array<std::string_view, 6> kEndings{"__return", "_return", "__exit",
+                                                       "_exit",    "__ret",   "_ret"};
     for (const std::string_view ending : kEndings) {
         if (event.ends_with(ending)) return event.substr(0, event.size() - ending.size());
         if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());

@@ -21,7 +21,7 @@ struct Field {
     bool is_text = false;
     bool is_decimal = false;
     bool is_negative = false;
-    bool is_large = false;   ///< a number that does not fit a signed one
+    bool is_large = false;    ///< a number that does not fit a signed one
     bool is_address = false;  ///< hexadecimal, and so large that it may be one
 };
 
@@ -32,7 +32,7 @@ struct ProbeEvent {
     std::uint64_t lines = 0;
     std::vector<Field> fields;
     std::set<std::string, std::less<>> addresses;  ///< all that stand in its parentheses, some dozens at most
-    std::string partner;  ///< the event of the other end of the same calls; "": none
+    std::string partner;                           ///< the event of the other end of the same calls; "": none
 };
 
 struct Survey {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/file_name.h"
 #include "wrappers/text/demangle.h"
 
@@ -124,10 +123,6 @@ trace::FunctionInfo Functions::describe(const Module& module, const CodeSymbol& 
     info.address = symbol.address;
     info.size = symbol.size;
     if (const DebugNotes* notes = module.notes_of(symbol.address)) info.source = notes->source;
-    if (const CatalogueFunction* known = Catalogue::builtin().find(symbol.name)) {
-        info.waits = known->waits;
-        info.busy_waits = known->busy_waits;
-    }
     return info;
 }
 

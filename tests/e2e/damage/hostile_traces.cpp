@@ -118,7 +118,7 @@ void many_words(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& 
 
 /// A function for each chunk, with names that nobody can read.
 void long_names(trace::TraceWriter& writer, trace::TraceInfo& info, const Size& size) {
-    constexpr std::size_t kLength = std::size_t{4} << 20U;
+    constexpr std::size_t kLength = std::size_t{1} << 18U;
     constexpr std::uint32_t kCalls = 200;
     info = make_info(1, 0);
     info.functions.clear();

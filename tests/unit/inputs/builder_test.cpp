@@ -218,3 +218,20 @@ TEST_CASE("texts have numbers") {
     CHECK(trace.text("a") == 1);
     CHECK(trace.text(std::string(5000, 'x')) == 0);
 }
+
+TEST_CASE("well-known functions wait, and have keys, whichever tool recorded them") {
+    auto trace = builder();
+    trace::FunctionInfo lock;
+    lock.name = lock.linkage_name = "pthread_mutex_lock";
+    lock.parameters = {parameter("mutex", ValueKind::unsigned_integer, "uint64"),
+                       parameter("other", ValueKind::unsigned_integer, "uint64")};
+    trace.add_function(lock);
+    lock.linkage_name = "mine";
+    trace.add_function(lock);
+    const auto& functions = trace.info().functions;
+    CHECK(functions[0].waits);
+    CHECK(functions[0].parameters[0].key);
+    CHECK_FALSE(functions[0].parameters[1].key);
+    CHECK_FALSE(functions[1].waits);
+    CHECK_FALSE(functions[1].parameters[0].key);
+}

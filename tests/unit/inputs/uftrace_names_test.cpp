@@ -75,7 +75,8 @@ TEST_CASE("uftrace's name of a C++ function has no parameters and template argum
     CHECK(simple_name("_Znwm") == "operator new");
     CHECK(simple_name("_ZlsRSoi") == "operator<<");
     CHECK(simple_name("main") == "main");
-    CHECK(without_template_arguments("a<b<c>, d>::operator-><e>") == "a::operator->");
+    CHECK(without_arguments("a::f(b<c>, d)::e<g>::operator()<h>") == "a::f::e::operator()");
+    CHECK(without_arguments("a<b<c>, d>::operator-><e>") == "a::operator->");
 }
 
 TEST_CASE("the segments of an object are one mapping, and anonymous memory is none") {

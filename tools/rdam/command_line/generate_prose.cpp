@@ -143,12 +143,23 @@ Prose hot_prose() {
              "outside them. Functions that may wait (a system call, a lock, a loop that polls memory) are "
              "never marked.",
              "Anything left out is listed on standard error with the reason: kernel symbols, addresses "
-             "without a symbol, functions that exist only inlined."},
+             "without a symbol, functions that exist only inlined.",
+             "With --eztrace, the same functions become a plug-in for EZTrace, with the types of their "
+             "parameters from debug information or from what rdam knows of well-known functions; build it "
+             "with "
+             "eztrace_create_plugin. EZTrace wraps only what shared libraries export. What it cannot wrap, "
+             "or "
+             "what its own modules record, is listed on standard error, and so is the list of modules for "
+             "eztrace -t."},
         .environment = {},
         .exit_status = {kDone, kBadInput, kUsage},
-        .examples = {{"perf record -g ./app\nrdam hot perf.data > hot.txt",
-                      "List the hot functions of a program:"},
-                     {"perf report --stdio | rdam hot - > hot.txt", "The same from the text of a report:"}},
+        .examples =
+            {{"perf record -g ./app\nrdam hot perf.data > hot.txt", "List the hot functions of a program:"},
+             {"perf report --stdio | rdam hot - > hot.txt", "The same from the text of a report:"},
+             {"rdam hot --eztrace perf.data > plugin.tpl\neztrace_create_plugin -o plugin plugin.tpl && "
+              "make -C plugin\neztrace -l plugin -t rdam_plugin ./app\nrdam analyze "
+              "app_trace/eztrace_log.otf2",
+              "Record with EZTrace instead:"}},
     };
 }
 

@@ -131,11 +131,11 @@ class TaskLines {
 
     /// A tid that is known already goes on in another session: it has executed a program.
     void add(Task task, std::uint32_t process) {
-        const auto [at, is_new] = into_.by_tid_.try_emplace(task.tid, into_.tasks_.size());
-        auto session = session_of(process, task.start);
-        if (!session && is_new) session = last_session_of(process, task.start);
         const std::uint64_t start = task.start;
+        const auto [at, is_new] = into_.by_tid_.try_emplace(task.tid, into_.tasks_.size());
         if (is_new) into_.tasks_.push_back(std::move(task));
+        auto session = session_of(process, start);
+        if (!session && is_new) session = last_session_of(process, start);
         if (session) into_.tasks_[at->second].parts.push_back({start, *session});
     }
 

@@ -245,7 +245,7 @@ std::string simple_name(std::string_view linkage_name) {
     if (!looks_mangled(linkage_name)) return std::string{linkage_name};
     const std::string brief = demangle(linkage_name).brief;
     if (brief.empty()) return std::string{linkage_name};
-    return without_template_arguments(brief);
+    return without_arguments(brief);
 }
 
 /// Of arguments or of results.

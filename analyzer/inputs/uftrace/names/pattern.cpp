@@ -61,17 +61,17 @@ bool NamePattern::matches(const std::string& name) const {
     return regex_ != nullptr && regexec(regex_.get(), name.c_str(), 0, nullptr, 0) == 0;
 }
 
-std::string without_template_arguments(std::string_view name) {
+std::string without_arguments(std::string_view name) {
     std::string simple;
     int depth = 0;
     while (!name.empty()) {
         std::size_t length = operator_length(name);
         if (length == 0) {
-            if (name.front() == '<') ++depth;
+            if (name.front() == '<' || name.front() == '(') ++depth;
             length = 1;
         }
         if (depth == 0) simple += name.substr(0, length);
-        if (length == 1 && name.front() == '>' && depth > 0) --depth;
+        if (length == 1 && (name.front() == '>' || name.front() == ')') && depth > 0) --depth;
         name.remove_prefix(length);
     }
     return simple;

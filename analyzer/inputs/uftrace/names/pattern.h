@@ -29,8 +29,8 @@ class NamePattern {
     std::unique_ptr<regex_t, Free> regex_;  ///< of Pattern::regex; none: it matches nothing
 };
 
-/// "std::vector<int, std::allocator<int>>::push_back" → "std::vector::push_back".
-std::string without_template_arguments(std::string_view name);
+/// Without template arguments, and without parameters in between: "A<B<int>>::f(int)::C::g" → "A::f::C::g".
+std::string without_arguments(std::string_view name);
 
 /// The parts between separators; "" has none.
 std::vector<std::string_view> split_all(std::string_view text, char separator);

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/chrome/decimal.h"
+#include "analyzer/inputs/chrome/events/decimal.h"
 
 #include <algorithm>
 #include <string>
@@ -54,7 +54,8 @@ std::optional<Decimal> decimal_in(std::string_view text) {
         return there ? static_cast<std::uint64_t>(digits->all[static_cast<std::size_t>(at)] - '0') : 0;
     };
     // Leading zeros tell nothing, and an exponent may move what counts far away.
-    const auto first = static_cast<std::int64_t>(std::min(digits->all.find_first_not_of('0'), digits->all.size()));
+    const auto first =
+        static_cast<std::int64_t>(std::min(digits->all.find_first_not_of('0'), digits->all.size()));
     std::int64_t whole = 0;
     for (std::int64_t at = first; at < digits->before_point; ++at) {
         if (first == static_cast<std::int64_t>(digits->all.size())) break;

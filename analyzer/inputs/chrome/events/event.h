@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/inputs/chrome/decimal.h"
+#include "analyzer/inputs/chrome/events/decimal.h"
 
 namespace rdam::inputs::chrome {
 

@@ -1,4 +1,4 @@
-#include "analyzer/inputs/chrome/json_events.h"
+#include "analyzer/inputs/chrome/events/json_events.h"
 
 #include <bit>
 #include <istream>

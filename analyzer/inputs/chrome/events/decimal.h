@@ -12,7 +12,7 @@ struct Decimal {
     static constexpr std::uint32_t kParts = 1'000'000;
     static constexpr std::int64_t kMostWhole = std::int64_t{1} << 61;
 
-    std::int64_t whole = 0;       ///< rounded down; within ±kMostWhole
+    std::int64_t whole = 0;        ///< rounded down; within ±kMostWhole
     std::uint32_t millionths = 0;  ///< below kParts
 
     friend bool operator==(const Decimal&, const Decimal&) = default;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "analyzer/inputs/build/trace_builder.h"
-#include "analyzer/inputs/chrome/event.h"
+#include "analyzer/inputs/chrome/events/event.h"
 #include "analyzer/inputs/text/byte_source.h"
 #include "wrappers/support/result.h"
 
@@ -22,8 +22,8 @@ class EventSink {
 
 struct ReadEvents {
     std::uint64_t events = 0;
-    bool unterminated = false;  ///< the file ends before the list of events does, as Chrome allows
-    bool cut = false;           ///< … inside an event, which is left out
+    bool unterminated = false;             ///< the file ends before the list of events does, as Chrome allows
+    bool cut = false;                      ///< … inside an event, which is left out
     std::uint64_t arguments_left_out = 0;  ///< lists, and beyond the bound of arguments of an event
 };
 

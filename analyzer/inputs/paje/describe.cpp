@@ -1,0 +1,162 @@
+// The end of a file: what has been learned from it, names, clock and remarks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/inputs/paje/parser.h"
+
+namespace rdam::inputs::paje {
+namespace {
+
+constexpr int kNanoseconds = 9;
+constexpr int kMilliseconds = 3;  ///< 10^-3 of a second
+constexpr int kMaxScale = 18;
+
+std::string count_text(std::uint64_t count, std::string_view one, std::string_view several) {
+    return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, several);
+}
+
+}  // namespace
+
+/// As fine as the times are printed, and not coarser than nanoseconds, if the latest has room for that.
+int Parser::wanted_scale() const {
+    int scale = std::max(producer_.milliseconds() ? kNanoseconds - kMilliseconds : kNanoseconds, decimals_);
+    scale = std::min(scale, kMaxScale);
+    while (scale > 0 && latest_ * std::pow(10.0, scale) >= static_cast<double>(kMaxTicks))
+        --scale;
+    return scale;
+}
+
+Facts Parser::end() {
+    stacks_.end(last_);
+    found_.disordered = found_.disordered || stacks_.disordered();
+    found_.scale = wanted_scale();
+    must_read_again_ = found_.disordered != given_.disordered || found_.readings != given_.readings ||
+                       (scale_ != Facts::kUnknown && scale_ != found_.scale);
+    return found_;
+}
+
+Result<void> Parser::describe() {
+    if (definitions_.is_open()) return fail("expected %EndEventDef, found the end of the file");
+    if (last_ >= kMaxTicks) return fail("expected times below 4.6e18, found a later one");
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        const Container& container = entities_.containers[threads_[i].container];
+        ThreadBuilder& thread = builder_.thread(static_cast<std::uint32_t>(i));
+        thread.began(container.created);
+        thread.ended(container.destroyed.value_or(last_));
+    }
+    const int unit = producer_.milliseconds() ? kMilliseconds : 0;
+    const double step = std::pow(10.0, std::max(0, scale_ - decimals_));
+    builder_.set_clock("paje", std::pow(10.0, scale_ + unit), static_cast<std::uint64_t>(step));
+    name_threads();
+    name_functions();
+    name_process();
+    add_remarks();
+    return {};
+}
+
+/// By container. Where that is not enough, with the type of states, and with the container around it.
+void Parser::name_threads() {
+    std::unordered_map<std::string, std::uint32_t> uses;
+    std::unordered_map<std::uint32_t, std::uint32_t> stacks;
+    const auto name_of = [this](const Thread& thread) {
+        const Container& container = entities_.containers[thread.container];
+        return container.name;
+    };
+    for (const Thread& each : threads_)
+        if (++stacks[each.container] == 1) ++uses[name_of(each)];
+    auto& infos = builder_.info().threads;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        const Container& container = entities_.containers[threads_[i].container];
+        std::string name = container.name;
+        if (producer_.is_rdam()) {
+            // "TID NAME #NUMBER"
+            const std::size_t begin = name.find(' ');
+            const std::size_t end = name.rfind(" #");
+            if (begin != std::string::npos && end != std::string::npos && begin < end)
+                name = name.substr(begin + 1, end - begin - 1);
+        } else {
+            if (uses[name] > 1 && container.parent != kNoEntity && container.parent != 0)
+                name = entities_.containers[container.parent].name + "/" + name;
+            if (stacks[threads_[i].container] > 1)
+                name += fmt::format(" ({})", entities_.types[threads_[i].type].name);
+        }
+        infos[i].name = std::move(name);
+    }
+}
+
+/// By value. Where that is not enough, with the type of states, and with the event that has other fields.
+void Parser::name_functions() {
+    auto& infos = builder_.info().functions;
+    const auto tell_apart = [&](const auto& mark_of, const auto& addition) {
+        std::unordered_map<std::string, std::set<std::size_t>> marks;
+        for (std::size_t i = 0; i < infos.size(); ++i)
+            marks[infos[i].name].insert(mark_of(functions_[i]));
+        std::vector<bool> alike;
+        for (const trace::FunctionInfo& each : infos)
+            alike.push_back(marks[each.name].size() > 1);
+        for (std::size_t i = 0; i < infos.size(); ++i)
+            if (alike[i]) infos[i].name += fmt::format(" ({})", addition(functions_[i]));
+    };
+    const auto type_of = [this](const Function& function) -> std::size_t {
+        return entities_.values[function.value].type;
+    };
+    const auto definition_of = [](const Function& function) { return function.definition; };
+    tell_apart(type_of, [&](const Function& each) { return entities_.types[type_of(each)].name; });
+    tell_apart(definition_of,
+               [this](const Function& each) { return "event " + definitions_[each.definition].id; });
+    for (trace::FunctionInfo& each : infos)
+        each.linkage_name = each.name;
+}
+
+void Parser::name_process() {
+    trace::ProcessInfo& process = builder_.info().process;
+    process.recorder = producer_.tool().empty() ? "a tool that writes Pajé" : producer_.tool();
+    process.command = producer_.command();
+    if (!producer_.is_rdam() || entities_.containers.size() < 2) return;
+    // "PID PROGRAM"
+    const std::string& name = entities_.containers[1].name;
+    const std::size_t space = name.find(' ');
+    if (space == std::string::npos) return;
+    process.pid = leading_number(name);
+    process.command = {name.substr(space + 1)};
+}
+
+void Parser::add_remarks() {
+    std::vector<std::string>& remarks = builder_.info().remarks;
+    const StateOddities& odd = stacks_.oddities();
+    if (producer_.milliseconds())
+        remarks.push_back(
+            fmt::format("{} writes times in milliseconds, and so they are read.", producer_.tool()));
+    else if (producer_.tool().empty())
+        remarks.emplace_back("The times are read as seconds: Pajé has no other unit.");
+    if (given_.disordered)
+        remarks.emplace_back("The events were not in the order of time; they have been sorted.");
+    if (scale_ < decimals_)
+        remarks.push_back(fmt::format("Times are rounded to {} digits after the point.", scale_));
+    if (odd.never_popped > 0)
+        remarks.push_back(fmt::format(
+            "{} never popped: they count until another state is set, or to the end of the container.",
+            count_text(odd.never_popped, "pushed state is", "pushed states are")));
+    if (odd.still_open > 0)
+        remarks.push_back(fmt::format("{} no end in the file: they count up to its last event.",
+                                      count_text(odd.still_open, "state has", "states have")));
+    if (odd.too_late > 0)
+        remarks.push_back(
+            fmt::format("{} left out, because their containers had been destroyed.",
+                        count_text(odd.too_late, "event of states is", "events of states are")));
+    if (created_twice_ > 0)
+        remarks.push_back(fmt::format("{} created twice: the first time counts.",
+                                      count_text(created_twice_, "container is", "containers are")));
+    if (other_files_ > 0)
+        remarks.push_back(fmt::format("{} named in the file as a part of the trace: not read.",
+                                      count_text(other_files_, "other file is", "other files are")));
+}
+
+}  // namespace rdam::inputs::paje

@@ -1,0 +1,105 @@
+// The lines of a Pajé file, put into a TraceBuilder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/inputs/build/trace_builder.h"
+#include "analyzer/inputs/paje/definitions.h"
+#include "analyzer/inputs/paje/entities.h"
+#include "analyzer/inputs/paje/producer.h"
+#include "analyzer/inputs/paje/stacks.h"
+#include "wrappers/support/result.h"
+
+namespace rdam::inputs::paje {
+
+/// What has to be known of a file before it is read, and only reading it tells. It is read for a second time
+/// if what is assumed at first is wrong.
+struct Facts {
+    static constexpr int kUnknown = -1;
+
+    bool disordered = false;
+    int scale = kUnknown;  ///< a tick is 10^-scale of the file's unit of time; not known: as a clock of
+                           ///< nanoseconds
+    /// What the extra fields of definitions are read as: of (definition, extra), where it is not as declared.
+    std::map<std::pair<std::size_t, std::size_t>, Reading> readings;
+};
+
+class Parser {
+  public:
+    Parser(TraceBuilder& builder, Facts facts);
+
+    /// Errors: what was expected, for the end of a sentence.
+    Result<void> take(std::string_view line);
+    /// After the last line. What has been learned; must_read_again() if what was given is wrong.
+    Facts end();
+    bool must_read_again() const { return must_read_again_; }
+    /// Names, clock and remarks. Errors: as those of take().
+    Result<void> describe();
+
+  private:
+    Result<void> event(std::string_view line);
+    Result<void> split(std::string_view line, const Definition& definition);
+    Result<void> dispatch(const Definition& definition, std::size_t index);
+    Result<std::uint64_t> time(const Definition& definition);
+    std::string_view field(const Definition& definition, Role role) const;
+
+    Result<void> define_type(const Definition& definition);
+    Result<void> define_value(const Definition& definition);
+    Result<void> create_container(const Definition& definition);
+    Result<void> destroy_container(const Definition& definition);
+    Result<void> change_state(const Definition& definition, std::size_t index);
+
+    std::uint32_t stack_of(std::uint32_t container, std::uint32_t type);
+    void add_thread(std::uint32_t container);
+    std::uint32_t function_of(std::uint32_t value, std::size_t index);
+    std::uint32_t add_function(std::uint32_t value, std::size_t index);
+    void put_words(std::size_t index);
+    Reading reading_of(std::size_t definition, std::size_t extra) const;
+    int wanted_scale() const;
+
+    void name_threads();
+    void name_functions();
+    void name_process();
+    void add_remarks();
+
+    struct Thread {
+        std::uint32_t container;
+        std::uint32_t type;
+    };
+    struct Function {
+        std::uint32_t value;
+        std::size_t definition;
+    };
+
+    TraceBuilder& builder_;
+    const Facts given_;
+    Facts found_;
+    Definitions definitions_;
+    Entities entities_;
+    Producer producer_;
+    StateStacks stacks_;
+
+    std::vector<std::string_view> fields_;  ///< of the line
+    std::vector<std::uint64_t> words_;      ///< of the state
+
+    std::unordered_map<std::uint64_t, std::uint32_t> stack_numbers_;          ///< by container and type
+    std::unordered_map<std::uint64_t, std::uint32_t> functions_with_extras_;  ///< by definition and value
+    std::vector<Thread> threads_;
+    std::vector<Function> functions_;
+
+    int scale_ = Facts::kUnknown;
+    int decimals_ = 0;        ///< the most that a time has
+    double latest_ = 0;       ///< the latest time in the file's unit
+    std::uint64_t last_ = 0;  ///< the same in ticks
+    bool must_read_again_ = false;
+    std::uint64_t created_twice_ = 0;
+    std::uint64_t other_files_ = 0;
+};
+
+}  // namespace rdam::inputs::paje

@@ -1,0 +1,92 @@
+#include "analyzer/inputs/paje/stacks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdam::inputs::paje {
+
+std::uint32_t StateStacks::add(std::uint32_t thread, bool off_processor) {
+    stacks_.push_back({.thread = thread, .off_processor = off_processor, .pushed = {}, .given = {}});
+    return static_cast<std::uint32_t>(stacks_.size() - 1);
+}
+
+void StateStacks::take(std::uint32_t index, const StateEvent& event, std::span<const std::uint64_t> words) {
+    Stack& stack = stacks_[index];
+    if (sorted_) {
+        stack.given.push_back(event);
+        stack.given.back().words_at = given_words_.size();
+        stack.given.back().words = static_cast<std::uint8_t>(words.size());
+        given_words_.insert(given_words_.end(), words.begin(), words.end());
+        return;
+    }
+    disordered_ = disordered_ || event.time < stack.last;
+    stack.last = event.time;
+    if (!disordered_) apply(stack, event, words);
+}
+
+void StateStacks::end_all(Stack& stack, std::uint64_t time) {
+    ThreadBuilder& thread = builder_.thread(stack.thread);
+    for (; !stack.pushed.empty(); stack.pushed.pop_back())
+        thread.leave(time);
+}
+
+void StateStacks::apply_off_processor(Stack& stack, const StateEvent& event) {
+    ThreadBuilder& thread = builder_.thread(stack.thread);
+    if (!stack.pushed.empty() && event.time > stack.out)
+        thread.off_cpu({.out = stack.out,
+                        .in = event.change == Change::destroy ? ThreadBuilder::kStillOut : event.time,
+                        .preempted = stack.pushed.back()});
+    stack.pushed.clear();
+    stack.out = event.time;
+    if (event.change == Change::set || event.change == Change::push)
+        stack.pushed.push_back(event.function != 0);
+}
+
+void StateStacks::apply(Stack& stack, const StateEvent& event, std::span<const std::uint64_t> words) {
+    if (stack.ended) {
+        if (event.change != Change::destroy) ++oddities_.too_late;
+        return;
+    }
+    if (event.change == Change::destroy) stack.ended = true;
+    if (stack.off_processor) return apply_off_processor(stack, event);
+    ThreadBuilder& thread = builder_.thread(stack.thread);
+    switch (event.change) {
+        case Change::set:
+        case Change::destroy:
+            oddities_.never_popped +=
+                static_cast<std::uint64_t>(std::count(stack.pushed.begin(), stack.pushed.end(), true));
+            end_all(stack, event.time);
+            if (event.change == Change::destroy) break;
+            thread.enter(event.time, event.function, words);
+            stack.pushed.push_back(false);
+            break;
+        case Change::push:
+            thread.enter(event.time, event.function, words);
+            stack.pushed.push_back(true);
+            break;
+        case Change::pop:
+            thread.leave(event.time);
+            if (!stack.pushed.empty()) stack.pushed.pop_back();
+            break;
+        case Change::reset:
+            end_all(stack, event.time);
+            break;
+    }
+}
+
+void StateStacks::end(std::uint64_t time) {
+    const auto earlier = [](const StateEvent& a, const StateEvent& b) { return a.time < b.time; };
+    for (Stack& stack : stacks_) {
+        std::stable_sort(stack.given.begin(), stack.given.end(), earlier);
+        for (const StateEvent& event : stack.given)
+            apply(stack, event, {given_words_.data() + event.words_at, event.words});
+        stack.given = {};
+        if (stack.ended || disordered_) continue;
+        if (!stack.off_processor)
+            oddities_.still_open +=
+                static_cast<std::uint64_t>(std::count(stack.pushed.begin(), stack.pushed.end(), false));
+        apply(stack, {.time = time, .change = Change::destroy}, {});
+    }
+}
+
+}  // namespace rdam::inputs::paje

@@ -1,0 +1,24 @@
+#include "work.h"
+
+static volatile double g_sink;
+
+/* More than 128 bytes of code, so that rdam hot does not take it for a small leaf where perf has few samples. */
+void compute_block(struct tally* tally, int block) {
+    double sums[4] = {1, 2, 3, 4};
+    for (int i = 0; i < 1500; ++i) {
+        sums[0] += 1.0 / (i + block % 7 + 1);
+        sums[1] += 1.0 / (i + block % 5 + 1);
+        sums[2] += sums[0] / (sums[3] + 1);
+        sums[3] += sums[1] / (sums[2] + 1);
+    }
+    tally->sum += sums[0] + sums[1] + sums[2] + sums[3];
+    ++tally->count;
+}
+
+long add_under_lock(pthread_mutex_t* lock, int rounds, double scale) {
+    pthread_mutex_lock(lock);
+    for (int i = 0; i < rounds; ++i)
+        g_sink += scale * i;
+    pthread_mutex_unlock(lock);
+    return rounds;
+}

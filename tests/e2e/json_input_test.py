@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""Trace events in JSON: rdam's own export comes back, and what other writers do is read as they mean it."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import unittest
+
+from harness import PROGRAMS, Case
+
+# What a slice of the JSON says of a call; the rest follows from these, or is known to the recorder only.
+SAME = ("thread", "thread_name", "module", "function", "begin_ns", "end_ns", "depth", "calls", "end", "parameters", "result")
+
+
+class JsonInput(Case):
+    def export(self, trace, name, *options) -> bytes:
+        done = self.rdam("export", "--format", name, *options, trace)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout
+
+    def calls(self, trace) -> list[dict]:
+        return list(csv.DictReader(io.StringIO(self.export(trace, "csv").decode(), newline="")))
+
+    def scores(self, trace) -> dict[str, float]:
+        return {f["name"]: f["rdam"] for f in self.analyze(trace)["functions"]}
+
+    def write(self, name, content):
+        (self.folder / name).write_text(json.dumps(content) if not isinstance(content, str) else content)
+        return name
+
+    def test_own_export_comes_back(self):
+        done = self.rdam("record", "-o", "trace.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "300")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        (self.folder / "own.json").write_bytes(self.export("trace.bin", "json", "--budget", "all"))
+        before, after = self.calls("trace.bin"), self.calls("own.json")
+        self.assertGreater(len(before), 1000)
+        self.assertEqual([[call[name] for name in SAME] for call in before], [[call[name] for name in SAME] for call in after])
+
+        (self.folder / "again.json").write_bytes(self.export("own.json", "json", "--budget", "all"))
+        self.assertEqual(self.calls("again.json"), after)
+        self.assertEqual(self.scores("again.json"), self.scores("own.json"))
+
+    def test_packed_files(self):
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 3 + i % 2} for i in range(1000)]
+        self.write("plain.json", events)
+        (self.folder / "packed.gz").write_bytes(gzip.compress((self.folder / "plain.json").read_bytes()))
+        self.need("zstd")
+        subprocess.run(["zstd", "-q", "plain.json", "-o", "packed.zst"], cwd=self.folder, check=True)
+        plain = self.calls("plain.json")
+        self.assertEqual(len(plain), 1000)
+        self.assertEqual([int(call["begin_ns"]) for call in plain], [10_000 * i for i in range(1000)])
+        for packed in ("packed.gz", "packed.zst"):
+            self.assertEqual(self.calls(packed), plain)
+
+    def test_score_of_known_calls(self):
+        # 100 calls of 1 µs, 100 of 3 µs, in a life of 1000 µs.
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 5 * i, "dur": 1 + 2 * (i % 2)} for i in range(200)]
+        events.append({"ph": "X", "name": "g", "pid": 1, "tid": 2, "ts": 999, "dur": 1})
+        scores = self.scores(self.write("known.json", events))
+        self.assertAlmostEqual(scores["f"], 0.2, places=2)
+
+    def test_bad_files(self):
+        good = '[{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1},\n'
+        self.assert_one_line(self.rdam("analyze", self.write("bad.json", good + '{"ph":]')), 1, "bad.json", "line 2")
+        self.assert_one_line(self.rdam("analyze", self.write("none.json", '{"traceEvents":[{"ph":"i"}]}')), 1, "none.json", "no call")
+        (self.folder / "cut.gz").write_bytes(gzip.compress((good * 1000).encode())[:-20])
+        self.assert_one_line(self.rdam("analyze", "cut.gz"), 1, "cut.gz")
+
+
+if __name__ == "__main__":
+    unittest.main()

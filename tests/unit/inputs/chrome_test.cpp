@@ -1,0 +1,233 @@
+#include "analyzer/inputs/chrome/chrome.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/inputs/chrome/events/decimal.h"
+#include "analyzer/inputs/chrome/own.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/contains.h"
+#include "tests/unit/inputs/read_back.h"
+#include "tests/unit/inputs/text_file.h"
+
+using namespace rdam;
+using inputs::chrome::Decimal;
+using inputs::chrome::decimal_in;
+using rdam::test::contains;
+using rdam::test::read_back;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+Result<trace::TraceReader> read_json(std::string_view text) {
+    const test::TextFile file{text};
+    return inputs::chrome::read(file.path(), {});
+}
+
+/// The calls of thread 0 of a list of events.
+Lines calls_of(std::string_view events) {
+    const auto reader = read_json("[" + std::string{events} + "]");
+    if (!reader) return {reader.error().message};
+    return read_back(*reader, 0);
+}
+
+bool has_remark(const trace::TraceReader& reader, const std::string& part) {
+    return std::ranges::any_of(reader.info().remarks,
+                               [&](const std::string& remark) { return contains(remark, part); });
+}
+
+}  // namespace
+
+TEST_CASE("decimal numbers of JSON are read exactly") {
+    CHECK(decimal_in("12") == Decimal{12, 0});
+    CHECK(decimal_in("12.345") == Decimal{12, 345'000});
+    CHECK(decimal_in("1700000000000000.125") == Decimal{1'700'000'000'000'000, 125'000});
+    CHECK(decimal_in("-0.25") == Decimal{-1, 750'000});
+    CHECK(decimal_in("-3") == Decimal{-3, 0});
+    CHECK(decimal_in("0.30000000000000004") == Decimal{0, 300'000});
+    CHECK(decimal_in("0.9999999") == Decimal{1, 0});
+    CHECK(decimal_in("1.5e3") == Decimal{1500, 0});
+    CHECK(decimal_in("25E-1") == Decimal{2, 500'000});
+    CHECK(decimal_in("0e999999999") == Decimal{0, 0});
+    CHECK(decimal_in("1e-999999999") == Decimal{0, 0});
+    for (const char* none : {"", "-", "x", "1e", "1e999999999", "1x", "99999999999999999999", "."})
+        CHECK_FALSE(decimal_in(none));
+}
+
+TEST_CASE("complete events nest by time, in whatever order they are written") {
+    const Lines expected{"1000 f()", "1500 g()", "2000 /g",  "2000 g()",
+                         "3000 /g",  "3000 /f",  "4000 f()", "4500 /f"};
+    CHECK(calls_of(R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":2},
+                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":1.5,"dur":0.5},
+                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":1},
+                      {"ph":"X","name":"f","pid":1,"tid":2,"ts":4,"dur":0.5})") == expected);
+    CHECK(calls_of(R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":4,"dur":0.5},
+                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":1},
+                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":1.5,"dur":0.5},
+                      {"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":2})") == expected);
+}
+
+TEST_CASE("events B and E are matched by time and name") {
+    CHECK(calls_of(R"({"ph":"B","name":"f","pid":1,"tid":"io","ts":1},
+                      {"ph":"E","pid":1,"tid":"io","ts":9},
+                      {"ph":"B","name":"g","pid":1,"tid":"io","ts":2},
+                      {"ph":"E","name":"g","pid":1,"tid":"io","ts":5})") ==
+          Lines{"1000 f()", "2000 g()", "5000 /g", "9000 /f"});
+    const auto reader = read_json(R"([{"ph":"B","name":"f","pid":1,"tid":2,"ts":1},
+                                      {"ph":"B","name":"g","pid":1,"tid":2,"ts":2},
+                                      {"ph":"E","name":"f","pid":1,"tid":2,"ts":3},
+                                      {"ph":"E","name":"h","pid":1,"tid":2,"ts":4}])");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 g()", "3000 /f"});
+    CHECK(has_remark(*reader, "One event E ends nothing, and was passed over."));
+    CHECK(has_remark(*reader, "One event B has no E: when it ended is not known."));
+}
+
+TEST_CASE("an event that ends later than the one around it is cut there, and counted") {
+    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":4},
+                                      {"ph":"X","name":"g","pid":1,"tid":2,"ts":2,"dur":9}])");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 g()", "5000 /g", "5000 /f"});
+    CHECK(has_remark(*reader, "One event ends later than the one around it, and was cut there."));
+}
+
+TEST_CASE("arguments of all calls of a function are its parameters, each of one kind") {
+    const auto reader = read_json(
+        R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1,"args":{"n":-3,"on":true,"who":"ann","x":1}},
+            {"args":{"x":0.5,"who":7,"in":{"deep":8},"list":[1,2]},"ph":"X","name":"f","pid":1,"tid":2,"ts":3,"dur":1},
+            {"ph":"X","name":"f","pid":1,"tid":2,"ts":5,"dur":1,"args":{"who":"ann"}}])");
+    REQUIRE(reader);
+    const trace::FunctionInfo& function = reader->info().functions.at(0);
+    std::vector<std::string> names;
+    for (const trace::ParameterInfo& each : function.parameters)
+        names.push_back(fmt::format("{} {}", each.name, each.kind));
+    const auto kind = [](ValueKind wanted) { return static_cast<unsigned>(wanted); };
+    CHECK(names == std::vector<std::string>{fmt::format("n {}", kind(ValueKind::signed_integer)),
+                                            fmt::format("on {}", kind(ValueKind::boolean)),
+                                            fmt::format("who {}", kind(ValueKind::unsigned_integer)),
+                                            fmt::format("x {}", kind(ValueKind::floating)),
+                                            fmt::format("in.deep {}", kind(ValueKind::signed_integer))});
+    const std::uint64_t one = inputs::put_value(1.0), half = inputs::put_value(0.5);
+    CHECK(read_back(*reader, 0) ==
+          Lines{fmt::format("1000 f({},1,1,{},0)", inputs::put_value(std::int64_t{-3}), one), "2000 /f",
+                fmt::format("3000 f(0,0,2,{},8)", half), "4000 /f", "5000 f(0,0,1,0,0)", "6000 /f"});
+    CHECK(has_remark(*reader, "One argument is a list"));
+}
+
+TEST_CASE("arguments of B and E are those of one call") {
+    CHECK(calls_of(R"({"ph":"B","name":"f","pid":1,"tid":2,"ts":1,"args":{"a":1,"b":2}},
+                      {"ph":"E","pid":1,"tid":2,"ts":3,"args":{"b":5,"c":6}})") ==
+          Lines{"1000 f(1,5,6)", "3000 /f"});
+}
+
+TEST_CASE("metadata names threads and processes, wherever it stands") {
+    const auto reader = read_json(
+        R"({"traceEvents":[{"ph":"X","name":"f","pid":7,"tid":8,"ts":1,"dur":1},
+            {"ph":"X","name":"f","pid":9,"tid":10,"ts":1,"dur":1},
+            {"ph":"M","name":"process_name","pid":7,"args":{"name":"server"}},
+            {"ph":"M","name":"thread_name","pid":7,"tid":8,"args":{"name":"worker"}}],
+            "displayTimeUnit":"ms","otherData":{"product-version":"Chrome/120"}})");
+    REQUIRE(reader);
+    CHECK(reader->info().process.recorder == "Chrome/120");
+    REQUIRE(reader->info().threads.size() == 2);
+    CHECK(reader->info().threads[0].tid == 8);
+    CHECK(reader->info().threads[0].name == "server: worker");
+    CHECK(reader->info().threads[1].name == "9");
+}
+
+TEST_CASE("the clock moves by the digits that the file has") {
+    const auto step = [](std::string_view times) {
+        const auto reader =
+            read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,)" + std::string{times} + "}]");
+        REQUIRE(reader);
+        const trace::ClockInfo& clock = reader->info().clock;
+        return std::pair{clock.ticks_per_second, clock.step_ticks};
+    };
+    CHECK(step(R"("ts":1,"dur":2)") == std::pair{1e9, std::uint64_t{1000}});
+    CHECK(step(R"("ts":1.25,"dur":2)") == std::pair{1e9, std::uint64_t{10}});
+    CHECK(step(R"("ts":1.5,"dur":2.125)") == std::pair{1e9, std::uint64_t{1}});
+    CHECK(step(R"("ts":1.5,"dur":0.00025)") == std::pair{1e12, std::uint64_t{10}});
+}
+
+TEST_CASE("a list of events need not end") {
+    const std::string event = R"({"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1})";
+    for (const std::string& text : {"[" + event, "[" + event + ",\n", R"({"traceEvents":[)" + event + ","}) {
+        const auto reader = read_json(text);
+        REQUIRE(reader);
+        CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 /f"});
+        CHECK(reader->info().remarks.empty());
+    }
+    const auto cut = read_json("[" + event + R"(,{"ph":"X","name":"g","pi)");
+    REQUIRE(cut);
+    CHECK(read_back(*cut, 0) == Lines{"1000 f()", "2000 /f"});
+    CHECK(has_remark(*cut, "The file ends inside an event"));
+}
+
+TEST_CASE("what is no call is passed over and counted") {
+    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1},
+        {"ph":"b","name":"a","cat":"c","id":1,"pid":1,"tid":2,"ts":1},{"ph":"C","name":"n","pid":1,"ts":1,"args":{"v":1}},
+        {"ph":"X","name":"g","pid":1,"tid":2,"dur":1},{"ph":"X","pid":1,"tid":2,"ts":1,"dur":1},
+        {"ph":"X","name":"g","pid":1,"tid":2,"ts":1,"dur":-1},{"ph":"X","name":"g","pid":1,"tid":2,"ts":1e17,"dur":1},
+        null,[1],"x"])");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"1000 f()", "2000 /f"});
+    CHECK(has_remark(*reader, "2 events are no calls of a thread"));
+    CHECK(has_remark(*reader, "4 events have no name or no possible time"));
+}
+
+TEST_CASE("JSON that is none is refused, with the line") {
+    const auto error = [](std::string_view text) {
+        const auto reader = read_json(text);
+        return reader ? std::string{"read"} : reader.error().message;
+    };
+    CHECK(contains(error("[{\"ph\":\"X\"},\n{\"ph\":}]"), "not sound as JSON: parse error at line 2"));
+    CHECK(contains(error(R"({"ph":"X"})"), "there is no list \"traceEvents\""));
+    CHECK(contains(error(R"({"traceEvents":[]} x)"), "not sound as JSON"));
+    CHECK(contains(error(R"({"other":[)"), "not sound as JSON"));
+    CHECK(contains(error("[]"), "has no call of any function"));
+    CHECK(contains(error("[\"" + std::string(std::size_t{17} << 20U, 'a') + "\"]"), "more than 16 MiB"));
+}
+
+TEST_CASE("trace events are recognized, other JSON is not") {
+    using inputs::chrome::recognizes;
+    CHECK(recognizes("\xef\xbb\xbf [\n{\"ph\": \"X\""));
+    CHECK(recognizes("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
+    CHECK_FALSE(recognizes("[1,2]"));
+    CHECK_FALSE(recognizes("{\"functions\":[]}"));
+    CHECK_FALSE(recognizes(""));
+    CHECK_FALSE(recognizes("\"traceEvents\""));
+}
+
+TEST_CASE("rdam's own export comes back: parameters, results, keys, times off the processors, the clock") {
+    const auto reader = read_json(
+        R"({"displayTimeUnit":"ns","otherData":{"recorder":"rdam 9","command":"./a b","probe_ns":50.5,
+"clock_step_ns":1.4,"keys":{"f":"lock"}},"traceEvents":[
+{"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"w","start_ns":-5,"end_ns":20000}},
+{"ph":"X","name":"f","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{"lost_ns":1.000,"parameters":"lock=0x7f0001, n=-2","result":"true"}},
+{"ph":"X","name":"g","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{}},
+{"ph":"X","name":"h","cat":"m","pid":3,"tid":4,"ts":5,"dur":15,"args":{"end":"not seen"}},
+{"ph":"X","name":"waits","cat":"off the processor","pid":3,"tid":100000000004,"ts":6,"dur":1.5},
+{"ph":"X","name":"3 calls, most time in f","cat":"merged","pid":3,"tid":200000000004,"ts":6,"dur":1,"args":{"calls":3}},
+{"ph":"X","name":"f","cat":"on a processor","pid":3,"tid":300000000001,"ts":6,"dur":1,"args":{"thread":4}}]})");
+    REQUIRE(reader);
+    const trace::TraceInfo& info = reader->info();
+    CHECK(info.process.recorder.empty());
+    CHECK(info.process.rdam_version == "9");
+    CHECK(info.process.command == std::vector<std::string>{"./a", "b"});
+    CHECK(info.clock.probe_ticks == 50.5);
+    CHECK(info.clock.step_ticks == 2);
+    REQUIRE(info.threads.size() == 1);
+    CHECK(info.threads[0].end - info.threads[0].start == 20005);
+    CHECK(read_back(*reader, 0) ==
+          Lines{"7 g()", fmt::format("7 f({},{})", 0x7f0001, inputs::put_value(std::int64_t{-2})), "8 /f 1",
+                "8 /g", "5005 h()"});
+    CHECK(info.functions.at(0).parameters.at(0).key);
+    CHECK_FALSE(info.functions.at(0).parameters.at(1).key);
+    const auto off = reader->off_cpu(0);
+    REQUIRE(off);
+    REQUIRE(off->size() == 1);
+    CHECK(off->front().in - off->front().out == 1500);
+    CHECK(has_remark(*reader, "3 calls are not in the file one by one"));
+}

@@ -1,0 +1,223 @@
+// The lines are as perf 6.1, trace-cmd 3.1 and the kernel 6.18 print them.
+#include "analyzer/inputs/probes/probes.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/inputs/probes/event_line.h"
+#include "analyzer/inputs/probes/survey.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/contains.h"
+#include "tests/unit/inputs/read_back.h"
+#include "tests/unit/inputs/text_file.h"
+
+using namespace rdam;
+using namespace rdam::inputs::probes;
+using rdam::test::contains;
+using rdam::test::read_back;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+Result<trace::TraceReader> read_text(std::string_view text) {
+    const test::TextFile file{text};
+    return inputs::probes::read(file.path(), {});
+}
+
+std::string error_of(std::string_view text) {
+    const auto reader = read_text(text);
+    return reader ? std::string{"read"} : reader.error().message;
+}
+
+bool has_remark(const trace::TraceReader& reader, const std::string& part) {
+    return std::ranges::any_of(reader.info().remarks,
+                               [&](const std::string& remark) { return contains(remark, part); });
+}
+
+/// "pid tid thread cpu time event|rest".
+std::string parts_of(std::string_view line) {
+    const auto event = event_line(line);
+    if (!event) return "none";
+    return fmt::format("{} {} {} {} {} {}|{}", event->pid, event->tid, event->thread, event->cpu, event->time,
+                       event->event, event->rest);
+}
+
+Lines values_of(std::string_view text) {
+    Lines lines;
+    each_value(text, [&](const ProbeValue& value) {
+        const std::string form{"dhtu"[static_cast<std::size_t>(value.form)]};
+        lines.push_back(fmt::format(
+            "{} {} {}", value.name, form,
+            value.form == ValueForm::text ? std::string{value.text} : std::to_string(value.bits)));
+    });
+    return lines;
+}
+
+constexpr std::string_view kPerf =
+    R"(         work er 14960 [000]   790.047258:         probe_app:outer: (55b430df81a4) n=0
+         work er 14960 [000]   790.047305:         probe_app:inner: (55b430df8179) n=0 s_string="abc def"
+         work er 14960 [001]   790.047430: probe_app:inner__return: (55b430df8179 <- 55b430df81b8) arg1=0x61
+             app 14954 [000]   790.047642:         probe_app:outer: (55b430df81a4) n=-2
+             app 14954 [000]   790.047650: probe_app:outer__return: (55b430df81a4 <- 55b430df8282) ret=0x13f
+         work er 14960 [000]   790.047469: probe_app:outer__return: (55b430df81a4 <- 55b430df8213) ret=0x13b
+)";
+
+}  // namespace
+
+TEST_CASE("the lines of perf, trace-cmd and ftrace are cut into their parts") {
+    CHECK(
+        parts_of("         work er 14960 [000]   790.047258:         probe_app:outer: (55b430df81a4) n=0") ==
+        "0 14960 work er 0 790047258000 probe_app:outer|(55b430df81a4) n=0");
+    CHECK(parts_of("work er 14954/14960 [012]   790.047258918: probe_app:outer: (55b430df81a4)") ==
+          "14954 14960 work er 12 790047258918 probe_app:outer|(55b430df81a4)");
+    CHECK(parts_of("app 14954   790.047258: probe_app:outer: (55b430df81a4)") ==
+          "0 14954 app 65535 790047258000 probe_app:outer|(55b430df81a4)");
+    CHECK(parts_of("             app-17687 [001]   925.631969: outer:                (55da23eda1a4) n=0") ==
+          "0 17687 app 1 925631969000 outer|(55da23eda1a4) n=0");
+    CHECK(parts_of("    a-b 1.5: c-17687   [001] DBZff   925.631969: outer: (0x55da23eda1a4) n=0") ==
+          "0 17687 a-b 1.5: c 1 925631969000 outer|(0x55da23eda1a4) n=0");
+    CHECK(parts_of("           <...>-17687   (  17680) [001] DBZff   925.631969: outer: (0x55da23eda1a4)") ==
+          "17680 17687  1 925631969000 outer|(0x55da23eda1a4)");
+    CHECK(
+        parts_of(
+            "app-17687 [001]   925.632070: (+2)     outer_ret:            (55da23eda1a4 <- 55da23eda26e)") ==
+        "0 17687 app 1 925632070000 outer_ret|(55da23eda1a4 <- 55da23eda26e)");
+    for (const char* none :
+         {"", "# tracer: nop", "cpus=2", "\t            11a4 outer+0x0 (/tmp/app)", "CPU 0 is empty",
+          "app 1 [000] 99999999999.5: a: b", "app [000] 1.5: a: b", "1.5: a: b"})
+        CHECK(parts_of(none) == "none");
+}
+
+TEST_CASE("the values of a probe are numbers and texts, with quotes and blanks in them") {
+    CHECK(values_of(R"( n=-1 p=0xff s="abc def" q="x"y" a={97,98} big=18446744073709551615 bad=(fault))") ==
+          Lines{"n d 18446744073709551615", "p h 255", "s t abc def", "q t x\"y", "a t {97,98}",
+                "big d 18446744073709551615", "bad u 0"});
+    CHECK(values_of(R"(s="never ends)") == Lines{"s t never ends"});
+    CHECK(values_of("no value").empty());
+}
+
+TEST_CASE("the name of a return probe leads to that of the function") {
+    for (const char* name : {"f__return", "f__return_12", "f_ret", "f_return", "f_exit", "f__exit"})
+        CHECK(without_return(name) == "f");
+    CHECK(without_return("f_1") == "f_1");
+}
+
+TEST_CASE("pairs of perf's probes are calls, with parameters and results") {
+    const auto reader = read_text(kPerf);
+    REQUIRE(reader);
+    const trace::TraceInfo& info = reader->info();
+    REQUIRE(info.threads.size() == 2);
+    CHECK(info.threads[0].name == "work er");
+    CHECK(info.threads[0].tid == 14960);
+    CHECK(read_back(*reader, 0) == Lines{"790047258000 outer(0)", "790047305000 inner(0,1)",
+                                         "790047430000 /inner 97", "790047469000 /outer 315"});
+    CHECK(read_back(*reader, 1) ==
+          Lines{fmt::format("790047642000 outer({})", inputs::put_value(std::int64_t{-2})),
+                "790047650000 /outer 319"});
+    CHECK(info.functions.at(0).module == "app");
+    CHECK(info.clock.step_ticks == 1000);
+    CHECK(info.process.recorder == "perf");
+    CHECK(info.process.command == std::vector<std::string>{"app"});
+    CHECK(info.remarks.empty());
+}
+
+TEST_CASE("ftrace prints the function's address last, and any names make a pair by it") {
+    const auto reader = read_text(R"(# tracer: nop
+#
+             app-17687   [001] DBZff   925.631969: begins: (0x55da23eda1a4) n=0
+             app-17687   [001] DBZff   925.632070: is_over: (0x55da23eda26e <- 0x55da23eda1a4) arg1=0x13b
+)");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"925631969000 begins(0)", "925632070000 /begins 315"});
+    CHECK(reader->info().process.recorder == "ftrace");
+}
+
+TEST_CASE("nanoseconds are the step of a clock that is printed with them") {
+    const auto reader =
+        read_text("app 1/2 [000] 5.000000001: p:f: (a)\napp 1/2 [000] 5.000000004: p:f__return: (a <- b)\n");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"5000000001 f()", "5000000004 /f"});
+    CHECK(reader->info().clock.step_ticks == 1);
+    CHECK(reader->info().process.pid == 1);
+}
+
+TEST_CASE("a second return probe of a function, and probes alone, are passed over and named") {
+    const auto reader = read_text(R"(app 2 [000] 5.000001: p:f: (a) n=1
+app 2 [000] 5.000002: p:f_1: (a <- b) arg1=0x1
+app 2 [000] 5.000003: p:f__return: (a <- b) ret=0x1
+app 2 [000] 5.000004: p:g: (c)
+app 2 [000] 5.000005: cycles: 55d0 main (app)
+)");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"5000001000 f(1)", "5000003000 /f 1"});
+    CHECK(has_remark(*reader, "Probes that are no half of a pair were passed over: p:f_1, p:g."));
+    CHECK(has_remark(*reader, "Events that are of no probe were passed over: 1."));
+}
+
+TEST_CASE("context switches are times off the processors") {
+    const std::string calls = "app 2 [000] 5.000001: p:f: (a)\napp 2 [001] 5.000090: p:f__return: (a <- b)\n";
+    const auto intervals = [&](const std::string& switches) {
+        const auto reader =
+            read_text("app 2 [000] 5.000000: p:g: (a)\n" + calls.substr(0, calls.find('\n') + 1) + switches +
+                      calls.substr(calls.find('\n') + 1));
+        REQUIRE(reader);
+        const auto off = reader->off_cpu(0);
+        REQUIRE(off);
+        Lines lines;
+        for (const trace::OffCpu& each : *off)
+            lines.push_back(fmt::format("{} {} {} {}", each.out - 1, each.in - 1, each.preempted, each.cpu));
+        return lines;
+    };
+    CHECK(intervals(
+              "app 2 [000] 5.000010: sched:sched_switch: prev_comm=a b prev_pid=2 prev_prio=120 "
+              "prev_state=R+ ==> "
+              "next_comm=perf next_pid=7 next_prio=120\n"
+              "x 8 [001] 5.000020: sched:sched_switch: prev_comm=x prev_pid=8 prev_prio=120 prev_state=S ==> "
+              "next_comm=a b next_pid=2 next_prio=120\n") == Lines{"5000010000 5000020000 true 1"});
+    CHECK(intervals("app-2 [000] 5.000010: sched_switch:         app:2 [120] S ==> x:y:7 [115]\n"
+                    "x-7 [001] 5.000020: sched_switch:         x:y:7 [120] D|K ==> app:2 [115]\n") ==
+          Lines{"5000010000 5000020000 false 1"});
+    CHECK(
+        intervals(
+            "app 2 [000] 5.000010: sched:sched_switch: prev_comm=a prev_pid=2 prev_prio=120 prev_state=S ==> "
+            "next_comm=perf next_pid=7 next_prio=120\n")
+            .empty());
+}
+
+TEST_CASE("events out of the order of time are sorted, with a remark") {
+    const auto reader =
+        read_text("app 2 [000] 5.000004: p:f__return: (a <- b)\napp 2 [000] 5.000001: p:f: (a)\n");
+    REQUIRE(reader);
+    CHECK(read_back(*reader, 0) == Lines{"5000001000 f()", "5000004000 /f"});
+    CHECK(has_remark(*reader, "sorted"));
+}
+
+TEST_CASE("calls that are open where events were lost are not trusted") {
+    for (const char* lost : {"CPU:1 [LOST 12 EVENTS]\n", "CPU:1 [12 EVENTS DROPPED]\n"}) {
+        const auto reader = read_text(std::string{"app-2 [000] 5.000001: f: (a)\n"} + lost +
+                                      "app-2 [000] 5.000004: f_ret: (a <- b)\n");
+        REQUIRE(reader);
+        CHECK(read_back(*reader, 0) == Lines{"5000001000 f()"});
+        CHECK(reader->info().dropped == 12);
+        CHECK(has_remark(*reader, "has lost events"));
+    }
+}
+
+TEST_CASE("a text without a pair of probes is refused, with what is missing") {
+    CHECK(contains(error_of("app 2 [000] 5.000001: p:f: (a)\napp 2 [000] 5.000002: p:g: (b)\n"),
+                   "no pair of probes: p:f and 1 other probe have no probe of the return"));
+    CHECK(contains(error_of("app 2 [000] 5.000001: p:f__return: (a <- b)\n"), "have no probe of the call"));
+    CHECK(contains(error_of("app 2 [000] 5.000001: cycles: 55d0 main (app)\n"),
+                   "no pair of probes: it has 1 event, and none is a probe's"));
+}
+
+TEST_CASE("the text of probes is recognized, other text is not") {
+    CHECK(recognizes(kPerf));
+    CHECK(
+        recognizes("# tracer: nop\n#\n app-17687   [001] DBZff   925.631969: outer: (0x55da23eda1a4) n=0\n"));
+    CHECK(recognizes("cpus=2\n app-17687 [001]   925.631969: outer:   (55da23eda1a4) n=0\n"));
+    CHECK_FALSE(recognizes("# a note\n1.5: something (x)\n"));
+    CHECK_FALSE(recognizes("Samples: 12\n   10.5%  app  libc.so  [.] read\n"));
+    CHECK_FALSE(recognizes(""));
+}
