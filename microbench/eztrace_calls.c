@@ -1,4 +1,5 @@
-/* eztrace_calls CALLS STEPS: calls constant_work(STEPS), and prints the nanoseconds of processor time that a call took. */
+/* eztrace_calls CALLS STEPS: calls constant_work(STEPS), and prints the nanoseconds of processor time that a
+ * call took. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

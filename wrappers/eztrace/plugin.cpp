@@ -70,7 +70,7 @@ class PluginMaker {
     }
 
     EztracePlugin finish() {
-        // Of EZTrace 2.0 with Open MPI 4.1: the program does not get beyond MPI_Init.
+        // EZTrace 2.0 with Open MPI 4.1.
         if (modules_.count("openmpi") + modules_.count("mpich") > 0 && modules_.erase("pthread") > 0)
             plugin_.left_out.emplace_back(
                 "EZTrace's module pthread is not among those to record with, because "

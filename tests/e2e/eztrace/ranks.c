@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int step = 0; step < steps; ++step) {
         const int late = step / 10 % ranks == rank;
-        for (int block = 0; block < (late ? 40 : 10); ++block)
+        for (int block = 0; block < (late ? 300 : 50); ++block)
             compute_block(&tally, block);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -1,4 +1,5 @@
-/* Two threads that compute, each by itself, and add up under one lock. */
+/* threads BLOCKS IMAGES: two threads that compute blocks, each by itself, and add up under one lock. Before,
+ * one thread smoothes images, every fourth of which is larger. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,11 @@ static void* run(void* argument) {
 
 int main(int argc, char** argv) {
     pthread_t other;
+    struct tally tally = {0, 0};
+    const int images = argc > 2 ? atoi(argv[2]) : 0;
     g_blocks = argc > 1 ? atoi(argv[1]) : 2000;
+    for (int image = 0; image < images; ++image)
+        smooth_rows(&tally, image % 4 == 0 ? 8000 : 1000);
     pthread_create(&other, NULL, run, NULL);
     run(NULL);
     pthread_join(other, NULL);

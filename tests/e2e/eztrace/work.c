@@ -2,14 +2,27 @@
 
 static volatile double g_sink;
 
-/* More than 128 bytes of code, so that rdam hot does not take it for a small leaf where perf has few samples. */
+/* More than 128 bytes of code, so that rdam hot does not take it for a small leaf where perf has few samples.
+ */
 void compute_block(struct tally* tally, int block) {
     double sums[4] = {1, 2, 3, 4};
-    for (int i = 0; i < 1500; ++i) {
+    for (int i = 0; i < 600; ++i) {
         sums[0] += 1.0 / (i + block % 7 + 1);
         sums[1] += 1.0 / (i + block % 5 + 1);
         sums[2] += sums[0] / (sums[3] + 1);
         sums[3] += sums[1] / (sums[2] + 1);
+    }
+    tally->sum += sums[0] + sums[1] + sums[2] + sums[3];
+    ++tally->count;
+}
+
+void smooth_rows(struct tally* tally, int rows) {
+    double sums[4] = {1, 2, 3, 4};
+    for (int row = 0; row < rows; ++row) {
+        sums[0] += sums[1] / (row + 3);
+        sums[1] += sums[2] / (row + 5);
+        sums[2] += sums[3] / (sums[0] + 1);
+        sums[3] += sums[0] / (sums[2] + 1);
     }
     tally->sum += sums[0] + sums[1] + sums[2] + sums[3];
     ++tally->count;

@@ -67,7 +67,7 @@ TEST_CASE("what a plug-in cannot wrap is left out with the reason") {
     CHECK(contains(reason_against("libdebug.so", "is_hidden"), "libdebug.so does not export it"));
     CHECK(contains(reason_against("libdebug.so", "is_nowhere"), "has no such symbol"));
     CHECK(contains(reason_against("libbare.so", "all_kinds"), "no debug information"));
-    CHECK(contains(reason_against("eztrace_test", "eztrace_module_of"), "in the program itself"));
+    CHECK(contains(reason_against("eztrace_test", "rdam::eztrace_module_of"), "in the program itself"));
 }
 
 TEST_CASE("a small leaf is left out, since EZTrace cannot sample it") {

@@ -12,7 +12,8 @@ struct two {
     long a, b;
 };
 
-int all_kinds(int8_t small, uint64_t large, double real, float single, const char* text, struct node* node, _Bool truth) {
+int all_kinds(int8_t small, uint64_t large, double real, float single, const char* text, struct node* node,
+              _Bool truth) {
     return (int)(small + large + real + single + text[0] + truth) + (node->next != 0);
 }
 struct node* returns_pointer(struct node* from) {
