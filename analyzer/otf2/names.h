@@ -22,7 +22,10 @@ inline constexpr OTF2_AttributeRef kReason = 3;
 /// On the leave of a time off the processor, uint32: where the thread went on (left out: not known).
 inline constexpr OTF2_AttributeRef kProcessor = 4;
 
-// Values of the last, in the order of views::End.
+/// On a buffer flush, uint64: when it really began, in ticks. Its own time is moved to where it was recorded.
+inline constexpr OTF2_AttributeRef kBegan = 5;
+
+// Values of `end`, in the order of views::End.
 inline constexpr std::string_view kUnwound = "unwound";
 inline constexpr std::string_view kNotSeen = "not seen";
 inline constexpr std::array<std::string_view, 4> kEnds{"returned", kUnwound, "tail", kNotSeen};

@@ -85,7 +85,8 @@ class PajeInput(Case):
         self.assertEqual(len(theirs), states)
         rows = self.rows(trace)
         containers, values = {state[0] for state in theirs}, {state[1] for state in theirs}
-        ours = [(plain_name(row["thread_name"], containers), plain_name(row["function"], values), int(row["begin_ns"]), int(row["end_ns"])) for row in rows]
+        ours = [(plain_name(row["thread_name"], containers), plain_name(row["function"], values), *(int(row[at]) for at in ("begin_ns", "end_ns")))
+                for row in rows]
         # rdam counts from the beginning of the trace.
         origin = min(state[2] for state in theirs) - min(call[2] for call in ours)
         ours = [(name, value, begin + origin, end + origin) for name, value, begin, end in ours]

@@ -84,6 +84,7 @@ Definitions::Definitions(const trace::TraceInfo& info) {
     add_own("end", "how the call ended, if it did not return", OTF2_TYPE_STRING);
     add_own("reason", "why the recorder held the thread", OTF2_TYPE_STRING);
     add_own("processor", "on which the thread went on", OTF2_TYPE_UINT32);
+    add_own("began", "when the recorder really began to hold the thread, in ticks", OTF2_TYPE_UINT64);
     for (const trace::FunctionInfo& function : info.functions) {
         CallAttributes& call = calls_.emplace_back();
         for (const trace::ParameterInfo& parameter : function.parameters)

@@ -86,61 +86,59 @@ class LocationEvents final : public views::CallVisitor {
         ++calls_;
     }
 
-    void paused(const views::Paused& pause) override {
-        const auto later = [](const views::Paused& a, const views::Paused& b) { return a.begin < b.begin; };
-        pauses_.insert(std::upper_bound(pauses_.begin(), pauses_.end(), pause, later), pause);
-    }
+    void paused(const views::Paused& pause) override { pauses_.push_back(pause); }
 
-    /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends has
-    /// no place between calls, and is left out.
+    /// What belongs before `tsc`. A time off the processor in the middle of which a call begins or ends comes
+    /// in parts, as regions nest.
     void catch_up(std::uint64_t tsc) {
-        for (; next_ < off_cpu_.size() && off_cpu_[next_].out < tsc; ++next_) {
+        write_pauses(next_ < off_cpu_.size() ? std::min(tsc, off_cpu_[next_].out) : tsc);
+        while (next_ < off_cpu_.size() && std::max(off_cpu_[next_].out, off_done_) < tsc) {
             const trace::OffCpu& time = off_cpu_[next_];
-            if (time.in > tsc) continue;
-            pauses_until(time.out);
-            enter(time.out, definitions_.off_processor(time));
-            pauses_until(time.in);
-            if (time.cpu != trace::kNoCpu) {
-                OTF2_AttributeValue processor;
-                processor.uint32 = time.cpu;
-                add(rdam::otf2::kProcessor, OTF2_TYPE_UINT32, processor);
-            }
-            leave(time.in, definitions_.off_processor(time));
+            write_off_cpu(time, std::max(time.out, off_done_), std::min(time.in, tsc));
+            off_done_ = std::min(time.in, tsc);
+            if (time.in > tsc) break;
+            ++next_;
         }
-        pauses_until(tsc);
     }
 
     std::uint64_t calls() const { return calls_; }
     std::uint64_t last() const { return last_; }
 
   private:
+    void write_off_cpu(const trace::OffCpu& time, std::uint64_t out, std::uint64_t in) {
+        enter(out, definitions_.off_processor(time));
+        if (time.cpu != trace::kNoCpu) {
+            OTF2_AttributeValue processor;
+            processor.uint32 = time.cpu;
+            add(rdam::otf2::kProcessor, OTF2_TYPE_UINT32, processor);
+        }
+        leave(in, definitions_.off_processor(time));
+    }
+    /// In their order among the calls, for which the times of some are moved.
+    void write_pauses(std::uint64_t until) {
+        for (const views::Paused& pause : pauses_) {
+            OTF2_AttributeValue value;
+            value.stringRef = reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
+            add(rdam::otf2::kReason, OTF2_TYPE_STRING, value);
+            value.uint64 = ticks(visit_, pause.begin);
+            add(rdam::otf2::kBegan, OTF2_TYPE_UINT64, value);
+            last_ = std::max(std::min(value.uint64, ticks(visit_, until)), last_);
+            archive_.call(OTF2_EvtWriter_BufferFlush, writer_, attributes_.get(), last_,
+                          std::max(ticks(visit_, pause.end), last_));
+        }
+        pauses_.clear();
+    }
     void add(OTF2_AttributeRef attribute, OTF2_Type type, OTF2_AttributeValue value) {
         archive_.call(OTF2_AttributeList_AddAttribute, attributes_.get(), attribute, type, value);
     }
-    void pauses_until(std::uint64_t tsc) {
-        std::size_t done = 0;
-        for (; done < pauses_.size() && pauses_[done].begin <= tsc; ++done) {
-            const views::Paused& pause = pauses_[done];
-            const OTF2_TimeStamp begin = std::max(ticks(visit_, pause.begin), last_);
-            const OTF2_TimeStamp end = std::max(ticks(visit_, pause.end), begin);
-            OTF2_AttributeValue reason;
-            reason.stringRef =
-                reasons_[std::min(static_cast<std::size_t>(pause.reason), reasons_.size() - 1)];
-            add(rdam::otf2::kReason, OTF2_TYPE_STRING, reason);
-            archive_.call(OTF2_EvtWriter_BufferFlush, writer_, attributes_.get(), begin, end);
-            last_ = begin;
-        }
-        pauses_.erase(pauses_.begin(), pauses_.begin() + static_cast<std::ptrdiff_t>(done));
-    }
+    // With what was added.
     void enter(std::uint64_t tsc, OTF2_RegionRef region) {
-        archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), at(tsc), region);
+        last_ = std::max(ticks(visit_, tsc), last_);
+        archive_.call(OTF2_EvtWriter_Enter, writer_, attributes_.get(), last_, region);
     }
     void leave(std::uint64_t tsc, OTF2_RegionRef region) {
-        archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), at(tsc), region);
-    }
-    OTF2_TimeStamp at(std::uint64_t tsc) {
-        last_ = ticks(visit_, tsc);
-        return last_;
+        last_ = std::max(ticks(visit_, tsc), last_);
+        archive_.call(OTF2_EvtWriter_Leave, writer_, attributes_.get(), last_, region);
     }
 
     const views::Visit& visit_;
@@ -149,10 +147,11 @@ class LocationEvents final : public views::CallVisitor {
     OTF2_EvtWriter* writer_;
     const std::vector<trace::OffCpu>& off_cpu_;
     std::size_t next_ = 0;
+    std::uint64_t off_done_ = 0;  ///< off_cpu_ is written up to then
     std::unique_ptr<OTF2_AttributeList, DeleteList> attributes_;
     std::array<OTF2_StringRef, rdam::otf2::kEnds.size()> ends_{};
     std::array<OTF2_StringRef, rdam::otf2::kReasons.size()> reasons_{};
-    std::vector<views::Paused> pauses_;  ///< that are not written, in the order of time
+    std::vector<views::Paused> pauses_;  ///< since the last call began or ended
     std::uint64_t calls_ = 0;
     std::uint64_t last_ = 0;
 };

@@ -86,7 +86,7 @@ struct ThreadBuilder::State {
     void leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu);
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
                         std::uint16_t cpu);
-    void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
+    void pause(std::uint64_t from, std::uint64_t until, trace::PauseReason reason);
     void unwind(std::uint64_t time, std::size_t kept);
     void gap();
     void put_leave(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,

@@ -92,9 +92,8 @@ void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t func
     put_leave(time, function, words, cpu);
 }
 
-void ThreadBuilder::State::pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason) {
-    if (!takes(begin)) return;
-    encoder.pause(begin + kOrigin, std::max(begin, end) + kOrigin, reason);
+void ThreadBuilder::State::pause(std::uint64_t from, std::uint64_t until, trace::PauseReason reason) {
+    encoder.pause(from + kOrigin, std::max(from, until) + kOrigin, reason);
     flush_if_full();
 }
 

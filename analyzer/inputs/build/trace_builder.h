@@ -59,7 +59,8 @@ class ThreadBuilder {
     /// The innermost open call of `function` ends, and those inside it with it, at unknown times.
     void leave_function(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words = {},
                         std::uint16_t cpu = trace::kNoCpu);
-    /// The thread was held by its recorder: calls do not count that time. Not later than the next event.
+    /// The thread was held by its recorder: calls do not count that time. It may begin before the last
+    /// event.
     void pause(std::uint64_t begin, std::uint64_t end, trace::PauseReason reason);
     /// All open calls but the outermost `kept` have ended, by longjmp() or the like, before `time`.
     void unwind(std::uint64_t time, std::size_t kept);

@@ -150,22 +150,29 @@ class Reading {
     std::uint64_t other_locations_ = 0;
 };
 
-void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view what) {
-    if (count > 0) remarks.push_back(fmt::format("Passed over: {} {}.", count, what));
+void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
+                std::string_view of_several) {
+    if (count == 1) remarks.push_back(fmt::format("Passed over: 1 {}.", of_one));
+    if (count > 1) remarks.push_back(fmt::format("Passed over: {} {}.", count, of_several));
 }
 
 void add_remarks(const Reading& reading, const Functions& functions, const PassedOver& passed,
                  std::vector<std::string>& remarks) {
-    add_remark(remarks, reading.other_locations(), "locations that are no threads of a processor");
-    add_remark(remarks, passed.metrics, "values of metrics");
-    add_remark(remarks, passed.records, "records that belong to no call, or come after a call inside it");
-    add_remark(remarks, passed.undefined, "calls of regions that are not defined");
-    add_remark(remarks, functions.left_out(), "attributes of ends of calls, which have one result");
-    add_remark(remarks, passed.others, "events that are no calls, such as those of threads and tasks");
+    add_remark(remarks, reading.other_locations(), "location that is no thread of a processor",
+               "locations that are no threads of a processor");
+    add_remark(remarks, passed.metrics, "value of a metric", "values of metrics");
+    add_remark(remarks, passed.records, "record that belongs to no call, or comes after a call inside it",
+               "records that belong to no call, or come after a call inside it");
+    add_remark(remarks, passed.undefined, "call of a region that is not defined",
+               "calls of regions that are not defined");
+    add_remark(remarks, functions.left_out(),
+               "attribute of the ends of a function's calls, which have one result",
+               "attributes of the ends of functions' calls, which have one result");
+    add_remark(remarks, passed.others, "event that is no call, such as that of a task",
+               "events that are no calls, such as those of threads and tasks");
     if (passed.earlier > 0)
-        remarks.push_back(
-            fmt::format("{} events were earlier than the ones before them, and count as of the same time.",
-                        passed.earlier));
+        remarks.push_back(fmt::format("{} {} earlier than what came before, and counted as of the same time.",
+                                      passed.earlier, passed.earlier == 1 ? "event is" : "events are"));
 }
 
 }  // namespace

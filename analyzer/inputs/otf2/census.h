@@ -2,6 +2,7 @@
 // before its first call is written.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <map>
@@ -54,7 +55,7 @@ class Census final : public EventSink {
         OTF2_RegionRef region = 0;
         Use* use = nullptr;
     };
-    std::array<Known, 256> known_{};
+    std::array<Known, 64> known_{};
     Use* open_ = nullptr;  ///< of the call that the records belong to; null: there is none
 };
 

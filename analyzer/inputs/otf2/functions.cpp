@@ -49,7 +49,7 @@ Typed typed(OTF2_Type type, bool ours) {
 }
 
 bool is_own_attribute(std::uint32_t ref) {
-    return ref <= rdam::otf2::kProcessor;
+    return ref <= rdam::otf2::kBegan;
 }
 
 std::string source_of(const Definitions& definitions, const Region& region) {

@@ -119,7 +119,8 @@ std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attribut
     return text == nullptr ? std::string_view{} : definitions_.text(text->value.stringRef);
 }
 
-/// A time that applies to other threads of the program in part was exported in parts.
+/// A time in which a call begins or ends, or that applies to other threads of the program in part, was
+/// exported in parts.
 void ThreadEvents::leave_off_cpu(std::uint64_t time, Layout::What what,
                                  std::span<const AttributeValue> attributes) {
     if (!off_since_) return;
@@ -131,7 +132,7 @@ void ThreadEvents::leave_off_cpu(std::uint64_t time, Layout::What what,
         .preempted = what != Layout::What::waits,
         .by_recorder = what == Layout::What::displaced};
     off_since_.reset();
-    if (off_ && off_->in == next.out && off_->preempted && next.preempted &&
+    if (off_ && off_->in == next.out && off_->preempted == next.preempted &&
         off_->by_recorder == next.by_recorder) {
         off_->in = next.in;
         off_->cpu = next.cpu;
@@ -149,6 +150,8 @@ void ThreadEvents::give_off_cpu() {
 void ThreadEvents::flush(std::uint64_t begin, std::uint64_t end, std::span<const AttributeValue> attributes) {
     ++heard_;
     begin = in_order(begin);
+    if (const TypedValue* began = own(attributes, rdam::otf2::kBegan, OTF2_TYPE_UINT64))
+        begin = std::min(began->value.uint64, kLatest);
     const auto reason = std::ranges::find(rdam::otf2::kReasons, own_text(attributes, rdam::otf2::kReason));
     const Pause pause{.begin = begin,
                       .end = std::min(end, kLatest),

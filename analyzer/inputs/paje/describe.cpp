@@ -28,7 +28,7 @@ std::string count_text(std::uint64_t count, std::string_view one, std::string_vi
 int Parser::wanted_scale() const {
     int scale = std::max(producer_.milliseconds() ? kNanoseconds - kMilliseconds : kNanoseconds, decimals_);
     scale = std::min(scale, kMaxScale);
-    while (scale > 0 && latest_ * std::pow(10.0, scale) >= static_cast<double>(kMaxTicks))
+    while (scale > 0 && latest_.value() * std::pow(10.0, scale) >= static_cast<double>(kMaxTicks))
         --scale;
     return scale;
 }

@@ -50,19 +50,19 @@ Result<void> Parser::take(std::string_view line) {
 }
 
 Result<void> Parser::event(std::string_view line) {
-    const auto id = FieldCursor{line}.next();
+    FieldCursor cursor{line};
+    const auto id = cursor.next();
     if (!id) return {};
+    fields_.assign(1, *id);
     const std::size_t index = definitions_.find(*id);
     if (index == Definitions::kNotDefined)
         return fail("expected the number of an event that %EventDef has defined, found `{}`", *id);
     const Definition& definition = definitions_[index];
-    if (auto done = split(line, definition); !done) return done;
+    if (auto done = split(cursor, definition); !done) return done;
     return dispatch(definition, index);
 }
 
-Result<void> Parser::split(std::string_view line, const Definition& definition) {
-    FieldCursor cursor{line};
-    fields_.clear();
+Result<void> Parser::split(FieldCursor cursor, const Definition& definition) {
     while (fields_.size() < definition.looked_at) {
         const auto next = cursor.next();
         if (!next) break;
@@ -87,9 +87,9 @@ Result<std::uint64_t> Parser::time(const Definition& definition) {
         scale_ = producer_.milliseconds() ? 6 : 9;
     decimals_ = std::max(decimals_, decimal->decimals());
     const std::uint64_t ticks = to_ticks(*decimal, scale_);
-    if (ticks >= last_) {
+    if (ticks > last_ || (ticks == kMaxTicks && decimal->value() > latest_.value())) {
         last_ = ticks;
-        latest_ = std::max(latest_, decimal->value());
+        latest_ = *decimal;
     }
     return ticks;
 }
@@ -135,7 +135,8 @@ Result<void> Parser::define_type(const Definition& definition) {
         type.nature = Type::Nature::state;
         const std::uint32_t calls = entities_.type_names.find(kOwnCalls);
         if (name == kOwnOff && calls != kNoEntity && entities_.types[calls].parent == parent &&
-            entities_.types[calls].nature == Type::Nature::state) {
+            entities_.types[calls].nature == Type::Nature::state &&
+            entities_.types[calls].calls_type == kNoEntity) {
             type.calls_type = calls;
             producer_.own_type_defined();
         }

@@ -44,7 +44,8 @@ class Parser {
 
   private:
     Result<void> event(std::string_view line);
-    Result<void> split(std::string_view line, const Definition& definition);
+    /// What is left of the line, after its first field.
+    Result<void> split(FieldCursor cursor, const Definition& definition);
     Result<void> dispatch(const Definition& definition, std::size_t index);
     Result<std::uint64_t> time(const Definition& definition);
     std::string_view field(const Definition& definition, Role role) const;
@@ -95,7 +96,7 @@ class Parser {
 
     int scale_ = Facts::kUnknown;
     int decimals_ = 0;        ///< the most that a time has
-    double latest_ = 0;       ///< the latest time in the file's unit
+    Decimal latest_;          ///< the latest time, in the file's unit
     std::uint64_t last_ = 0;  ///< the same in ticks
     bool must_read_again_ = false;
     std::uint64_t created_twice_ = 0;

@@ -49,7 +49,7 @@ bool is_off(const ArchiveContents::Event& event) {
     return event.region.starts_with("off the processor");
 }
 
-TEST_CASE("A time off the processor is written where it lies between what calls do, and otherwise left out") {
+TEST_CASE("A time off the processor is written where it lies, in parts where a call begins or ends in it") {
     const auto with = [](std::uint64_t out, std::uint64_t in, bool preempted = false) {
         Recording recording{2};
         recording.thread(kStart, kStart + 100)
@@ -66,10 +66,14 @@ TEST_CASE("A time off the processor is written where it lies between what calls 
     CHECK(with(30, 50) ==
           "+a@10 +b@20 -b@30 +off the processor: waits@30 -off the processor: waits@50 -a@50");
     CHECK(with(60, 90) == calls + " +off the processor: waits@60 -off the processor: waits@90");
-    CHECK(with(5, 15) == calls);
-    CHECK(with(25, 35) == calls);
-    CHECK(with(15, 40) == calls);
-    CHECK(with(40, 60) == calls);
+    const auto off = [](int out, int in) {
+        return "+off the processor: waits@" + std::to_string(out) + " -off the processor: waits@" +
+               std::to_string(in);
+    };
+    CHECK(with(5, 15) == off(5, 10) + " +a@10 " + off(10, 15) + " +b@20 -b@30 -a@50");
+    CHECK(with(15, 40) ==
+          "+a@10 " + off(15, 20) + " +b@20 " + off(20, 30) + " -b@30 " + off(30, 40) + " -a@50");
+    CHECK(with(40, 60) == "+a@10 +b@20 -b@30 " + off(40, 50) + " -a@50 " + off(50, 60));
 }
 
 TEST_CASE("Whatever the times off the processor are, every location nests and its calls stay") {

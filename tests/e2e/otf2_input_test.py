@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+"""rdam analyze of OTF2 archives: those of EZTrace against otf2-print, call by call; rdam's own against the trace that they were made of; and
+such as are damaged."""
+
+import csv
+import io
+import pathlib
+import random
+import re
+import subprocess
+import unittest
+
+from harness import PROGRAMS, TIMEOUT, Case
+
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+EVENT = re.compile(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>')
+ATTRIBUTE = re.compile(r'\("([^"]*)" <\d+>; UINT64; (\d+)\)')
+SEND = re.compile(r'MPI_I?SEND +\d+ +\d+  Receiver: (\d+) .*, Communicator: .* <(\d+)>, Tag: (\d+), Length: (\d+)')
+LOCATION = re.compile(r'LOCATION +(\d+)  Name: "(.*)" <\d+>, Type: CPU_THREAD')
+
+LOCKS = """
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused) {
+    for (int i = 0; i < 50; ++i) { pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); }
+    return unused;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; ++i) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 3; ++i) pthread_join(threads[i], 0);
+}
+"""
+MESSAGES = """
+#include <mpi.h>
+int main(int argc, char **argv) {
+    double sent[100] = {0}, received[100];
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < 20; ++i) {
+        if (rank == 0) MPI_Send(sent, 10 + i, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);
+        else if (rank == 1) MPI_Recv(received, 10 + i, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Allreduce(sent, received, 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+}
+"""
+
+
+class Printed:
+    """The calls that otf2-print tells of, those that end, per location in the order of their begin."""
+
+    def __init__(self, anchor: pathlib.Path):
+        done = subprocess.run(["otf2-print", "-A", anchor], capture_output=True, timeout=TIMEOUT, check=True)
+        lines = done.stdout.decode().splitlines()
+        self.names = {int(m[1]): m[2] for m in filter(None, map(LOCATION.match, lines))}
+        self.calls = {location: [] for location in self.names}
+        stacks = {location: [] for location in self.names}
+        last = None
+        for line in lines:
+            if m := EVENT.fullmatch(line):
+                location, at = int(m[2]), int(m[3])
+                if m[1] == "ENTER":
+                    last = {"function": m[4], "begin": at, "end": None, "parameters": {}}
+                    stacks[location].append(last)
+                    self.calls[location].append(last)
+                elif any(call["function"] == m[4] for call in stacks[location]):
+                    while (call := stacks[location].pop())["function"] != m[4]:
+                        pass
+                    call["end"] = at
+            elif "ADDITIONAL ATTRIBUTES" in line:
+                last["parameters"] |= {name: int(value) for name, value in ATTRIBUTE.findall(line)}
+            elif m := SEND.match(line):
+                last["parameters"] |= dict(zip(("receiver", "communicator", "tag", "bytes_sent"), map(int, m.groups()), strict=True))
+
+
+class Input(Case):
+    def setUp(self):
+        super().setUp()
+        if b"otf2 (" not in self.rdam("export", "--help").stdout:
+            self.skipTest("this rdam is built without OTF2 (libotf2-trace-dev)")
+
+    def compile(self, compiler: str, source: str) -> pathlib.Path:
+        (self.folder / "program.c").write_text(source)
+        done = self.run_in_folder(compiler, "-O1", "-pthread", "-o", "program", "program.c")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return self.folder / "program"
+
+    def assert_as_printed(self, archive: pathlib.Path) -> list[dict]:
+        """All calls of the archive; their parameters must be there, but may be more."""
+        [anchor] = archive.glob("*.otf2")
+        printed = Printed(anchor)
+        done = self.rdam("export", "--format", "csv", archive)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        rows = list(csv.DictReader(io.StringIO(done.stdout.decode(), newline="")))
+        origin = min(call["begin"] for calls in printed.calls.values() for call in calls)
+        names = [printed.names[location] for location in printed.calls if printed.calls[location]]
+        self.assertEqual(sorted({row["thread_name"] for row in rows}), sorted(names))
+        found = {}
+        for row in rows:
+            parameters = dict(each.split("=") for each in row["parameters"].split(", ") if each)
+            found[(row["thread_name"], row["function"], int(row["begin_ns"]), int(row["end_ns"]))] = parameters
+        for location, calls in printed.calls.items():
+            for call in calls:
+                if call["end"] is None:
+                    continue
+                parameters = found[(printed.names[location], call["function"], call["begin"] - origin, call["end"] - origin)]
+                for name, value in call["parameters"].items():
+                    self.assertEqual(int(parameters[name], 0), value, call)
+        self.assertEqual(len(rows), sum(map(len, printed.calls.values())))
+        return [call for calls in printed.calls.values() for call in calls]
+
+    def test_threads_of_eztrace(self):
+        self.need("eztrace", "otf2-print", "gcc")
+        done = self.run_in_folder("eztrace", "-t", "pthread", "-o", "traces", self.compile("gcc", LOCKS))
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        archive = self.folder / "traces" / "program_trace"
+        calls = self.assert_as_printed(archive)
+        self.assertGreaterEqual(sum("mutex" in call["parameters"] for call in calls), 300)
+        report = self.analyze(archive)
+        self.assertEqual(report["trace"]["recorder"], "EZTrace")
+        counts = {each["name"]: each["occurrences"] for each in report["functions"]}
+        self.assertEqual(counts["pthread_create"], 3)
+        self.assertGreaterEqual(counts["pthread_mutex_lock"], 150)
+        self.assertEqual(self.analyze(archive / "eztrace_log.otf2")["functions"], report["functions"])
+
+    def test_ranks_of_eztrace(self):
+        self.need("eztrace", "otf2-print", "mpicc", "mpirun")
+        program = self.compile("mpicc", MESSAGES)
+        done = self.run_in_folder("mpirun", "-n", "2", "--oversubscribe", "eztrace", "-t", "openmpi", "-o", "traces", program, env=MPI)
+        if done.returncode != 0:
+            self.skipTest("Open MPI cannot run here")
+        archive = self.folder / "traces" / "program_trace"
+        calls = self.assert_as_printed(archive)
+        self.assertEqual(sorted(call["parameters"]["bytes_sent"] for call in calls if call["function"] == "MPI_Send"),
+                         [8 * (10 + i) for i in range(20)])
+        counts = {each["name"]: each["occurrences"] for each in self.analyze(archive)["functions"]}
+        self.assertEqual((counts["MPI_Send"], counts["MPI_Recv"], counts["MPI_Allreduce"]), (20, 20, 40))
+
+    def exported(self, *command, functions: str, options=()) -> tuple[dict, dict]:
+        """The reports of a recording and of its archive."""
+        done = self.rdam("record", "-o", "trace.bin", *options, "-f", functions, "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = self.rdam("export", "--format", "otf2", "-o", "archive", "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return self.analyze("trace.bin"), self.analyze("archive")
+
+    def assert_same_scores(self, before: dict, after: dict):
+        self.assertGreater(len(before["functions"]), 0)
+        other = {each["name"]: each for each in after["functions"]}
+        for each in before["functions"]:
+            mine = other[each["name"]]
+            self.assertEqual(mine["occurrences"], each["occurrences"])
+            for number in ("rdam", "min_ns", "median_ns", "lost_ns"):
+                self.assertAlmostEqual(mine[number], each[number], delta=1e-6 * abs(each[number]) + 1e-9, msg=(number, each["name"]))
+        for before_one, after_one in zip(before["threads"], after["threads"], strict=True):
+            self.assertEqual((before_one["tid"], before_one["name"]), (after_one["tid"], after_one["name"]))
+
+    def test_scores_of_an_exported_trace(self):
+        before, after = self.exported(PROGRAMS / "orders", "3", "5000", functions="serve,parse,store")
+        self.assert_same_scores(before, after)
+
+    def test_scores_of_threads_that_wait(self):
+        before, after = self.exported(PROGRAMS / "switches", "sleeps", "5", "3", functions="nap")
+        self.assert_same_scores(before, after)
+
+    def test_scores_of_sampled_calls(self):
+        before, after = self.exported(PROGRAMS / "sampled", "1000", functions="leaf,inner,tree", options=("--max-overhead", "100%"))
+        self.assert_same_scores(before, after)
+
+    def test_a_damaged_archive(self):
+        """Whatever bytes are wrong: a report, or one line; and nothing of the library's own words."""
+        self.exported(PROGRAMS / "orders", "2", "500", functions="serve,parse,store")
+        archive = self.folder / "archive"
+        files = [path for path in archive.rglob("*") if path.is_file() and path.stat().st_size > 0]
+        chance = random.Random(1)
+        statuses = set()
+        for _ in range(60):
+            path = chance.choice(files)
+            whole = path.read_bytes()
+            damaged = bytearray(whole)
+            for _ in range(chance.choice((1, 3, 50))):
+                damaged[chance.randrange(min(len(damaged), 4000))] = chance.choice((0, 1, 5, 127, 255, chance.randrange(256)))
+            path.write_bytes(damaged[:chance.choice((len(damaged), chance.randrange(len(damaged))))])
+            done = self.rdam("analyze", archive / "traces.otf2")
+            statuses.add(done.returncode)
+            if done.returncode != 0:
+                self.assert_one_line(done, 1, "archive")
+            path.write_bytes(whole)
+        self.assertEqual(statuses, {0, 1})
+        self.assertEqual(self.rdam("analyze", archive).returncode, 0)
+
+    def test_garbage(self):
+        (self.folder / "traces.otf2").write_bytes(b"\x03BOTF2\0" + bytes(range(256)))
+        self.assert_one_line(self.rdam("analyze", "traces.otf2"), 1, "traces.otf2", "OTF2")
+        (self.folder / "traces.otf2").write_bytes(b"nothing of the kind")
+        self.assert_one_line(self.rdam("analyze", "traces.otf2"), 1, "traces.otf2")
+        self.assert_one_line(self.rdam("analyze", self.folder), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
