@@ -1,0 +1,32 @@
+// What becomes of a reader that crashes.
+#include "analyzer/inputs/build/apart.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "tests/unit/catch.h"
+#include "tests/unit/contains.h"
+
+namespace rdam::test {
+namespace {
+
+TEST_CASE("A reader that crashes, or ends early, is an error of one line, and its own error comes through") {
+    const inputs::Progress none = [](std::uint64_t, std::uint64_t) {};
+    const auto message = [&](const inputs::Fill& fill) {
+        const auto read = inputs::build_apart("x.otf2", inputs::Order::of_time, fill, none);
+        REQUIRE_FALSE(read);
+        return read.error().message;
+    };
+    CHECK(contains(
+        message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<void> { std::abort(); }),
+        "x.otf2 is damaged: what reads it crashed (signal 6)"));
+    CHECK(contains(message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<void> { _exit(0); }),
+                   "x.otf2 cannot be read: what reads it ended early"));
+    CHECK(message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<void> {
+              return fail("its own words");
+          }) == "its own words");
+}
+
+}  // namespace
+}  // namespace rdam::test
