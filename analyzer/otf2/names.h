@@ -24,6 +24,7 @@ inline constexpr OTF2_AttributeRef kProcessor = 4;
 
 /// On a buffer flush, uint64: when it really began, in ticks. Its own time is moved to where it was recorded.
 inline constexpr OTF2_AttributeRef kBegan = 5;
+inline constexpr OTF2_AttributeRef kLastOwn = kBegan;
 
 // Values of `end`, in the order of views::End.
 inline constexpr std::string_view kUnwound = "unwound";

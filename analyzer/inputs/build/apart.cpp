@@ -19,9 +19,9 @@
 namespace rdam::inputs {
 namespace {
 
-/// What the child writes into the pipe: how far it is; at the end, whether it could.
+/// What the child writes into the pipe: how far it is; at the end, what came of it.
 struct Message {
-    enum class What : std::uint32_t { progress, done, failed };
+    enum class What : std::uint32_t { progress, done, useless, failed };
     What what = What::progress;
     std::uint32_t length = 0;  ///< of the error's text, which follows
     std::uint64_t done = 0, total = 0;
@@ -65,6 +65,11 @@ void be_a_quiet_child(pid_t parent) {
         std::signal(signal, SIG_DFL);
 }
 
+struct Outcome {
+    Message::What what = Message::What::failed;
+    std::string error;
+};
+
 /// The child, and the reading end of its pipe.
 class Child {
   public:
@@ -81,8 +86,8 @@ class Child {
     Child(Child&&) = delete;
     Child& operator=(Child&&) = delete;
 
-    /// Until it is done. The text is that of its error, if it has one.
-    std::optional<std::string> listen(const Progress& progress) {
+    /// Until it is done. Nothing: it ended before it could say what came of it.
+    std::optional<Outcome> listen(const Progress& progress) {
         Message message;
         while (read_all(pipe_, &message, sizeof message)) {
             if (message.what == Message::What::progress) {
@@ -91,7 +96,7 @@ class Child {
             }
             std::string text(std::min<std::size_t>(message.length, kLongestError), '\0');
             if (!read_all(pipe_, text.data(), text.size())) return {};
-            return text;
+            return Outcome{message.what, std::move(text)};
         }
         return {};
     }
@@ -121,25 +126,28 @@ class ApartBuilder {
             write_all(pipe, &message, sizeof message);
         });
         const std::string text = filled ? "" : filled.error().message.substr(0, kLongestError);
-        const Message message{.what = filled ? Message::What::done : Message::What::failed,
-                              .length = static_cast<std::uint32_t>(text.size())};
+        Message::What what = Message::What::failed;
+        if (filled) what = *filled ? Message::What::done : Message::What::useless;
+        const Message message{.what = what, .length = static_cast<std::uint32_t>(text.size())};
         write_all(pipe, &message, sizeof message);
         write_all(pipe, text.data(), text.size());
         _exit(0);
     }
 
   private:
-    static Result<void> build(TemporaryTrace file, const std::string& name, Order order, const Fill& fill,
+    static Result<bool> build(TemporaryTrace file, const std::string& name, Order order, const Fill& fill,
                               const Progress& progress) {
         auto builder = TraceBuilder::on(file, name, order);
         if (!builder) return tl::unexpected{builder.error()};
-        if (auto filled = fill(*builder, progress); !filled) return filled;
-        return builder->write();
+        const auto filled = fill(*builder, progress);
+        if (!filled || !*filled) return filled;
+        if (auto written = builder->write(); !written) return tl::unexpected{written.error()};
+        return true;
     }
 };
 
-Result<trace::TraceReader> build_apart(const std::string& name, Order order, const Fill& fill,
-                                       const Progress& progress) {
+Result<std::optional<trace::TraceReader>> build_apart(const std::string& name, Order order, const Fill& fill,
+                                                      const Progress& progress) {
     const auto file = TemporaryTrace::create(name);
     if (!file) return tl::unexpected{file.error()};
     std::array<int, 2> ends{-1, -1};
@@ -158,19 +166,21 @@ Result<trace::TraceReader> build_apart(const std::string& name, Order order, con
     }
     close(ends[1]);
     close(file->to_write);
-    std::optional<std::string> error;
+    std::optional<Outcome> outcome;
     int status = 0;
     try {
         Child child{pid, ends[0]};
-        error = child.listen(progress);
+        outcome = child.listen(progress);
         status = child.wait();
     } catch (...) {
         close(file->to_read);
         throw;
     }
-    if (error && error->empty()) return trace::TraceReader::read_descriptor(file->to_read, name);
+    if (outcome && outcome->what == Message::What::done)
+        return trace::TraceReader::read_descriptor(file->to_read, name);
     close(file->to_read);
-    if (error) return tl::unexpected{Error{*error}};
+    if (outcome && outcome->what == Message::What::useless) return std::nullopt;
+    if (outcome) return tl::unexpected{Error{outcome->error}};
     if (WIFSIGNALED(status))
         return fail("{} is damaged: what reads it crashed (signal {}); copy it again, or record it anew",
                     name, WTERMSIG(status));

@@ -54,10 +54,16 @@ bool recognizes_directory(const std::string& path) {
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
     const auto anchor = anchor_of(path);
     if (!anchor) return tl::unexpected{anchor.error()};
-    return build_apart(
-        path, Order::of_time,
-        [&](TraceBuilder& builder, const Progress& told) { return assemble(*anchor, builder, told); },
-        progress);
+    const auto build = [&](Survey survey) {
+        const auto fill = [&](TraceBuilder& builder, const Progress& told) {
+            return assemble(*anchor, survey, builder, told);
+        };
+        return build_apart(path, Order::of_time, fill, progress);
+    };
+    auto built = build(Survey::sample);
+    if (built && !*built) built = build(Survey::whole);
+    if (!built) return tl::unexpected{built.error()};
+    return std::move(**built);
 }
 #else
 Result<trace::TraceReader> read(const std::string& path, const Progress& /*progress*/) {

@@ -1,5 +1,6 @@
 #include "analyzer/inputs/otf2/archive_reader.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -106,7 +107,8 @@ void ArchiveReader::read_mappings(OTF2_LocationRef location) {
 }
 
 Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& sink,
-                                          const std::function<void(std::uint64_t)>& progress) {
+                                          const std::function<void(std::uint64_t)>& progress,
+                                          std::uint64_t most) {
     const std::string what = fmt::format("location {}", location.ref);
     read_mappings(location.ref);
     if (auto good = state(what); !good) return tl::unexpected{good.error()};
@@ -116,12 +118,13 @@ Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& s
     LibraryErrors::note(OTF2_EvtReader_ApplyMappingTables(reader, true));
     LibraryErrors::note(OTF2_EvtReader_ApplyClockOffsets(reader, true));
     LibraryErrors::note(OTF2_Reader_RegisterEvtCallbacks(reader_, reader, callbacks_.get(), &sink));
-    std::uint64_t events = 0, some = kAtATime;
-    while (some == kAtATime && LibraryErrors::first() == OTF2_SUCCESS) {
-        LibraryErrors::note(OTF2_Reader_ReadLocalEvents(reader_, reader, kAtATime, &some));
+    std::uint64_t events = 0, wanted = 0, some = 0;
+    do {
+        wanted = std::min(kAtATime, most - events);
+        LibraryErrors::note(OTF2_Reader_ReadLocalEvents(reader_, reader, wanted, &some));
         events += some;
         progress(some);
-    }
+    } while (some == wanted && events < most && sink.goes_on() && LibraryErrors::first() == OTF2_SUCCESS);
     if (LibraryErrors::first() == OTF2_SUCCESS)
         LibraryErrors::note(OTF2_Reader_CloseEvtReader(reader_, reader));
     if (auto good = state(fmt::format("{} after {} events", what, events)); !good)

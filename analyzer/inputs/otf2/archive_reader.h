@@ -30,10 +30,11 @@ class ArchiveReader {
     Result<Definitions> definitions();
     /// Once, after definitions(): read() is going to be called for some of their locations.
     void open_events(const Definitions& definitions);
-    /// All events of a location, in global numbers and on the common clock. How many there were, those that
-    /// the sink was not told about included. `progress` is told about some of them now and then.
+    /// The first `most` events of a location, in global numbers and on the common clock. How many there were,
+    /// those that the sink was not told about included. `progress` is told about some of them now and then.
     Result<std::uint64_t> read(const Location& location, EventSink& sink,
-                               const std::function<void(std::uint64_t events)>& progress);
+                               const std::function<void(std::uint64_t events)>& progress,
+                               std::uint64_t most = UINT64_MAX);
 
   private:
     explicit ArchiveReader(std::string name) : name_(std::move(name)) {}

@@ -27,6 +27,8 @@ namespace {
 
 /// Of the same archive at the same time: a location's events are read by one of them.
 constexpr std::size_t kMostReaders = 4;
+/// Events of each location. Nearly always they show all functions and what they are given.
+constexpr std::uint64_t kSample = 20'000;
 
 /// How many events have been read, told from one thread.
 class Meter {
@@ -175,42 +177,54 @@ void add_remarks(const Reading& reading, const Functions& functions, const Passe
                                       passed.earlier, passed.earlier == 1 ? "event is" : "events are"));
 }
 
-}  // namespace
-
-Result<void> assemble(const std::string& anchor, TraceBuilder& builder, const Progress& progress) {
-    const rdam::otf2::LibraryErrors errors;
-    Reading reading{anchor, builder.name()};
-    if (auto read = reading.read_definitions(); !read) return read;
-    std::uint64_t total = 0;
-    for (const Location& each : reading.locations())
-        total += 2 * std::min(each.events, UINT64_MAX / 4 / reading.locations().size());
-    Meter meter{progress, total};
-
+Result<Census> take_census(const Reading& reading, std::uint64_t most, Meter& meter) {
     std::vector<std::unique_ptr<Census>> censuses(reading.locations().size());
     auto counted = reading.for_each_location(
         [&](std::size_t i, ArchiveReader& reader,
             const std::function<void(std::uint64_t)>& told) -> Result<void> {
             censuses[i] = std::make_unique<Census>();
-            auto read = reader.read(reading.locations()[i], *censuses[i], told);
+            const auto read = reader.read(reading.locations()[i], *censuses[i], told, most);
             if (!read) return tl::unexpected{read.error()};
+            if (*read == most) censuses[i]->is_sample();
             return {};
         },
         meter);
-    if (!counted) return counted;
+    if (!counted) return tl::unexpected{counted.error()};
     Census all;
     for (const auto& each : censuses)
         all.add(*each);
+    return all;
+}
+
+}  // namespace
+
+Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& builder,
+                      const Progress& progress) {
+    const rdam::otf2::LibraryErrors errors;
+    Reading reading{anchor, builder.name()};
+    if (auto read = reading.read_definitions(); !read) return tl::unexpected{read.error()};
+    const std::uint64_t most = survey == Survey::sample ? kSample : UINT64_MAX;
+    std::uint64_t total = 0;
+    for (const Location& each : reading.locations()) {
+        const std::uint64_t events = std::min(each.events, UINT64_MAX / 4 / reading.locations().size());
+        total += events + std::min(events, most);
+    }
+    Meter meter{progress, total};
+    const auto census = take_census(reading, most, meter);
+    if (!census) return tl::unexpected{census.error()};
 
     describe(reading.definitions(), anchor, builder);
-    const Functions functions{reading.definitions(), all, builder};
+    const Functions functions{reading.definitions(), *census, builder};
     add_threads(reading.definitions(), reading.locations(), builder);
     PassedOver passed;
     std::mutex mutex;
+    std::atomic<bool> surprised{false};
     auto filled = reading.for_each_location(
         [&](std::size_t i, ArchiveReader& reader,
             const std::function<void(std::uint64_t)>& told) -> Result<void> {
             ThreadEvents events{reading.definitions(), functions, builder,
-                                builder.thread(static_cast<std::uint32_t>(i))};
+                                builder.thread(static_cast<std::uint32_t>(i)),
+                                census->whole() ? nullptr : &surprised};
             const auto read = reader.read(reading.locations()[i], events, told);
             if (!read) return tl::unexpected{read.error()};
             events.finish(*read);
@@ -219,9 +233,10 @@ Result<void> assemble(const std::string& anchor, TraceBuilder& builder, const Pr
             return {};
         },
         meter);
-    if (!filled) return filled;
+    if (!filled) return tl::unexpected{filled.error()};
+    if (surprised) return false;
     add_remarks(reading, functions, passed, builder.info().remarks);
-    return {};
+    return true;
 }
 
 }  // namespace rdam::inputs::otf2

@@ -1,6 +1,7 @@
 // From an archive to a trace.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analyzer/inputs/build/trace_builder.h"
@@ -8,8 +9,12 @@
 
 namespace rdam::inputs::otf2 {
 
-/// Reads the archive twice, several locations at a time. `anchor`: the path of the .otf2 file. The library
-/// may crash: see build_apart().
-Result<void> assemble(const std::string& anchor, TraceBuilder& builder, const Progress& progress);
+/// How many events of each location tell which parameters the functions have.
+enum class Survey : std::uint8_t { sample, whole };
+
+/// Reads several locations at a time. `anchor`: the path of the .otf2 file. The library may crash: see
+/// build_apart(). False: the sample did not tell everything; the survey has to be a whole one.
+Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& builder,
+                      const Progress& progress);
 
 }  // namespace rdam::inputs::otf2

@@ -43,6 +43,9 @@ class Census final : public EventSink {
     void metric() override {}
 
     void add(const Census& other);
+    /// Events were left out: calls may be given what is not in it, and other regions may be called.
+    void is_sample() { whole_ = false; }
+    bool whole() const { return whole_; }
     /// Null: it was not called.
     const Use* find(OTF2_RegionRef region) const;
 
@@ -50,6 +53,7 @@ class Census final : public EventSink {
     Use& use(OTF2_RegionRef region);
 
     std::map<OTF2_RegionRef, Use> regions_;
+    bool whole_ = true;
     /// Where the last ones are, as most events are of few regions.
     struct Known {
         OTF2_RegionRef region = 0;

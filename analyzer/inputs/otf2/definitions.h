@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/otf2/names.h"
+
 namespace rdam::inputs::otf2 {
 
 /// No time of a sensible archive is later (ticks).
@@ -69,6 +71,8 @@ struct Definitions {
     std::string_view text(OTF2_StringRef ref) const;
     /// Whether `rdam export` wrote it.
     bool ours() const { return is_ours; }
+    /// Whether the attribute is one that calls have whatever their function is.
+    bool is_own(OTF2_AttributeRef ref) const { return is_ours && ref <= rdam::otf2::kLastOwn; }
     /// "": there is none.
     std::string_view property(std::string_view name) const;
 };

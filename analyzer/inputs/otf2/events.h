@@ -66,6 +66,8 @@ class EventSink {
     virtual void record(std::span<const FieldValue> fields) = 0;
     virtual void parameter(OTF2_ParameterRef parameter, const TypedValue& value) = 0;
     virtual void metric() = 0;
+    /// False: the rest of the events need not be read. Asked now and then.
+    virtual bool goes_on() const { return true; }
 };
 
 /// What to register for a reader of a location's events with an EventSink& as user data. Other events are

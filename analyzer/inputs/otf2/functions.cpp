@@ -48,10 +48,6 @@ Typed typed(OTF2_Type type, bool ours) {
     }
 }
 
-bool is_own_attribute(std::uint32_t ref) {
-    return ref <= rdam::otf2::kBegan;
-}
-
 std::string source_of(const Definitions& definitions, const Region& region) {
     const std::string_view file = definitions.text(region.file);
     // EZTrace gives the program as the file of everything.
@@ -89,7 +85,7 @@ class Parameters {
 
     void add_attributes(const Given& given) {
         for (const auto& [ref, type] : given) {
-            if (definitions_.ours() && is_own_attribute(ref)) continue;
+            if (definitions_.is_own(ref)) continue;
             const auto found = definitions_.attributes.find(ref);
             add(layout_.attributes, ref, found == definitions_.attributes.end() ? nullptr : &found->second,
                 type);
@@ -113,7 +109,7 @@ class Parameters {
     std::uint64_t add_results(const Given& given) {
         std::uint64_t others = 0;
         for (const auto& [ref, type] : given) {
-            if (definitions_.ours() && is_own_attribute(ref)) continue;
+            if (definitions_.is_own(ref)) continue;
             const Typed value = typed(type, definitions_.ours());
             const auto found = definitions_.attributes.find(ref);
             const bool known = found != definitions_.attributes.end();

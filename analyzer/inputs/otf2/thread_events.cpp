@@ -32,8 +32,19 @@ void PassedOver::add(const PassedOver& more) {
 }
 
 ThreadEvents::ThreadEvents(const Definitions& definitions, const Functions& functions, TraceBuilder& builder,
-                           ThreadBuilder& thread)
-    : definitions_(definitions), functions_(functions), builder_(builder), thread_(thread) {}
+                           ThreadBuilder& thread, std::atomic<bool>* surprised)
+    : definitions_(definitions),
+      functions_(functions),
+      builder_(builder),
+      thread_(thread),
+      surprised_(surprised) {}
+
+const Layout* ThreadEvents::layout_of(OTF2_RegionRef region) {
+    Known& known = known_[region % known_.size()];
+    if (known.layout == nullptr || known.region != region)
+        known = {.region = region, .layout = functions_.find(region)};
+    return known.layout;
+}
 
 std::uint64_t ThreadEvents::in_order(std::uint64_t time) {
     if (time < last_) ++passed_over_.earlier;
@@ -65,20 +76,18 @@ std::optional<std::uint64_t> ThreadEvents::word_of(const TypedValue& value, Valu
     return at->second;
 }
 
-void ThreadEvents::put(const std::vector<Word>& words, std::uint32_t ref, const TypedValue& value) {
-    const Word* word = word_at(words, ref);
-    if (word == nullptr) return;
-    if (const auto number = word_of(value, word->kind)) held_.words[word->word] = *number;
+void ThreadEvents::put(const Word& word, const TypedValue& value) {
+    if (const auto number = word_of(value, word.kind)) held_.words[word.word] = *number;
 }
 
 void ThreadEvents::enter(std::uint64_t time, OTF2_RegionRef region,
                          std::span<const AttributeValue> attributes) {
     ++heard_;
     time = in_order(time);
-    const Layout* layout = functions_.find(region);
+    const Layout* layout = layout_of(region);
     if (layout == nullptr) {
         ++passed_over_.undefined;
-        return;
+        return surprise();
     }
     if (layout->what != Layout::What::function) {
         off_since_ = time;
@@ -95,7 +104,10 @@ void ThreadEvents::enter(std::uint64_t time, OTF2_RegionRef region,
     held_.rate = own_rate(attributes);
     held_.words = layout->absent;
     for (const AttributeValue& each : attributes)
-        put(layout->attributes, each.ref, each.value);
+        if (const Word* word = word_at(layout->attributes, each.ref))
+            put(*word, each.value);
+        else
+            surprise_at(each.ref);
 }
 
 const TypedValue* ThreadEvents::own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
@@ -166,7 +178,7 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
                          std::span<const AttributeValue> attributes) {
     ++heard_;
     time = in_order(time);
-    const Layout* layout = functions_.find(region);
+    const Layout* layout = layout_of(region);
     if (layout == nullptr) return;
     if (layout->what != Layout::What::function) {
         leave_off_cpu(time, layout->what, attributes);
@@ -183,6 +195,8 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
     for (const AttributeValue& each : attributes)
         if (const Word* word = word_at(layout->results, each.ref))
             result = word_of(each.value, word->kind).value_or(0);
+        else
+            surprise_at(each.ref);
     const std::span<const std::uint64_t> words{&result, layout->results.empty() ? 0U : 1U};
     const bool innermost = thread_.depth() > 0 && thread_.innermost() == layout->function;
     if (innermost && end == rdam::otf2::kUnwound)
@@ -202,7 +216,10 @@ void ThreadEvents::record(std::span<const FieldValue> fields) {
     }
     for (const FieldValue& each : fields) {
         const std::uint16_t word = held_.layout->fields[static_cast<std::size_t>(each.field)];
-        if (word == Layout::kNoWord) continue;
+        if (word == Layout::kNoWord) {
+            surprise();
+            continue;
+        }
         std::uint64_t& value = held_.words[word];
         if (value == put_value(kNoField))
             value = put_value(each.value);
@@ -215,8 +232,10 @@ void ThreadEvents::parameter(OTF2_ParameterRef parameter, const TypedValue& valu
     ++heard_;
     if (held_.layout == nullptr)
         ++passed_over_.records;
+    else if (const Word* word = word_at(held_.layout->parameters, parameter))
+        put(*word, value);
     else
-        put(held_.layout->parameters, parameter, value);
+        surprise();
 }
 
 void ThreadEvents::metric() {

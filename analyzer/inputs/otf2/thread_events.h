@@ -1,6 +1,8 @@
 // The calls of one location.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -30,9 +32,10 @@ struct PassedOver {
 /// come after it.
 class ThreadEvents final : public EventSink {
   public:
-    /// All must outlive it.
+    /// All must outlive it. `surprised` becomes true at what a census of a sample did not know, and ends the
+    /// reading; null: the census is whole.
     ThreadEvents(const Definitions& definitions, const Functions& functions, TraceBuilder& builder,
-                 ThreadBuilder& thread);
+                 ThreadBuilder& thread, std::atomic<bool>* surprised);
 
     void enter(std::uint64_t time, OTF2_RegionRef region,
                std::span<const AttributeValue> attributes) override;
@@ -42,6 +45,7 @@ class ThreadEvents final : public EventSink {
     void record(std::span<const FieldValue> fields) override;
     void parameter(OTF2_ParameterRef parameter, const TypedValue& value) override;
     void metric() override;
+    bool goes_on() const override { return surprised_ == nullptr || !surprised_->load(); }
     /// There were so many events, of all kinds.
     void finish(std::uint64_t events);
 
@@ -62,9 +66,16 @@ class ThreadEvents final : public EventSink {
     };
 
     std::uint64_t in_order(std::uint64_t time);
+    const Layout* layout_of(OTF2_RegionRef region);
+    void surprise() {
+        if (surprised_ != nullptr) surprised_->store(true);
+    }
+    void surprise_at(OTF2_AttributeRef ref) {
+        if (!definitions_.is_own(ref)) surprise();
+    }
     void give_held();
     void give_call();
-    void put(const std::vector<Word>& words, std::uint32_t ref, const TypedValue& value);
+    void put(const Word& word, const TypedValue& value);
     std::optional<std::uint64_t> word_of(const TypedValue& value, ValueKind kind);
     std::uint8_t own_rate(std::span<const AttributeValue> attributes) const;
     const TypedValue* own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
@@ -77,6 +88,13 @@ class ThreadEvents final : public EventSink {
     const Functions& functions_;
     TraceBuilder& builder_;
     ThreadBuilder& thread_;
+    std::atomic<bool>* surprised_;
+    /// The last ones asked for, as most events are of few regions.
+    struct Known {
+        OTF2_RegionRef region = 0;
+        const Layout* layout = nullptr;
+    };
+    std::array<Known, 64> known_{};
     Held held_;
     std::vector<Pause> pauses_;        ///< since the held call began
     std::vector<std::uint8_t> rates_;  ///< of the open calls

@@ -19,13 +19,18 @@ TEST_CASE("A reader that crashes, or ends early, is an error of one line, and it
         return read.error().message;
     };
     CHECK(contains(
-        message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<void> { std::abort(); }),
+        message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<bool> { std::abort(); }),
         "x.otf2 is damaged: what reads it crashed (signal 6)"));
-    CHECK(contains(message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<void> { _exit(0); }),
+    CHECK(contains(message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<bool> { _exit(0); }),
                    "x.otf2 cannot be read: what reads it ended early"));
-    CHECK(message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<void> {
+    CHECK(message([](inputs::TraceBuilder&, const inputs::Progress&) -> Result<bool> {
               return fail("its own words");
           }) == "its own words");
+    const auto useless = inputs::build_apart(
+        "x.otf2", inputs::Order::of_time,
+        [](inputs::TraceBuilder&, const inputs::Progress&) -> Result<bool> { return false; }, none);
+    REQUIRE(useless);
+    CHECK_FALSE(*useless);
 }
 
 }  // namespace

@@ -77,6 +77,52 @@ TEST_CASE("Locations are threads, and regions functions with their source") {
     CHECK(contains(info.remarks.at(0), "1 location"));
 }
 
+TEST_CASE("What only late calls are given is not lost, though the first ones tell what functions have") {
+    constexpr OTF2_TimeStamp kCalls = 40'000;
+    const auto read_late = [](const std::function<void(OTF2_EvtWriter*)>& late) {
+        MadeArchive made = made_of([&](OTF2_EvtWriter* writer) {
+            for (OTF2_TimeStamp call = 0; call < kCalls; ++call) {
+                enter(writer, 2 * call, 0);
+                leave(writer, 2 * call + 1, 0);
+            }
+            late(writer);
+        });
+        made.attributes = {{.name = "size"}};
+        made.parameters = {{.name = "step"}};
+        return read_made(made);
+    };
+    const auto last = [](const trace::TraceReader& read) {
+        const Lines lines = read_back(read, 0);
+        REQUIRE(lines.size() == 2 * kCalls + 2);
+        return lines[lines.size() - 2];
+    };
+    const auto with_attribute = [](OTF2_EvtWriter* writer) {
+        OTF2_AttributeList* attributes = OTF2_AttributeList_New();
+        OTF2_AttributeList_AddUint64(attributes, 0, 42);
+        enter(writer, 100'000, 0, attributes);
+        leave(writer, 100'001, 0);
+        OTF2_AttributeList_Delete(attributes);
+    };
+    const auto with_parameter = [](OTF2_EvtWriter* writer) {
+        enter(writer, 100'000, 0);
+        REQUIRE(OTF2_EvtWriter_ParameterInt(writer, nullptr, 100'000, 0, 43) == OTF2_SUCCESS);
+        leave(writer, 100'001, 0);
+    };
+    const auto with_record = [](OTF2_EvtWriter* writer) {
+        enter(writer, 100'000, 0);
+        REQUIRE(OTF2_EvtWriter_MpiSend(writer, nullptr, 100'000, 1, 2, 3, 44) == OTF2_SUCCESS);
+        leave(writer, 100'001, 0);
+    };
+    const auto of_another = [](OTF2_EvtWriter* writer) {
+        enter(writer, 100'000, 7);
+        leave(writer, 100'001, 7);
+    };
+    CHECK(last(*read_late(with_attribute)) == "100000 f(42)");
+    CHECK(last(*read_late(with_parameter)) == "100000 f(43)");
+    CHECK(last(*read_late(with_record)) == "100000 f(2,1,3,44)");
+    CHECK(last(*read_late(of_another)) == "100000 g()");
+}
+
 TEST_CASE("What records tell about a call becomes its parameters, and -1 where there was none") {
     const auto read = read_made(made_of([](OTF2_EvtWriter* writer) {
         enter(writer, 10, 0);
