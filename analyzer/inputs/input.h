@@ -1,6 +1,7 @@
 // A format of another tool's traces.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,8 @@ namespace rdam::inputs {
 struct Beginning {
     std::string path;
     bool directory = false;
-    std::string text;  ///< the first 64 KiB of a file, unpacked if it is compressed by gzip or zstd
+    std::optional<Error> error = {};  ///< of a file that is damaged, of which nothing else can be said
+    std::string text = {};  ///< the first 64 KiB of a file, unpacked if it is compressed by gzip or zstd
 };
 
 /// A line of the table in inputs.cpp. Both functions take every byte as hostile: no crash, memory bounded by

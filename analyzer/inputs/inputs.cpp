@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <cstring>
+#include <new>
 
 #include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/input.h"
@@ -48,7 +48,7 @@ bool is_own(std::string_view text) {
 
 /// Nothing: a file that cannot be read, of which the reader of rdam's own traces says why.
 Beginning look_at(const std::string& path) {
-    Beginning beginning{.path = path, .directory = false, .text = {}};
+    Beginning beginning{.path = path};
     struct stat status {};
     if (stat(path.c_str(), &status) != 0) return beginning;
     beginning.directory = S_ISDIR(status.st_mode);
@@ -57,6 +57,7 @@ Beginning look_at(const std::string& path) {
     if (!source) return beginning;
     beginning.text.resize(kBeginning);
     const auto got = source->read(beginning.text);
+    if (!got) beginning.error = got.error();
     beginning.text.resize(got ? *got : 0);
     return beginning;
 }
@@ -71,10 +72,16 @@ const Input* recognize(const Beginning& beginning) {
 }  // namespace
 
 Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& options) {
-    const Input* input = recognize(look_at(path));
+    const Beginning beginning = look_at(path);
+    if (beginning.error) return tl::unexpected{*beginning.error};
+    const Input* input = recognize(beginning);
     if (input == nullptr) return trace::TraceReader::open(path, options.waiting);
-    return input->read(
-        path, options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {});
+    try {
+        return input->read(
+            path, options.progress ? options.progress : [](std::uint64_t, std::uint64_t) {});
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than there is: analyze it on a larger machine", path);
+    }
 }
 
 }  // namespace rdam::inputs

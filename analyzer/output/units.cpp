@@ -28,13 +28,6 @@ std::string human_time(double nanoseconds) {
     return fmt::format("{} {}", three_digits(nanoseconds), kUnits[unit]);
 }
 
-std::string grouped(std::uint64_t count) {
-    std::string digits = fmt::format("{}", count);
-    for (std::size_t i = digits.size(); i > 3;)
-        digits.insert(i -= 3, 1, ',');
-    return digits;
-}
-
 std::string human_count(double count) {
     if (!std::isfinite(count) || count < 0) return "?";
     constexpr const char* kUnits[] = {"", " k", " M", " G"};
@@ -69,10 +62,6 @@ std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone
 
 std::string interval_text(double low, double high) {
     return fmt::format("{:.3f}–{:.3f}", low, high);
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-    return grouped(count) + " " + (count == 1 ? one : many);
 }
 
 }  // namespace rdam::output

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <string>
 
+#include "wrappers/text/plural.h"
+
 namespace rdam::output {
 
 /// Three significant digits and a unit: `41.3 ns`, `1.20 µs`, `12.3 ms`, `312 s`. Not finite or negative:
 /// `?`.
 std::string human_time(double nanoseconds);
 
-/// `999`, `12,345`, `1,234,567`.
-std::string grouped(std::uint64_t count);
+using rdam::grouped;
 
 /// `999`, `12.3 k`, `1.23 M`, `45.6 G`.
 std::string human_count(double count);
@@ -35,7 +36,6 @@ std::string score_mark(bool maybe_recorder, bool lower_bound, bool minimum_alone
 /// `0.715–0.762`.
 std::string interval_text(double low, double high);
 
-/// `1 thread`, `2 threads`.
-std::string counted(std::uint64_t count, const char* one, const char* many);
+using rdam::counted;
 
 }  // namespace rdam::output

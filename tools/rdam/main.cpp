@@ -1,4 +1,5 @@
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,13 @@ int main(int argc, char** argv) {
         rdam::CommandLine command_line{argc > 0 ? argv[0] : ""};
         return command_line.run(argc > 1 ? std::vector<std::string>{argv + 1, argv + argc}
                                          : std::vector<std::string>{});
-    } catch (const std::exception& error) {  // out of memory, a stream that broke: what libraries throw
+    } catch (const std::bad_alloc&) {
+        std::string command = "rdam";
+        for (int i = 1; i < argc; ++i)
+            command.append(" ").append(argv[i]);
+        rdam::say("`" + command + "` needs more memory than there is: run it on a larger machine");
+        return rdam::kExitBadInput;
+    } catch (const std::exception& error) {  // a stream that broke: what libraries throw
         rdam::say(error.what());
         return rdam::kExitBadInput;
     }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -136,13 +137,15 @@ class ApartBuilder {
 
   private:
     static Result<bool> build(TemporaryTrace file, const std::string& name, Order order, const Fill& fill,
-                              const Progress& progress) {
+                              const Progress& progress) try {
         auto builder = TraceBuilder::on(file, name, order);
         if (!builder) return tl::unexpected{builder.error()};
         const auto filled = fill(*builder, progress);
         if (!filled || !*filled) return filled;
         if (auto written = builder->write(); !written) return tl::unexpected{written.error()};
         return true;
+    } catch (const std::bad_alloc&) {
+        return fail("{} needs more memory than there is: analyze it on a larger machine", name);
     }
 };
 

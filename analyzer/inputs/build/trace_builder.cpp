@@ -13,6 +13,7 @@
 #include "analyzer/inputs/build/well_known.h"
 #include "analyzer/trace/format.h"
 #include "wrappers/support/temporary_file.h"
+#include "wrappers/text/plural.h"
 
 namespace rdam::inputs {
 namespace {
@@ -40,7 +41,7 @@ void number_words(trace::FunctionInfo& function) {
 void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
                 std::string_view of_several) {
     if (count == 1) remarks.emplace_back(of_one);
-    if (count > 1) remarks.push_back(fmt::format("{} {}", count, of_several));
+    if (count > 1) remarks.push_back(fmt::format("{} {}", grouped(count), of_several));
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ Result<TraceBuilder> TraceBuilder::create(std::string name, Order order) {
 }
 
 Result<TraceBuilder> TraceBuilder::on(TemporaryTrace file, std::string name, Order order) {
-    auto writer = trace::TraceWriter::create(file.to_write, "the temporary copy of " + name);
+    auto writer = trace::TraceWriter::create(file.to_write, "the temporary copy of " + name, 0,
+                                             trace::Purpose::temporary_copy);
     if (!writer) {
         close(file.to_read);
         return tl::unexpected{writer.error()};

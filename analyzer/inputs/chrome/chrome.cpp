@@ -23,7 +23,7 @@ std::vector<std::string> remarks(const Collected& all, const ReadEvents& read) {
     std::vector<std::string> remarks;
     const auto remark = [&](std::uint64_t count, std::string_view of_one, std::string_view of_several) {
         if (count == 1) remarks.push_back(fmt::format("One {}.", of_one));
-        if (count > 1) remarks.push_back(fmt::format("{} {}.", count, of_several));
+        if (count > 1) remarks.push_back(fmt::format("{} {}.", grouped(count), of_several));
     };
     if (read.cut) remarks.emplace_back("The file ends inside an event: what came after it is missing.");
     remark(all.merged, "call is not in the file by itself: rdam's export has merged it with others",
@@ -95,10 +95,15 @@ void describe(const Collected& all, trace::ProcessInfo& process) {
 bool recognizes(std::string_view text) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
     if (first == std::string_view::npos) return false;
-    if (text[first] == '[') return text.find("\"ph\"") != std::string_view::npos;
-    return text[first] == '{' && text.find("\"traceEvents\"") != std::string_view::npos;
+    if (text[first] != '[' && text[first] != '{') return false;
+    const std::size_t second = text.find_first_not_of(kBlanks, first + 1);
+    if (second == std::string_view::npos) return false;
+    // What it has is said by reading it: the list of events may come behind much else.
+    if (text[first] == '[') return text[second] == '{' || text[second] == ']';
+    return text[second] == '"' || text[second] == '}';
 }
 
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
@@ -109,6 +114,11 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
     Collector collector{*builder};
     const auto events = read_events(std::move(*source), path, collector, progress);
     if (!events) return tl::unexpected{events.error()};
+    if (events->events == 0)
+        return fail(
+            "{} has no call: its list of trace events is empty; record again, with the categories of events "
+            "that are wanted",
+            path);
     Collected collected = std::move(collector).take();
     fill(collected, *builder);
     describe(collected, builder->info().process);

@@ -141,10 +141,12 @@ Times times_of(const Collected& collected) {
 }
 
 std::string thread_name(const Thread& thread, const Collected& collected, bool several_processes) {
-    if (!several_processes) return thread.name;
+    const bool is_number = thread.tid.find_first_not_of("0123456789-") == std::string::npos;
+    const std::string& name = thread.name.empty() && !is_number ? thread.tid : thread.name;
+    if (!several_processes) return name;
     const auto process = collected.processes.find(thread.pid);
     const std::string& of = process == collected.processes.end() ? thread.pid : process->second;
-    return thread.name.empty() ? of : fmt::format("{}: {}", of, thread.name);
+    return name.empty() ? of : fmt::format("{}: {}", of, name);
 }
 
 ThreadBuilder& add(const Thread& thread, std::string name, const Scale& scale, TraceBuilder& builder) {

@@ -38,6 +38,28 @@ Result<std::string> anchor_of(const std::string& path) {
     return fail("{} does not have one OTF2 archive, but more: give the {} file of one", path, kExtension);
 }
 
+tl::unexpected<Error> irregular(const fs::path& file) {
+    return fail("{} is not a regular file: copy the whole archive again, with the files themselves",
+                file.string());
+}
+
+/// The library waits for ever for what a pipe has to say.
+Result<void> check_files(const fs::path& anchor) {
+    std::error_code error;
+    for (const char* extension : {kExtension.data(), ".def", ".marker"}) {
+        const fs::path file = fs::path{anchor}.replace_extension(extension);
+        if (fs::exists(file, error) && !fs::is_regular_file(file, error)) return irregular(file);
+    }
+    const fs::path folder = fs::path{anchor}.replace_extension();
+    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+        std::error_code unknown;
+        const auto status = entry->status(unknown);
+        if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+            return irregular(entry->path());
+    }
+    return {};
+}
+
 }  // namespace
 
 bool recognizes(std::string_view beginning) {
@@ -54,6 +76,7 @@ bool recognizes_directory(const std::string& path) {
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {
     const auto anchor = anchor_of(path);
     if (!anchor) return tl::unexpected{anchor.error()};
+    if (const auto checked = check_files(*anchor); !checked) return tl::unexpected{checked.error()};
     const auto build = [&](Survey survey) {
         const auto fill = [&](TraceBuilder& builder, const Progress& told) {
             return assemble(*anchor, survey, builder, told);

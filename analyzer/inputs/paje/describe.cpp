@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/paje/parser.h"
+#include "wrappers/text/plural.h"
 
 namespace rdam::inputs::paje {
 namespace {
@@ -17,10 +18,6 @@ namespace {
 constexpr int kNanoseconds = 9;
 constexpr int kMilliseconds = 3;  ///< 10^-3 of a second
 constexpr int kMaxScale = 18;
-
-std::string count_text(std::uint64_t count, std::string_view one, std::string_view several) {
-    return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, several);
-}
 
 }  // namespace
 
@@ -143,20 +140,22 @@ void Parser::add_remarks() {
     if (odd.never_popped > 0)
         remarks.push_back(fmt::format(
             "{} never popped: they count until another state is set, or to the end of the container.",
-            count_text(odd.never_popped, "pushed state is", "pushed states are")));
+            counted(odd.never_popped, "pushed state is", "pushed states are")));
     if (odd.still_open > 0)
         remarks.push_back(fmt::format("{} no end in the file: they count up to its last event.",
-                                      count_text(odd.still_open, "state has", "states have")));
+                                      counted(odd.still_open, "state has", "states have")));
     if (odd.too_late > 0)
-        remarks.push_back(
-            fmt::format("{} left out, because their containers had been destroyed.",
-                        count_text(odd.too_late, "event of states is", "events of states are")));
+        remarks.push_back(fmt::format("{} left out, because their containers had been destroyed.",
+                                      counted(odd.too_late, "event of states is", "events of states are")));
     if (created_twice_ > 0)
         remarks.push_back(fmt::format("{} created twice: the first time counts.",
-                                      count_text(created_twice_, "container is", "containers are")));
+                                      counted(created_twice_, "container is", "containers are")));
+    if (with_surplus_ > 0)
+        remarks.push_back(fmt::format("{} more fields than the event's definition: these are left out.",
+                                      counted(with_surplus_, "line has", "lines have")));
     if (other_files_ > 0)
         remarks.push_back(fmt::format("{} named in the file as a part of the trace: not read.",
-                                      count_text(other_files_, "other file is", "other files are")));
+                                      counted(other_files_, "other file is", "other files are")));
 }
 
 }  // namespace rdam::inputs::paje

@@ -10,15 +10,13 @@
 namespace rdam::inputs::paje {
 
 bool recognizes(std::string_view text) {
+    text = without_byte_order_mark(text);
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
         line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
-        if (line.starts_with('%')) {
-            line.remove_prefix(1);
-            return FieldCursor{line}.next().value_or("") == "EventDef";
-        }
-        if (!line.empty() && !line.starts_with('#')) return false;
+        if (!line.empty() && !is_comment(line))
+            return line.starts_with('%') && FieldCursor{line.substr(1)}.next().value_or("") == "EventDef";
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     return false;
@@ -29,7 +27,8 @@ namespace {
 Result<void> parse(LineReader& lines, Parser& parser, const Progress& progress) {
     constexpr std::uint64_t kBetween = 100'000;
     while (const auto line = lines.next()) {
-        if (auto taken = parser.take(*line); !taken) return lines.fail_here("{}", taken.error().message);
+        const std::string_view text = lines.number() == 1 ? without_byte_order_mark(*line) : *line;
+        if (auto taken = parser.take(text); !taken) return lines.fail_here("{}", taken.error().message);
         if (lines.number() % kBetween == 0) progress(lines.consumed(), lines.size());
     }
     if (lines.error()) return tl::unexpected{*lines.error()};

@@ -44,7 +44,8 @@ Result<void> Parser::take(std::string_view line) {
         producer_.heard(line.substr(1));
         return {};
     }
-    if (line.front() == '%') return definitions_.take(line);
+    if (line.front() == '%')
+        return !definitions_.is_open() && is_comment(line) ? Result<void>{} : definitions_.take(line);
     if (definitions_.is_open()) return fail("expected a field of the event, or %EndEventDef");
     return event(line);
 }
@@ -71,6 +72,10 @@ Result<void> Parser::split(FieldCursor cursor, const Definition& definition) {
     if (fields_.size() < definition.needed)
         return fail("expected {} fields after the number of a {}, found {}", definition.fields - 1,
                     definition.event, fields_.size() - 1);
+    std::size_t count = fields_.size();
+    while (count <= definition.fields && cursor.next())
+        ++count;
+    if (count > definition.fields) ++with_surplus_;
     return {};
 }
 

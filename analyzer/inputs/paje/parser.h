@@ -100,6 +100,7 @@ class Parser {
     std::uint64_t last_ = 0;  ///< the same in ticks
     bool must_read_again_ = false;
     std::uint64_t created_twice_ = 0;
+    std::uint64_t with_surplus_ = 0;  ///< lines with more fields than their event has
     std::uint64_t other_files_ = 0;
 };
 

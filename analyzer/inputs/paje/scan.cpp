@@ -109,6 +109,18 @@ std::optional<std::string_view> FieldCursor::next() {
     return std::string_view{begin, static_cast<std::size_t>(at_ - begin)};
 }
 
+bool is_comment(std::string_view line) {
+    if (line.starts_with('#')) return true;
+    if (!line.starts_with("% ") && !line.starts_with("%\t") && line != "%") return false;
+    const std::string_view word = FieldCursor{line.substr(1)}.next().value_or("");
+    return word != "EventDef" && word != "EndEventDef";
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 double Decimal::value() const {
     return static_cast<double>(digits) * std::pow(10.0, exponent);
 }

@@ -276,12 +276,26 @@ std::optional<SwitchHit> switch_hit(std::string_view rest) {
     return SwitchHit{*out, *in, state.starts_with('R')};
 }
 
+bool is_beside_events(std::string_view line) {
+    constexpr int kHex = 16;
+    if (line.find("PERF_RECORD_") != std::string_view::npos) return true;
+    const bool is_indented = !line.empty() && is_blank(line.front());
+    line = trim_blanks(line);
+    if (line.empty() || line.front() == '#' || line.starts_with("=> ")) return true;
+    if (!is_indented) return line.starts_with("cpus=") || line.starts_with("version = ");
+    const std::string_view word = line.substr(0, line.find_first_of(kBlank));
+    std::uint64_t address = 0;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), address, kHex);
+    return read.ec == std::errc{} && read.ptr == word.data() + word.size();
+}
+
 std::optional<std::uint64_t> lost_events(std::string_view line) {
-    const bool kernel =
-        line.starts_with("CPU:") && line.ends_with("]") && line.find("EVENTS") != std::string_view::npos;
+    line = trim_blanks(line);
+    const bool begins = line.starts_with("CPU:") || line.starts_with("[LOST ");
+    const bool kernel = begins && line.ends_with("]") && line.find("EVENTS") != std::string_view::npos;
     const std::size_t perf = line.find("PERF_RECORD_LOST");
     if (!kernel && perf == std::string_view::npos) return std::nullopt;
-    for (std::string_view word : words_of(line.substr(kernel ? line.find(' ') : perf), 8)) {
+    for (std::string_view word : words_of(line.substr(kernel ? 0 : perf), 8)) {
         if (word.starts_with('[')) word.remove_prefix(1);
         if (const auto count = number_in<std::uint64_t>(word)) return *count;
     }

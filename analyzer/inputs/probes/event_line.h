@@ -56,6 +56,10 @@ struct SwitchHit {
 bool is_switch(std::string_view event);
 std::optional<SwitchHit> switch_hit(std::string_view rest);
 
+/// Whether a line that is no event stands beside them where nothing is wrong: empty, a comment, a frame of a
+/// call chain, what a tool tells about itself.
+bool is_beside_events(std::string_view line);
+
 /// The events that this line says are missing at its place, 0: an unknown number. Nothing: it says no such
 /// thing.
 std::optional<std::uint64_t> lost_events(std::string_view line);

@@ -10,6 +10,7 @@
 #include "analyzer/inputs/probes/event_line.h"
 #include "analyzer/inputs/probes/reading.h"
 #include "analyzer/inputs/probes/survey.h"
+#include "wrappers/text/plural.h"
 #include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::probes {
@@ -57,17 +58,16 @@ std::vector<std::string> remarks(const Survey& survey, const Readings& readings,
         remarks.emplace_back("The events were not in the order of time, and were sorted.");
     if (readings.has_lost)
         remarks.emplace_back("The recorder has lost events: calls that were open then were left out.");
-    if (!readings.has_both_sides())
-        remarks.push_back(
-            fmt::format("Context switches were passed over: nothing says when {} of {} times off the "
-                        "processors ended (`perf "
-                        "record -a` sees threads come back).",
-                        readings.without_end, readings.without_end + readings.absences));
     if (readings.several_values > 0)
         remarks.emplace_back("Of returns with several values, one was taken as the result.");
     if (survey.other_events > 0)
         remarks.push_back(
-            fmt::format("Events that are of no probe were passed over: {}.", survey.other_events));
+            fmt::format("Events that are of no probe were passed over: {}.", grouped(survey.other_events)));
+    if (survey.unreadable > 0)
+        remarks.push_back(
+            fmt::format("{} as events, and passed over; the first is line {}.",
+                        counted(survey.unreadable, "line could not be read", "lines could not be read"),
+                        survey.first_unreadable));
     return remarks;
 }
 
@@ -86,6 +86,10 @@ Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string
     for (std::uint32_t thread = 0; thread < builder->threads(); ++thread)
         if (builder->thread(thread).disordered()) return std::nullopt;
     describe(survey, *readings, builder->info().process);
+    if (!readings->has_both_sides())
+        builder->info().switches.reason = fmt::format(
+            "nothing says when {} of {} times off the processors ended; `perf record -a` sees them",
+            grouped(readings->without_end), grouped(readings->without_end + readings->absences));
     for (std::string& each : remarks(survey, *readings, order))
         builder->info().remarks.push_back(std::move(each));
     auto reader = std::move(*builder).finish();
@@ -95,15 +99,28 @@ Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string
 
 }  // namespace
 
+namespace {
+
+/// Of perf or ftrace, which say so before the first event.
+bool is_header_of_tool(std::string_view line) {
+    return line.starts_with("# ========") || line.starts_with("# captured on") ||
+           line.starts_with("# tracer:");
+}
+
+}  // namespace
+
 bool recognizes(std::string_view beginning) {
     TextLines lines{beginning};
     std::string_view line;
     constexpr std::size_t kMostLines = 1000;
+    bool is_header = false, has_more = false;
     while (lines.number() < kMostLines && lines.next(line)) {
         const auto event = event_line(line);
         if (event && (is_switch(event->event) || probe_hit(event->rest) || event->is_perf)) return true;
+        is_header = is_header || is_header_of_tool(line);
+        has_more = has_more || !is_beside_events(line);
     }
-    return false;
+    return is_header && !has_more;
 }
 
 Result<trace::TraceReader> read(const std::string& path, const Progress& progress) {

@@ -103,27 +103,36 @@ std::uint64_t count_events(const Survey& survey, bool returns) {
         survey.events, [returns](const auto& each) { return each.second.returns == returns; }));
 }
 
+/// "f has", "f and 2 other probes have".
+std::string lacking(const std::string& one, std::uint64_t others, std::string_view other,
+                    std::string_view several) {
+    if (others == 0) return one + " has";
+    return fmt::format("{} and {} have", one, counted(others, other, several));
+}
+
 tl::unexpected<Error> no_pairs(const std::string& path, const Survey& survey) {
     const std::uint64_t calls = count_events(survey, false), returns = count_events(survey, true);
+    constexpr std::string_view kRemedy =
+        "record those of `perf probe -x PROGRAM FUNCTION` and `perf probe -x PROGRAM FUNCTION%return`";
+    if (calls + returns + survey.other_events == 0)
+        return fail("{} has no call: there is no event in it; {}", path, kRemedy);
     if (calls + returns == 0)
-        return fail(
-            "{}: no pair of probes: it has {} event{}, and none is a probe's; record those of `perf probe -x "
-            "PROGRAM FUNCTION` and `perf probe -x PROGRAM FUNCTION%return`",
-            path, survey.other_events, plural_ending(survey.other_events));
+        return fail("{}: no pair of probes: it has {}, and none is a probe's; {}", path,
+                    counted(survey.other_events, "event", "events"), kRemedy);
     const bool has_calls = calls > 0;
     const std::string& one = std::ranges::find_if(survey.events, [has_calls](const auto& each) {
                                  return each.second.returns != has_calls;
                              })->first;
     if (has_calls)
         return fail(
-            "{}: no pair of probes: {} and {} other probe{} have no probe of the return; add `perf probe -x "
-            "PROGRAM FUNCTION%return` and record both",
-            path, one, calls - 1, plural_ending(calls - 1));
+            "{}: no pair of probes: {} no probe of the return; add `perf probe -x PROGRAM FUNCTION%return` "
+            "and "
+            "record both",
+            path, lacking(one, calls - 1, "other probe", "other probes"));
     return fail(
-        "{}: no pair of probes: {} and {} other probe{} of returns have no probe of the call; add `perf "
-        "probe "
-        "-x PROGRAM FUNCTION` and record both",
-        path, one, returns - 1, plural_ending(returns - 1));
+        "{}: no pair of probes: {} no probe of the call; add `perf probe -x PROGRAM FUNCTION` and record "
+        "both",
+        path, lacking(one, returns - 1, "other probe of returns", "other probes of returns"));
 }
 
 }  // namespace
@@ -159,6 +168,8 @@ Result<Survey> survey(const std::string& path, const Progress& progress) {
             learn_header(*line, survey);
         else if (const auto event = event_line(*line))
             learn_event(*event, survey);
+        else if (!is_beside_events(*line) && !lost_events(*line) && survey.unreadable++ == 0)
+            survey.first_unreadable = lines->number();
     }
     if (lines->error()) return tl::unexpected{*lines->error()};
     pair_events(survey);

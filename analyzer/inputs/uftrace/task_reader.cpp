@@ -7,7 +7,7 @@
 namespace rdam::inputs::uftrace {
 namespace {
 
-/// uftrace keeps the values of a call in 1 KiB.
+constexpr std::size_t kMostValueBytes = 1024;  ///< that uftrace writes for a call
 constexpr std::size_t kMaxValueBytes = 4096;
 constexpr std::uint64_t kSeenEvery = 100'000;  // records
 constexpr unsigned kDepths = 1024;             // that a record can have
@@ -17,6 +17,22 @@ constexpr unsigned kDepths = 1024;             // that a record can have
 std::size_t surplus(std::size_t expected, std::uint16_t depth, std::uint16_t outermost) {
     const std::size_t levels = (expected + outermost + kDepths - depth) % kDepths;
     return levels > kDepths / 2 || levels > expected ? 0 : levels;
+}
+
+tl::unexpected<Error> cut_at(const RecordBytes& bytes, std::uint64_t position) {
+    return fail(
+        "{} ends within the record at byte {}: copy the directory again, or remove the file to analyze the "
+        "other threads",
+        bytes.path(), position);
+}
+
+/// Whether a file that ends after `data`, behind a record, has been cut. `described`: the bytes of the values
+/// as specified, if they are there.
+bool is_cut(std::string_view data, std::optional<std::size_t> described, bool undescribed) {
+    constexpr std::size_t kWord = 8;
+    if (data.size() > kMostValueBytes) return false;
+    if (data.empty() || data.size() % kWord != 0) return true;
+    return !undescribed && (!described || data.size() - *described < kRecordSize);
 }
 
 }  // namespace
@@ -37,11 +53,7 @@ Result<void> TaskReader::read(RecordBytes& bytes, const Seen& seen) {
         const std::string_view next = bytes.ahead(kRecordSize);
         if (bytes.error()) return tl::unexpected{*bytes.error()};
         if (next.empty()) break;
-        if (next.size() < kRecordSize)
-            return fail(
-                "{} ends within the record at byte {}: copy the directory again, or remove the file to "
-                "analyze the other threads",
-                bytes.path(), bytes.position());
+        if (next.size() < kRecordSize) return cut_at(bytes, bytes.position());
         const Record record = decode_record(next.data());
         if (!record.sound)
             return fail(
@@ -141,9 +153,11 @@ Result<void> TaskReader::take_values(const Record& record, RecordBytes& bytes, c
         return {};
     }
     words_.clear();
-    ++totals_.undescribed;
-    const bool to_end = data.size() < kMaxValueBytes;
     const auto next = find_next_record(record, data);
+    const bool to_end = data.size() <= kMostValueBytes;
+    if (!next && is_cut(data, size, specs.empty()))
+        return cut_at(bytes, size ? bytes.position() + *size : bytes.position() - kRecordSize);
+    ++totals_.undescribed;
     if (!next && !to_end)
         return fail(
             "{} has values at byte {} that `info` does not describe, and no record behind them: remove "

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <set>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -71,7 +73,13 @@ class FolderReader {
         if (!schedules) return tl::unexpected{schedules.error()};
         trace_.info().switches.lost = schedules->lost;
         for (const Task& task : tasks_.tasks())
-            if (const auto size = size_of(task)) total_ += *size;
+            if (const auto size = size_of(task))
+                total_ += *size;
+            else
+                missing_.push_back(file_of(task));
+        if (missing_.size() == tasks_.tasks().size() && !missing_.empty())
+            return fail("{} is missing: copy the directory again, or record again",
+                        folder_.path_of(missing_.front()));
         for (const Task& task : tasks_.tasks())
             if (size_of(task))
                 if (const auto done = read_task(task, schedules->by_tid[task.tid]); !done) return done;
@@ -125,8 +133,20 @@ class FolderReader {
     /// `{0}` the count, `{1}` another, `{2}` the ending of a noun, `{3}` the verb.
     void remark_if(std::uint64_t count, std::string_view format, std::uint64_t other = 0) {
         if (count == 0) return;
-        trace_.info().remarks.push_back(
-            fmt::format(fmt::runtime(format), count, other, plural_ending(count), count == 1 ? "is" : "are"));
+        trace_.info().remarks.push_back(fmt::format(fmt::runtime(format), grouped(count), grouped(other),
+                                                    plural_ending(count), count == 1 ? "is" : "are"));
+    }
+
+    void remark_missing() {
+        constexpr std::size_t kMostNames = 5;
+        if (missing_.empty()) return;
+        std::string names;
+        for (std::size_t i = 0; i < std::min(missing_.size(), kMostNames); ++i)
+            names += (i == 0 ? "" : ", ") + missing_[i];
+        if (missing_.size() > kMostNames)
+            names += fmt::format(" and {} more", grouped(missing_.size() - kMostNames));
+        remark("The directory has no file of {} that task.txt names: {}.",
+               counted(missing_.size(), "thread", "threads"), names);
     }
 
     void add_remarks() {
@@ -135,7 +155,8 @@ class FolderReader {
             processes.insert(task.pid);
         if (processes.size() > 1)
             remark("The directory has the threads of {} processes, which are analyzed together.",
-                   processes.size());
+                   grouped(processes.size()));
+        remark_missing();
         if (info_.estimated_returns)
             remark(
                 "uftrace has estimated when calls ended (--estimate-return), so their durations are no "
@@ -150,7 +171,7 @@ class FolderReader {
                   "{0} call{2} that longjmp() has left {3} taken to end when the next record was written.");
         remark_if(
             totals_.undescribed,
-            "The values of {0} call{2} or returns are passed over, because the directory does not describe "
+            "The values of {0} call{2} or return{2} are passed over, because the directory does not describe "
             "them.");
         remark_if(functions_.nameless(),
                   "{0} function{2} {3} called by address, because no *.sym file has a name for it.");
@@ -166,13 +187,22 @@ class FolderReader {
     Totals totals_;
     std::uint64_t done_ = 0;
     std::uint64_t total_ = 0;
+    std::vector<std::string> missing_;  ///< files
 };
 
 }  // namespace
 }  // namespace uftrace
 
 bool is_uftrace_directory(const std::string& path) {
-    std::ifstream file{path + "/info", std::ios::binary};
+    const std::string info = path + "/info";
+    std::error_code error;
+    const auto kind = std::filesystem::status(info, error).type();
+    using std::filesystem::file_type;
+    if (kind == file_type::not_found || kind == file_type::none || kind == file_type::directory) return false;
+    // Whatever is wrong with the other one, reading tells it.
+    if (std::filesystem::exists(path + "/task.txt", error)) return true;
+    if (kind != file_type::regular) return false;
+    std::ifstream file{info, std::ios::binary};
     std::array<char, 16> bytes{};
     file.read(bytes.data(), bytes.size());
     return uftrace::begins_as_info({bytes.data(), static_cast<std::size_t>(file.gcount())});

@@ -52,7 +52,9 @@ struct Stranger {
 };
 
 constexpr Stranger kStrangers[] = {
-    {"PERFILE2", "is a perf.data file: give it to `rdam hot`"},
+    {"PERFILE2",
+     "is a perf.data file: give it to `rdam hot`, or if it has uprobes, analyze the text of `perf script > "
+     "FILE`"},
     {"\x7f"
      "ELF",
      "is a program or library: record it with `rdam record`, then analyze trace.bin"},
@@ -128,7 +130,10 @@ Error not_a_trace(const std::string& path, std::span<const std::uint8_t> beginni
     const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
     for (const Stranger& stranger : kStrangers)
         if (text.starts_with(stranger.beginning)) return {fmt::format("{} {}", path, stranger.what)};
-    return {fmt::format("{} is not an rdam trace: record a program with `rdam record`", path)};
+    return {
+        fmt::format("{} is not an rdam trace: record a program with `rdam record`; docs/inputs.md lists the "
+                    "formats of other tools that can be read",
+                    path)};
 }
 
 }  // namespace rdam::trace

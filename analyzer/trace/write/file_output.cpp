@@ -33,7 +33,15 @@ const char* remedy(int error) {
 
 }  // namespace
 
-FileOutput::FileOutput(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+FileOutput::FileOutput(int fd, std::string name, Purpose purpose)
+    : fd_(fd), name_(std::move(name)), purpose_(purpose) {}
+
+tl::unexpected<Error> FileOutput::cannot_write(int error) const {
+    if (purpose_ == Purpose::temporary_copy)
+        return fail("{} cannot be written: {}; give a directory with room with TMPDIR", name_,
+                    text_of(error));
+    return fail("cannot write {}: {}; {}", name_, text_of(error), remedy(error));
+}
 
 FileOutput::~FileOutput() {
     if (fd_ >= 0) ::close(fd_);
@@ -41,8 +49,7 @@ FileOutput::~FileOutput() {
 
 Result<void> FileOutput::check_and_lock() {
     struct stat status {};
-    if (fstat(fd_, &status) != 0)
-        return fail("cannot write {}: {}; {}", name_, text_of(errno), remedy(errno));
+    if (fstat(fd_, &status) != 0) return cannot_write(errno);
     if (!S_ISREG(status.st_mode))
         return fail("cannot write {}: a trace can only be written to a regular file; give another name",
                     name_);
@@ -66,7 +73,7 @@ Result<void> FileOutput::append(std::span<const std::uint8_t> bytes) {
             const int error = written < 0 ? errno : ENOSPC;
             // When even this fails the remainder is a torn chunk, which a reader passes over.
             [[maybe_unused]] const int cut = ftruncate(fd_, static_cast<off_t>(size_));
-            return fail("cannot write {}: {}; {}", name_, text_of(error), remedy(error));
+            return cannot_write(error);
         }
         done += static_cast<std::size_t>(written);
     }
@@ -83,7 +90,7 @@ Result<void> FileOutput::reserve(std::uint64_t bytes) {
         }
         if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG) return {};
     }
-    return fail("cannot write {}: {}; {}", name_, text_of(errno), remedy(errno));
+    return cannot_write(errno);
 }
 
 Result<void> FileOutput::close() {
@@ -91,8 +98,7 @@ Result<void> FileOutput::close() {
     // Releases the space reserved after the end.
     [[maybe_unused]] const int cut = reserved_end_ > size_ ? ftruncate(fd_, static_cast<off_t>(size_)) : 0;
     // Some file systems report at this point that the data did not fit.
-    if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
-        return fail("cannot write {}: {}; {}", name_, text_of(errno), remedy(errno));
+    if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) return cannot_write(errno);
     return {};
 }
 

@@ -9,10 +9,13 @@
 
 namespace rdam::trace {
 
+/// What a file is written for, which decides what helps if it cannot be.
+enum class Purpose : std::uint8_t { recording, temporary_copy };
+
 class FileOutput {
   public:
     /// Closes `fd` on destruction.
-    FileOutput(int fd, std::string name);
+    FileOutput(int fd, std::string name, Purpose purpose = Purpose::recording);
     ~FileOutput();
     FileOutput(const FileOutput&) = delete;
     FileOutput& operator=(const FileOutput&) = delete;
@@ -32,8 +35,11 @@ class FileOutput {
     std::uint64_t size() const { return size_; }
 
   private:
+    [[nodiscard]] tl::unexpected<Error> cannot_write(int error) const;
+
     int fd_;
     std::string name_;
+    Purpose purpose_;
     std::uint64_t size_ = 0;
     std::uint64_t reserved_end_ = 0;
 };

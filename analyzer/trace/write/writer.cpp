@@ -53,7 +53,8 @@ struct TraceWriter::State {
         std::uint64_t dropped = 0;
     };
 
-    State(int fd, std::string name) : file(fd, std::move(name)), compressor(ZSTD_createCCtx()) {}
+    State(int fd, std::string name, Purpose purpose)
+        : file(fd, std::move(name), purpose), compressor(ZSTD_createCCtx()) {}
 
     Result<void> write_chunk(format::ChunkHeader header, std::span<const std::uint8_t> payload);
     void pack(format::ChunkHeader& header, std::span<const std::uint8_t> payload);
@@ -202,9 +203,10 @@ TraceWriter::~TraceWriter() = default;
 TraceWriter::TraceWriter(TraceWriter&&) noexcept = default;
 TraceWriter& TraceWriter::operator=(TraceWriter&&) noexcept = default;
 
-Result<TraceWriter> TraceWriter::create(int fd, std::string name, std::uint64_t created_unix_ns) {
+Result<TraceWriter> TraceWriter::create(int fd, std::string name, std::uint64_t created_unix_ns,
+                                        Purpose purpose) {
     TraceWriter writer;
-    writer.state_ = std::make_unique<State>(fd, std::move(name));
+    writer.state_ = std::make_unique<State>(fd, std::move(name), purpose);
     FileOutput& file = writer.state_->file;
     if (auto done = file.check_and_lock(); !done) return tl::unexpected(done.error());
     format::FileHeader header;

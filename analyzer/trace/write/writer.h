@@ -11,6 +11,7 @@
 #include "analyzer/trace/codec/packs.h"
 #include "analyzer/trace/codec/windows.h"
 #include "analyzer/trace/event.h"
+#include "analyzer/trace/write/file_output.h"
 #include "wrappers/support/result.h"
 
 namespace rdam::trace {
@@ -21,7 +22,8 @@ class TraceWriter {
     /// Locks the file until it is closed, so that readers wait, and writes the file header.
     /// `created_unix_ns`: 0 = now. A full disk is an error of the call that meets it; a process that limits
     /// its file size has to ignore SIGXFSZ.
-    static Result<TraceWriter> create(int fd, std::string name, std::uint64_t created_unix_ns = 0);
+    static Result<TraceWriter> create(int fd, std::string name, std::uint64_t created_unix_ns = 0,
+                                      Purpose purpose = Purpose::recording);
     ~TraceWriter();
     TraceWriter(TraceWriter&&) noexcept;
     TraceWriter& operator=(TraceWriter&&) noexcept;

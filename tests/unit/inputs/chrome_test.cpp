@@ -183,19 +183,35 @@ TEST_CASE("JSON that is none is refused, with the line") {
         return reader ? std::string{"read"} : reader.error().message;
     };
     CHECK(contains(error("[{\"ph\":\"X\"},\n{\"ph\":}]"), "not sound as JSON: parse error at line 2"));
-    CHECK(contains(error(R"({"ph":"X"})"), "there is no list \"traceEvents\""));
+    CHECK(contains(error(R"({"ph":"X"})"), "is not an rdam trace, and no trace events"));
     CHECK(contains(error(R"({"traceEvents":[]} x)"), "not sound as JSON"));
     CHECK(contains(error(R"({"other":[)"), "not sound as JSON"));
-    CHECK(contains(error("[]"), "has no call of any function"));
+    CHECK(contains(error("[]"), "has no call: its list of trace events is empty"));
     CHECK(contains(error("[\"" + std::string(std::size_t{17} << 20U, 'a') + "\"]"), "more than 16 MiB"));
 }
 
-TEST_CASE("trace events are recognized, other JSON is not") {
+TEST_CASE("a list of events far behind the beginning is found") {
+    const std::string metadata =
+        "{\"metadata\":{\"long\":\"" + std::string(std::size_t{100} << 10U, 'x') + "\"},";
+    CHECK(inputs::chrome::recognizes(metadata.substr(0, std::size_t{64} << 10U)));
+    CHECK(read_json(metadata + R"("traceEvents":[{"ph":"X","name":"f","ts":1,"dur":1}]})"));
+}
+
+TEST_CASE("a text instead of a thread's number is its name") {
+    const auto reader = read_json(R"([{"ph":"X","name":"f","tid":"render","ts":1,"dur":1},
+{"ph":"X","name":"f","tid":"12","ts":1,"dur":1}])");
+    REQUIRE(reader);
+    CHECK(reader->info().threads.at(0).name == "render");
+    CHECK(reader->info().threads.at(1).name.empty());
+    CHECK(reader->info().threads.at(1).tid == 12);
+}
+
+TEST_CASE("trace events are recognized, other text is not") {
     using inputs::chrome::recognizes;
     CHECK(recognizes("\xef\xbb\xbf [\n{\"ph\": \"X\""));
     CHECK(recognizes("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
     CHECK_FALSE(recognizes("[1,2]"));
-    CHECK_FALSE(recognizes("{\"functions\":[]}"));
+    CHECK_FALSE(recognizes("{functions}"));
     CHECK_FALSE(recognizes(""));
     CHECK_FALSE(recognizes("\"traceEvents\""));
 }

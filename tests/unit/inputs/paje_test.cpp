@@ -138,10 +138,23 @@ TEST_CASE("A file whose first line beyond comments defines an event is a Pajé t
     CHECK(paje::recognizes("%EventDef PajeDefineContainerType 0\n"));
     CHECK(paje::recognizes("#SimGrid\n\n \t%EventDef\tPajeSetState\t10"));
     CHECK(paje::recognizes("% EventDef PajeSetState 10"));
+    const auto commented = read_paje("\xef\xbb\xbf% made by hand\n" + std::string{kPajeEvents});
+    CHECK(contains(commented ? "" : commented.error().message, "has no call"));
+    CHECK(paje::recognizes("\xef\xbb\xbf%EventDef PajeSetState 10"));
+    CHECK(paje::recognizes("% made by hand\n%\n%EventDef PajeSetState 10"));
+    CHECK_FALSE(paje::recognizes("% made by hand\n%Title x"));
     CHECK_FALSE(paje::recognizes("%PDF-1.4"));
     CHECK_FALSE(paje::recognizes("{}\n%EventDef PajeSetState 10"));
     CHECK_FALSE(paje::recognizes("# nothing else"));
     CHECK_FALSE(paje::recognizes(""));
+}
+
+TEST_CASE("lines with more fields than their event has are counted in a remark") {
+    const auto reader = read_states("5 1 t S a\n7 2 t S # no field\n5 3 t S b left over\n7 4 t S more\n");
+    CHECK(read_back(reader, 0) ==
+          Lines{"1000000000 a()", "2000000000 /a", "3000000000 b()", "4000000000 /b"});
+    CHECK(has_remark(reader, "2 lines have more fields than the event's definition: these are left out."));
+    CHECK_FALSE(has_remark(read_states("5 1 t S a\n7 2 t S\n"), "more fields"));
 }
 
 TEST_CASE("Times lose no digit, with a point or an exponent") {

@@ -194,7 +194,8 @@ TEST_CASE("events out of the order of time are sorted, with a remark") {
 }
 
 TEST_CASE("calls that are open where events were lost are not trusted") {
-    for (const char* lost : {"CPU:1 [LOST 12 EVENTS]\n", "CPU:1 [12 EVENTS DROPPED]\n"}) {
+    for (const char* lost :
+         {"CPU:1 [LOST 12 EVENTS]\n", "[LOST 12 EVENTS]\n", "CPU:1 [12 EVENTS DROPPED]\n"}) {
         const auto reader = read_text(std::string{"app-2 [000] 5.000001: f: (a)\n"} + lost +
                                       "app-2 [000] 5.000004: f_ret: (a <- b)\n");
         REQUIRE(reader);
@@ -204,10 +205,41 @@ TEST_CASE("calls that are open where events were lost are not trusted") {
     }
 }
 
+TEST_CASE("lines that are nothing that a tool writes are counted in a remark") {
+    const std::string call = "app-2 [000] 5.000001: f: (a)\n",
+                      back = "app-2 [000] 5.000004: f_ret: (a <- b)\n";
+    const std::string beside = "cpus=2\n# comment\n\n\t    7f0012 main+0x3 (app)\n => f\n";
+    const auto clean = read_text(call + beside + back);
+    REQUIRE(clean);
+    CHECK(clean->info().remarks.empty());
+    const auto spoiled = read_text(call + "app-2 [000] 5.00\n" + beside + "?\n" + back);
+    REQUIRE(spoiled);
+    CHECK(has_remark(*spoiled, "2 lines could not be read as events, and passed over; the first is line 2."));
+}
+
+TEST_CASE("a text without any event says so") {
+    const std::string header = "# ========\n# captured on    : today\n# ========\n#\n";
+    CHECK(recognizes(header));
+    CHECK_FALSE(recognizes("# a comment of somebody\n"));
+    CHECK(contains(error_of(header), "has no call: there is no event in it; record those of `perf probe"));
+}
+
+TEST_CASE("switches of which only one half was recorded are the reason why there are none") {
+    const auto reader = read_text(
+        "app 2 [000] 5.000001: p:f: (a)\n"
+        "app 2 [000] 5.000010: sched:sched_switch: prev_comm=a prev_pid=2 prev_prio=120 prev_state=S ==> "
+        "next_comm=perf next_pid=7 next_prio=120\n"
+        "app 2 [001] 5.000090: p:f__return: (a <- b)\n");
+    REQUIRE(reader);
+    CHECK(contains(reader->info().switches.reason, "when 1 of 1 times off the processors ended"));
+    CHECK(reader->info().remarks.empty());
+}
+
 TEST_CASE("a text without a pair of probes is refused, with what is missing") {
     CHECK(contains(error_of("app 2 [000] 5.000001: p:f: (a)\napp 2 [000] 5.000002: p:g: (b)\n"),
                    "no pair of probes: p:f and 1 other probe have no probe of the return"));
-    CHECK(contains(error_of("app 2 [000] 5.000001: p:f__return: (a <- b)\n"), "have no probe of the call"));
+    CHECK(contains(error_of("app 2 [000] 5.000001: p:f__return: (a <- b)\n"),
+                   "p:f__return has no probe of the call"));
     CHECK(contains(error_of("app 2 [000] 5.000001: cycles: 55d0 main (app)\n"),
                    "no pair of probes: it has 1 event, and none is a probe's"));
 }

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "analyzer/inputs/open.h"
 #include "analyzer/inputs/text/line_reader.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/contains.h"
@@ -116,6 +117,17 @@ TEST_CASE("cut and damaged compressed files are errors, not ends") {
     REQUIRE(reader);
     lines_of(*reader);
     CHECK(reader->error());
+}
+
+TEST_CASE("a compressed file that is cut at its beginning is called damaged, not compressed") {
+    Files files;
+    for (const std::string& packed :
+         {(files.gzip(many_lines()), files.read()), (files.zstd(many_lines()), files.read())})
+        for (const std::size_t size : {std::size_t{6}, std::size_t{20}}) {
+            const auto reader = open_any(files.plain(packed.substr(0, size)));
+            REQUIRE(!reader);
+            CHECK(contains(reader.error().message, "is damaged or cut"));
+        }
 }
 
 TEST_CASE("a line without an end is not read into memory as a whole") {

@@ -5,6 +5,7 @@
 
 #include "analyzer/inputs/open.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/contains.h"
 #include "tests/unit/inputs/read_back.h"
 #include "tests/unit/inputs/uftrace_folder.h"
 #include "tests/unit/temporary_folder.h"
@@ -308,10 +309,72 @@ TEST_CASE("a directory on disk is recognized by its files, and only files that a
     for (const auto& each : folder.files)
         std::ofstream{place.file((each.first == "sid-a.map" ? "a.map" : "x/" + each.first)), std::ios::binary}
             << each.second;
-    REQUIRE(mkfifo(place.file("x/11.dat").c_str(), 0600) == 0);
     const auto reader = inputs::open_any(place.file("x"));
     REQUIRE(reader);
     CHECK(read_back(*reader, 0) == Lines{"10 <1100>()", "40 /<1100>"});
     std::filesystem::remove(place.file("x/info"));
     CHECK(!inputs::open_any(place.file("x")));
+}
+
+TEST_CASE("a pipe or a device in a directory is an error, and is not read") {
+    const TemporaryFolder place;
+    UftraceFolder folder;
+    folder.files["10.dat"] = entry(10, kF) + exit(40, kF);
+    folder.files["info"] = folder.info();
+    for (const auto& each : folder.files)
+        std::ofstream{place.file(each.first), std::ios::binary} << each.second;
+    const std::string path = std::filesystem::path{place.file("x")}.parent_path();
+    for (const char* name : {"info", "10.dat", "task.txt"}) {
+        std::filesystem::remove(place.file(name));
+        REQUIRE(mkfifo(place.file(name).c_str(), 0600) == 0);
+        auto reader = inputs::open_any(path);
+        REQUIRE(!reader);
+        CHECK(contains(reader.error().message, std::string{"/"} + name + " is not a regular file"));
+        std::filesystem::remove(place.file(name));
+        std::filesystem::create_symlink("/dev/zero", place.file(name));
+        reader = inputs::open_any(path);
+        REQUIRE(!reader);
+        CHECK(contains(reader.error().message, std::string{"/"} + name + " is not a regular file"));
+        std::filesystem::remove(place.file(name));
+        std::ofstream{place.file(name), std::ios::binary} << folder.files.at(name);
+    }
+}
+
+TEST_CASE("a file that ends within a record or its values is an error that names the byte") {
+    UftraceFolder folder;
+    folder.info_lines += "argspec:lines=3\nargspec:f@arg1;g@arg1,arg2\n";
+    const std::string whole = entry(10, kF, 0, bytes_of(std::uint64_t{1})) +
+                              entry(20, kG, 1, bytes_of(std::uint64_t{1}) + bytes_of(std::uint64_t{2})) +
+                              entry(30, kH, 2, bytes_of(std::uint64_t{3}));
+    for (std::size_t size = 1; size < whole.size(); ++size) {
+        folder.files["10.dat"] = whole.substr(0, size);
+        if (size == 24 || size == 56) {
+            CHECK(folder.read());
+            continue;
+        }
+        const std::size_t record = size < 24 ? 0 : size < 56 ? 24 : 56;
+        CHECK(contains(folder.error(), fmt::format("10.dat ends within the record at byte {}", record)));
+    }
+}
+
+TEST_CASE("threads without a file are named, and without any file there is nothing") {
+    UftraceFolder folder;
+    folder.files["task.txt"] += "TASK timestamp=0.000000008 tid=11 pid=10\n";
+    CHECK(folder.error() == "memory/10.dat is missing: copy the directory again, or record again");
+    folder.files["10.dat"] = entry(10, kF) + exit(40, kF);
+    CHECK(remarks_of(folder) == Lines{"The directory has no file of 1 thread that task.txt names: 11.dat."});
+}
+
+TEST_CASE("an info that is cut, even between lines, is an error") {
+    UftraceFolder folder;
+    folder.files["10.dat"] = entry(10, kF) + exit(40, kF);
+    constexpr std::uint64_t kNameCommandAndVersion = 1U | 1U << 3U | 1U << 13U;
+    std::string info = folder.info();
+    std::memcpy(info.data() + 24, &kNameCommandAndVersion, sizeof kNameCommandAndVersion);
+    folder.files["info"] = info;
+    CHECK(folder.read());
+    for (std::size_t size = 0; size < info.size(); ++size) {
+        folder.files["info"] = info.substr(0, size);
+        CHECK(contains(folder.error(), size < 40 ? "ends within its header" : "info is cut at byte"));
+    }
 }

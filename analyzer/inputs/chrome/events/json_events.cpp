@@ -286,7 +286,11 @@ Result<ReadEvents> read_events(ByteSource source, std::string_view path, EventSi
     if (buffer.too_long()) return fail("{}: it has a text of more than 16 MiB, which no tool writes", path);
     if (!complete && !(buffer.ended() && reader.in_events()))
         return fail("{}: not sound as JSON: {}", path, plain(reader.problem()));
-    if (!reader.has_list()) return fail("{}: there is no list \"traceEvents\" in it", path);
+    if (!reader.has_list())
+        return fail(
+            "{} is not an rdam trace, and no trace events: JSON of them is a list, or an object with a list "
+            "\"traceEvents\"; docs/inputs.md lists what can be read",
+            path);
     reader.read().unterminated = !complete;
     reader.read().cut = !complete && reader.in_event();
     return reader.read();

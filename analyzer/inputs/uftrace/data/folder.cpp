@@ -8,10 +8,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace rdam::inputs::uftrace {
 namespace {
+
+tl::unexpected<Error> irregular(const std::string& path) {
+    return fail("{} is not a regular file: copy the directory again, with the files themselves", path);
+}
 
 class DiskStream final : public ByteStream {
   public:
@@ -48,10 +53,13 @@ class DiskFolder final : public Folder {
     DiskFolder(DiskFolder&&) = delete;
     DiskFolder& operator=(DiskFolder&&) = delete;
 
-    void add_if_regular(const char* name) {
+    /// False: it is no file of a disk (a pipe, a device, …).
+    bool list(const char* name) {
         struct stat status {};
-        if (fstatat(fd_, name, &status, 0) == 0 && S_ISREG(status.st_mode))
-            add(name, static_cast<std::uint64_t>(status.st_size));
+        if (fstatat(fd_, name, &status, 0) != 0 || S_ISDIR(status.st_mode)) return true;
+        if (!S_ISREG(status.st_mode)) return false;
+        add(name, static_cast<std::uint64_t>(status.st_size));
+        return true;
     }
 
     Result<std::unique_ptr<ByteStream>> open(std::string_view name) const override {
@@ -60,7 +68,10 @@ class DiskFolder final : public Folder {
         if (fd < 0)
             return fail("cannot read {}: {}; check the file and its permissions", path_of(name),
                         std::strerror(errno));
-        return std::make_unique<DiskStream>(fd, path_of(name));
+        auto stream = std::make_unique<DiskStream>(fd, path_of(name));
+        struct stat status {};
+        if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return irregular(path_of(name));
+        return stream;
     }
 
   private:
@@ -130,9 +141,11 @@ Result<std::unique_ptr<Folder>> open_folder(const std::string& path) {
                     std::strerror(error));
     }
     auto folder = std::make_unique<DiskFolder>(path, fd);
+    std::optional<std::string> strange;
     while (const dirent* entry = readdir(listing))  // NOLINT(concurrency-mt-unsafe): a stream of its own
-        folder->add_if_regular(entry->d_name);
+        if (!folder->list(entry->d_name)) strange = folder->path_of(entry->d_name);
     closedir(listing);
+    if (strange) return irregular(*strange);
     return folder;
 }
 

@@ -55,7 +55,7 @@ class Folder {
     std::map<std::string, std::uint64_t, std::less<>> files_;
 };
 
-/// Errors: not a directory that can be listed.
+/// Errors: not a directory that can be listed; pipes or devices in it.
 Result<std::unique_ptr<Folder>> open_folder(const std::string& path);
 
 /// For tests.

@@ -31,6 +31,12 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
+/// What begins the lines of each bit of Header::infos, in this order in the file.
+constexpr std::array<std::string_view, 14> kKeys{
+    "exename:", "build_id:",    "exit_status:",  "cmdline:",        "cpuinfo:",
+    "meminfo:", "osinfo:",      "taskinfo:",     "usageinfo:",      "loadinfo:",
+    "argspec:", "record_date:", "pattern_type:", "uftrace_version:"};
+
 constexpr std::uint64_t kKernel = 1U << 2U;
 constexpr std::uint64_t kDebugInfo = 1U << 10U;
 constexpr std::uint64_t kEstimateReturn = 1U << 11U;
@@ -62,6 +68,16 @@ void take_named(Info& info, std::string_view text) {
     }
 }
 
+/// Whether the last lines that the header tells are there.
+bool is_whole(std::uint64_t infos, std::string_view lines) {
+    if (!lines.empty() && lines.back() != '\n') return false;
+    for (std::size_t bit = kKeys.size(); bit-- > 0;)
+        if ((infos >> bit & 1U) != 0)
+            return lines.starts_with(kKeys[bit]) ||
+                   lines.find(fmt::format("\n{}", kKeys[bit])) != std::string_view::npos;
+    return true;
+}
+
 void take_line(Info& info, std::string_view line) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) return;
@@ -89,7 +105,7 @@ Result<Info> read_info(const Folder& folder) {
     const std::string path = folder.path_of("info");
     const auto text = folder.text("info", kMaxInfo);
     if (!text) return tl::unexpected{text.error()};
-    if (!begins_as_info(*text))
+    if (!begins_as_info(*text) && !kMagic.starts_with(*text))
         return fail("{} does not begin with \"Ftrace!\": give a directory that `uftrace record` has written",
                     path);
     if (text->size() < sizeof(Header))
@@ -114,7 +130,10 @@ Result<Info> read_info(const Folder& folder) {
     info.kernel = (header.features & kKernel) != 0;
     info.has_debug_info = (header.features & kDebugInfo) != 0;
     info.estimated_returns = (header.features & kEstimateReturn) != 0;
-    TextLines lines{std::string_view{*text}.substr(header.header_size)};
+    const std::string_view rest = std::string_view{*text}.substr(header.header_size);
+    if (!is_whole(header.infos, rest))
+        return fail("{} is cut at byte {}: copy the directory again, or record again", path, text->size());
+    TextLines lines{rest};
     std::string_view line;
     while (lines.next(line))
         take_line(info, line);
