@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import subprocess
 import unittest
 
@@ -60,6 +61,22 @@ class JsonInput(Case):
         events.append({"ph": "X", "name": "g", "pid": 1, "tid": 2, "ts": 999, "dur": 1})
         scores = self.scores(self.write("known.json", events))
         self.assertAlmostEqual(scores["f"], 0.2, places=2)
+
+    def test_no_room_for_the_temporary_copy(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a small file system takes root")
+        name = self.write("calls.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 3} for i in range(1000)])
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", disk], stderr=subprocess.PIPE, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("cannot mount a small file system: " + mounted.stderr.decode().strip())
+        try:
+            (disk / "filler").write_bytes(bytes(4096))
+            done = self.rdam("analyze", name, env={"TMPDIR": str(disk)})
+            self.assert_one_line(done, 1, "the temporary copy of calls.json cannot be written: No space left on device", "TMPDIR")
+        finally:
+            subprocess.run(["umount", disk], check=True)
 
     def test_bad_files(self):
         good = '[{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1},\n'

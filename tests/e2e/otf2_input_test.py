@@ -4,6 +4,7 @@ such as are damaged."""
 
 import csv
 import io
+import os
 import pathlib
 import random
 import re
@@ -191,6 +192,21 @@ class Input(Case):
             path.write_bytes(whole)
         self.assertEqual(statuses, {0, 1})
         self.assertEqual(self.rdam("analyze", archive).returncode, 0)
+
+    def test_pipes_and_devices_instead_of_files(self):
+        """The library would wait for ever."""
+        self.exported(PROGRAMS / "orders", "1", "10", functions="serve")
+        for path in [path for path in (self.folder / "archive").rglob("*") if path.is_file()]:
+            whole = path.read_bytes()
+            path.unlink()
+            os.mkfifo(path)
+            self.assert_one_line(self.rdam("analyze", "archive"), 1, path.name, "not a regular file")
+            path.unlink()
+            path.symlink_to("/dev/zero")
+            self.assert_one_line(self.rdam("analyze", "archive"), 1, path.name, "not a regular file")
+            path.unlink()
+            path.write_bytes(whole)
+        self.assertEqual(self.rdam("analyze", "archive").returncode, 0)
 
     def test_garbage(self):
         (self.folder / "traces.otf2").write_bytes(b"\x03BOTF2\0" + bytes(range(256)))

@@ -21,6 +21,7 @@
 #include "analyzer/inputs/otf2/functions.h"
 #include "analyzer/inputs/otf2/thread_events.h"
 #include "analyzer/otf2/errors.h"
+#include "wrappers/text/plural.h"
 
 namespace rdam::inputs::otf2 {
 namespace {
@@ -155,7 +156,7 @@ class Reading {
 void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
                 std::string_view of_several) {
     if (count == 1) remarks.push_back(fmt::format("Passed over: 1 {}.", of_one));
-    if (count > 1) remarks.push_back(fmt::format("Passed over: {} {}.", count, of_several));
+    if (count > 1) remarks.push_back(fmt::format("Passed over: {} {}.", grouped(count), of_several));
 }
 
 void add_remarks(const Reading& reading, const Functions& functions, const PassedOver& passed,
@@ -174,7 +175,8 @@ void add_remarks(const Reading& reading, const Functions& functions, const Passe
                "events that are no calls, such as those of threads and tasks");
     if (passed.earlier > 0)
         remarks.push_back(fmt::format("{} {} earlier than what came before, and counted as of the same time.",
-                                      passed.earlier, passed.earlier == 1 ? "event is" : "events are"));
+                                      grouped(passed.earlier),
+                                      passed.earlier == 1 ? "event is" : "events are"));
 }
 
 Result<Census> take_census(const Reading& reading, std::uint64_t most, Meter& meter) {
