@@ -99,8 +99,8 @@ void Parser::name_functions() {
         for (std::size_t i = 0; i < infos.size(); ++i)
             marks[infos[i].name].insert(mark_of(functions_[i]));
         std::vector<bool> alike(infos.size());
-        std::ranges::transform(infos, alike.begin(),
-                               [&](const trace::FunctionInfo& each) { return marks[each.name].size() > 1; });
+        std::transform(infos.begin(), infos.end(), alike.begin(),
+                       [&](const trace::FunctionInfo& each) { return marks[each.name].size() > 1; });
         for (std::size_t i = 0; i < infos.size(); ++i)
             if (alike[i]) infos[i].name += fmt::format(" ({})", addition(functions_[i]));
     };
