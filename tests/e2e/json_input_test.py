@@ -9,7 +9,7 @@ import os
 import subprocess
 import unittest
 
-from harness import PROGRAMS, Case
+from harness import PROGRAMS, RDAM, Case
 
 # What a slice of the JSON says of a call; the rest follows from these, or is known to the recorder only.
 SAME = ("thread", "thread_name", "module", "function", "begin_ns", "end_ns", "depth", "calls", "end", "parameters", "result")
@@ -77,6 +77,16 @@ class JsonInput(Case):
             self.assert_one_line(done, 1, "the temporary copy of calls.json cannot be written: No space left on device", "TMPDIR")
         finally:
             subprocess.run(["umount", disk], check=True)
+
+    def test_too_little_memory(self):
+        """Wherever it is not enough: one line."""
+        self.need("prlimit")
+        name = self.write("threads.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 1 + i, "ts": i, "dur": 3} for i in range(20_000)])
+        if self.run_in_folder("prlimit", "--as=100000000", RDAM, "--version").returncode != 0:
+            self.skipTest("this build takes more memory for nothing")
+        for limit in (150, 300, 600):
+            done = self.run_in_folder("prlimit", f"--as={limit}000000", RDAM, "analyze", name)
+            self.assert_one_line(done, 1, name, "needs more memory than there is")
 
     def test_bad_files(self):
         good = '[{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1},\n'
