@@ -232,6 +232,7 @@ void write_properties(const trace::TraceInfo& info, Archive& archive) {
     };
     const trace::ClockInfo& clock = info.clock;
     write(rdam::otf2::kVersion, otf2::fitting(info.process.rdam_version));
+    if (!info.process.recorder.empty()) write(rdam::otf2::kRecorder, otf2::fitting(info.process.recorder));
     write(rdam::otf2::kCommand, otf2::fitting(fmt::format("{}", fmt::join(info.process.command, " "))));
     write(rdam::otf2::kClockSource, otf2::fitting(clock.source));
     write(rdam::otf2::kProbe, fmt::format("{}", clock.probe_ticks));

@@ -73,10 +73,12 @@ std::string recorder(const Collected& all) {
 }
 
 void describe(const Collected& all, trace::ProcessInfo& process) {
-    if (all.from_rdam())
+    if (all.from_rdam()) {
         process.rdam_version = fact(all, "recorder").substr(kRdam.size());
-    else
+        process.recorder = fact(all, "recorded_by");  // another tool's trace, which rdam has exported
+    } else {
         process.recorder = recorder(all);
+    }
     process.host = fact(all, "host");
     const std::string* const pid = only_process(all);
     if (pid == nullptr) return;
