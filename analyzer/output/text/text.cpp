@@ -98,8 +98,7 @@ class TextWriter {
         if (marked(kFloorMark)) line(fmt::format("{}: {}", kFloorMark, floor_advice()));
         if (any(&score::FunctionRow::maybe_recorder)) line("?: " + maybe_recorder_advice());
         const auto bounds = [&](bool score::FunctionRow::*why) {
-            return any(
-                [&](const score::FunctionRow& row) { return row.*why && score_mark(row) == kBoundMark; });
+            return any([&](const auto& row) { return row.get().*why && score_mark(row) == kBoundMark; });
         };
         const bool bounded = bounds(&score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
