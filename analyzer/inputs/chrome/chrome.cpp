@@ -84,7 +84,7 @@ void describe(const Collected& all, trace::ProcessInfo& process) {
     if (pid == nullptr) return;
     process.pid = number_in<std::uint32_t>(*pid).value_or(0);
     const auto name = all.processes.find(*pid);
-    if (name != all.processes.end()) process.command = {name->second};
+    if (name != all.processes.end() && !all.from_rdam()) process.command = {name->second};
     if (const std::string command = fact(all, "command"); !command.empty()) {
         process.command.clear();
         for (const std::string_view word : words_of(command))

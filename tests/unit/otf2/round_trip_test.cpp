@@ -64,6 +64,8 @@ TEST_CASE("What was recorded by another tool stays its own") {
     for (const std::string recorder : {"", "tracer 3"}) {
         Recording recording{1};
         recording.info.process.recorder = recorder;
+        recording.info.process.rdam_version.clear();
+        recording.info.process.command.clear();
         recording.thread(1000, 2000).call(1100, kA, 10);
         const RecordingFile file{recording};
         CHECK(again(file.open()).info().process.recorder == recorder);
