@@ -67,8 +67,7 @@ TEST_CASE("What was recorded by another tool stays its own") {
         recording.info.process.rdam_version.clear();
         recording.info.process.command.clear();
         recording.thread(1000, 2000).call(1100, kA, 10);
-        const RecordingFile file{recording};
-        CHECK(again(file.open()).info().process.recorder == recorder);
+        CHECK(again(reader_of(recording)).info().process.recorder == recorder);
     }
 }
 
