@@ -25,6 +25,38 @@ int main(int argc, char **argv) {
 }
 """
 
+LOCKS = """
+#include <pthread.h>
+#include <stdlib.h>
+static void *run(void *calls) {
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    for (long i = 0; i < (long)calls; i += 2) {
+        pthread_mutex_lock(&own);
+        pthread_mutex_unlock(&own);
+    }
+    return NULL;
+}
+int main(int argc, char **argv) {
+    pthread_t threads[2];
+    (void)argc;
+    for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, run, (void *)(atol(argv[1]) / 2));
+    for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+    return 0;
+}
+"""
+
+
+def recorded_by_eztrace(folder: pathlib.Path, events: int) -> pathlib.Path:
+    """A program of two threads that does nothing but lock and unlock."""
+    if shutil.which("eztrace") is None:
+        sys.exit("inputs: eztrace is not installed: install it, or leave its format out with --formats")
+    source, program, data = folder / "locks.c", folder / "locks", folder / "eztrace"
+    source.write_text(LOCKS)
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", program, source], check=True)
+    subprocess.run(["eztrace", "-t", "pthread", "-o", data, program, str(events // 2)], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    return next(data.rglob("*.otf2"))
+
 
 def recorded_by_uftrace(folder: pathlib.Path, events: int) -> pathlib.Path:
     """A program of two threads that does nothing but call."""

@@ -28,8 +28,9 @@ class LogRoom {
     std::atomic<std::size_t> left_;
 };
 
-/// Of a thread, in the order in which its calls end: a byte or two for each. Not thread-safe.
-class SequenceLog {
+/// Of a thread, in the order in which its calls end: a byte or two for each. Not thread-safe. Logs of
+/// different threads, which lie side by side, share no cache line, nor a pair of them.
+class alignas(128) SequenceLog {
   public:
     void add(std::uint32_t sequence, LogRoom& room) {
         if (!whole_) return;

@@ -139,7 +139,7 @@ class ApartBuilder {
                               const Progress& progress) {
         auto builder = TraceBuilder::on(file, name, order);
         if (!builder) return tl::unexpected{builder.error()};
-        const auto filled = fill(*builder, progress);
+        auto filled = fill(*builder, progress);
         if (!filled || !*filled) return filled;
         if (auto written = builder->write(); !written) return tl::unexpected{written.error()};
         return true;

@@ -80,6 +80,11 @@ void ThreadBuilder::State::leave(std::uint64_t time, std::span<const std::uint64
 void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
                                           std::span<const std::uint64_t> words, std::uint16_t cpu) {
     if (!takes(time)) return;
+    // Most likely one of those that were left out.
+    if (skipped > 0 && open.back() == function) {
+        --skipped;
+        return;
+    }
     std::size_t depth = open.size();
     while (depth > 0 && open[depth - 1] != function)
         --depth;

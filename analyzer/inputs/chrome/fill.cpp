@@ -40,10 +40,12 @@ class Scale {
     Scale(const Times& times, const Decimal& origin)
         : per_tick_(times.step >= kPerNanosecond ? kPerNanosecond : 1), step_(times.step / per_tick_) {
         constexpr long double kMost = 4e18L;
-        const long double ticks_per_microsecond = static_cast<long double>(Decimal::kParts / per_tick_);
-        const long double start = static_cast<long double>(origin.whole) * ticks_per_microsecond;
-        const long double first = start + static_cast<long double>(times.first / per_tick_);
-        const long double last = start + static_cast<long double>(times.last / per_tick_);
+        const std::int64_t ticks_per_microsecond = Decimal::kParts / per_tick_;
+        const std::int64_t first_tick = times.first / per_tick_, last_tick = times.last / per_tick_;
+        const auto start =
+            static_cast<long double>(origin.whole) * static_cast<long double>(ticks_per_microsecond);
+        const long double first = start + static_cast<long double>(first_tick);
+        const long double last = start + static_cast<long double>(last_tick);
         const bool fit = first >= 0 && last < kMost;
         shift_ = fit ? origin.whole * (Decimal::kParts / per_tick_) : -(times.first / per_tick_);
     }

@@ -34,7 +34,7 @@ struct TidAndName {
 std::optional<TidAndName> own_thread(std::string_view text) {
     TidAndName result;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), result.tid);
-    const std::size_t space = static_cast<std::size_t>(rest - text.data());
+    const auto space = static_cast<std::size_t>(rest - text.data());
     const std::size_t index = text.rfind(" #");
     if (error != std::errc{} || space >= text.size() || text[space] != ' ' ||
         index == std::string_view::npos || index < space)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "analyzer/otf2/names.h"
 
@@ -60,12 +61,13 @@ void ThreadEvents::give_held() {
 }
 
 void ThreadEvents::give_call() {
+    const Layout& layout = *std::exchange(held_.layout, nullptr);
+    if (!definitions_.ours()) return thread_.enter(held_.time, layout.function, held_.words);
     const std::uint8_t around = rates_.empty() ? std::uint8_t{0} : rates_.back();
     const std::uint8_t sampling =
         held_.rate == around ? std::uint8_t{0} : static_cast<std::uint8_t>(held_.rate + 1);
-    thread_.enter(held_.time, held_.layout->function, held_.words, trace::kNoCpu, sampling);
+    thread_.enter(held_.time, layout.function, held_.words, trace::kNoCpu, sampling);
     rates_.resize(thread_.depth(), held_.rate);
-    held_.layout = nullptr;
 }
 
 std::optional<std::uint64_t> ThreadEvents::word_of(const TypedValue& value, ValueKind kind) {
@@ -198,14 +200,11 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
         else
             surprise_at(each.ref);
     const std::span<const std::uint64_t> words{&result, layout->results.empty() ? 0U : 1U};
-    const bool innermost = thread_.depth() > 0 && thread_.innermost() == layout->function;
-    if (innermost && end == rdam::otf2::kUnwound)
+    if (end == rdam::otf2::kUnwound && thread_.depth() > 0 && thread_.innermost() == layout->function)
         thread_.unwind(time, thread_.depth() - 1);
-    else if (innermost)
-        thread_.leave(time, words);
     else
         thread_.leave_function(time, layout->function, words);
-    rates_.resize(std::min(rates_.size(), thread_.depth()));
+    if (!rates_.empty()) rates_.resize(std::min(rates_.size(), thread_.depth()));
 }
 
 void ThreadEvents::record(std::span<const FieldValue> fields) {

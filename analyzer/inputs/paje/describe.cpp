@@ -83,7 +83,7 @@ void Parser::name_threads() {
                 name = name.substr(begin + 1, end - begin - 1);
         } else {
             if (uses[name] > 1 && container.parent != kNoEntity && container.parent != 0)
-                name = entities_.containers[container.parent].name + "/" + name;
+                name.insert(0, entities_.containers[container.parent].name + "/");
             if (stacks[threads_[i].container] > 1)
                 name += fmt::format(" ({})", entities_.types[threads_[i].type].name);
         }
@@ -98,9 +98,9 @@ void Parser::name_functions() {
         std::unordered_map<std::string, std::set<std::size_t>> marks;
         for (std::size_t i = 0; i < infos.size(); ++i)
             marks[infos[i].name].insert(mark_of(functions_[i]));
-        std::vector<bool> alike;
-        for (const trace::FunctionInfo& each : infos)
-            alike.push_back(marks[each.name].size() > 1);
+        std::vector<bool> alike(infos.size());
+        std::transform(infos.begin(), infos.end(), alike.begin(),
+                       [&](const trace::FunctionInfo& each) { return marks[each.name].size() > 1; });
         for (std::size_t i = 0; i < infos.size(); ++i)
             if (alike[i]) infos[i].name += fmt::format(" ({})", addition(functions_[i]));
     };

@@ -119,8 +119,11 @@ TEST_CASE("leaves without a call, and calls too deep, are left out with a remark
     for (std::size_t i = 0; i < ThreadBuilder::kMaxOpen + 2; ++i)
         one.enter(2, f);
     CHECK(one.depth() == ThreadBuilder::kMaxOpen + 2);
-    for (std::size_t i = 0; i < ThreadBuilder::kMaxOpen + 2; ++i)
+    for (std::size_t i = 0; i < ThreadBuilder::kMaxOpen; ++i)
         one.leave(3);
+    one.leave_function(3, f);
+    CHECK(one.depth() == 1);
+    one.leave_function(3, f);
     CHECK(one.depth() == 0);
     one.enter(4, f);
     one.enter(5, g);
