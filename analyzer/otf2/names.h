@@ -40,6 +40,7 @@ inline constexpr std::string_view kThreadEnded = "ended";
 
 // Properties of the archive: decimal numbers, the costs in ticks of its clock (trace::ClockInfo).
 inline constexpr const char* kVersion = "RDAM::VERSION";
+inline constexpr const char* kRecorder = "RDAM::RECORDER";  ///< another tool; left out: rdam
 inline constexpr const char* kCommand = "RDAM::COMMAND";
 inline constexpr const char* kClockSource = "RDAM::CLOCK";
 inline constexpr const char* kProbe = "RDAM::PROBE_TICKS";

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import signal
 import subprocess
 import unittest
 
@@ -87,6 +88,51 @@ class JsonInput(Case):
         for limit in (150, 300, 600):
             done = self.run_in_folder("prlimit", f"--as={limit}000000", RDAM, "analyze", name)
             self.assert_one_line(done, 1, name, "needs more memory than there is")
+
+    def test_coarse_clock_is_told(self):
+        # A clock of microseconds; f takes one or two of its steps.
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 1 + i % 2} for i in range(200)]
+        self.write("coarse.json", events)
+        shown = self.rdam("analyze", "coarse.json").stdout.decode()
+        self.assertIn("note: The clock moves by 1.00 µs at a time", shown)
+        self.assertIn("≥0.00", shown)
+        self.assertNotIn("two paths", shown)
+        function = self.analyze("coarse.json")["functions"][0]
+        self.assertTrue(function["lower_bound"])
+        self.assertGreaterEqual(function["rdam_high"], 0.1)
+        self.assertIn("coarse_clock", [hint["kind"] for hint in function["hints"]])
+
+    def test_recorder_stays_known(self):
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 1 + i % 2} for i in range(200)]
+        self.write("foreign.json", {"otherData": {"product-version": "tracer 3"}, "traceEvents": events})
+        (self.folder / "again.json").write_bytes(self.export("foreign.json", "json", "--budget", "all"))
+        self.assertEqual(self.analyze("again.json")["trace"]["recorder"], "tracer 3")
+        self.assertIn("recorded by tracer 3, whose cost is not known", self.rdam("analyze", "again.json").stdout.decode())
+
+    def test_compared_with_own_trace(self):
+        done = self.rdam("record", "-o", "trace.bin", "-f", "serve,parse,store", "--", PROGRAMS / "orders", "300")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        (self.folder / "own.json").write_bytes(self.export("trace.bin", "json", "--budget", "all"))
+        foreign = json.loads((self.folder / "own.json").read_text())
+        del foreign["otherData"]
+        for event in foreign["traceEvents"]:
+            event["cat"] = "calls"
+        self.write("foreign.json", foreign)
+        for other in ("own.json", "foreign.json"):
+            for pair in (("trace.bin", other), (other, "trace.bin")):
+                rows = self.analyze(pair[0], "--diff", pair[1])["diff"]
+                joined = {row["name"] for row in rows if "a" in row and "b" in row}
+                self.assertGreaterEqual(joined, {"serve", "parse", "store"}, (pair, rows))
+
+    def test_report_stops(self):
+        # 25 GB when unpacked: nobody waits for the end of that.
+        many = gzip.compress(b'{"ph":"i","name":"f","pid":1,"tid":2,"ts":1},\n' * 1_000_000)
+        with (self.folder / "large.json").open("wb") as file:
+            file.write(gzip.compress(b"["))
+            for _ in range(500):
+                file.write(many)
+        status = self.interrupted("report", "-o", "page.html", "large.json", writing="page.html.*")
+        self.assertEqual((status, list(self.folder.glob("page*"))), (-signal.SIGINT, []))
 
     def test_bad_files(self):
         good = '[{"ph":"X","name":"f","pid":1,"tid":2,"ts":1,"dur":1},\n'

@@ -240,8 +240,8 @@ constexpr std::string_view kUsed[] = {
     "write",
 };
 
-template <std::size_t kCount>
-bool is_among(const std::string_view (&names)[kCount], std::string_view name) {
+template <std::size_t Count>
+bool is_among(const std::string_view (&names)[Count], std::string_view name) {
     return std::binary_search(std::begin(names), std::end(names), name);
 }
 

@@ -228,10 +228,12 @@ void write_time(const views::Visit& visit, std::uint32_t thread, OTF2_StringRef 
 /// What rdam needs to give the same scores when it reads the archive (analyzer/inputs/otf2).
 void write_properties(const trace::TraceInfo& info, Archive& archive) {
     const auto write = [&](const char* name, const std::string& value) {
+        if (value.empty()) return;  // the library takes it for the wish to remove the property
         archive.call(OTF2_Archive_SetProperty, archive.handle(), name, value.c_str(), true);
     };
     const trace::ClockInfo& clock = info.clock;
     write(rdam::otf2::kVersion, otf2::fitting(info.process.rdam_version));
+    write(rdam::otf2::kRecorder, otf2::fitting(info.process.recorder));
     write(rdam::otf2::kCommand, otf2::fitting(fmt::format("{}", fmt::join(info.process.command, " "))));
     write(rdam::otf2::kClockSource, otf2::fitting(clock.source));
     write(rdam::otf2::kProbe, fmt::format("{}", clock.probe_ticks));

@@ -173,6 +173,7 @@ std::string about(const trace::TraceInfo& info, double ns_per_tick) {
                          {"clock_step_ns", static_cast<double>(clock.step_ticks) * ns_per_tick},
                          {"clock_error_ns", clock.error_ticks * ns_per_tick},
                          {"keys", keys_of(info)}};
+    if (!info.process.recorder.empty()) about["recorded_by"] = printable(info.process.recorder);
     return about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -82,7 +82,7 @@ std::optional<double> only_time(std::span<const Timed> calls) {
 }  // namespace
 
 void find_two_times(const LossPart& loss, Hints& hints) {
-    constexpr double kApart = 2, kMin = 0.05;
+    constexpr double kApart = 2, kMin = 0.05, kStepsApart = 2.01;
     const std::vector<Timed> calls = in_order(loss);
     if (calls.size() < kMinCalls) return;
     const std::size_t at = split(calls);
@@ -91,6 +91,8 @@ void find_two_times(const LossPart& loss, Hints& hints) {
     if (std::min(slow_share, 1 - slow_share) < kMin) return;
     const auto short_time = only_time(fast), long_time = only_time(slow);
     if (!short_time || !long_time || *long_time < kApart * *short_time) return;
+    // Equal work takes both.
+    if (*long_time - *short_time <= kStepsApart * loss.report.clock_step_ns) return;
     double lost = 0;
     for (const Timed& call : slow)
         lost += call.lost * call.weight;

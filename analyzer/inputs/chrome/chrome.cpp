@@ -73,16 +73,18 @@ std::string recorder(const Collected& all) {
 }
 
 void describe(const Collected& all, trace::ProcessInfo& process) {
-    if (all.from_rdam())
+    if (all.from_rdam()) {
         process.rdam_version = fact(all, "recorder").substr(kRdam.size());
-    else
+        process.recorder = fact(all, "recorded_by");  // another tool's trace, which rdam has exported
+    } else {
         process.recorder = recorder(all);
+    }
     process.host = fact(all, "host");
     const std::string* const pid = only_process(all);
     if (pid == nullptr) return;
     process.pid = number_in<std::uint32_t>(*pid).value_or(0);
     const auto name = all.processes.find(*pid);
-    if (name != all.processes.end()) process.command = {name->second};
+    if (name != all.processes.end() && !all.from_rdam()) process.command = {name->second};
     if (const std::string command = fact(all, "command"); !command.empty()) {
         process.command.clear();
         for (const std::string_view word : words_of(command))

@@ -80,7 +80,7 @@ std::vector<std::string> words_of(std::string_view text) {
 /// What only rdam's own archives tell.
 void describe_own(const Definitions& definitions, TraceBuilder& builder) {
     trace::TraceInfo& info = builder.info();
-    info.process.recorder = {};
+    info.process.recorder = definitions.property(rdam::otf2::kRecorder);
     info.process.rdam_version = definitions.property(rdam::otf2::kVersion);
     info.process.command = words_of(definitions.property(rdam::otf2::kCommand));
     info.process.processors =

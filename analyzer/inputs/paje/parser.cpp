@@ -247,7 +247,7 @@ std::uint32_t Parser::stack_of(std::uint32_t container, std::uint32_t type) {
     const auto [found, is_new] = stack_numbers_.try_emplace((std::uint64_t{container} << kHigh) | type, 0);
     if (!is_new) return found->second;
     const std::uint32_t calls_type = entities_.types[type].calls_type;
-    std::uint32_t thread = static_cast<std::uint32_t>(threads_.size());
+    auto thread = static_cast<std::uint32_t>(threads_.size());
     if (calls_type != kNoEntity) {
         thread = stacks_.thread_of(stack_of(container, calls_type));
     } else {

@@ -82,7 +82,7 @@ class FolderReader {
                         folder_.path_of(missing_.front()));
         for (const Task& task : tasks_.tasks())
             if (size_of(task))
-                if (const auto done = read_task(task, schedules->by_tid[task.tid]); !done) return done;
+                if (auto done = read_task(task, schedules->by_tid[task.tid]); !done) return done;
         add_remarks();
         return {};
     }
@@ -107,7 +107,7 @@ class FolderReader {
         RecordBytes bytes{*std::move(stream), folder_.path_of(file_of(task))};
         ThreadBuilder& thread = trace_.add_thread(name_of(task, schedule), task.tid);
         TaskReader reader{task, tasks_, schedule.switches, functions_, trace_, thread, totals_};
-        const auto done =
+        auto done =
             reader.read(bytes, [&](std::uint64_t position) { progress_(done_ + position, total_); });
         if (!done) return done;
         done_ += bytes.position();

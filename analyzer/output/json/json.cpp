@@ -237,6 +237,7 @@ Json hints_json(const score::FunctionRow& row) {
         out.push_back(hint_json(hint));
     if (score::at_floor(row)) out.push_back({{"kind", "clock"}, {"text", floor_advice(row)}});
     if (row.few_occurrences) out.push_back({{"kind", "few_occurrences"}, {"text", lower_bound_advice(row)}});
+    if (row.coarse_clock) out.push_back({{"kind", "coarse_clock"}, {"text", coarse_clock_advice()}});
     if (row.minimum_alone) out.push_back({{"kind", "minimum_alone"}, {"text", minimum_alone_advice()}});
     if (row.sampled) out.push_back({{"kind", "sampled"}, {"text", sampled_advice()}});
     return out;

@@ -91,9 +91,13 @@ class ProcessesWriter {
                      {.title = "", .left = true}}};
         for (const std::size_t i : shown_) {
             const score::Report& report = processes_.reports[i];
-            table.add({number(i), fmt::format("{}", report.process.pid), printable(what_it_is(report)),
+            // Of another tool's trace they are not known.
+            const bool has_cost = report.process.recorder.empty();
+            const std::uint32_t pid = report.process.pid;
+            table.add({number(i), pid == 0 ? "-" : fmt::format("{}", pid), printable(what_it_is(report)),
                        printable(processes_.files[i]), human_time(report.duration_ns),
-                       grouped(report.threads.size()), grouped(report.events), made_longer(report.cost),
+                       grouped(report.threads.size()), grouped(report.events),
+                       has_cost ? made_longer(report.cost) : "-",
                        processes_.overall.short_lived[i] ? "short-lived: does not set the score" : ""});
         }
         for (const std::string& text : table.lines(1, options_.width))

@@ -82,9 +82,8 @@ class TextWriter {
         const auto lines = function_lines(table, options_);
         for (const std::string& text : ranked_lines(lines, rows_, options_.threshold, style_))
             line(text);
-        if (rows_.size() < report_.functions.size()) {
+        if (rows_.size() < report_.functions.size())
             line(style_.faint(hidden_rows(report_.functions.size() - rows_.size())));
-        }
         line();
         line(
             fmt::format("score: the share of a thread's life lost compared with the function's own fastest "
@@ -92,26 +91,27 @@ class TextWriter {
                         options_.threshold));
         line(interval_advice());
         if (lines.front().ends_with("threads")) line("threads: how many lost time / how many called it.");
-        if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kFloorMark; }))
-            line(fmt::format("{}: {}", kFloorMark, floor_advice()));
-        if (std::ranges::any_of(rows_, &score::FunctionRow::maybe_recorder))
-            line("?: " + maybe_recorder_advice());
-        const bool bounded = std::ranges::any_of(rows_, [](const score::FunctionRow& row) {
-            return row.few_occurrences && score_mark(row) == kBoundMark;
-        });
+        const auto any = [&](const auto& of) { return std::ranges::any_of(rows_, of); };
+        const auto marked = [&](std::string_view mark) {
+            return any([&](const score::FunctionRow& row) { return score_mark(row) == mark; });
+        };
+        if (marked(kFloorMark)) line(fmt::format("{}: {}", kFloorMark, floor_advice()));
+        if (any(&score::FunctionRow::maybe_recorder)) line("?: " + maybe_recorder_advice());
+        const auto bounds = [&](bool score::FunctionRow::*why) {
+            return any([&](const auto& row) { return row.get().*why && score_mark(row) == kBoundMark; });
+        };
+        const bool bounded = bounds(&score::FunctionRow::few_occurrences);
         if (bounded) line("≥: " + lower_bound_advice());
-        const bool open =
-            std::ranges::any_of(rows_, [](const score::FunctionRow& row) { return row.open_ns > 0; });
+        if (bounds(&score::FunctionRow::coarse_clock)) line("≥, for short calls: " + coarse_clock_advice());
+        const bool open = any([](const score::FunctionRow& row) { return row.open_ns > 0; });
         if (open) line((bounded ? "≥, for open calls: " : "≥: ") + open_calls_advice());
-        if (std::ranges::any_of(rows_, [](const auto& row) { return score_mark(row) == kAloneMark; }))
-            line("!: " + minimum_alone_advice());
-        const bool sampled = std::ranges::any_of(rows_, &score::FunctionRow::sampled);
+        if (marked(kAloneMark)) line("!: " + minimum_alone_advice());
+        const bool sampled = any(&score::FunctionRow::sampled);
         if (sampled) {
             line((bounded || open ? "≥, for samples: " : "≥: ") + sampled_advice());
             line("~: an estimate; --verbose shows its standard error.");
         }
-        if (std::ranges::any_of(
-                rows_, [](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
+        if (any([](const score::FunctionRow& row) { return row.switched_off_ns.has_value(); }))
             line("≥ in front of occurrences: the function was switched off, and later calls are missing.");
     }
 

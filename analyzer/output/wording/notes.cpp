@@ -132,9 +132,10 @@ constexpr Kind kKinds[] = {
     {.sum = too_deep_note},         {.sum = still_open_note},  {.sum = no_beginning_note},
     {.sum = bad_clock_note},        {.sum = too_long_note},    {.sum = switched_off_note},
     {.sum = sampling_note},         {.sum = few_windows_note}, {.sum = lost_switches_note},
-    {.sum = stopped_switches_note}, {.add = add_no_switches},  {.sum = crowding_note},
-    {.add = add_machine},           {.add = add_agent},        {.add = add_counters},
-    {.add = add_remarks},           {.add = add_refused},      {.sum = never_called_note}};
+    {.sum = stopped_switches_note}, {.sum = clock_step_note},  {.add = add_no_switches},
+    {.sum = crowding_note},         {.add = add_machine},      {.add = add_agent},
+    {.add = add_counters},          {.add = add_remarks},      {.add = add_refused},
+    {.sum = never_called_note}};
 
 /// What `kind` says of one process.
 std::vector<std::string> texts(const Kind& kind, const score::Report& report) {

@@ -196,6 +196,32 @@ std::string few_windows_note(Reports reports) {
         score::kFewWindows, some_names(few));
 }
 
+std::string clock_step_note(Reports reports) {
+    // A step is a hundredth of that: what the second figure of a score is about.
+    constexpr double kManySteps = 100;
+    double step = 0;
+    for (const score::Report* report : reports) {
+        const double own = report->clock_step_ns;
+        const bool matters = std::ranges::any_of(report->functions, [&](const score::FunctionRow& row) {
+            return row.outermost > 0 && (row.median_ns <= kManySteps * own || row.min_ns < own);
+        });
+        if (matters && own >= score::kCoarseStepNs) step = std::max(step, own);
+    }
+    if (step == 0) return {};
+    return fmt::format(
+        "The clock moves by {} at a time: differences below that are not counted, so scores of functions "
+        "that take less than {} may be too low.",
+        human_time(step), human_time(kManySteps * step));
+}
+
+std::string coarse_clock_advice() {
+    return fmt::format(
+        "The true score may be higher: the typical call takes fewer than {:.0f} steps of the clock, which "
+        "hide what "
+        "it loses. The interval includes a step for each call.",
+        score::kFewSteps);
+}
+
 std::string lost_switches_note(Reports reports) {
     const std::uint64_t lost = sum(reports, [](const score::Report& report) {
         return switches_matter(report) ? report.switches.lost : 0;

@@ -28,6 +28,11 @@ std::string switched_off_note(Reports reports);
 std::string sampling_note(Reports reports);
 std::string few_windows_note(Reports reports);
 
+/// About a clock whose steps hide losses of the functions that were recorded with it.
+std::string clock_step_note(Reports reports);
+/// What to think of a score of score::FunctionRow::coarse_clock.
+std::string coarse_clock_advice();
+
 /// About context switches: lost records, a recording that was stopped, and none at all (without the reason,
 /// which does not add up).
 std::string lost_switches_note(Reports reports);

@@ -14,8 +14,10 @@ namespace rdam::score {
 namespace {
 
 std::string program_of(const Report& report) {
-    const std::string& executable = report.process.executable;
-    return std::string{file_name(executable)};
+    const trace::ProcessInfo& process = report.process;
+    if (!process.executable.empty() || process.command.empty())
+        return std::string{file_name(process.executable)};
+    return std::string{file_name(process.command.front())};  // formats of other tools have no more
 }
 
 // A new build often has another file name; the module of the program itself is therefore the empty one.
@@ -57,6 +59,32 @@ double lost(const DiffRow& row) {
     return std::max(row.a != nullptr ? row.a->lost_ns : 0, row.b != nullptr ? row.b->lost_ns : 0);
 }
 
+/// Whether the modules of two functions say that they are not the same. Other tools know no modules, or name
+/// them in other ways.
+bool modules_tell(const Report& a, const Report& b, const DiffRow& in_a, const DiffRow& in_b) {
+    const std::string &module_a = in_a.a->module, &module_b = in_b.b->module;
+    const bool foreign = !a.process.recorder.empty() || !b.process.recorder.empty();
+    return !foreign && !module_a.empty() && !module_b.empty() && module_a != module_b;
+}
+
+/// Joins the rows of functions that are the only ones of their names in both reports.
+void join_by_name(const Report& a, const Report& b, std::map<FunctionIdentity, DiffRow>& both) {
+    std::map<std::string, std::vector<FunctionIdentity>> by_name;
+    for (const auto& [key, row] : both)
+        by_name[key.name].push_back(key);
+    for (const auto& [name, keys] : by_name) {
+        if (keys.size() != 2) continue;
+        const bool a_first = both[keys[0]].a != nullptr;
+        const FunctionIdentity &of_a = keys[a_first ? 0 : 1], &of_b = keys[a_first ? 1 : 0];
+        const DiffRow& in_a = both[of_a];
+        DiffRow& in_b = both[of_b];
+        if (in_a.a == nullptr || in_a.b != nullptr || in_b.a != nullptr || modules_tell(a, b, in_a, in_b))
+            continue;
+        in_b.a = in_a.a;
+        both.erase(of_a);
+    }
+}
+
 }  // namespace
 
 std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
@@ -72,6 +100,7 @@ std::vector<DiffRow> compare_reports(const Report& a, const Report& b) {
     };
     add(a, &DiffRow::a);
     add(b, &DiffRow::b);
+    join_by_name(a, b, both);
     const NeverCalled not_in_a{a}, not_in_b{b};
     std::vector<DiffRow> rows;
     for (auto& [key, row] : both) {

@@ -33,8 +33,9 @@ struct DiffRow {
 };
 
 /// The rows refer to the reports. A function is the same in both if its name and its module are; the two
-/// executables count as one module even if they have different file names. The largest absolute change first,
-/// then lost time, name, module.
+/// executables count as one module even if they have different file names. If one of the reports is of
+/// another tool's trace, or has no module of a function, the name is enough where it occurs once in each. The
+/// largest absolute change first, then lost time, name, module.
 std::vector<DiffRow> compare_reports(const Report& a, const Report& b);
 
 }  // namespace rdam::score

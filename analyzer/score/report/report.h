@@ -33,6 +33,10 @@ inline constexpr double kShortLife = 0.01;
 /// A minimum of fewer than kFewOccurrences is not trusted (`lower_bound`) once such sequences hold more than
 /// this share of the function's time.
 inline constexpr double kFewShare = 0.10;
+/// A clock that moves so far at a time is told of, as its steps hide what other clocks show.
+inline constexpr double kCoarseStepNs = 100;
+/// Of a function whose median call takes fewer steps of such a clock, much of what is lost may not be seen.
+inline constexpr double kFewSteps = 10;
 /// The score of a sample is the estimate less so many standard errors: a lower bound that holds for 97.7 % of
 /// samples.
 inline constexpr double kBoundErrors = 2;
@@ -238,7 +242,8 @@ struct FunctionRow {
     bool few_occurrences = false;  ///< kFewOccurrences, kFewShare
     double open_ns =
         0;  ///< of calls that were still open when their threads ended, and longer than the fastest
-    bool lower_bound = false;  ///< that, or the minimum is that of a sample, or calls are missing
+    bool coarse_clock = false;  ///< kCoarseStepNs, kFewSteps
+    bool lower_bound = false;   ///< one of these, or the minimum is that of a sample, or calls are missing
     bool minimum_alone =
         false;  ///< a few calls are far faster than all the others (analyzer/score/statistics/loss.h)
     bool maybe_recorder = false;  ///< something was lost, and no more than Report::agent_bound_ns: it may

@@ -184,6 +184,13 @@ ThreadShare thread_share(std::size_t thread, const Sums& sums, const Entered& en
     return entry;
 }
 
+/// The step of the clock, if it is coarse for calls that take `median`; else 0. Ticks.
+double coarse_step(const RowContext& context, std::uint64_t median) {
+    const double step = as_double(context.settings.baseline.step);
+    const bool coarse = step * context.ns_per_tick >= kCoarseStepNs && as_double(median) < kFewSteps * step;
+    return coarse ? step : 0;
+}
+
 /// Of the call that was still open when the thread ended: it has lost what it took beyond the fastest, or
 /// part of that.
 double open_ticks(const RowContext& context, std::size_t thread, std::uint32_t function, const Least& flat) {
@@ -194,15 +201,16 @@ double open_ticks(const RowContext& context, std::size_t thread, std::uint32_t f
     return std::max(0.0, open - flat.fastest(0));
 }
 
+/// `coarse`: what each call may have lost unseen, ticks.
 void fill_thread(const RowContext& context, std::size_t thread, const Sums& sums, const ThreadLoss& loss,
-                 const Least& flat, FunctionRow& row) {
+                 const Least& flat, double coarse, FunctionRow& row) {
     const calls::FunctionCounts& counts = context.threads[thread]->per_function[row.function];
     const double life = as_double(context.lives[thread]);
     const Entered entered = count_entered(context, thread, row.function, sums.estimate);
     if (counts.calls == 0 && entered.calls <= 0) return;
     ThreadShare entry = thread_share(thread, sums, entered, loss.said, life, context.ns_per_tick);
     const double open = open_ticks(context, thread, row.function, flat);
-    entry.rdam_high = std::min(1.0, entry.rdam_high + share(open, life));
+    entry.rdam_high = std::min(1.0, entry.rdam_high + share(open + coarse * sums.outermost, life));
     row.open_ns += open * context.ns_per_tick;
     row.few_windows = row.few_windows || entry.few_windows;
     if (!context.short_lived[thread] && !entry.few_windows) {
@@ -331,11 +339,13 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         all.merge(sums.flat_in_windows);
         in_windows.merge(sums.flat_in_windows);
     }
+    const Distribution& typical = in_windows.count() > 0 ? in_windows : all;
+    const double coarse = all.count() > 0 ? coarse_step(context, typical.percentile(0.5)) : 0;
     Loss lost, self;
     double time = 0, few_time = 0, calls = 0;
     double unknown = 0;  // all of these lives may be lost
     for (std::size_t t = 0; t < threads.size(); ++t) {
-        fill_thread(context, t, threads[t], losses[t], all.least(), row);
+        fill_thread(context, t, threads[t], losses[t], all.least(), coarse, row);
         threads[t].loss.multiply(losses[t].said);
         threads[t].self.multiply(losses[t].said);
         if (losses[t].unknown) unknown += as_double(context.lives[t]);
@@ -352,17 +362,20 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
         row.rdam_flat_high = row.rdam_high;
     }
     fill_few_windows(row);
-    fill_times(context, all, in_windows.count() > 0 ? in_windows : all, calls, row);
+    fill_times(context, all, typical, calls, row);
     row.lost_ns = lost.lost() * context.ns_per_tick;
     row.rdam_all = share(lost.lost(), context.all_lives);
     row.rdam_all_low = share(lost.low(), context.all_lives);
-    row.rdam_all_high = share(lost.high() + unknown + row.open_ns / context.ns_per_tick, context.all_lives);
+    row.rdam_all_high =
+        share(lost.high() + unknown + row.open_ns / context.ns_per_tick + coarse * calls, context.all_lives);
     row.rdam_self = share(self.lost(), context.all_lives);
     row.rdam_self_low = share(self.low(), context.all_lives);
     row.rdam_self_high = share(self.high() + unknown, context.all_lives);
     fill_sampling(context, threads, losses, row);
     row.few_occurrences = few_time > kFewShare * time;
-    row.lower_bound = row.few_occurrences || row.sampled || row.switched_off_ns || row.open_ns > 0;
+    row.coarse_clock = coarse > 0;
+    row.lower_bound =
+        row.few_occurrences || row.coarse_clock || row.sampled || row.switched_off_ns || row.open_ns > 0;
     std::ranges::stable_sort(row.threads, [](const ThreadShare& a, const ThreadShare& b) {
         return std::tie(b.rdam, b.lost_ns) < std::tie(a.rdam, a.lost_ns);
     });

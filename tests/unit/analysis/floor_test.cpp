@@ -91,6 +91,33 @@ TEST_CASE("the machine's share is told where it matters", "[floor]") {
     CHECK(told(0.018));
 }
 
+TEST_CASE("the step of a clock is told where it hides losses") {
+    const auto with_step = [](std::uint64_t ns) {
+        Recording recording{2};
+        recording.info.clock.step_ticks = ns;
+        ThreadRecording& thread = recording.thread(1000, 1'001'000);
+        for (std::uint64_t i = 0; i < 100; ++i)
+            thread.call(1000 + 10'000 * i, kA, 1000 + 200 * (i % 2)).call(5000 + 10'000 * i, kB, 4000);
+        return analyze(recording);
+    };
+    const auto told = [](const score::Report& report) {
+        const auto all = output::notes(report);
+        return std::ranges::any_of(
+            all, [](const std::string& note) { return note.find("The clock moves by") == 0; });
+    };
+    const score::Report fine = with_step(4), coarse = with_step(200);
+    CHECK(!told(fine));
+    CHECK(told(coarse));
+    CHECK(!row(fine, "a").lower_bound);
+    CHECK(row(coarse, "a").coarse_clock);
+    CHECK(row(coarse, "a").lower_bound);
+    CHECK(output::score_mark(row(coarse, "a")) == "≥");
+    CHECK(row(coarse, "a").rdam == 0);
+    CHECK(row(coarse, "a").rdam_high >= 100 * 200 / 1e6);
+    CHECK(row(fine, "a").rdam <= row(coarse, "a").rdam_high);
+    CHECK(!row(coarse, "b").coarse_clock);
+}
+
 TEST_CASE("of several reservations the gravest is told", "[floor]") {
     CHECK(output::score_mark(true, true, true, true) == "?");
     // What rests on a lone fast call is no lower bound.

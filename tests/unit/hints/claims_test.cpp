@@ -160,6 +160,12 @@ TEST_CASE("Calls that take one of two times") {
         }
         CHECK(has(made.kinds(), "two_times"));
     }
+    SECTION("unless a clock that moves by more shows equal work as both") {
+        made.report.clock_step_ns = 400;
+        CHECK(has(made.kinds(), "two_times"));
+        made.report.clock_step_ns = 600;
+        CHECK(!has(made.kinds(), "two_times"));
+    }
     SECTION("or any") {
         for (score::ScoredCall& call : made.row().sample.calls)
             call.duration_ns = 10 + (call.lost_ns *= made.noise());

@@ -216,6 +216,14 @@ TEST_CASE("trace events are recognized, other text is not") {
     CHECK_FALSE(recognizes("\"traceEvents\""));
 }
 
+TEST_CASE("what rdam has exported of another tool's trace is still that tool's") {
+    const auto reader = read_json(
+        R"({"otherData":{"recorder":"rdam ","recorded_by":"tracer 3"},"traceEvents":[
+{"ph":"X","name":"f","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{}}]})");
+    REQUIRE(reader);
+    CHECK(reader->info().process.recorder == "tracer 3");
+}
+
 TEST_CASE("rdam's own export comes back: parameters, results, keys, times off the processors, the clock") {
     const auto reader = read_json(
         R"({"displayTimeUnit":"ns","otherData":{"recorder":"rdam 9","command":"./a b","probe_ns":50.5,

@@ -60,6 +60,17 @@ trace::TraceReader again(const trace::TraceReader& reader) {
     return std::move(*read);
 }
 
+TEST_CASE("What was recorded by another tool stays its own") {
+    for (const std::string recorder : {"", "tracer 3"}) {
+        Recording recording{1};
+        recording.info.process.recorder = recorder;
+        recording.info.process.rdam_version.clear();
+        recording.info.process.command.clear();
+        recording.thread(1000, 2000).call(1100, kA, 10);
+        CHECK(again(reader_of(recording)).info().process.recorder == recorder);
+    }
+}
+
 TEST_CASE("What a call was given and returned, lost and stood for comes back, and how it ended") {
     constexpr std::uint64_t kStart = 1000;
     Recording recording{3, 2};

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -177,12 +178,17 @@ void check_usage(const AnalyzeArguments& arguments) {
 
 Result<trace::TraceReader> open_trace(const std::string& path) {
     std::optional<ProgressLine> line;
-    return inputs::open_any(path, {.waiting = [&] { say(path + ": waiting for rdam-agent to finish it"); },
-                                   .progress =
-                                       [&](std::uint64_t done, std::uint64_t total) {
-                                           if (!line) line.emplace("reading", total);
-                                           line->update(done);
-                                       }});
+    const auto progress = [&](std::uint64_t done, std::uint64_t total) {
+        if (!line) line.emplace("reading", total);
+        line->update_or_stop(done);
+    };
+    try {
+        return inputs::open_any(
+            path,
+            {.waiting = [&] { say(path + ": waiting for rdam-agent to finish it"); }, .progress = progress});
+    } catch (const std::runtime_error& error) {
+        return fail("{}: not read: {}", path, error.what());
+    }
 }
 
 Result<score::Report> report_on(const trace::TraceReader& reader, const score::Settings& settings,
