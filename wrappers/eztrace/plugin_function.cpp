@@ -84,7 +84,8 @@ Result<PluginFunction> plugin_function(const std::string& linkage_name, const Pr
     const auto returned = result_type(prototype.result);
     if (!returned) return tl::unexpected{returned.error()};
     std::vector<std::string> arguments;
-    if (prototype.result.where == PrototypeResult::Where::hidden_pointer) arguments.emplace_back("void* result");
+    if (prototype.result.where == PrototypeResult::Where::hidden_pointer)
+        arguments.emplace_back("void* result");
     std::string parameters;
     std::string values;
     for (std::size_t index = 0; index < prototype.parameters.size(); ++index) {

@@ -107,8 +107,7 @@ class FolderReader {
         RecordBytes bytes{*std::move(stream), folder_.path_of(file_of(task))};
         ThreadBuilder& thread = trace_.add_thread(name_of(task, schedule), task.tid);
         TaskReader reader{task, tasks_, schedule.switches, functions_, trace_, thread, totals_};
-        auto done =
-            reader.read(bytes, [&](std::uint64_t position) { progress_(done_ + position, total_); });
+        auto done = reader.read(bytes, [&](std::uint64_t position) { progress_(done_ + position, total_); });
         if (!done) return done;
         done_ += bytes.position();
         add_life(task, schedule, thread);
