@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMark = "\n@";
 
-std::map<std::string, std::string> files_in(std::string_view bytes) {
+std::map<std::string, std::string> folder_of(std::string_view bytes) {
     std::map<std::string, std::string> files;
     while (!bytes.empty()) {
         const auto next = std::min(bytes.find(kMark), bytes.size());
@@ -36,7 +36,7 @@ void require(bool truth) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace rdam;
     const auto folder =
-        inputs::uftrace::folder_in_memory(files_in({reinterpret_cast<const char*>(data), size}));
+        inputs::uftrace::folder_in_memory(folder_of({reinterpret_cast<const char*>(data), size}));
     const auto reader = inputs::read_uftrace(*folder, "fuzz", [](std::uint64_t, std::uint64_t) {});
     if (!reader) {
         require(!reader.error().message.empty());

@@ -8,13 +8,11 @@ namespace rdam::inputs::uftrace {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20U;
-constexpr std::size_t kWord = 8;
 constexpr unsigned kMagic = 5;
-constexpr unsigned kDepths = 1024;
 constexpr std::uint64_t kDay = 86'400'000'000'000;
 
 std::size_t aligned(std::size_t bytes) {
-    return (bytes + kWord - 1) / kWord * kWord;
+    return (bytes + kWordBytes - 1) / kWordBytes * kWordBytes;
 }
 
 /// Whether `next` is what comes after `record` where nothing is lost.
@@ -73,7 +71,7 @@ std::optional<std::size_t> event_data_size(std::string_view data) {
 }
 
 std::optional<std::size_t> find_next_record(const Record& record, std::string_view data) {
-    for (std::size_t at = 0; at + kRecordSize <= data.size(); at += kWord)
+    for (std::size_t at = 0; at + kRecordSize <= data.size(); at += kWordBytes)
         if (is_next(record, decode_record(data.data() + at))) return at;
     return std::nullopt;
 }

@@ -25,6 +25,10 @@ struct Record {
     std::uint64_t address = 0;  ///< of the function; event: its number; lost: how many records
 };
 
+/// Values that follow a record are filled up to a multiple of it, in bytes.
+inline constexpr std::size_t kWordBytes = 8;
+/// That a record can have: of a call that is deeper it says the rest of the division.
+inline constexpr unsigned kDepths = 1024;
 inline constexpr std::size_t kRecordSize = 16;
 
 /// `bytes`: kRecordSize at least.

@@ -10,7 +10,6 @@ namespace {
 constexpr std::size_t kMostValueBytes = 1024;  ///< that uftrace writes for a call
 constexpr std::size_t kMaxValueBytes = 4096;
 constexpr std::uint64_t kSeenEvery = 100'000;  // records
-constexpr unsigned kDepths = 1024;             // that a record can have
 
 /// By how many levels the depth of a record, modulo kDepths, is less than `expected` where that of the first
 /// is `outermost`; 0: it is not less.
@@ -29,9 +28,8 @@ tl::unexpected<Error> cut_at(const RecordBytes& bytes, std::uint64_t position) {
 /// Whether a file that ends after `data`, behind a record, has been cut. `described`: the bytes of the values
 /// as specified, if they are there.
 bool is_cut(std::string_view data, std::optional<std::size_t> described, bool undescribed) {
-    constexpr std::size_t kWord = 8;
     if (data.size() > kMostValueBytes) return false;
-    if (data.empty() || data.size() % kWord != 0) return true;
+    if (data.empty() || data.size() % kWordBytes != 0) return true;
     return !undescribed && (!described || data.size() - *described < kRecordSize);
 }
 

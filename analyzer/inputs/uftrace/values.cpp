@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analyzer/inputs/uftrace/records.h"
+
 namespace rdam::inputs::uftrace {
 namespace {
 
 constexpr std::size_t kUnit = 4;  // values begin at multiples of it
-constexpr std::size_t kWord = 8;
 constexpr std::size_t kLongDouble = 10;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
@@ -78,7 +79,7 @@ std::optional<std::size_t> decode_values(std::string_view data, const std::vecto
             words.push_back(word_of(data.substr(at, size), spec.format, texts));
         at = rounded_up(at + size, kUnit);
     }
-    at = rounded_up(at, kWord);
+    at = rounded_up(at, kWordBytes);
     if (at > data.size()) return std::nullopt;
     return at;
 }

@@ -16,6 +16,7 @@ using namespace rdam;
 using inputs::chrome::Decimal;
 using inputs::chrome::decimal_in;
 using rdam::test::contains;
+using rdam::test::has_remark;
 using rdam::test::read_back;
 using Lines = std::vector<std::string>;
 
@@ -31,11 +32,6 @@ Lines calls_of(std::string_view events) {
     const auto reader = read_json("[" + std::string{events} + "]");
     if (!reader) return {reader.error().message};
     return read_back(*reader, 0);
-}
-
-bool has_remark(const trace::TraceReader& reader, const std::string& part) {
-    return std::ranges::any_of(reader.info().remarks,
-                               [&](const std::string& remark) { return contains(remark, part); });
 }
 
 }  // namespace

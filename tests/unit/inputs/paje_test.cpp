@@ -17,6 +17,7 @@
 using namespace rdam;
 using namespace rdam::inputs;
 using rdam::test::contains;
+using rdam::test::has_remark;
 using rdam::test::read_back;
 
 namespace {
@@ -118,12 +119,6 @@ Lines function_names(const trace::TraceReader& reader) {
     for (const auto& each : reader.info().functions)
         names.push_back(each.name);
     return names;
-}
-
-bool has_remark(const trace::TraceReader& reader, std::string_view words) {
-    const auto& remarks = reader.info().remarks;
-    return std::any_of(remarks.begin(), remarks.end(),
-                       [&](const std::string& each) { return each.find(words) != std::string::npos; });
 }
 
 std::uint64_t ticks(std::string_view text, int scale) {

@@ -15,6 +15,7 @@
 using namespace rdam;
 using namespace rdam::inputs::probes;
 using rdam::test::contains;
+using rdam::test::has_remark;
 using rdam::test::read_back;
 using Lines = std::vector<std::string>;
 
@@ -28,11 +29,6 @@ Result<trace::TraceReader> read_text(std::string_view text) {
 std::string error_of(std::string_view text) {
     const auto reader = read_text(text);
     return reader ? std::string{"read"} : reader.error().message;
-}
-
-bool has_remark(const trace::TraceReader& reader, const std::string& part) {
-    return std::ranges::any_of(reader.info().remarks,
-                               [&](const std::string& remark) { return contains(remark, part); });
 }
 
 /// "pid tid thread cpu time event|rest".

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/trace/read/reader.h"
@@ -27,6 +29,13 @@ inline std::vector<std::string> read_back(const trace::TraceReader& reader, std:
     const auto read = reader.read_thread(thread, add, [&] { lines.emplace_back("gap"); });
     if (!read) lines.push_back(read.error().message);
     return lines;
+}
+
+/// Whether a note of the trace has these words.
+inline bool has_remark(const trace::TraceReader& reader, std::string_view words) {
+    const auto& remarks = reader.info().remarks;
+    return std::any_of(remarks.begin(), remarks.end(),
+                       [&](const std::string& each) { return each.find(words) != std::string::npos; });
 }
 
 }  // namespace rdam::test

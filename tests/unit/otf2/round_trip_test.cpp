@@ -72,36 +72,36 @@ TEST_CASE("What was recorded by another tool stays its own") {
 }
 
 TEST_CASE("What a call was given and returned, lost and stood for comes back, and how it ended") {
-    constexpr std::uint64_t kStart = 1000;
+    constexpr std::uint64_t kBegin = 1000;
     Recording recording{3, 2};
     recording.info.clock.probe_ticks = 7.25;
     recording.info.clock.probe_inner_ticks = 1.5;
     recording.info.clock.step_ticks = 2;
     recording.info.clock.error_ticks = 0.5;
     recording.info.functions[kB].parameters[0].key = true;
-    recording.thread(kStart, kStart + 5000)
-        .enter(kStart + 10, kA, {1, 2})
-        .call(kStart + 20, kB, 10, {3, 4})
-        .call(kStart + 50, kB, 20, {3, 4})
-        .call(kStart + 90, kB, 35, {5, 4})
-        .pause(kStart + 130, kStart + 150)
-        .leave(kStart + 200, kA)
+    recording.thread(kBegin, kBegin + 5000)
+        .enter(kBegin + 10, kA, {1, 2})
+        .call(kBegin + 20, kB, 10, {3, 4})
+        .call(kBegin + 50, kB, 20, {3, 4})
+        .call(kBegin + 90, kB, 35, {5, 4})
+        .pause(kBegin + 130, kBegin + 150)
+        .leave(kBegin + 200, kA)
         .tree(3)
-        .enter(kStart + 300, kA, {1, 3})
-        .call(kStart + 310, kC, 10, {0, 0})
-        .leave(kStart + 400, kA)
+        .enter(kBegin + 300, kA, {1, 3})
+        .call(kBegin + 310, kC, 10, {0, 0})
+        .leave(kBegin + 400, kA)
         // Left by a jump.
-        .enter(kStart + 500, kA, {1, 3})
-        .enter(kStart + 510, kB, {1, 3})
-        .leave(kStart + 600, kA)
-        .enter(kStart + 700, kA, {1, 3})
+        .enter(kBegin + 500, kA, {1, 3})
+        .enter(kBegin + 510, kB, {1, 3})
+        .leave(kBegin + 600, kA)
+        .enter(kBegin + 700, kA, {1, 3})
         .gap()
-        .call(kStart + 800, kC, 50, {0, 0})
-        .enter(kStart + 900, kA, {1, 3})
-        .off({.out = kStart + 210, .in = kStart + 250, .cpu = 3})
-        .off({.out = kStart + 305, .in = kStart + 308, .cpu = 3})
-        .off({.out = kStart + 309, .in = kStart + 312, .cpu = 4})
-        .off({.out = kStart + 320, .in = kStart + 320 + 1, .cpu = 3, .preempted = true});
+        .call(kBegin + 800, kC, 50, {0, 0})
+        .enter(kBegin + 900, kA, {1, 3})
+        .off({.out = kBegin + 210, .in = kBegin + 250, .cpu = 3})
+        .off({.out = kBegin + 305, .in = kBegin + 308, .cpu = 3})
+        .off({.out = kBegin + 309, .in = kBegin + 312, .cpu = 4})
+        .off({.out = kBegin + 320, .in = kBegin + 320 + 1, .cpu = 3, .preempted = true});
     const trace::TraceReader before = reader_of(recording);
     const trace::TraceReader after = again(before);
     compare(calls_of(before), calls_of(after));
