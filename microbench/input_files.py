@@ -6,16 +6,11 @@ import shutil
 import subprocess
 import sys
 
-CALLS = """
+# Two threads, each with half of the calls.
+PROGRAM = """
 #include <pthread.h>
 #include <stdlib.h>
-static volatile long sum;
-__attribute__((noinline)) void leaf(long i) { sum += i; }
-__attribute__((noinline)) void node(long i) { leaf(i); leaf(i + 1); leaf(i + 2); }
-static void *run(void *calls) {
-    for (long i = 0; i < (long)calls; i += 4) node(i);
-    return NULL;
-}
+%s
 int main(int argc, char **argv) {
     pthread_t threads[2];
     (void)argc;
@@ -25,9 +20,17 @@ int main(int argc, char **argv) {
 }
 """
 
+CALLS = """
+static volatile long sum;
+__attribute__((noinline)) void leaf(long i) { sum += i; }
+__attribute__((noinline)) void node(long i) { leaf(i); leaf(i + 1); leaf(i + 2); }
+static void *run(void *calls) {
+    for (long i = 0; i < (long)calls; i += 4) node(i);
+    return NULL;
+}
+"""
+
 LOCKS = """
-#include <pthread.h>
-#include <stdlib.h>
 static void *run(void *calls) {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
     for (long i = 0; i < (long)calls; i += 2) {
@@ -36,23 +39,21 @@ static void *run(void *calls) {
     }
     return NULL;
 }
-int main(int argc, char **argv) {
-    pthread_t threads[2];
-    (void)argc;
-    for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, run, (void *)(atol(argv[1]) / 2));
-    for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
-    return 0;
-}
 """
+
+
+def compiled(folder: pathlib.Path, run: str, *options: str) -> pathlib.Path:
+    source, program = folder / "program.c", folder / "program"
+    source.write_text(PROGRAM % run)
+    subprocess.run(["gcc", "-O1", *options, "-pthread", "-o", program, source], check=True)
+    return program
 
 
 def recorded_by_eztrace(folder: pathlib.Path, events: int) -> pathlib.Path:
     """A program of two threads that does nothing but lock and unlock."""
     if shutil.which("eztrace") is None:
         sys.exit("inputs: eztrace is not installed: install it, or leave its format out with --formats")
-    source, program, data = folder / "locks.c", folder / "locks", folder / "eztrace"
-    source.write_text(LOCKS)
-    subprocess.run(["gcc", "-O1", "-pthread", "-o", program, source], check=True)
+    program, data = compiled(folder, LOCKS), folder / "eztrace"
     subprocess.run(["eztrace", "-t", "pthread", "-o", data, program, str(events // 2)], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     return next(data.rglob("*.otf2"))
@@ -62,9 +63,7 @@ def recorded_by_uftrace(folder: pathlib.Path, events: int) -> pathlib.Path:
     """A program of two threads that does nothing but call."""
     if shutil.which("uftrace") is None:
         sys.exit("inputs: uftrace is not installed: install it, or leave its format out with --formats")
-    source, program, data = folder / "calls.c", folder / "calls", folder / "uftrace.data"
-    source.write_text(CALLS)
-    subprocess.run(["gcc", "-O1", "-pg", "-pthread", "-o", program, source], check=True)
+    program, data = compiled(folder, CALLS, "-pg"), folder / "uftrace.data"
     subprocess.run(["uftrace", "record", "--no-libcall", "-b", "32M", "-d", data, program, str(events // 2)], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     return data

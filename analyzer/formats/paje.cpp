@@ -1,24 +1,24 @@
 // A Pajé trace (L. M. Schnorr, Pajé trace file format, version 1.2.5), as pj_dump and ViTE read it:
 // containers for the process and its threads, states for calls and for times off the processor. Its events
 // are in the order of time, so threads are written to a file of their own first and then merged.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/formats/format.h"
+#include "analyzer/trace/thread_label.h"
 #include "wrappers/support/printable.h"
+#include "wrappers/support/temporary_file.h"
 
 namespace rdam::formats {
 namespace {
@@ -94,22 +94,12 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// One that is gone when it is closed; null: there is no room for one.
-File temporary_file() {
-    const char* folder = std::getenv("TMPDIR");
-    std::string path =
-        fmt::format("{}/rdam-paje.XXXXXX", folder != nullptr && *folder != 0 ? folder : "/tmp");
-    const int fd = mkostemp(path.data(), O_CLOEXEC);
-    if (fd < 0) return nullptr;
-    unlink(path.c_str());
-    return File{fdopen(fd, "w+")};
-}
-
 /// Threads one after the other in a temporary file, each in the order of time.
 class Spool final : public views::CallVisitor {
   public:
-    explicit Spool(const views::Visit& visit)
-        : visit_(visit), file_(temporary_file()), ticks_(visit.info().functions.size()) {}
+    /// `file`: a temporary one, open for reading and writing.
+    Spool(const views::Visit& visit, File file)
+        : visit_(visit), file_(std::move(file)), ticks_(visit.info().functions.size()) {}
 
     bool good() const { return file_ != nullptr && std::ferror(file_.get()) == 0; }
     bool goes_on() const override { return good(); }
@@ -202,8 +192,7 @@ void write_header(const views::Visit& visit, const Spool& spool, Buffer& out) {
         name_text(fmt::format("{} {}", visit.info().process.pid, views::program_name(visit.info())))));
     for (const std::uint32_t t : visit.threads()) {
         const trace::ThreadInfo& thread = visit.info().threads[t];
-        out.append(fmt::format("3 {} t{} T p {}\n", begin, t,
-                               name_text(fmt::format("{} {} #{}", thread.tid, thread.name, t))));
+        out.append(fmt::format("3 {} t{} T p {}\n", begin, t, name_text(trace::thread_label(thread, t))));
     }
 }
 
@@ -258,7 +247,9 @@ void merge(const views::Visit& visit, const Spool& spool, Buffer& out) {
 
 Result<Written> write_paje(const views::Visit& visit, const Options& /*options*/, Sink& sink) {
     Buffer out{sink};
-    Spool spool{visit};
+    const auto fd = open_temporary_file("paje");
+    if (!fd) return tl::unexpected{fd.error()};
+    Spool spool{visit, File{fdopen(*fd, "w+")}};
     const auto no_room = [] {
         return fail("the directory for temporary files cannot be written: {}; give one that can with TMPDIR",
                     std::strerror(errno));

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "analyzer/trace/read/reader.h"
@@ -22,7 +21,6 @@ struct Beginning {
 /// A line of the table in inputs.cpp. Both functions take every byte as hostile: no crash, memory bounded by
 /// a small multiple of the file, one line of error that names the place and what was expected there.
 struct Input {
-    std::string_view name;  ///< for sentences: "a Pajé trace"
     bool (*recognizes)(const Beginning& beginning);
     Result<trace::TraceReader> (*read)(const std::string& path, const Progress& progress);
 };

@@ -20,24 +20,19 @@ constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 /// The first that recognizes a file reads it.
 constexpr std::array kInputs{
-    Input{.name = "an OTF2 archive",
-          .recognizes =
+    Input{.recognizes =
               [](const Beginning& from) {
                   return from.directory ? otf2::recognizes_directory(from.path) : otf2::recognizes(from.text);
               },
           .read = otf2::read},
     Input{
-        .name = "a uftrace data directory",
         .recognizes = [](const Beginning& from) { return from.directory && is_uftrace_directory(from.path); },
         .read = read_uftrace},
-    Input{.name = "trace events in JSON",
-          .recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
+    Input{.recognizes = [](const Beginning& from) { return chrome::recognizes(from.text); },
           .read = chrome::read},
-    Input{.name = "probes",
-          .recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
+    Input{.recognizes = [](const Beginning& from) { return probes::recognizes(from.text); },
           .read = probes::read},
-    Input{.name = "a Pajé trace",
-          .recognizes = [](const Beginning& from) { return paje::recognizes(from.text); },
+    Input{.recognizes = [](const Beginning& from) { return paje::recognizes(from.text); },
           .read = paje::read},
 };
 

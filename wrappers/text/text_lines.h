@@ -34,6 +34,12 @@ class TextLines {
     std::size_t number_ = 0;
 };
 
+/// What some editors put in front of a text is left out.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 /// Non-blank stretches, at most `most`; the last one then has the rest of the line.
 inline std::vector<std::string_view> words_of(std::string_view line, std::size_t most = SIZE_MAX) {
     constexpr std::string_view kBlanks = " \t";
@@ -57,6 +63,15 @@ template <class Number>
 std::optional<Number> number_in(std::string_view word) {
     Number value{};
     const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (result.ec != std::errc{} || result.ptr != word.data() + word.size()) return std::nullopt;
+    return value;
+}
+
+/// The same of a whole number in digits of `base`, without a prefix.
+template <class Number>
+std::optional<Number> number_in(std::string_view word, int base) {
+    Number value{};
+    const auto result = std::from_chars(word.data(), word.data() + word.size(), value, base);
     if (result.ec != std::errc{} || result.ptr != word.data() + word.size()) return std::nullopt;
     return value;
 }

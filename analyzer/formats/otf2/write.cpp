@@ -14,6 +14,7 @@
 #include "analyzer/formats/otf2/archive.h"
 #include "analyzer/formats/otf2/definitions.h"
 #include "analyzer/otf2/names.h"
+#include "analyzer/trace/thread_label.h"
 
 namespace rdam::formats {
 namespace {
@@ -259,7 +260,7 @@ void write_machine(const views::Visit& visit, const std::vector<Location>& locat
     std::vector<OTF2_StringRef> names;
     for (const Location& location : locations) {
         const trace::ThreadInfo& thread = info.threads[location.thread];
-        names.push_back(strings.ref(fmt::format("{} {} #{}", thread.tid, thread.name, location.thread)));
+        names.push_back(strings.ref(trace::thread_label(thread, location.thread)));
     }
     const OTF2_StringRef began = strings.ref(rdam::otf2::kThreadBegan);
     const OTF2_StringRef ended = strings.ref(rdam::otf2::kThreadEnded);

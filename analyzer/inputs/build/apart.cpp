@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "analyzer/inputs/build/builder_state.h"
+#include "wrappers/support/file_beside.h"
 
 namespace rdam::inputs {
 namespace {
@@ -30,16 +31,10 @@ struct Message {
 
 constexpr std::size_t kLongestError = 4096;
 
-bool write_all(int fd, const void* data, std::size_t size) {
-    const char* at = static_cast<const char*>(data);
-    while (size > 0) {
-        const ssize_t some = write(fd, at, size);
-        if (some < 0 && errno == EINTR) continue;
-        if (some <= 0) return false;
-        at += some;
-        size -= static_cast<std::size_t>(some);
-    }
-    return true;
+/// Where nobody listens any more, nothing is lost.
+void tell(int pipe, const Message& message, std::string_view text = {}) {
+    (void)write_all(pipe, {reinterpret_cast<const char*>(&message), sizeof message});
+    (void)write_all(pipe, text);
 }
 
 bool read_all(int fd, void* data, std::size_t size) {
@@ -123,15 +118,12 @@ class ApartBuilder {
     [[noreturn]] static void run(TemporaryTrace file, const std::string& name, Order order, const Fill& fill,
                                  int pipe) {
         const auto filled = build(file, name, order, fill, [&](std::uint64_t done, std::uint64_t total) {
-            const Message message{.done = done, .total = total};
-            write_all(pipe, &message, sizeof message);
+            tell(pipe, {.done = done, .total = total});
         });
         const std::string text = filled ? "" : filled.error().message.substr(0, kLongestError);
         Message::What what = Message::What::failed;
         if (filled) what = *filled ? Message::What::done : Message::What::useless;
-        const Message message{.what = what, .length = static_cast<std::uint32_t>(text.size())};
-        write_all(pipe, &message, sizeof message);
-        write_all(pipe, text.data(), text.size());
+        tell(pipe, {.what = what, .length = static_cast<std::uint32_t>(text.size())}, text);
         _exit(0);
     }
 

@@ -95,8 +95,7 @@ void describe(const Collected& all, trace::ProcessInfo& process) {
 }  // namespace
 
 bool recognizes(std::string_view text) {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    text = without_byte_order_mark(text);
     constexpr std::string_view kBlanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(kBlanks);
     if (first == std::string_view::npos) return false;

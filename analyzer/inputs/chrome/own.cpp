@@ -1,8 +1,6 @@
 #include "analyzer/inputs/chrome/own.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 #include "analyzer/inputs/build/trace_builder.h"
 #include "wrappers/text/text_lines.h"
@@ -22,11 +20,8 @@ std::optional<OwnValue> own_value(std::string_view text) {
     if (text == "true" || text == "false")
         return OwnValue{ValueType::boolean, text == "true" ? std::uint64_t{1} : 0};
     if (text.starts_with("0x")) {
-        constexpr int kHex = 16;
-        std::uint64_t bits = 0;
-        const auto read = std::from_chars(text.data() + 2, text.data() + text.size(), bits, kHex);
-        if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
-        return OwnValue{ValueType::address, bits};
+        const auto bits = number_in<std::uint64_t>(text.substr(2), 16);
+        return bits ? std::optional{OwnValue{ValueType::address, *bits}} : std::nullopt;
     }
     if (const auto value = number_in<std::int64_t>(text))
         return OwnValue{ValueType::integer, put_value(*value)};

@@ -155,8 +155,7 @@ class Reading {
 
 void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
                 std::string_view of_several) {
-    if (count == 1) remarks.push_back(fmt::format("Passed over: 1 {}.", of_one));
-    if (count > 1) remarks.push_back(fmt::format("Passed over: {} {}.", grouped(count), of_several));
+    if (count > 0) remarks.push_back(fmt::format("Passed over: {}.", counted(count, of_one, of_several)));
 }
 
 void add_remarks(const Reading& reading, const Functions& functions, const PassedOver& passed,

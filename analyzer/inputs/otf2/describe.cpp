@@ -1,7 +1,6 @@
 #include "analyzer/inputs/otf2/describe.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +9,8 @@
 #include <vector>
 
 #include "analyzer/otf2/names.h"
+#include "analyzer/trace/thread_label.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::otf2 {
 namespace {
@@ -23,32 +24,6 @@ std::string name_of(const Definitions& definitions, const Location& location) {
     // EZTrace repeats the group: P#0T#1.
     if (outer.empty() || inner.starts_with(outer)) return std::string{inner};
     return fmt::format("{}: {}", outer, inner);
-}
-
-struct TidAndName {
-    std::uint32_t tid = 0;
-    std::string name;
-};
-
-/// Of `TID NAME #INDEX`, as rdam writes it.
-std::optional<TidAndName> own_thread(std::string_view text) {
-    TidAndName result;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), result.tid);
-    const auto space = static_cast<std::size_t>(rest - text.data());
-    const std::size_t index = text.rfind(" #");
-    if (error != std::errc{} || space >= text.size() || text[space] != ' ' ||
-        index == std::string_view::npos || index < space)
-        return {};
-    if (index > space) result.name = text.substr(space + 1, index - space - 1);
-    return result;
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-    Number number{};
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || rest != text.data() + text.size()) return {};
-    return number;
 }
 
 /// Of a location of ours; nothing: it has no such property, or one that can be no time.
@@ -67,7 +42,8 @@ double ticks_in(const Definitions& definitions, std::string_view property) {
     return std::isfinite(value) && value >= 0 && value < 1e18 ? value : 0;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
+/// Between single blanks; words may be empty.
+std::vector<std::string> split_at_blanks(std::string_view text) {
     std::vector<std::string> words;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());
@@ -82,7 +58,7 @@ void describe_own(const Definitions& definitions, TraceBuilder& builder) {
     trace::TraceInfo& info = builder.info();
     info.process.recorder = definitions.property(rdam::otf2::kRecorder);
     info.process.rdam_version = definitions.property(rdam::otf2::kVersion);
-    info.process.command = words_of(definitions.property(rdam::otf2::kCommand));
+    info.process.command = split_at_blanks(definitions.property(rdam::otf2::kCommand));
     info.process.processors =
         number_in<std::uint32_t>(definitions.property(rdam::otf2::kProcessors)).value_or(0);
     const double budget = number_in<double>(definitions.property(rdam::otf2::kMaxOverhead)).value_or(0);
@@ -105,7 +81,7 @@ void describe_own(const Definitions& definitions, TraceBuilder& builder) {
 void add_threads(const Definitions& definitions, std::span<const Location> locations, TraceBuilder& builder) {
     for (const Location& location : locations) {
         const auto own =
-            definitions.ours() ? own_thread(definitions.text(location.name)) : std::optional<TidAndName>{};
+            definitions.ours() ? trace::thread_in_label(definitions.text(location.name)) : std::nullopt;
         ThreadBuilder& thread = own ? builder.add_thread(own->name, own->tid)
                                     : builder.add_thread(name_of(definitions, location));
         if (const auto began = time_of(definitions, location, rdam::otf2::kThreadBegan)) thread.began(*began);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/inputs/paje/parser.h"
+#include "analyzer/trace/thread_label.h"
 #include "wrappers/text/plural.h"
 
 namespace rdam::inputs::paje {
@@ -73,11 +74,7 @@ void Parser::name_threads() {
         const Container& container = entities_.containers[threads_[i].container];
         std::string name = container.name;
         if (producer_.is_rdam()) {
-            // "TID NAME #NUMBER"
-            const std::size_t begin = name.find(' ');
-            const std::size_t end = name.rfind(" #");
-            if (begin != std::string::npos && end != std::string::npos && begin < end)
-                name = name.substr(begin + 1, end - begin - 1);
+            if (auto own = trace::thread_in_label(name)) name = std::move(own->name);
         } else {
             if (uses[name] > 1 && container.parent != kNoEntity && container.parent != 0)
                 name.insert(0, entities_.containers[container.parent].name + "/");

@@ -6,6 +6,7 @@
 
 #include "analyzer/inputs/paje/parser.h"
 #include "analyzer/inputs/text/line_reader.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::paje {
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "analyzer/inputs/build/trace_builder.h"
+#include "wrappers/text/text_lines.h"
 
 namespace rdam::inputs::paje {
 namespace {
@@ -80,15 +81,6 @@ std::optional<int> scan_exponent(const char* at, const char* end) {
     return exponent;
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text, int base) {
-    Number number{};
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number, base);
-    if (error != std::errc{} || rest != end) return std::nullopt;
-    return number;
-}
-
 }  // namespace
 
 std::optional<std::string_view> FieldCursor::next() {
@@ -116,11 +108,6 @@ bool is_comment(std::string_view line) {
     return word != "EventDef" && word != "EndEventDef";
 }
 
-std::string_view without_byte_order_mark(std::string_view text) {
-    constexpr std::string_view kMark = "\xef\xbb\xbf";
-    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-}
-
 double Decimal::value() const {
     return static_cast<double>(digits) * std::pow(10.0, exponent);
 }
@@ -138,7 +125,7 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
 }
 
 std::uint32_t leading_number(std::string_view text) {
-    return whole_number<std::uint32_t>(text.substr(0, text.find(' ')), 10).value_or(0);
+    return number_in<std::uint32_t>(text.substr(0, text.find(' '))).value_or(0);
 }
 
 std::uint64_t to_ticks(const Decimal& decimal, int scale) {
@@ -159,18 +146,15 @@ std::uint64_t to_ticks(const Decimal& decimal, int scale) {
 std::optional<std::uint64_t> parse_word(std::string_view text, Reading reading) {
     switch (reading) {
         case Reading::integer:
-            if (const auto number = whole_number<std::int64_t>(text, 10)) return put_value(*number);
+            if (const auto number = number_in<std::int64_t>(text)) return put_value(*number);
             break;
         case Reading::hexadecimal:
             if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-            return whole_number<std::uint64_t>(text, 16);
-        case Reading::floating: {
-            double number = 0;
-            const char* end = text.data() + text.size();
-            const auto [rest, error] = std::from_chars(text.data(), end, number);
-            if (error == std::errc{} && rest == end && std::isfinite(number)) return put_value(number);
+            return number_in<std::uint64_t>(text, 16);
+        case Reading::floating:
+            if (const auto number = number_in<double>(text); number && std::isfinite(*number))
+                return put_value(*number);
             break;
-        }
         case Reading::text:
             break;
     }

@@ -36,9 +36,6 @@ class FieldCursor {
 /// Whether a line, without blanks in front, is a comment: `# text`, or `% text`, which is no definition.
 bool is_comment(std::string_view line);
 
-/// What some editors put in front of a file's first line is left out.
-std::string_view without_byte_order_mark(std::string_view text);
-
 /// A number that is not negative, exactly: digits · 10^exponent.
 struct Decimal {
     std::uint64_t digits = 0;  ///< without zeros at the end

@@ -1,8 +1,6 @@
 #include "analyzer/inputs/probes/event_line.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 #include "wrappers/text/name_text.h"
 #include "wrappers/text/text_lines.h"
@@ -142,10 +140,9 @@ bool read_event(std::string_view right, EventLine& event) {
 
 void read_number(std::string_view text, ProbeValue& value) {
     if (text.starts_with("0x")) {
-        constexpr int kHex = 16;
-        const auto read = std::from_chars(text.data() + 2, text.data() + text.size(), value.bits, kHex);
-        const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-        value.form = whole ? ValueForm::hex : ValueForm::text;
+        const auto number = number_in<std::uint64_t>(text.substr(2), 16);
+        value.bits = number.value_or(0);
+        value.form = number ? ValueForm::hex : ValueForm::text;
         return;
     }
     value.form = ValueForm::decimal;
@@ -277,16 +274,12 @@ std::optional<SwitchHit> switch_hit(std::string_view rest) {
 }
 
 bool is_beside_events(std::string_view line) {
-    constexpr int kHex = 16;
     if (line.find("PERF_RECORD_") != std::string_view::npos) return true;
     const bool is_indented = !line.empty() && is_blank(line.front());
     line = trim_blanks(line);
     if (line.empty() || line.front() == '#' || line.starts_with("=> ")) return true;
     if (!is_indented) return line.starts_with("cpus=") || line.starts_with("version = ");
-    const std::string_view word = line.substr(0, line.find_first_of(kBlank));
-    std::uint64_t address = 0;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), address, kHex);
-    return read.ec == std::errc{} && read.ptr == word.data() + word.size();
+    return number_in<std::uint64_t>(line.substr(0, line.find_first_of(kBlank)), 16).has_value();
 }
 
 std::optional<std::uint64_t> lost_events(std::string_view line) {

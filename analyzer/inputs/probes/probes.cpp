@@ -97,10 +97,6 @@ Result<std::optional<trace::TraceReader>> read_in(Order order, const std::string
     return std::move(*reader);
 }
 
-}  // namespace
-
-namespace {
-
 /// Of perf or ftrace, which say so before the first event.
 bool is_header_of_tool(std::string_view line) {
     return line.starts_with("# ========") || line.starts_with("# captured on") ||

@@ -1,7 +1,6 @@
 #include "analyzer/inputs/uftrace/data/tasks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -45,11 +44,7 @@ std::optional<std::uint64_t> time_field(std::string_view line) {
 std::optional<std::uint64_t> address_field(std::string_view line, std::string_view key) {
     const auto text = field(line, key);
     if (!text) return std::nullopt;
-    std::uint64_t value = 0;
-    const auto end = text->data() + text->size();
-    const auto done = std::from_chars(text->data(), end, value, 16);
-    if (done.ec != std::errc{} || done.ptr != end) return std::nullopt;
-    return value;
+    return number_in<std::uint64_t>(*text, 16);
 }
 
 /// Between the quotes after ` key="`; paths may have blanks.
