@@ -104,6 +104,7 @@ class Formats(Case):
             for event in events:
                 self.assertIn(event["ph"], "XMC")
                 self.assertIsInstance(event["pid"], int)
+                self.assertLess(event.get("tid", 0), 1 << 31)  # others are no tids to Perfetto
                 if event["ph"] == "X":
                     self.assertLessEqual({"name", "cat", "tid", "ts", "dur"}, event.keys())
                     self.assertGreaterEqual(event["dur"], 0)
