@@ -121,6 +121,30 @@ class Page(Case):
         self.assertEqual(len(self.bars(window, "By processor")), 4)
         self.assertIsNone(self.bars(window, "By NUMA node"))
 
+    def test_addresses(self):
+        """A bar for each of the commonest, from the least to p99, and one for the rest; in the colours of the page."""
+        ink = []
+        self.browse_nodes()
+        for dark in (False, True):
+            window = self.browse(self.folder / "report.html", "#run-0-function-1", dark=dark)
+            window.wait_for("return [...document.querySelectorAll('article .chart canvas')].every((each) => Chart.getChart(each));")
+            bars, label, colour = window.js("""
+              const found = [...document.querySelectorAll('article figure')].find((each) => each.textContent.startsWith('list'));
+              const canvas = found.querySelector('canvas');
+              const {labels, datasets} = Chart.getChart(canvas).data;
+              const bars = labels.map((label, i) => [label, datasets[1].data[i], datasets[0].data[i]]);
+              return [bars, canvas.getAttribute('aria-label'), datasets[0].borderColor];""")
+            self.assertEqual([label for label, *_ in bars][-1], "8 others")
+            self.assertEqual(len({label for label, *_ in bars}), 13)
+            for label_, (least, most), median in bars:
+                self.assertLessEqual(least, median)
+                self.assertLessEqual(median, most)
+                self.assertIn(label_, label)
+            self.assertNotIn("Also looked at list", " ".join(window.texts("article")))
+            ink.append(colour)
+            self.assert_quiet(window)
+        self.assertNotEqual(*ink)
+
     def test_pictures(self):
         window = self.browse(self.report("hostile_names", functions="*"))
         flame, heat, lanes = "#icicle canvas", "#heat canvas[tabindex]", ".timeline canvas"

@@ -46,6 +46,22 @@ class Report(Case):
         calls = sum(each["occurrences"] for each in functions.values())
         self.assertEqual(sum(run["icicle"]["calls"]), calls)
 
+    def test_addresses(self):
+        """The durations of the commonest values, and of the rest together."""
+        done = self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        (plot,) = (each for each in data_of(self.report())["runs"][0]["functions"][0]["details"]["parameters"] if each["name"] == "list")
+        self.assertNotIn("points", plot)
+        *lists, rest = plot["values"]
+        self.assertEqual((len(lists), rest["others"]), (12, 8))
+        for each in lists:
+            number = (int(each["value"], 16) - 0x5000) // 0x100
+            self.assertEqual(each["min"], 100_000 + 100 * number)
+            self.assertIn(each["median"] - each["min"], (0, 100_000))
+            self.assertEqual(each["p99"] - each["min"], 100_000)
+        self.assertEqual([each["median"] for each in lists], sorted((each["median"] for each in lists), reverse=True))
+        self.assertAlmostEqual(sum(each["calls"] for each in plot["values"]) / 3200, 1, delta=0.05)
+
     def test_names_never_are_markup(self):
         self.record("hostile_names", functions="*")
         page = self.report()

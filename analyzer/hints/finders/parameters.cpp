@@ -24,8 +24,11 @@ std::uint64_t value_of(const trace::ParameterInfo& parameter, std::uint64_t word
     return ordered(word, parameter.kind, parameter.size);
 }
 
+using Of = score::Variable::Of;
+
 /// A variable of the calls, and what to say of it.
 struct Asked {
+    score::Variable variable;
     std::string name;  ///< score::Hint::parameter
     std::string subject;
     std::string as_key;       ///< how to compare calls with the same value only
@@ -37,7 +40,7 @@ struct Asked {
 double judge(const LossPart& loss, const Asked& asked, const Variable& variable, Hints& hints) {
     const Explanation found = explanation_by(loss, variable);
     const double left = rdam_left(loss, found.share);
-    if (loss.explained != nullptr) loss.explained->push_back({asked.name, found.share, left});
+    if (loss.explained != nullptr) loss.explained->push_back({asked.name, found.share, left, asked.variable});
     if (found.share < kWorthTelling) return found.share;
     const std::string text =
         found.or_time
@@ -68,11 +71,13 @@ std::string conclusion(const trace::FunctionInfo& function, const trace::Paramet
 
 void judge_parameters(const LossPart& loss, Hints& hints) {
     const score::Sample& sample = loss.row.sample;
-    for (const trace::ParameterInfo& parameter : loss.function.parameters) {
+    for (std::size_t p = 0; p < loss.function.parameters.size(); ++p) {
+        const trace::ParameterInfo& parameter = loss.function.parameters[p];
         if (parameter.key || parameter.word >= sample.words_per_call) continue;
         judge(
             loss,
-            {.name = parameter.name,
+            {.variable = {Of::parameter, p},
+             .name = parameter.name,
              .subject = parameter.name,
              .as_key = fmt::format("with --key '{}:{}'", loss.row.name, parameter.name),
              .conclusion = conclusion(loss.function, parameter),
@@ -85,7 +90,8 @@ void judge_parameters(const LossPart& loss, Hints& hints) {
 void judge_caller(const LossPart& loss, Hints& hints) {
     judge(
         loss,
-        {.name = kCaller,
+        {.variable = {Of::caller},
+         .name = kCaller,
          .subject = "the caller",
          .as_key = fmt::format("with --split-by-context '{}'", loss.row.name),
          .conclusion = "some call sites need more work, or call it while other threads are active",
@@ -97,8 +103,9 @@ void judge_caller(const LossPart& loss, Hints& hints) {
 /// not, and nothing could vary.)
 void judge_loops(const LossPart& loss, Hints& hints) {
     constexpr double kMore = 0.2;
-    const auto asked = [](const std::string& name) {
-        return Asked{.name = name,
+    const auto asked = [](const std::string& name, score::Variable variable) {
+        return Asked{.variable = variable,
+                     .name = name,
                      .subject = "the number of " + name,
                      .as_key = "without --fold-loops",
                      .conclusion = "more iterations take longer, whether they are work or retries",
@@ -109,11 +116,12 @@ void judge_loops(const LossPart& loss, Hints& hints) {
     for (std::size_t g = 0; g < sample.repeated.size(); ++g) {
         const std::string& name = loss.info.functions[sample.repeated[g]].name;
         const Variable repeats = [&sample, g](std::size_t i) { return sample.repeats_of(i, g); };
-        best = std::max(best, judge(loss, asked(fmt::format("calls of {} inside", name)), repeats, hints));
+        best = std::max(best, judge(loss, asked(fmt::format("calls of {} inside", name), {Of::repeats, g}),
+                                    repeats, hints));
     }
     const Variable all = [&sample](std::size_t i) { return sample.calls[i].inside; };
     Hints together;
-    if (judge(loss, asked(kCallsInside), all, together) > best + kMore)
+    if (judge(loss, asked(kCallsInside, {Of::calls_inside}), all, together) > best + kMore)
         hints.insert(hints.end(), together.begin(), together.end());
 }
 
@@ -122,7 +130,8 @@ void judge_keys_inside(const LossPart& loss, Hints& hints) {
     const auto& calls = loss.row.sample.calls;
     judge(
         loss,
-        {.name = kKeysInside,
+        {.variable = {Of::keys_inside},
+         .name = kKeysInside,
          .subject = "the combination of the callees' keys",
          .as_key = "with --deep-keys",
          .conclusion = kObjects,
@@ -182,6 +191,8 @@ void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints
     const double with = median_ns(loss, returns_best);
     const double without = median_ns(loss, [&](std::size_t i) { return !returns_best(i); });
     const double explains = best.found.share;
+    const double left = rdam_left(loss, explains);
+    if (loss.explained != nullptr) loss.explained->push_back({kReturnValue, explains, left, {Of::result}});
     hints.push_back(
         {.kind = "early_return",
          .text = fmt::format(
@@ -195,7 +206,7 @@ void add_early_return(const LossPart& loss, const BestResult& best, Hints& hints
          .share = explains,
          .parameter = kReturnValue,
          .explains = explains,
-         .rdam_with_key = rdam_left(loss, explains)});
+         .rdam_with_key = left});
 }
 
 void judge_result(const LossPart& loss, Hints& hints) {
@@ -210,7 +221,8 @@ void judge_result(const LossPart& loss, Hints& hints) {
     Hints own;
     const double explains = judge(
         loss,
-        {.name = kReturnValue,
+        {.variable = {Of::result},
+         .name = kReturnValue,
          .subject = "the return value",
          .as_key = "among calls that return the same value",
          .conclusion = "it shows how much work there was, or how long the call had to wait",

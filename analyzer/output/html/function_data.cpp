@@ -151,7 +151,7 @@ Json details_json(const PageRun& run, const score::FunctionRow& row, const RunCl
              {"hints", hint_sentences(row)},
              {"bars", bars_json(row)},
              {"by_thread", thread_shares(run, row, limits)},
-             {"parameters", parameters_json(row, run.info.functions[row.function], limits)},
+             {"parameters", parameters_json(run, row, limits)},
              {"callers", callers_text(run, row, limits)},
              {"stacks", stacks_text(run, row, limits)},
              {"sequences", sequences_text(row, limits)},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/output/html/limits.h"
+#include "analyzer/output/html/report_html.h"
 #include "analyzer/score/report/report.h"
 #include "analyzer/trace/event.h"
 
@@ -29,9 +30,13 @@ RunClock run_clock(const trace::TraceInfo& info, const score::Report& report);
 nlohmann::ordered_json drift_json(const score::Report& report, const score::FunctionRow& row,
                                   const RunClock& clock, const PageLimits& limits);
 
-/// `[{name, explains, rdam_with_key, points: [[value, duration_ns], …]}]`, a plot for each parameter that
-/// explains something of the loss and has numbers for values.
-nlohmann::ordered_json parameters_json(const score::FunctionRow& row, const trace::FunctionInfo& function,
+/// A plot for each variable of the calls that was asked what it explains, and for each key:
+/// `{name, explains, rdam_with_key, …}`, or `{name, key: true, …}`. Either has `points`
+/// (`[[value, duration_ns], …]`), or, where the order of the values means nothing (addresses, callers),
+/// `values`
+/// (`[{value, calls, min, median, p99}, …]`): the commonest ones, the slowest first, then one with `others`
+/// for `value`, the number of the rest. Neither: there is nothing to compare.
+nlohmann::ordered_json parameters_json(const PageRun& run, const score::FunctionRow& row,
                                        const PageLimits& limits);
 
 }  // namespace rdam::output

@@ -159,11 +159,26 @@ struct OffShare {
     double preempted = 0;
 };
 
+/// What a call has that may go with its time.
+struct Variable {
+    enum class Of : std::uint8_t {
+        parameter,     ///< `number` is an index into FunctionInfo::parameters
+        caller,        ///< SampledCall::caller
+        result,        ///< SampledCall::result
+        repeats,       ///< `number` is an index into Sample::repeated
+        calls_inside,  ///< SampledCall::inside
+        keys_inside    ///< SampledCall::inside_keys
+    };
+    Of of = Of::parameter;
+    std::size_t number = 0;
+};
+
 /// What a parameter, or something else that a call has, explains of a function's loss.
 struct Explained {
     std::string name;          ///< as Hint::parameter
     double explains = 0;       ///< 0…1
     double rdam_with_key = 0;  ///< the score that would be left with it as a key
+    Variable variable = {};
 };
 
 /// A call that lost at least half of its time, where the timelines of the threads are kept. Ticks.

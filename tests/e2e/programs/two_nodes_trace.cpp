@@ -1,6 +1,6 @@
 // Writes the trace of a made-up machine: its processors 0 and 1 are near one half of the memory, 2 and 3 near
-// the other, and a walk through the first half takes twice as long from there. Prints what calls lose
-// on each node, in nanoseconds.
+// the other, and a walk through the first half takes twice as long from there. There are kLists lists to
+// walk, one longer than the other. Prints what calls lose on each node, in nanoseconds.
 //
 //     two_nodes_trace FILE [one]      one: it has a single node
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/trace/write/writer.h"
+#include "wrappers/catalogue/catalogue.h"
 
 namespace {
 
@@ -24,6 +25,10 @@ constexpr std::uint32_t kStays = 40;      ///< calls that a thread makes on one 
 constexpr std::uint64_t kNear = 100'000;  ///< ns, at least
 constexpr std::uint64_t kFarther = 100'000;
 constexpr std::uint64_t kPause = 10'000;
+constexpr std::uint32_t kLists = 20;
+constexpr std::uint64_t kLonger = 100;  ///< ns, than the list before
+constexpr std::uint64_t kFirstList = 0x5000;
+constexpr std::uint64_t kListBytes = 0x100;
 
 trace::TraceInfo make_info(bool one) {
     trace::TraceInfo info;
@@ -37,6 +42,11 @@ trace::TraceInfo make_info(bool one) {
     trace::FunctionInfo function;
     function.name = function.linkage_name = "walk";
     function.module = "made-up";
+    function.enter_words = 1;
+    trace::ParameterInfo list;
+    list.name = "list";
+    list.kind = static_cast<std::uint8_t>(ValueKind::pointer);
+    function.parameters = {list};
     info.functions.push_back(function);
     for (std::uint32_t t = 0; t < kThreads; ++t)
         info.threads.push_back({1000 + t, fmt::format("walker-{}", t), 1, 0, 0, 0});
@@ -56,9 +66,11 @@ Result<void> write(const std::string& path, bool one) {
         std::uint64_t now = 1000;
         for (std::uint32_t i = 0; i < kCalls; ++i, now += kPause) {
             const auto cpu = static_cast<std::uint16_t>((t + i / kStays) % kThreads);
-            const std::uint64_t more = (cpu >= 2 ? kFarther : 0) + 100 * (i * 7 % 20);
+            const std::uint32_t list = i * 7 % kLists;
+            const std::uint64_t more = (cpu >= 2 ? kFarther : 0) + kLonger * list;
             lost.at(cpu / 2) += more;
-            events.enter(now, 0, cpu, 0x401000, false, 0, {});
+            const std::array<std::uint64_t, 1> words{kFirstList + kListBytes * list};
+            events.enter(now, 0, cpu, 0x401000, false, 0, words);
             now += kNear + more;
             events.leave(now, 0, cpu, false, {});
         }

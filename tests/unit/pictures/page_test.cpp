@@ -11,6 +11,7 @@
 #include "analyzer/score/report/ranking.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/rounds.h"
+#include "wrappers/catalogue/catalogue.h"
 #include "wrappers/support/printable.h"
 
 namespace rdam::test {
@@ -277,6 +278,68 @@ TEST_CASE("names that nobody can read are shortened in the page, and cost no row
     CHECK(display_width(*names.begin()) <= 2 * 400 + 1);
     const std::string hint = data.at("functions").at(0).at("details").at("hints").at(0);
     CHECK(hint.ends_with(" explains it"));
+}
+
+TEST_CASE("what has no order is plotted by its commonest values, and what has one as points", "[page]") {
+    PageCase run{1, 1, "f"};
+    trace::FunctionInfo& function = run.info.functions[0];
+    const auto pointer = static_cast<std::uint8_t>(ValueKind::pointer);
+    function.parameters = {{.name = "object", .kind = pointer, .word = 0, .key = false, .type = {}},
+                           {.name = "lock", .kind = pointer, .word = 1, .key = true, .type = {}},
+                           {.name = "other", .kind = pointer, .word = 2, .key = false, .type = {}},
+                           {.name = "count", .word = 3, .key = true, .type = {}}};
+    function.result = {{.name = "return", .type = {}}};
+    using Of = score::Variable::Of;
+    score::FunctionRow& row = run.report.functions[0];
+    row.explained = {{.name = "object", .explains = 0.5, .variable = {Of::parameter, 0}},
+                     {.name = "other", .explains = 0.1, .variable = {Of::parameter, 2}},
+                     {.name = "caller", .explains = 0.2, .variable = {Of::caller}},
+                     {.name = "return value", .explains = 0.3, .variable = {Of::result}},
+                     {.name = "calls inside", .explains = 0.3, .variable = {Of::calls_inside}},
+                     {.name = "calls of g inside", .explains = 0.3, .variable = {Of::repeats, 0}},
+                     {.name = "keys of calls inside", .explains = 0.3, .variable = {Of::keys_inside}}};
+    row.sample = {};
+    row.sample.words_per_call = 4;
+    row.sample.repeated = {0};
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        score::ScoredCall call;
+        call.duration_ns = i % 2 == 0 ? 1000.0 + static_cast<double>(i) : 10;
+        call.weight = 3;
+        call.caller = 0x1000 + i % 2;
+        call.result = i;
+        call.returned = i < 30;
+        call.inside = 7;
+        row.sample.calls.push_back(call);
+        row.sample.repeats.push_back(static_cast<std::uint32_t>(i));
+        // Two objects and one that is seen once; always the same lock; never the same other.
+        for (const std::uint64_t word : {i == 1 ? 0xff : 0xa0 + i % 2, std::uint64_t{0xb0}, 0xc0 + i, i})
+            row.sample.words.push_back(word);
+    }
+    const std::string page = page_of(run);
+    if (page.empty()) return;
+    const nlohmann::json plots = nlohmann::json::parse(data_of(page))
+                                     .at("runs")
+                                     .at(0)
+                                     .at("functions")
+                                     .at(0)
+                                     .at("details")
+                                     .at("parameters");
+    REQUIRE(plots.size() == 9);
+    CHECK(plots[0].at("values") ==
+          nlohmann::json::parse(R"([{"value": "0xa0", "calls": 60, "min": 1000, "median": 1018, "p99": 1038},
+                                    {"value": "0xa1", "calls": 57, "min": 10, "median": 10, "p99": 10},
+                                    {"others": 1, "calls": 3, "min": 10, "median": 10, "p99": 10}])"));
+    CHECK(plots[1].at("values").empty());
+    CHECK(plots[2].at("values").size() == 2);
+    CHECK(plots[3].at("points").size() == 30);
+    CHECK(plots[4].at("points")[0] == nlohmann::json::parse("[7, 1000]"));
+    CHECK(plots[5].at("points")[3] == nlohmann::json::parse("[3, 10]"));
+    CHECK_FALSE(plots[6].contains("points"));
+    CHECK_FALSE(plots[6].contains("values"));
+    CHECK(plots[7].at("key") == true);
+    CHECK(plots[7].at("values").empty());
+    CHECK(plots[8].at("name") == "count");
+    CHECK(plots[8].at("points").size() == 40);
 }
 
 TEST_CASE("very long names leave a page with fewer rows", "[page]") {

@@ -59,13 +59,47 @@ function driftChart(drift, duration) {
       scales: {x: {...axis('time in the run', 'linear', (value) => timeText(value)), min: 0, max: duration || undefined}, y: logTime('duration')}}})));
 }
 
+/** What a parameter explains, or that it is a key. */
+function parameterText(parameter) {
+  return parameter.key ? `${parameter.name} is a key by default: calls are compared with those of the same value`
+    : `${parameter.name} explains ${percentText(parameter.explains)} of the lost time`;
+}
+
 /** Duration against the value of a parameter. */
-function parameterChart(parameter) {
-  const text = `${parameter.name} explains ${percentText(parameter.explains)} of the lost time`;
+function pointsChart(parameter) {
+  const text = parameterText(parameter);
   return figure(parameter.name, text, chart(`Duration against ${parameter.name}: ${text}`, () => ({type: 'scatter',
     data: {datasets: [{data: parameter.points.map(([x, y]) => ({x, y: y || null})), backgroundColor: `${styleOf('--bar')}99`, pointRadius: 2.5}]},
     options: {plugins: {...noLegend, tooltip: {callbacks: {label: (item) => `${item.raw.x}: ${timeText(item.raw.y)}`}}},
       scales: {x: axis(parameter.name, 'linear'), y: logTime('duration')}}})));
+}
+
+const shortened = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
+const heightFor = (lines) => `${Math.max(6, 2.5 + 1.5 * lines)}rem`;
+
+/** Durations by the commonest values of a parameter whose values have no order: the range from least to p99, and the median. */
+function valuesChart(parameter) {
+  const rows = parameter.values.map((each) => ({...each, name: each.value === undefined ? `${countText(each.others)} other${each.others === 1 ? '' : 's'}` : each.value}));
+  const text = parameterText(parameter);
+  // A logarithmic axis has no 0.
+  const least = Math.min(...rows.flatMap(({min, median, p99}) => [min, median, p99]).filter((ns) => ns > 0));
+  const label = `Duration by ${parameter.name}: ${text}; medians: ${rows.map(({name, median}) => `${name} ${timeText(median)}`).join(', ')}`;
+  const box = chart(label, () => ({type: 'bar',
+    data: {labels: rows.map(({name}) => shortened(name)),
+      datasets: [{type: 'line', label: 'median', showLine: false, data: rows.map(({median}) => median || least), pointStyle: 'rectRot', pointRadius: 5,
+        backgroundColor: styleOf('--ink'), borderColor: styleOf('--ink')},
+      {label: 'least to p99', data: rows.map(({min, p99}) => [min || least, p99 || least]), backgroundColor: styleOf('--bar'), minBarLength: 2}]},
+    options: {indexAxis: 'y', plugins: {...legend(), tooltip: {callbacks: {title: ([item]) => rows[item.dataIndex].name,
+      label: ({dataIndex: i}) => `least ${timeText(rows[i].min)}, median ${timeText(rows[i].median)}, p99 ${timeText(rows[i].p99)}; about ${countText(rows[i].calls)} calls`}}},
+      scales: {x: logTime('duration'), y: {...axis('', 'category'), ticks: {color: styleOf('--ink'), autoSkip: false}}}}}));
+  box.style.height = heightFor(rows.length + 2);
+  return figure(parameter.name, `${text}. Its commonest values, from a sample of the calls.`, box);
+}
+
+/** Null: there is nothing to compare. */
+function parameterChart(parameter) {
+  if (parameter.values && parameter.values.length > 0) return valuesChart(parameter);
+  return parameter.points && parameter.points.length > 0 ? pointsChart(parameter) : null;
 }
 
 /** Lost time of each of the named. */
@@ -73,9 +107,9 @@ function lossChart(title, help, rows) {
   const shown = rows.slice(0, 24);
   const text = `${title}: ${shown.slice(0, 5).map(([name, lost]) => `${name} ${timeText(lost)}`).join(', ')}`;
   const box = chart(text, () => ({type: 'bar',
-    data: {labels: shown.map(([name]) => (name.length > 24 ? `${name.slice(0, 23)}…` : name)), datasets: [{data: shown.map(([, lost]) => lost), backgroundColor: styleOf('--bar')}]},
+    data: {labels: shown.map(([name]) => shortened(name)), datasets: [{data: shown.map(([, lost]) => lost), backgroundColor: styleOf('--bar')}]},
     options: {indexAxis: 'y', plugins: {...noLegend, tooltip: {callbacks: {label: (item) => timeText(item.raw)}}},
       scales: {x: axis('lost', 'linear', (value) => timeText(value)), y: {...axis('', 'category'), ticks: {color: styleOf('--ink'), autoSkip: false}}}}}));
-  box.style.height = `${Math.max(6, 2.5 + 1.5 * shown.length)}rem`;
+  box.style.height = heightFor(shown.length);
   return figure(title, help, box);
 }

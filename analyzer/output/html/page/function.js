@@ -27,8 +27,9 @@ function functionCharts(run, row) {
   if (details.bars.length > 0) charted.push(durationsChart(row, details.bars));
   if (details.drift) charted.push(driftChart(details.drift, run.duration));
   if (details.by_thread.length > 1) charted.push(lossChart('By thread', null, details.by_thread.map((each) => [each.name, each.lost])));
-  charted.push(...placeCharts(details), ...details.parameters.filter((each) => each.points.length > 0).map(parameterChart));
-  const unplotted = details.parameters.filter((each) => each.points.length === 0);
+  const plots = details.parameters.map((each) => [each, parameterChart(each)]);
+  charted.push(...placeCharts(details), ...plots.map(([, plot]) => plot).filter((plot) => plot !== null));
+  const unplotted = plots.filter(([each, plot]) => plot === null && !each.key).map(([each]) => each);
   if (unplotted.length > 0) charted.push(figure('Also looked at', `What else may go with the lost time, and how much of it that explains: ${unplotted.map((each) => `${each.name} ${percentText(each.explains)}`).join(', ')}.`));
   if (details.off) {
     const {blocked, preempted} = details.off;
