@@ -255,8 +255,7 @@ class TextWriter {
         bool titled = false;
         for (const score::FunctionRow& row : rows_) {
             const bool seen_rarely = row.few_occurrences && row.rdam_high >= options_.threshold;
-            const bool ours = report_.process.recorder.empty();
-            const std::string loop = seen_rarely && ours ? inner_loop_advice(row) : std::string{};
+            const std::string loop = seen_rarely ? inner_loop_advice(row) : std::string{};
             if (row.hints.empty() && loop.empty()) continue;
             if (!titled) section("Possible causes");
             titled = true;

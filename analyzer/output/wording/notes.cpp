@@ -322,8 +322,7 @@ std::string region_lines(std::string_view function, bool fortran) {
 }  // namespace
 
 std::string inner_loop_advice(const score::FunctionRow& row) {
-    // Nobody adds a line to a system library.
-    if (row.module.find(".so") != std::string::npos) return {};
+    if (!row.markable) return {};
     const std::string place = row.source.empty() ? "" : fmt::format(" ({})", row.source);
     const std::string loop =
         row.hot_line

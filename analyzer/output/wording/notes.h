@@ -46,10 +46,10 @@ std::string interval_advice();
 std::string lower_bound_advice();
 /// … because a call was still running when its thread ended.
 std::string open_calls_advice();
-/// The same, and of a program's own function inner_loop_advice().
+/// The same, and inner_loop_advice() if there is any.
 std::string lower_bound_advice(const score::FunctionRow& row);
-/// The lines that make an inner loop a probe of its own, and where to put them; empty of a library's
-/// function.
+/// The lines that make an inner loop a probe of its own, and where to put them; empty:
+/// score::FunctionRow::markable.
 std::string inner_loop_advice(const score::FunctionRow& row);
 /// What to think of a score whose minimum is that of a few calls far below the rest.
 std::string minimum_alone_advice();

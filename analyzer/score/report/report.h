@@ -224,6 +224,8 @@ struct FunctionRow {
                                  ///< (analyzer/score/statistics/floor.h)
     std::size_t rank = 0;        ///< 1, 2, 3 … (analyzer/score/report/ranking.h)
     std::string by_design = {};  ///< what it waits for by design, `for a thread's end`; empty: it does not
+    bool markable = false;       ///< lines of rdam.h in its source would be recorded the next time: rdam has
+                                 ///< recorded it, and it is no shared library's
     double rdam_all = 0;         ///< lost_ns / Σ T of all threads
     double rdam_self =
         0;  ///< Σ lost of self times, each against the least of its sequence and thread, of all calls,

@@ -318,6 +318,8 @@ FunctionRow make_function_row(const RowContext& context, std::uint32_t function)
     row.name = info.name;
     row.module = info.module;
     row.source = info.source;
+    // Nobody adds a line to a system library.
+    row.markable = context.info.process.recorder.empty() && row.module.find(".so") == std::string::npos;
 
     std::vector<Sums> threads(context.threads.size());
     for (std::size_t t = 0; t < threads.size(); ++t)

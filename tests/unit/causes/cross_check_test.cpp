@@ -264,6 +264,9 @@ TEST_CASE("A function's hottest line comes from the first report that counts wor
         score::FunctionRow few = row;
         few.few_occurrences = true;
         few.module = "app";
+        few.markable = false;
+        CHECK(output::lower_bound_advice(few) == output::lower_bound_advice());
+        few.markable = true;
         CHECK_THAT(output::lower_bound_advice(few),
                    Catch::Contains("the inner loop of a around a.c:3, the line with 67 % of its samples"));
         few.source = "a.c:1";
