@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,24 +56,14 @@ std::string fact(const Collected& all, const char* name) {
     return found == all.facts.end() ? std::string{} : found->second;
 }
 
-/// The only process that has calls; null: there are several.
-const std::string* only_process(const Collected& all) {
-    const std::string* only = nullptr;
-    for (const Thread& thread : all.threads) {
-        if (thread.events == 0) continue;
-        if (only != nullptr && *only != thread.pid) return nullptr;
-        only = &thread.pid;
-    }
-    return only;
-}
-
 /// Chrome tells its version; others hardly anything.
 std::string recorder(const Collected& all) {
     std::string version = fact(all, "product-version");
     return version.empty() ? "a writer of trace events" : version;
 }
 
-void describe(const Collected& all, trace::ProcessInfo& process) {
+/// `pid`: of the only process; nothing: there are several.
+void describe(const Collected& all, const std::optional<std::string>& pid, trace::ProcessInfo& process) {
     if (all.from_rdam()) {
         process.rdam_version = fact(all, "recorder").substr(kRdam.size());
         process.recorder = fact(all, "recorded_by");  // another tool's trace, which rdam has exported
@@ -80,8 +71,7 @@ void describe(const Collected& all, trace::ProcessInfo& process) {
         process.recorder = recorder(all);
     }
     process.host = fact(all, "host");
-    const std::string* const pid = only_process(all);
-    if (pid == nullptr) return;
+    if (!pid) return;
     process.pid = number_in<std::uint32_t>(*pid).value_or(0);
     const auto name = all.processes.find(*pid);
     if (name != all.processes.end() && !all.from_rdam()) process.command = {name->second};
@@ -121,8 +111,8 @@ Result<trace::TraceReader> read(const std::string& path, const Progress& progres
             "that are wanted",
             path);
     Collected collected = std::move(collector).take();
-    fill(collected, *builder);
-    describe(collected, builder->info().process);
+    const std::optional<std::string> only = fill(collected, *builder);
+    describe(collected, only, builder->info().process);
     for (std::string& each : remarks(collected, *events))
         builder->info().remarks.push_back(std::move(each));
     return std::move(*builder).finish();

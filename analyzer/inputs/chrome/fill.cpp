@@ -171,14 +171,15 @@ void emit_absences(Thread& thread, const Scale& scale, ThreadBuilder& out) {
     }
 }
 
-bool has_several_processes(const Collected& collected) {
-    const Thread* first = nullptr;
+std::optional<std::string> only_process(const Collected& collected) {
+    const std::string* only = nullptr;
     for (const Thread& thread : collected.threads) {
         if (thread.calls.empty()) continue;
-        if (first != nullptr && first->pid != thread.pid) return true;
-        first = &thread;
+        if (only != nullptr && *only != thread.pid) return {};
+        only = &thread.pid;
     }
-    return false;
+    if (only == nullptr) return {};
+    return *only;
 }
 
 /// What only rdam's own export tells.
@@ -201,7 +202,7 @@ void restore_clock(const Collected& collected, TraceBuilder& builder) {
 
 }  // namespace
 
-void fill(Collected& collected, TraceBuilder& builder) {
+std::optional<std::string> fill(Collected& collected, TraceBuilder& builder) {
     for (Thread& thread : collected.threads) {
         const MarkCounts marks = match_marks(thread, collected.values);
         collected.unmatched += marks.unmatched;
@@ -214,10 +215,10 @@ void fill(Collected& collected, TraceBuilder& builder) {
                       scale.step());
     if (collected.from_rdam()) restore_clock(collected, builder);
     Functions functions{collected, builder};
-    const bool several = has_several_processes(collected);
+    std::optional<std::string> only = only_process(collected);
     for (Thread& thread : collected.threads) {
         if (thread.calls.empty() && thread.absences.empty() && thread.start == thread.end) continue;
-        ThreadBuilder& out = add(thread, thread_name(thread, collected, several), scale, builder);
+        ThreadBuilder& out = add(thread, thread_name(thread, collected, !only), scale, builder);
         Emitter emitter{functions, scale, collected.from_rdam(), out};
         for (const Call& call : thread.calls)
             emitter.call(call);
@@ -226,6 +227,7 @@ void fill(Collected& collected, TraceBuilder& builder) {
         thread.calls = {};
         emit_absences(thread, scale, out);
     }
+    return only;
 }
 
 }  // namespace rdam::inputs::chrome

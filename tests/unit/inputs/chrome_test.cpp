@@ -133,6 +133,14 @@ TEST_CASE("metadata names threads and processes, wherever it stands") {
     CHECK(reader->info().threads[1].name == "9");
 }
 
+TEST_CASE("a process without calls is none of several") {
+    const auto reader = read_json(R"([{"ph":"X","name":"f","pid":7,"tid":1,"ts":1,"dur":2},
+                                      {"ph":"E","name":"f","pid":8,"tid":2,"ts":5}])");
+    REQUIRE(reader);
+    CHECK(reader->info().process.pid == 7);
+    CHECK(reader->info().threads[0].name.empty());
+}
+
 TEST_CASE("the clock moves by the digits that the file has") {
     const auto step = [](std::string_view times) {
         const auto reader =
