@@ -15,6 +15,7 @@ struct Beginning {
     std::string path;
     bool directory = false;
     std::optional<Error> error = {};  ///< of a file that is damaged, of which nothing else can be said
+    bool unpacked = false;            ///< the file is compressed, `text` is not
     std::string text = {};  ///< the first 64 KiB of a file, unpacked if it is compressed by gzip or zstd
 };
 

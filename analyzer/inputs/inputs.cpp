@@ -1,7 +1,9 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <cstdint>
 #include <new>
+#include <span>
 
 #include "analyzer/inputs/chrome/chrome.h"
 #include "analyzer/inputs/input.h"
@@ -12,6 +14,7 @@
 #include "analyzer/inputs/text/byte_source.h"
 #include "analyzer/inputs/uftrace/uftrace.h"
 #include "analyzer/trace/format.h"
+#include "analyzer/trace/read/file_input.h"
 
 namespace rdam::inputs {
 namespace {
@@ -41,6 +44,10 @@ bool is_own(std::string_view text) {
         {reinterpret_cast<const char*>(trace::format::kFileMagic.data()), trace::format::kFileMagic.size()});
 }
 
+std::span<const std::uint8_t> bytes_of(std::string_view text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
 /// Nothing: a file that cannot be read, of which the reader of rdam's own traces says why.
 Beginning look_at(const std::string& path) {
     Beginning beginning{.path = path};
@@ -54,6 +61,7 @@ Beginning look_at(const std::string& path) {
     const auto got = source->read(beginning.text);
     if (!got) beginning.error = got.error();
     beginning.text.resize(got ? *got : 0);
+    beginning.unpacked = source->unpacks();
     return beginning;
 }
 
@@ -70,6 +78,8 @@ Result<trace::TraceReader> open_any(const std::string& path, const OpenOptions& 
     const Beginning beginning = look_at(path);
     if (beginning.error) return tl::unexpected{*beginning.error};
     const Input* input = recognize(beginning);
+    if (input == nullptr && beginning.unpacked && !is_own(beginning.text))
+        return tl::unexpected{trace::not_a_trace(path + ", unpacked,", bytes_of(beginning.text))};
     if (input == nullptr) return trace::TraceReader::open(path, options.waiting);
     try {
         return input->read(

@@ -175,6 +175,10 @@ Result<std::size_t> ByteSource::read(std::span<char> into) {
     return done;
 }
 
+bool ByteSource::unpacks() const {
+    return state_->packing != State::Packing::none;
+}
+
 std::uint64_t ByteSource::consumed() const {
     return state_->got - (state_->end - state_->at);
 }

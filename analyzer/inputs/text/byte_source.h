@@ -24,6 +24,7 @@ class ByteSource {
     /// Fills `into`; less only at the end. Errors: the disk's, compressed data damaged or cut.
     Result<std::size_t> read(std::span<char> into);
 
+    bool unpacks() const;            ///< the file is compressed; known after read()
     std::uint64_t consumed() const;  ///< bytes of the file itself, so far
     std::uint64_t size() const;      ///< of the file itself
 
