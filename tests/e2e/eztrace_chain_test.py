@@ -110,6 +110,8 @@ class Chain(Case):
         theirs = self.analyze("ranks_trace/eztrace_log.otf2")
         self.assertEqual(self.count(theirs, "MPI_Barrier"), RANKS * STEPS)
         self.assertEqual(self.count(theirs, "compute_block"), STEPS * (300 + 50 * (RANKS - 1)))
+        # EZTrace's last state begins inside the one around it, and may end after it.
+        self.assertNotIn("without a recorded end", json.dumps(theirs))
         self.done(RDAM, "record", "-f", "libwork.so:compute_block,MPI_Barrier", "--", *start, program, STEPS, env=MPI)
         done = self.rdam("analyze", "--json", "--top", "0", *self.traces())
         self.assertEqual(done.returncode, 0, done.stderr.decode())

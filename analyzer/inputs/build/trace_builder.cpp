@@ -212,8 +212,8 @@ Result<void> TraceBuilder::write() {
     for (const auto& each : state.threads)
         each->state_->finish(end);
     add_remark(info.remarks, odd.unmatched,
-               "One end of a call is left out, because its beginning is not in the trace.",
-               "ends of calls are left out, because their beginnings are not in the trace.");
+               "One end of a call is left out, because no such call is open there.",
+               "ends of calls are left out, because no such calls are open there.");
     add_remark(info.remarks, odd.too_deep, "One call is left out, because too many calls are open around it.",
                "calls are left out, because too many calls are open around them.");
     state.keep(state.writer.finish(info));

@@ -121,6 +121,14 @@ std::string abandoned_note(Reports reports) {
     const std::uint64_t abandoned =
         sum(reports, &Counts::abandoned_by_jump) + sum(reports, &Counts::abandoned_at_gap);
     if (abandoned == 0) return {};
+    // Other tools have states that begin inside a call and end after it.
+    const bool foreign = std::ranges::any_of(
+        reports, [](const score::Report* report) { return !report->process.recorder.empty(); });
+    if (foreign)
+        return fmt::format(
+            "{} no end in the trace before that of the call around (overlapping states, longjmp, lost "
+            "events): counted, not scored.",
+            counted(abandoned, "call has", "calls have"));
     return fmt::format("{} left without a recorded end (longjmp, lost events): counted, not scored.",
                        counted(abandoned, "call was", "calls were"));
 }

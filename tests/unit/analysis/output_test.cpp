@@ -277,6 +277,23 @@ TEST_CASE("JSON says where a function's calls ran", "[output]") {
           nlohmann::json::parse(R"([{"node": 0, "processors": [0, 1]}, {"node": 3, "processors": [2]}])"));
 }
 
+TEST_CASE("what left calls without an end is told as it may be with their recorder", "[output]") {
+    score::Report report = analyze(contended_program());
+    report.counts.abandoned_by_jump = 3;
+    const auto told = [&] {
+        const auto notes = output::notes(report);
+        const auto found = std::ranges::find_if(
+            notes, [](const std::string& note) { return note.find("longjmp") != std::string::npos; });
+        return found == notes.end() ? std::string{} : *found;
+    };
+    CHECK(told() == "3 calls were left without a recorded end (longjmp, lost events): counted, not scored.");
+    report.process.recorder = "EZTrace 2.0";
+    CHECK(
+        told() ==
+        "3 calls have no end in the trace before that of the call around (overlapping states, longjmp, lost "
+        "events): counted, not scored.");
+}
+
 TEST_CASE("Hints without context switches say so, once", "[output]") {
     using State = trace::SwitchInfo::State;
     score::Report report = analyze(contended_program());

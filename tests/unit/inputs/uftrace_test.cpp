@@ -158,7 +158,7 @@ TEST_CASE("a forked process knows the program of its parent") {
     CHECK(lines_of(folder, 1) == Lines{"20 g()", "30 /g"});
     CHECK(remarks_of(folder) ==
           Lines{"The directory has the threads of 2 processes, which are analyzed together.",
-                "One end of a call is left out, because its beginning is not in the trace."});
+                "One end of a call is left out, because no such call is open there."});
 }
 
 TEST_CASE("calls that longjmp() leaves end when the next record was written") {
