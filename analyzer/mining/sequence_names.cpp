@@ -8,6 +8,8 @@
 
 #include "analyzer/trace/place.h"
 #include "wrappers/catalogue/word_value.h"
+#include "wrappers/support/printable.h"
+#include "wrappers/text/name_text.h"
 
 namespace rdam::mining {
 namespace {
@@ -15,6 +17,12 @@ namespace {
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kMaxChildren = 8;
 constexpr int kDeepest = 2;
+constexpr std::size_t kLongestText = 60;
+
+/// What a word of a text stands for; null: the trace does not have it.
+const std::string* text_of(const trace::TraceInfo& info, std::uint64_t word) {
+    return word == 0 || word > info.texts.size() ? nullptr : &info.texts[word - 1];
+}
 
 class NameWriter {
   public:
@@ -63,7 +71,7 @@ class NameWriter {
                 continue;
             }
             const trace::ParameterInfo& parameter = info_.functions[function].parameters[names[i].parameter];
-            out_ += parameter.name + "=" + format_value(parameter, values[i]);
+            out_ += parameter.name + "=" + shown_value(info_, parameter, values[i]);
         }
         out_ += ')';
     }
@@ -103,12 +111,23 @@ class IdMaker {
         const auto& words = keys_[function];
         for (std::size_t i = 0; i < values.size(); ++i) {
             const bool caller = i < words.size() && words[i].is_caller();
-            hash = caller ? mix_place(hash, values[i]) : hash_mix(hash, values[i]);
+            const std::string* text =
+                i < words.size() && !caller ? text_key(function, words[i], values[i]) : nullptr;
+            if (text != nullptr)
+                hash = mix_text(hash, *text);
+            else
+                hash = caller ? mix_place(hash, values[i]) : hash_mix(hash, values[i]);
         }
         return hash;
     }
 
   private:
+    /// Texts are numbered in the order in which they come. Null: the key is none.
+    const std::string* text_key(std::uint32_t function, const KeyWord& key, std::uint64_t value) const {
+        const bool is_text = info_.functions[function].parameters[key.parameter].is_text;
+        return is_text ? text_of(info_, value) : nullptr;
+    }
+
     /// Objects lie elsewhere in the next run.
     std::uint64_t mix_place(std::uint64_t hash, std::uint64_t address) const {
         const trace::Place place = trace::place_of(info_, address);
@@ -128,6 +147,15 @@ std::string format_value(const trace::ParameterInfo& parameter, std::uint64_t va
     if (kind == ValueKind::pointer) return fmt::format("{:#x}", value);
     return std::visit([](auto decoded) { return fmt::format("{}", decoded); },
                       value_of(kind, parameter.size, value));
+}
+
+std::string shown_value(const trace::TraceInfo& info, const trace::ParameterInfo& parameter,
+                        std::uint64_t value) {
+    if (!parameter.is_text) return format_value(parameter, value);
+    if (value == 0) return "-";
+    const std::string* text = text_of(info, value);
+    if (text == nullptr) return fmt::format("text {}", value);
+    return '"' + shortened_name(printable(*text), kLongestText) + '"';
 }
 
 std::string sequence_name(const SequenceStore& store, GroupId group, const trace::TraceInfo& info,

@@ -79,6 +79,7 @@ struct ParameterInfo {
     std::uint16_t word = 0;
     bool key = false;
     std::string type;
+    bool is_text = false;  ///< its words are numbers of TraceInfo::texts, from 1; 0: none
 };
 
 struct FunctionInfo {
@@ -260,7 +261,8 @@ struct TraceInfo {
     std::vector<Window> windows;  ///< of the process: in the order of time, none empty, none overlapping
     std::vector<AnswerInfo> answers;
     std::vector<std::string> remarks;  ///< messages of the recorder: losses, refusals
-    std::uint64_t dropped = 0;         ///< events lost over all threads, those of unknown threads included
+    std::vector<std::string> texts;  ///< the first of those that are values of parameters; there may be more
+    std::uint64_t dropped = 0;       ///< events lost over all threads, those of unknown threads included
 };
 
 }  // namespace rdam::trace

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -102,6 +103,33 @@ class JsonInput(Case):
         self.assertGreaterEqual(function["rdam_high"], 0.1)
         self.assertIn("coarse_clock", [hint["kind"] for hint in function["hints"]])
 
+    def test_texts_are_shown(self):
+        """In sequences and in plots; and a sequence has the same id in whatever order a file has its texts."""
+        def events(paths) -> list[dict]:
+            names = [paths[i % 2] for i in range(200)]
+            return [{"ph": "X", "name": "open", "pid": 1, "tid": 2, "ts": 100 * i, "dur": 1 + 50 * (name == "/b, c") + i % 3, "args": {"path": name}}
+                    for i, name in enumerate(names)]
+        ids = []
+        for name, paths in (("one.json", ["/a", "/b, c"]), ("other.json", ["/b, c", "/a"])):
+            self.write(name, events(paths))
+            (row,) = self.analyze(name, "--key", "open:path")["functions"]
+            ids.append({sequence["name"]: sequence["id"] for sequence in row["sequences"]})
+            self.assertEqual(set(ids[-1]), {'open(path="/a")', 'open(path="/b, c")'})
+        self.assertEqual(*ids)
+        done = self.rdam("report", "-o", "-", "one.json")
+        data = json.loads(re.search(rb'id="data">(.*?)</script>', done.stdout, re.DOTALL).group(1))
+        (plot,) = (each for each in data["runs"][0]["functions"][0]["details"]["parameters"] if each["name"] == "path")
+        self.assertEqual([(each["value"], each["min"]) for each in plot["values"]], [('"/b, c"', 51_000), ('"/a"', 1_000)])
+
+    def test_nobody_marks_loops_of_what_another_tool_has_recorded(self):
+        name = self.write("few.json", [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 100 * i, "dur": 3 + 10 * i} for i in range(5)])
+        (row,) = self.analyze(name)["functions"]
+        (advice,) = (hint["text"] for hint in row["hints"] if hint["kind"] == "few_occurrences")
+        self.assertNotIn("rdam.h", advice)
+        page = self.rdam("report", "-o", "-", name).stdout
+        self.assertIn(advice.encode(), page)
+        self.assertNotIn(b"rdam.h", page)
+
     def test_recorder_stays_known(self):
         events = [{"ph": "X", "name": "f", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 1 + i % 2} for i in range(200)]
         self.write("foreign.json", {"otherData": {"product-version": "tracer 3"}, "traceEvents": events})
@@ -140,6 +168,23 @@ class JsonInput(Case):
         self.assert_one_line(self.rdam("analyze", self.write("none.json", '{"traceEvents":[{"ph":"i"}]}')), 1, "none.json", "no call")
         (self.folder / "cut.gz").write_bytes(gzip.compress((good * 1000).encode())[:-20])
         self.assert_one_line(self.rdam("analyze", "cut.gz"), 1, "cut.gz")
+
+    def test_packed_strangers(self):
+        """To unpack a file is the remedy only if it is one of rdam's own traces."""
+        self.need("zstd")
+        done = self.run_in_folder(PROGRAMS / "two_nodes_trace", "trace.bin")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.write("stranger", "no trace\n")
+        self.write("perf.data", "PERFILE2")
+        self.write("empty", "")
+        said = {"trace.bin": (" is compressed by", "unpack it first"), "stranger": (", unpacked, is not an rdam trace", "docs/inputs.md"),
+                "perf.data": (", unpacked, is a perf.data file", "rdam hot"), "empty": (", unpacked, is empty", "")}
+        for packer, ending in (("gzip", "gz"), ("zstd", "zst")):
+            for name, (what, remedy) in said.items():
+                packed = self.run_in_folder(packer, "-c", name)
+                self.assertEqual(packed.returncode, 0, packed.stderr.decode())
+                (self.folder / f"{name}.{ending}").write_bytes(packed.stdout)
+                self.assert_one_line(self.rdam("analyze", f"{name}.{ending}"), 1, f"{name}.{ending}{what}", remedy)
 
 
 if __name__ == "__main__":

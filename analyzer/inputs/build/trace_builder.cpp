@@ -24,6 +24,7 @@ constexpr std::size_t kMinChunk = std::size_t{1} << 10U;
 constexpr std::size_t kMaxHeld = std::size_t{1} << 22U;
 constexpr std::size_t kMaxTexts = 1'000'000;
 constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxKept = std::size_t{1} << 20;  ///< bytes of texts that a trace has
 
 void number_words(trace::FunctionInfo& function) {
     if (function.parameters.size() > trace::format::kMaxEventWords)
@@ -36,6 +37,20 @@ void number_words(trace::FunctionInfo& function) {
     for (trace::ParameterInfo& each : function.result)
         each.word = 0;
     function.leave_words = static_cast<std::uint16_t>(function.result.size());
+}
+
+std::vector<std::string> first_texts(const std::unordered_map<std::string, std::uint64_t>& numbers) {
+    std::vector<const std::string*> all(numbers.size());
+    for (const auto& [text, number] : numbers)
+        all[number - 1] = &text;
+    std::vector<std::string> first;
+    std::size_t bytes = 0;
+    for (const std::string* text : all) {
+        bytes += text->size() + sizeof(std::string);
+        if (bytes > kMaxKept) break;
+        first.push_back(*text);
+    }
+    return first;
 }
 
 void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
@@ -216,6 +231,7 @@ Result<void> TraceBuilder::write() {
                "ends of calls are left out, because no such calls are open there.");
     add_remark(info.remarks, odd.too_deep, "One call is left out, because too many calls are open around it.",
                "calls are left out, because too many calls are open around them.");
+    info.texts = first_texts(state.texts);
     state.keep(state.writer.finish(info));
     if (state.error) return tl::unexpected{*state.error};
     return {};
@@ -240,6 +256,12 @@ trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string typ
             .word = 0,
             .key = false,
             .type = std::move(type)};
+}
+
+trace::ParameterInfo text_parameter(std::string name) {
+    trace::ParameterInfo made = parameter(std::move(name), ValueKind::enumeration, "text");
+    made.is_text = true;
+    return made;
 }
 
 }  // namespace rdam::inputs

@@ -125,8 +125,9 @@ class TraceBuilder {
     ThreadBuilder& thread(std::uint32_t index);  ///< in the order in which they were added, from 0
     std::size_t threads() const;
 
-    /// A number for a text that is the value of a parameter, from 1 in order of first appearance; 0: there
-    /// were a million of them, or it is longer than 4 KiB. Thread-safe.
+    /// A number for a text that is the value of a text_parameter(), from 1 in order of first appearance; 0:
+    /// there were a million of them, or it is longer than 4 KiB. The trace keeps the first texts, a megabyte
+    /// of them. Thread-safe.
     std::uint64_t text(std::string_view text);
 
     /// Ends the trace and opens it. Errors: no room in the temporary file, no thread has a call, events out
@@ -150,5 +151,7 @@ std::uint64_t put_value(double value);
 
 /// A parameter of 8 bytes. `type` is for people.
 trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string type);
+/// One whose words are those of TraceBuilder::text(): of the type "text".
+trace::ParameterInfo text_parameter(std::string name);
 
 }  // namespace rdam::inputs

@@ -23,7 +23,7 @@ bool is_below_zero(const Value& value) {
 /// One kind for all the types that occurred.
 ValueKind kind_for(std::uint32_t types) {
     const auto has = [types](ValueType type) { return (types & bit_of(type)) != 0; };
-    if (has(ValueType::text)) return ValueKind::unsigned_integer;
+    if (has(ValueType::text)) return ValueKind::enumeration;
     if (has(ValueType::floating)) return ValueKind::floating;
     if (has(ValueType::large)) {
         const bool has_negative = (types & Function::kNegative) != 0;
@@ -95,8 +95,9 @@ void Functions::add(std::uint32_t function) {
 
 trace::ParameterInfo Functions::describe(const Function& function, const Parameter& described) const {
     const std::string& name = collected_.names.text(described.name);
-    trace::ParameterInfo info = parameter(described.name == result_ ? "result" : name, described.kind,
-                                          described.is_text ? "text" : "");
+    const std::string& shown = described.name == result_ ? "result" : name;
+    trace::ParameterInfo info =
+        described.is_text ? text_parameter(shown) : parameter(shown, described.kind, "");
     const auto keys = collected_.facts.find("keys." + collected_.names.text(function.name));
     if (keys != collected_.facts.end())
         info.key = ("," + keys->second + ",").find("," + name + ",") != std::string::npos;

@@ -19,6 +19,9 @@ struct Typed {
     bool key = false;
 };
 
+/// No other type of OTF2 is of this kind.
+constexpr ValueKind kText = ValueKind::enumeration;
+
 Typed typed(OTF2_Type type, bool ours) {
     switch (type) {
         case OTF2_TYPE_UINT8:
@@ -42,7 +45,7 @@ Typed typed(OTF2_Type type, bool ours) {
         case OTF2_TYPE_DOUBLE:
             return {ValueKind::floating, "double"};
         case OTF2_TYPE_STRING:
-            return {ValueKind::enumeration, "string"};
+            return {kText, "string"};
         default:
             return {ValueKind::unsigned_integer, "reference"};
     }
@@ -115,8 +118,7 @@ class Parameters {
             const bool known = found != definitions_.attributes.end();
             const std::string name =
                 known ? std::string{definitions_.text(found->second.name)} : std::string{"return"};
-            if (function_.result.empty())
-                function_.result.push_back(parameter(name, value.kind, type_name(known, found, value)));
+            if (function_.result.empty()) add_result(name, value.kind, type_name(known, found, value));
             if (function_.result[0].name == name &&
                 function_.result[0].kind == static_cast<std::uint8_t>(value.kind))
                 layout_.results.push_back({.ref = ref, .word = 0, .kind = value.kind});
@@ -135,11 +137,17 @@ class Parameters {
         return std::string{definitions_.text(found->second.description)};
     }
 
+    void add_result(const std::string& name, ValueKind kind, std::string type) {
+        function_.result.push_back(parameter(name, kind, std::move(type)));
+        function_.result[0].is_text = kind == kText;
+    }
+
     std::uint16_t add_word(std::string_view name, const Typed& value, std::uint64_t absent) {
         const auto word = static_cast<std::uint16_t>(layout_.absent.size());
         trace::ParameterInfo info = parameter(std::string{name}, value.kind, std::string{value.name});
         info.word = word;
         info.key = value.key;
+        info.is_text = value.kind == kText;
         function_.parameters.push_back(std::move(info));
         layout_.absent.push_back(absent);
         return word;

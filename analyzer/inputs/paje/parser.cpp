@@ -317,7 +317,7 @@ std::uint32_t Parser::add_function(std::uint32_t value, std::size_t index) {
                 function.parameters.push_back(parameter(extras[i].name, ValueKind::floating, "number"));
                 break;
             case Reading::text:
-                function.parameters.push_back(parameter(extras[i].name, ValueKind::enumeration, "text"));
+                function.parameters.push_back(text_parameter(extras[i].name));
                 break;
         }
     }

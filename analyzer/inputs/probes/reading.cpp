@@ -25,14 +25,13 @@ struct ThreadState {
 };
 
 ValueKind kind_of(const Field& field) {
-    if (field.is_text) return ValueKind::unsigned_integer;
     if (field.is_decimal)
         return field.is_large && !field.is_negative ? ValueKind::unsigned_integer : ValueKind::signed_integer;
     return field.is_address ? ValueKind::pointer : ValueKind::unsigned_integer;
 }
 
 trace::ParameterInfo described(const Field& field) {
-    return parameter(field.name, kind_of(field), field.is_text ? "text" : "");
+    return field.is_text ? text_parameter(field.name) : parameter(field.name, kind_of(field), "");
 }
 
 /// The result is what `perf probe` and ftrace call it if nobody has chosen a name.

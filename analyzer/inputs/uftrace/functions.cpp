@@ -45,8 +45,6 @@ std::string type_of(const ValueSpec& value) {
             return "char";
         case ValueFormat::floating:
             return fmt::format("f{}", value.size * 8);
-        case ValueFormat::text:
-            return "string";
         default:
             return value.type;
     }
@@ -56,7 +54,9 @@ std::vector<trace::ParameterInfo> parameters_of(const std::vector<ValueSpec>& va
     std::vector<trace::ParameterInfo> all;
     for (const ValueSpec& value : values)
         if (value.format != ValueFormat::structure)
-            all.push_back(parameter(value.name, kind_of(value.format), type_of(value)));
+            all.push_back(value.format == ValueFormat::text
+                              ? text_parameter(value.name)
+                              : parameter(value.name, kind_of(value.format), type_of(value)));
     return all;
 }
 

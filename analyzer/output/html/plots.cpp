@@ -138,13 +138,15 @@ class Values {
         return {};
     }
 
-    bool ordered() const { return static_cast<ValueKind>(type_.kind) != ValueKind::pointer; }
+    bool ordered() const {
+        return !type_.is_text && static_cast<ValueKind>(type_.kind) != ValueKind::pointer;
+    }
     const trace::ParameterInfo& type() const { return type_; }
 
     std::string text(std::uint64_t word) const {
         if (variable_.of == score::Variable::Of::caller)
             return word == 0 ? "not known" : page_name(frame_text(run_->symbols.frames(word).front()));
-        return page_name(mining::format_value(type_, word));
+        return page_name(mining::shown_value(run_->info, type_, word));
     }
 
   private:

@@ -32,8 +32,8 @@ nlohmann::ordered_json drift_json(const score::Report& report, const score::Func
 
 /// A plot for each variable of the calls that was asked what it explains, and for each key:
 /// `{name, explains, rdam_with_key, …}`, or `{name, key: true, …}`. Either has `points`
-/// (`[[value, duration_ns], …]`), or, where the order of the values means nothing (addresses, callers),
-/// `values`
+/// (`[[value, duration_ns], …]`), or, where the order of the values means nothing (addresses, texts,
+/// callers), `values`
 /// (`[{value, calls, min, median, p99}, …]`): the commonest ones, the slowest first, then one with `others`
 /// for `value`, the number of the rest. Neither: there is nothing to compare.
 nlohmann::ordered_json parameters_json(const PageRun& run, const score::FunctionRow& row,

@@ -113,6 +113,7 @@ void fields(Archive& each, Some<ParameterInfo> auto& parameter) {
     each.number(4, "word", parameter.word);
     each.truth(5, "key", parameter.key);
     each.text(6, "type", parameter.type);
+    each.truth(7, "is_text", parameter.is_text, When::set);
 }
 
 template <class Archive>
@@ -198,6 +199,7 @@ void fields(Archive& each, Some<TraceInfo> auto& info) {
     each.message(10, "switches", info.switches);
     each.message(11, "counters", info.counters);
     each.message(12, "agent", info.agent);
+    each.items(13, "texts", info.texts);
 }
 
 }  // namespace rdam::trace

@@ -304,4 +304,20 @@ TEST_CASE("values are shown as their type says", "[sequences]") {
     CHECK(shown(ValueKind::enumeration, 4, 3) == "3");
 }
 
+TEST_CASE("texts are shown as they are, as far as the trace has them", "[sequences]") {
+    trace::TraceInfo info;
+    info.texts = {"/etc/passwd", std::string("\x1b[31m") + std::string(500, 'y') + "end"};
+    trace::ParameterInfo parameter;
+    parameter.is_text = true;
+    CHECK(mining::shown_value(info, parameter, 1) == "\"/etc/passwd\"");
+    const std::string cut = mining::shown_value(info, parameter, 2);
+    CHECK(cut.size() < 80);
+    CHECK(cut.find('\x1b') == std::string::npos);
+    CHECK(cut.ends_with("end\""));
+    CHECK(mining::shown_value(info, parameter, 0) == "-");
+    CHECK(mining::shown_value(info, parameter, 3) == "text 3");
+    parameter.is_text = false;
+    CHECK(mining::shown_value(info, parameter, 1) == "1");
+}
+
 }  // namespace rdam::test

@@ -214,6 +214,32 @@ TEST_CASE("a trace without calls, and a directory that cannot be written to, are
     CHECK(contains(nowhere.error().message, "cannot write to /nowhere"));
 }
 
+TEST_CASE("a trace has the first of its texts, in the order of their numbers") {
+    TraceBuilder trace = builder();
+    const std::string large(4096, 'x');
+    CHECK(trace.text("b") == 1);
+    CHECK(trace.text("a") == 2);
+    for (int i = 0; i < 1000; ++i)
+        trace.text(large.substr(4) + std::to_string(1000 + i));
+    trace::FunctionInfo function;
+    function.name = "f";
+    function.parameters = {inputs::text_parameter("path")};
+    const std::uint32_t f = trace.add_function(function);
+    const std::vector<std::uint64_t> words{2};
+    ThreadBuilder& thread = trace.add_thread("t");
+    thread.enter(1, f, words);
+    thread.leave(2);
+    const auto read = std::move(trace).finish();
+    REQUIRE(read);
+    const trace::TraceInfo& info = read->info();
+    CHECK(info.functions[f].parameters[0].is_text);
+    REQUIRE(info.texts.size() > 200);
+    CHECK(info.texts.size() < 300);
+    CHECK(info.texts[0] == "b");
+    CHECK(info.texts[1] == "a");
+    CHECK(info.texts[2].ends_with("1000"));
+}
+
 TEST_CASE("texts have numbers") {
     auto trace = builder();
     CHECK(trace.text("a") == 1);
