@@ -39,7 +39,12 @@ class ArchiveReader {
   private:
     explicit ArchiveReader(std::string name) : name_(std::move(name)) {}
     Result<void> state(const std::string& what) const;
-    void read_mappings(OTF2_LocationRef location);
+    /// What the definitions of a single location say of its events.
+    struct Translation {
+        bool numbers = false;  ///< they are local ones
+        bool times = false;    ///< they are of a clock of its own
+    };
+    Translation read_translation(OTF2_LocationRef location);
 
     std::string name_;
     OTF2_Reader* reader_ = nullptr;
