@@ -8,8 +8,8 @@ namespace rdam::inputs {
 namespace {
 
 /// Exactly `wanted` words: what is missing is 0.
-std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
-                                       std::array<std::uint64_t, 256>& room) {
+inline std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
+                                              std::array<std::uint64_t, 256>& room) {
     if (words.size() == wanted) [[likely]]
         return words;
     room.fill(0);
@@ -19,14 +19,19 @@ std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::
 
 }  // namespace
 
-void ThreadBuilder::State::flush_if_full() {
-    if (encoder.events() < trace.events_of_chunk) [[likely]]
-        return;
+void ThreadBuilder::State::append() {
     trace.append(index, encoder);
+    encoded = 0;
+}
+
+/// After each event.
+inline void ThreadBuilder::State::flush_if_full() {
+    if (++encoded >= trace.events_of_chunk) [[unlikely]]
+        append();
 }
 
 /// False: the event is earlier than the one before.
-bool ThreadBuilder::State::takes(std::uint64_t time) {
+inline bool ThreadBuilder::State::takes(std::uint64_t time) {
     if (time < last) [[unlikely]] {
         disordered = true;
         return false;
@@ -36,9 +41,9 @@ bool ThreadBuilder::State::takes(std::uint64_t time) {
     return true;
 }
 
-void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
-                                 std::span<const std::uint64_t> words, std::uint16_t cpu,
-                                 std::uint8_t sampling) {
+inline void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
+                                        std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                        std::uint8_t sampling) {
     if (!takes(time)) return;
     if (open.size() == kMaxOpen) {
         ++skipped;
@@ -49,15 +54,15 @@ void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
     open.push_back(function);
     ++calls;
     encoder.enter(time + kOrigin, function, cpu, 0, false, 0,
-                  exactly(trace.info.functions[function].enter_words, words, room), sampling);
+                  exactly(trace.words[function].enter, words, room), sampling);
     flush_if_full();
 }
 
-void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
-                                     std::span<const std::uint64_t> words, std::uint16_t cpu, bool unwound) {
+inline void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
+                                            std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                            bool unwound) {
     std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
-    encoder.leave(time + kOrigin, function, cpu, unwound,
-                  exactly(trace.info.functions[function].leave_words, words, room));
+    encoder.leave(time + kOrigin, function, cpu, unwound, exactly(trace.words[function].leave, words, room));
     flush_if_full();
 }
 
@@ -77,8 +82,8 @@ void ThreadBuilder::State::leave(std::uint64_t time, std::span<const std::uint64
     put_leave(time, function, words, cpu);
 }
 
-void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
-                                          std::span<const std::uint64_t> words, std::uint16_t cpu) {
+inline void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
+                                                 std::span<const std::uint64_t> words, std::uint16_t cpu) {
     if (!takes(time)) return;
     // Most likely one of those that were left out.
     if (skipped > 0 && open.back() == function) {
@@ -117,7 +122,7 @@ void ThreadBuilder::State::gap() {
     open.clear();
     skipped = 0;
     // What is encoded becomes a chunk of its own: the gap is before the next.
-    trace.append(index, encoder);
+    append();
     encoder.gap();
 }
 
@@ -160,7 +165,7 @@ void ThreadBuilder::State::encode_given() {
 }
 
 void ThreadBuilder::State::finish(std::uint64_t end_of_trace) {
-    trace.append(index, encoder);
+    append();
     trace::ThreadInfo& info = trace.info.threads[index];
     const std::uint64_t beginning = std::min(begin.value_or(first), first);
     info.start = beginning == UINT64_MAX ? 0 : beginning + kOrigin;
