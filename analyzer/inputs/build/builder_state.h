@@ -100,17 +100,22 @@ struct ThreadBuilder::State {
                    std::uint16_t cpu, bool unwound = false);
     bool takes(std::uint64_t time);
     void give(GivenEvent event, std::span<const std::uint64_t> words);
+    void give_enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
+                    std::uint16_t cpu, std::uint8_t sampling);
     void encode_given();
     void append();
     void flush_if_full();
+    std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words);
+    std::span<const std::uint64_t> filled_up(std::size_t wanted, std::span<const std::uint64_t> words);
     void finish(std::uint64_t end_of_trace);
 
     TraceBuilder::State& trace;
     std::uint32_t index;
     trace::ChunkEncoder encoder;
-    std::size_t encoded = 0;          ///< events in it
-    std::vector<std::uint32_t> open;  ///< functions
-    std::uint64_t skipped = 0;        ///< open calls inside of kMaxOpen
+    std::size_t encoded = 0;            ///< events in it
+    std::vector<std::uint64_t> filled;  ///< words with what was missing
+    std::vector<std::uint32_t> open;    ///< functions
+    std::uint64_t skipped = 0;          ///< open calls inside of kMaxOpen
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
     std::uint64_t calls = 0;

@@ -5,19 +5,22 @@
 #include "analyzer/inputs/build/builder_state.h"
 
 namespace rdam::inputs {
-namespace {
 
 /// Exactly `wanted` words: what is missing is 0.
-inline std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
-                                              std::array<std::uint64_t, 256>& room) {
+inline std::span<const std::uint64_t> ThreadBuilder::State::exactly(std::size_t wanted,
+                                                                    std::span<const std::uint64_t> words) {
     if (words.size() == wanted) [[likely]]
         return words;
-    room.fill(0);
-    std::copy_n(words.begin(), std::min(words.size(), wanted), room.begin());
-    return std::span<const std::uint64_t>{room}.first(wanted);
+    return filled_up(wanted, words);
 }
 
-}  // namespace
+std::span<const std::uint64_t> ThreadBuilder::State::filled_up(std::size_t wanted,
+                                                               std::span<const std::uint64_t> words) {
+    words = words.first(std::min(words.size(), wanted));
+    filled.assign(words.begin(), words.end());
+    filled.resize(wanted);
+    return filled;
+}
 
 void ThreadBuilder::State::append() {
     trace.append(index, encoder);
@@ -50,19 +53,17 @@ inline void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t functi
         ++oddities.too_deep;
         return;
     }
-    std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
     open.push_back(function);
     ++calls;
-    encoder.enter(time + kOrigin, function, cpu, 0, false, 0,
-                  exactly(trace.words[function].enter, words, room), sampling);
+    encoder.enter(time + kOrigin, function, cpu, 0, false, 0, exactly(trace.words[function].enter, words),
+                  sampling);
     flush_if_full();
 }
 
 inline void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
                                             std::span<const std::uint64_t> words, std::uint16_t cpu,
                                             bool unwound) {
-    std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
-    encoder.leave(time + kOrigin, function, cpu, unwound, exactly(trace.words[function].leave, words, room));
+    encoder.leave(time + kOrigin, function, cpu, unwound, exactly(trace.words[function].leave, words));
     flush_if_full();
 }
 
@@ -133,6 +134,18 @@ void ThreadBuilder::State::give(GivenEvent event, std::span<const std::uint64_t>
     given.push_back(event);
 }
 
+void ThreadBuilder::State::give_enter(std::uint64_t time, std::uint32_t function,
+                                      std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                      std::uint8_t sampling) {
+    given_open.push_back(function);
+    give({.time = time,
+          .function = function,
+          .cpu = cpu,
+          .sampling = sampling,
+          .what = GivenEvent::What::enter},
+         words);
+}
+
 void ThreadBuilder::State::encode_given() {
     const auto earlier = [](const GivenEvent& a, const GivenEvent& b) { return a.time < b.time; };
     if (!std::is_sorted(given.begin(), given.end(), earlier))
@@ -189,13 +202,7 @@ void ThreadBuilder::enter(std::uint64_t time, std::uint32_t function, std::span<
                           std::uint16_t cpu, std::uint8_t sampling) {
     State& state = *state_;
     if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu, sampling);
-    state.given_open.push_back(function);
-    state.give({.time = time,
-                .function = function,
-                .cpu = cpu,
-                .sampling = sampling,
-                .what = GivenEvent::What::enter},
-               words);
+    state.give_enter(time, function, words, cpu, sampling);
 }
 
 void ThreadBuilder::leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu) {

@@ -163,15 +163,15 @@ inline const TypedValue* ThreadEvents::own(std::span<const AttributeValue> attri
     return nullptr;
 }
 
-std::uint8_t ThreadEvents::own_rate(std::span<const AttributeValue> attributes) const {
+inline std::uint8_t ThreadEvents::own_rate(std::span<const AttributeValue> attributes) const {
     const TypedValue* calls = own(attributes, rdam::otf2::kCalls, OTF2_TYPE_UINT64);
     if (calls == nullptr || calls->value.uint64 == 0) return 0;
     return static_cast<std::uint8_t>(
         std::min<std::uint64_t>(std::bit_width(calls->value.uint64) - 1U, trace::kMaxSampling));
 }
 
-std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attributes,
-                                        OTF2_AttributeRef ref) const {
+inline std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attributes,
+                                               OTF2_AttributeRef ref) const {
     const TypedValue* text = own(attributes, ref, OTF2_TYPE_STRING);
     return text == nullptr ? std::string_view{} : definitions_.text(text->value.stringRef);
 }
@@ -240,7 +240,8 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
     give_leave(time, *layout, {&result, layout->results.empty() ? 0U : 1U}, end);
 }
 
-std::uint64_t ThreadEvents::result_of(const Layout& layout, std::span<const AttributeValue> attributes) {
+inline std::uint64_t ThreadEvents::result_of(const Layout& layout,
+                                             std::span<const AttributeValue> attributes) {
     std::uint64_t result = 0;
     for (const AttributeValue& each : attributes)
         if (const Word* word = word_at(layout.results, each.ref))
