@@ -78,7 +78,13 @@ class ViewerPages(Case):
 
     def test_json_in_perfetto(self):
         self.record("orders", "3", "300")
-        self.assert_calls(self.in_perfetto(self.export("json", "--budget", "all")), "args.lost_ns")
+        content = self.export("json", "--budget", "all")
+        viewer = self.in_perfetto(content)
+        self.assert_calls(viewer, "args.lost_ns")
+        rows = [each["args"]["name"] for each in json.loads(content)["traceEvents"] if each["name"] == "thread_name"]
+        self.assertTrue(any("processor " in each for each in rows), rows)
+        found = self.ask(viewer, "select name from thread where name is not null", "name")
+        self.assertEqual(sorted(name for name, in found), sorted(rows))
 
     def test_what_is_no_trace_in_perfetto(self):
         self.record("orders", "3", "300")

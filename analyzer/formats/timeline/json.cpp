@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
+#include "analyzer/chrome/rows.h"
 #include "analyzer/formats/timeline/slices.h"
 #include "wrappers/support/printable.h"
 
@@ -58,17 +59,18 @@ struct JsonRun {
             names.push_back(
                 fmt::format(R"("name":{},"cat":{})", json_text(function.name), json_text(function.module)));
         // A tid that was used again is made another one, as viewers know threads by it alone.
-        constexpr std::uint64_t kOfSame = 10'000'000;
-        std::map<std::uint32_t, std::uint64_t> times;
+        std::set<std::uint32_t> taken;
+        std::uint32_t made_up = chrome::kFirstMadeUp;
         for (const trace::ThreadInfo& thread : info.threads)
-            tids.push_back(thread.tid + kOfSame * times[thread.tid]++);
+            tids.push_back(thread.tid < chrome::kFirstMadeUp && taken.insert(thread.tid).second ? thread.tid
+                                                                                                : made_up++);
     }
 
     const trace::TraceInfo& info;
     const trace::TimeScale& clock;
     std::uint32_t pid;
     std::vector<std::string> names;   ///< by function
-    std::vector<std::uint64_t> tids;  ///< by thread
+    std::vector<std::uint32_t> tids;  ///< by thread
 };
 
 class JsonThread final : public ThreadSlices {
@@ -103,29 +105,27 @@ class JsonThread final : public ThreadSlices {
             arrow(end);
     }
     void off_cpu(std::int64_t begin, std::int64_t end, bool preempted) override {
-        beside(kOff, "off the processor", off_);
+        beside(chrome::Row::off_cpu, "off the processor", off_);
         objects_.event(R"("ph":"X","name":"{}","cat":"off the processor","pid":{},"tid":{},"ts":{},"dur":{})",
-                       preempted ? "preempted" : "waits", run_.pid, tid_ + kOff, microseconds(begin),
+                       preempted ? "preempted" : "waits", run_.pid,
+                       chrome::tid_in(chrome::Row::off_cpu, tid_), microseconds(begin),
                        microseconds(end - begin));
     }
     void merged(const MergedCalls& calls) override {
-        beside(kMerged, "other calls", merged_);
+        beside(chrome::Row::merged, "other calls", merged_);
         objects_.event(
             R"("ph":"X","name":{},"cat":"merged","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"calls":{},"lost_ns":{:.3f},"time_ns":{:.3f}}})",
             json_text(fmt::format("{} calls, most time in {}", calls.calls,
                                   run_.info.functions[calls.function].name)),
-            run_.pid, tid_ + kMerged, microseconds(calls.begin), microseconds(calls.end - calls.begin),
-            calls.calls, calls.lost, calls.time);
+            run_.pid, chrome::tid_in(chrome::Row::merged, tid_), microseconds(calls.begin),
+            microseconds(calls.end - calls.begin), calls.calls, calls.lost, calls.time);
     }
     void lost(std::span<const CounterPoint> points) override {
         objects_.counter(fmt::format("lost time, {} {}", tid_, name_), "lost_ns", run_.pid, points);
     }
 
   private:
-    // Rows beside a thread's own, as viewers show slices of one row nested.
-    static constexpr std::uint64_t kOff = 100'000'000'000, kMerged = 200'000'000'000;
-
-    void named(std::uint64_t tid, const std::string& name, std::string_view more = {}) {
+    void named(std::uint32_t tid, const std::string& name, std::string_view more = {}) {
         objects_.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}{}}})", run_.pid,
                        tid, json_text(name), more);
     }
@@ -136,14 +136,14 @@ class JsonThread final : public ThreadSlices {
             end.is_begin ? "s" : "f", end.id, run_.pid, tid_, microseconds(end.at),
             end.is_begin ? "" : R"(,"bp":"e")");
     }
-    void beside(std::uint64_t which, std::string_view what, bool& there) {
-        if (!there) named(tid_ + which, fmt::format("{} {}: {}", tid_, name_, what));
+    void beside(chrome::Row row, std::string_view what, bool& there) {
+        if (!there) named(chrome::tid_in(row, tid_), fmt::format("{} {}: {}", tid_, name_, what));
         there = true;
     }
 
     const JsonRun& run_;
     JsonObjects objects_;
-    std::uint64_t tid_;
+    std::uint32_t tid_;
     std::string name_;
     bool off_ = false, merged_ = false;  // these rows are there
 };
@@ -194,10 +194,8 @@ class JsonSlices final : public SliceWriter {
         JsonObjects{out}.counter("threads inside calls", "threads", run_.pid, points);
     }
     void processor(std::span<const OnProcessor> calls, Buffer& out) override {
-        // Rows of their own, as no thread has such a number.
-        constexpr std::uint64_t kProcessors = 300'000'000'000;
         JsonObjects objects{out};
-        const std::uint64_t row = kProcessors + calls.front().cpu;
+        const std::uint32_t row = chrome::tid_in(chrome::Row::processor, calls.front().cpu);
         objects.event(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"processor {}"}})",
                       run_.pid, row, calls.front().cpu);
         for (const OnProcessor& each : calls) {

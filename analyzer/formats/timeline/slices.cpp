@@ -89,7 +89,7 @@ class SliceCalls final : public views::CallVisitor {
         words_.resize(open_.empty() ? 0 : open_.back().words_end);
         if (!call.words.empty()) words_.insert(words_.end(), call.words.begin(), call.words.end());
         open_.push_back({.tsc = call.tsc,
-                         .before = open_.empty() ? INT64_MIN : open_.back().inner_end,
+                         .before = open_.empty() ? outermost_end_ : open_.back().inner_end,
                          .words_end = words_.size(),
                          .cpu = call.cpu});
     }
@@ -143,7 +143,8 @@ class SliceCalls final : public views::CallVisitor {
             Open& open = open_[next];
             open.begin = visit_.clock().since_origin(open.tsc);
             // A viewer that sorts by time alone must find the call around it first.
-            if (next > 0) open.begin = std::max({open.begin, open_[next - 1].begin + 1, open.before});
+            open.begin = std::max(open.begin, open.before);
+            if (next > 0) open.begin = std::max(open.begin, open_[next - 1].begin + 1);
         }
         return open_.back().begin;
     }
@@ -161,6 +162,8 @@ class SliceCalls final : public views::CallVisitor {
             around.inner = true;
             around.inner_end = end;
             first_word = around.words_end;
+        } else {
+            outermost_end_ = end;
         }
         const double ns = visit_.clock().ns_per_tick;
         slices_.slice({.function = call.function,
@@ -245,7 +248,8 @@ class SliceCalls final : public views::CallVisitor {
     Processors processors_;
     Written written_;
     std::vector<Open> open_;
-    std::vector<std::uint64_t> words_;  // parameters of the open calls
+    std::int64_t outermost_end_ = INT64_MIN;  // of the last kept call with none around it
+    std::vector<std::uint64_t> words_;        // parameters of the open calls
     std::vector<double> lost_;
     std::vector<std::uint64_t> inside_;
     std::vector<MergedBin> merged_;

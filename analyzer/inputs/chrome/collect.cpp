@@ -54,7 +54,7 @@ void Collector::name_something(const Event& event) {
     if (name == nullptr || name->type != ValueType::text) return;
     if (event.name == "process_name") collected_.processes[event.pid] = name->text;
     if (event.name != "thread_name") return;
-    if (collected_.from_rdam() && own_thread(event.tid).row != OwnRow::calls) return;
+    if (collected_.from_rdam() && own_thread(event.tid).row != rdam::chrome::Row::calls) return;
     Thread& thread = thread_of(event.pid, event.tid);
     thread.name = name->text;
     const Argument* const start = event.argument("start_ns");
@@ -97,12 +97,12 @@ void Collector::span(const Event& event, std::int64_t begin) {
 /// Whether the slice is in a row that rdam's export has beside those of the calls.
 bool Collector::beside_calls(const Event& event, std::int64_t begin) {
     const OwnThread own = own_thread(event.tid);
-    if (own.row == OwnRow::calls) return false;
-    if (own.row == OwnRow::merged) {
+    if (own.row == rdam::chrome::Row::calls) return false;
+    if (own.row == rdam::chrome::Row::merged) {
         const Argument* const calls = event.argument("calls");
         collected_.merged += calls == nullptr ? 0 : calls->bits;
     }
-    if (own.row != OwnRow::off_cpu || !event.duration) return true;
+    if (own.row != rdam::chrome::Row::off_cpu || !event.duration) return true;
     const std::int64_t length = event.duration->whole * Decimal::kParts + event.duration->millionths;
     thread_of(event.pid, own.tid)
         .absences.push_back({.out = begin, .in = begin + length, .preempted = event.name == "preempted"});

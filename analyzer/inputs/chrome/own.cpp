@@ -7,13 +7,13 @@
 
 namespace rdam::inputs::chrome {
 
+using rdam::chrome::Row;
+
 OwnThread own_thread(const std::string& tid) {
-    const auto number = number_in<std::uint64_t>(tid);
-    if (!number) return {.row = OwnRow::calls, .tid = tid};
-    for (const OwnRow row : {OwnRow::processor, OwnRow::merged, OwnRow::off_cpu})
-        if (const auto offset = static_cast<std::uint64_t>(row); *number >= offset)
-            return {.row = row, .tid = std::to_string(*number - offset)};
-    return {.row = OwnRow::calls, .tid = tid};
+    const auto number = number_in<std::uint32_t>(tid);
+    if (!number) return {.row = Row::calls, .tid = tid};
+    const rdam::chrome::Place place = rdam::chrome::place_of(*number);
+    return {.row = place.row, .tid = std::to_string(place.number)};
 }
 
 std::optional<OwnValue> own_value(std::string_view text) {

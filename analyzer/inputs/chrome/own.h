@@ -7,20 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/chrome/rows.h"
 #include "analyzer/inputs/chrome/events/event.h"
 
 namespace rdam::inputs::chrome {
 
-/// Rows beside that of a thread have its number and this.
-enum class OwnRow : std::uint64_t {
-    calls = 0,
-    off_cpu = 100'000'000'000,
-    merged = 200'000'000'000,
-    processor = 300'000'000'000,
-};
-
 struct OwnThread {
-    OwnRow row = OwnRow::calls;
+    rdam::chrome::Row row = rdam::chrome::Row::calls;
     std::string tid;  ///< of the thread
 };
 OwnThread own_thread(const std::string& tid);

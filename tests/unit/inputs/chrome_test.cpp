@@ -228,9 +228,9 @@ TEST_CASE("rdam's own export comes back: parameters, results, keys, times off th
 {"ph":"X","name":"f","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{"lost_ns":1.000,"parameters":"lock=0x7f0001, n=-2","result":"true"}},
 {"ph":"X","name":"g","cat":"m","pid":3,"tid":4,"ts":0.002,"dur":0.001,"args":{}},
 {"ph":"X","name":"h","cat":"m","pid":3,"tid":4,"ts":5,"dur":15,"args":{"end":"not seen"}},
-{"ph":"X","name":"waits","cat":"off the processor","pid":3,"tid":100000000004,"ts":6,"dur":1.5},
-{"ph":"X","name":"3 calls, most time in f","cat":"merged","pid":3,"tid":200000000004,"ts":6,"dur":1,"args":{"calls":3}},
-{"ph":"X","name":"f","cat":"on a processor","pid":3,"tid":300000000001,"ts":6,"dur":1,"args":{"thread":4}}]})");
+{"ph":"X","name":"waits","cat":"off the processor","pid":3,"tid":268435460,"ts":6,"dur":1.5},
+{"ph":"X","name":"3 calls, most time in f","cat":"merged","pid":3,"tid":536870916,"ts":6,"dur":1,"args":{"calls":3}},
+{"ph":"X","name":"f","cat":"on a processor","pid":3,"tid":805306369,"ts":6,"dur":1,"args":{"thread":4}}]})");
     REQUIRE(reader);
     const trace::TraceInfo& info = reader->info();
     CHECK(info.process.recorder.empty());
