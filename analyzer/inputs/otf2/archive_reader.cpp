@@ -124,11 +124,18 @@ ArchiveReader::Translation ArchiveReader::read_translation(OTF2_LocationRef loca
     return found;
 }
 
+// To read them again would be an error.
+ArchiveReader::Translation ArchiveReader::translation_of(OTF2_LocationRef location) {
+    const auto [at, is_new] = translations_.try_emplace(location);
+    if (is_new) at->second = read_translation(location);
+    return at->second;
+}
+
 Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& sink,
                                           const std::function<void(std::uint64_t)>& progress,
                                           std::uint64_t most) {
     const std::string what = fmt::format("location {}", location.ref);
-    const Translation translation = read_translation(location.ref);
+    const Translation translation = translation_of(location.ref);
     if (auto good = state(what); !good) return tl::unexpected{good.error()};
     OTF2_EvtReader* reader = OTF2_Reader_GetEvtReader(reader_, location.ref);
     if (reader == nullptr) LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
