@@ -65,8 +65,7 @@ inline Read get_long(const std::uint8_t* in) {
     return read;
 }
 
-/// Needs kSlack readable bytes at `in`.
-inline Read get(const std::uint8_t* in) {
+inline Read get_wide(const std::uint8_t* in) {
     std::uint64_t x = 0;
     __builtin_memcpy(&x, in, sizeof x);
     const std::uint64_t stop = ~x & 0x8080808080808080U;
@@ -76,6 +75,19 @@ inline Read get(const std::uint8_t* in) {
     x = (x & 0x007f007f007f007fU) | ((x & 0x7f007f007f007f00U) >> 1U);
     x = (x & 0x00003fff00003fffU) | ((x & 0x3fff00003fff0000U) >> 2U);
     x = (x & 0x000000000fffffffU) | ((x & 0x0fffffff00000000U) >> 4U);
+    return {x, (static_cast<std::size_t>(std::countr_zero(stop)) + 1) / 8};
+}
+
+/// Needs kSlack readable bytes at `in`.
+inline Read get(const std::uint8_t* in) {
+    std::uint32_t x = 0;
+    __builtin_memcpy(&x, in, sizeof x);
+    const std::uint32_t stop = ~x & 0x80808080U;
+    if (stop == 0) [[unlikely]]
+        return get_wide(in);
+    x &= (stop ^ (stop - 1)) & 0x7f7f7f7fU;
+    x = (x & 0x007f007fU) | ((x & 0x7f007f00U) >> 1U);
+    x = (x & 0x00003fffU) | ((x & 0x3fff0000U) >> 2U);
     return {x, (static_cast<std::size_t>(std::countr_zero(stop)) + 1) / 8};
 }
 

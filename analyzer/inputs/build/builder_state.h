@@ -40,6 +40,12 @@ struct GivenEvent {
     What what = What::enter;
 };
 
+/// How many words the events of a function have.
+struct Words {
+    std::uint16_t enter = 0;
+    std::uint16_t leave = 0;
+};
+
 /// What could not be taken as it stands, in calls.
 struct Oddities {
     std::uint64_t unmatched = 0;  ///< leaves without a call: left out
@@ -65,6 +71,7 @@ struct TraceBuilder::State {
     Order order;
     int fd;  ///< of the file that `writer` writes, for reading it
     trace::TraceInfo info;
+    std::vector<Words> words;                                  ///< of each function, close together
     std::unordered_map<std::string, std::uint32_t> functions;  ///< of function_named()
     std::unordered_map<std::string, std::uint32_t> objects;
     std::unordered_set<std::uint32_t> tids;
@@ -93,15 +100,22 @@ struct ThreadBuilder::State {
                    std::uint16_t cpu, bool unwound = false);
     bool takes(std::uint64_t time);
     void give(GivenEvent event, std::span<const std::uint64_t> words);
+    void give_enter(std::uint64_t time, std::uint32_t function, std::span<const std::uint64_t> words,
+                    std::uint16_t cpu, std::uint8_t sampling);
     void encode_given();
+    void append();
     void flush_if_full();
+    std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words);
+    std::span<const std::uint64_t> filled_up(std::size_t wanted, std::span<const std::uint64_t> words);
     void finish(std::uint64_t end_of_trace);
 
     TraceBuilder::State& trace;
     std::uint32_t index;
     trace::ChunkEncoder encoder;
-    std::vector<std::uint32_t> open;  ///< functions
-    std::uint64_t skipped = 0;        ///< open calls inside of kMaxOpen
+    std::size_t encoded = 0;            ///< events in it
+    std::vector<std::uint64_t> filled;  ///< words with what was missing
+    std::vector<std::uint32_t> open;    ///< functions
+    std::uint64_t skipped = 0;          ///< open calls inside of kMaxOpen
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
     std::uint64_t calls = 0;

@@ -5,28 +5,36 @@
 #include "analyzer/inputs/build/builder_state.h"
 
 namespace rdam::inputs {
-namespace {
 
 /// Exactly `wanted` words: what is missing is 0.
-std::span<const std::uint64_t> exactly(std::size_t wanted, std::span<const std::uint64_t> words,
-                                       std::array<std::uint64_t, 256>& room) {
+inline std::span<const std::uint64_t> ThreadBuilder::State::exactly(std::size_t wanted,
+                                                                    std::span<const std::uint64_t> words) {
     if (words.size() == wanted) [[likely]]
         return words;
-    room.fill(0);
-    std::copy_n(words.begin(), std::min(words.size(), wanted), room.begin());
-    return std::span<const std::uint64_t>{room}.first(wanted);
+    return filled_up(wanted, words);
 }
 
-}  // namespace
+std::span<const std::uint64_t> ThreadBuilder::State::filled_up(std::size_t wanted,
+                                                               std::span<const std::uint64_t> words) {
+    words = words.first(std::min(words.size(), wanted));
+    filled.assign(words.begin(), words.end());
+    filled.resize(wanted);
+    return filled;
+}
 
-void ThreadBuilder::State::flush_if_full() {
-    if (encoder.events() < trace.events_of_chunk) [[likely]]
-        return;
+void ThreadBuilder::State::append() {
     trace.append(index, encoder);
+    encoded = 0;
+}
+
+/// After each event.
+inline void ThreadBuilder::State::flush_if_full() {
+    if (++encoded >= trace.events_of_chunk) [[unlikely]]
+        append();
 }
 
 /// False: the event is earlier than the one before.
-bool ThreadBuilder::State::takes(std::uint64_t time) {
+inline bool ThreadBuilder::State::takes(std::uint64_t time) {
     if (time < last) [[unlikely]] {
         disordered = true;
         return false;
@@ -36,28 +44,26 @@ bool ThreadBuilder::State::takes(std::uint64_t time) {
     return true;
 }
 
-void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
-                                 std::span<const std::uint64_t> words, std::uint16_t cpu,
-                                 std::uint8_t sampling) {
+inline void ThreadBuilder::State::enter(std::uint64_t time, std::uint32_t function,
+                                        std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                        std::uint8_t sampling) {
     if (!takes(time)) return;
     if (open.size() == kMaxOpen) {
         ++skipped;
         ++oddities.too_deep;
         return;
     }
-    std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
     open.push_back(function);
     ++calls;
-    encoder.enter(time + kOrigin, function, cpu, 0, false, 0,
-                  exactly(trace.info.functions[function].enter_words, words, room), sampling);
+    encoder.enter(time + kOrigin, function, cpu, 0, false, 0, exactly(trace.words[function].enter, words),
+                  sampling);
     flush_if_full();
 }
 
-void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
-                                     std::span<const std::uint64_t> words, std::uint16_t cpu, bool unwound) {
-    std::array<std::uint64_t, 256> room;  // NOLINT: filled where it is used
-    encoder.leave(time + kOrigin, function, cpu, unwound,
-                  exactly(trace.info.functions[function].leave_words, words, room));
+inline void ThreadBuilder::State::put_leave(std::uint64_t time, std::uint32_t function,
+                                            std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                            bool unwound) {
+    encoder.leave(time + kOrigin, function, cpu, unwound, exactly(trace.words[function].leave, words));
     flush_if_full();
 }
 
@@ -77,8 +83,8 @@ void ThreadBuilder::State::leave(std::uint64_t time, std::span<const std::uint64
     put_leave(time, function, words, cpu);
 }
 
-void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
-                                          std::span<const std::uint64_t> words, std::uint16_t cpu) {
+inline void ThreadBuilder::State::leave_function(std::uint64_t time, std::uint32_t function,
+                                                 std::span<const std::uint64_t> words, std::uint16_t cpu) {
     if (!takes(time)) return;
     // Most likely one of those that were left out.
     if (skipped > 0 && open.back() == function) {
@@ -117,7 +123,7 @@ void ThreadBuilder::State::gap() {
     open.clear();
     skipped = 0;
     // What is encoded becomes a chunk of its own: the gap is before the next.
-    trace.append(index, encoder);
+    append();
     encoder.gap();
 }
 
@@ -126,6 +132,18 @@ void ThreadBuilder::State::give(GivenEvent event, std::span<const std::uint64_t>
     event.words = static_cast<std::uint8_t>(std::min<std::size_t>(words.size(), UINT8_MAX));
     given_words.insert(given_words.end(), words.begin(), words.begin() + event.words);
     given.push_back(event);
+}
+
+void ThreadBuilder::State::give_enter(std::uint64_t time, std::uint32_t function,
+                                      std::span<const std::uint64_t> words, std::uint16_t cpu,
+                                      std::uint8_t sampling) {
+    given_open.push_back(function);
+    give({.time = time,
+          .function = function,
+          .cpu = cpu,
+          .sampling = sampling,
+          .what = GivenEvent::What::enter},
+         words);
 }
 
 void ThreadBuilder::State::encode_given() {
@@ -160,7 +178,7 @@ void ThreadBuilder::State::encode_given() {
 }
 
 void ThreadBuilder::State::finish(std::uint64_t end_of_trace) {
-    trace.append(index, encoder);
+    append();
     trace::ThreadInfo& info = trace.info.threads[index];
     const std::uint64_t beginning = std::min(begin.value_or(first), first);
     info.start = beginning == UINT64_MAX ? 0 : beginning + kOrigin;
@@ -184,13 +202,7 @@ void ThreadBuilder::enter(std::uint64_t time, std::uint32_t function, std::span<
                           std::uint16_t cpu, std::uint8_t sampling) {
     State& state = *state_;
     if (state.trace.order == Order::of_time) return state.enter(time, function, words, cpu, sampling);
-    state.given_open.push_back(function);
-    state.give({.time = time,
-                .function = function,
-                .cpu = cpu,
-                .sampling = sampling,
-                .what = GivenEvent::What::enter},
-               words);
+    state.give_enter(time, function, words, cpu, sampling);
 }
 
 void ThreadBuilder::leave(std::uint64_t time, std::span<const std::uint64_t> words, std::uint16_t cpu) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -148,6 +147,7 @@ std::uint32_t TraceBuilder::add_function(trace::FunctionInfo function) {
     if (state_->info.objects.empty()) object("");
     number_words(function);
     mark_well_known(function, Catalogue::builtin());
+    state_->words.push_back({.enter = function.enter_words, .leave = function.leave_words});
     auto& functions = state_->info.functions;
     functions.push_back(std::move(function));
     return static_cast<std::uint32_t>(functions.size() - 1);
@@ -235,18 +235,6 @@ Result<void> TraceBuilder::write() {
     state.keep(state.writer.finish(info));
     if (state.error) return tl::unexpected{*state.error};
     return {};
-}
-
-std::uint64_t put_value(std::int64_t value) {
-    return static_cast<std::uint64_t>(value);
-}
-
-std::uint64_t put_value(std::uint64_t value) {
-    return value;
-}
-
-std::uint64_t put_value(double value) {
-    return std::bit_cast<std::uint64_t>(value);
 }
 
 trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string type) {

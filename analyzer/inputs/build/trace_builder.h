@@ -3,6 +3,7 @@
 // these formats have the events of all threads in one stream, compressed or as text.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -145,9 +146,15 @@ class TraceBuilder {
 };
 
 /// The 64 bits of a recorded word.
-std::uint64_t put_value(std::int64_t value);
-std::uint64_t put_value(std::uint64_t value);
-std::uint64_t put_value(double value);
+inline std::uint64_t put_value(std::int64_t value) {
+    return static_cast<std::uint64_t>(value);
+}
+inline std::uint64_t put_value(std::uint64_t value) {
+    return value;
+}
+inline std::uint64_t put_value(double value) {
+    return std::bit_cast<std::uint64_t>(value);
+}
 
 /// A parameter of 8 bytes. `type` is for people.
 trace::ParameterInfo parameter(std::string name, ValueKind kind, std::string type);

@@ -98,26 +98,52 @@ void ArchiveReader::open_events(const Definitions& definitions) {
     LibraryErrors::note(OTF2_Reader_OpenEvtFiles(reader_));
 }
 
-void ArchiveReader::read_mappings(OTF2_LocationRef location) {
+// The library keeps what it reads here. It looks for it at each number and time of an event as long as that
+// is not switched off.
+ArchiveReader::Translation ArchiveReader::read_translation(OTF2_LocationRef location) {
+    Translation found;
     OTF2_DefReader* reader = OTF2_Reader_GetDefReader(reader_, location);
-    if (reader == nullptr) return;
+    if (reader == nullptr) return found;
+    const std::unique_ptr<OTF2_DefReaderCallbacks, void (*)(OTF2_DefReaderCallbacks*)> callbacks{
+        OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete};
+    OTF2_DefReaderCallbacks_SetMappingTableCallback(
+        callbacks.get(), [](void* user, OTF2_MappingType /*type*/, const OTF2_IdMap* /*map*/) {
+            static_cast<Translation*>(user)->numbers = true;
+            return OTF2_CALLBACK_SUCCESS;
+        });
+    OTF2_DefReaderCallbacks_SetClockOffsetCallback(
+        callbacks.get(),
+        [](void* user, OTF2_TimeStamp /*time*/, std::int64_t /*offset*/, double /*deviation*/) {
+            static_cast<Translation*>(user)->times = true;
+            return OTF2_CALLBACK_SUCCESS;
+        });
+    LibraryErrors::note(OTF2_Reader_RegisterDefCallbacks(reader_, reader, callbacks.get(), &found));
     std::uint64_t read = 0;
     LibraryErrors::note(OTF2_Reader_ReadAllLocalDefinitions(reader_, reader, &read));
     LibraryErrors::note(OTF2_Reader_CloseDefReader(reader_, reader));
+    return found;
+}
+
+// To read them again would be an error.
+ArchiveReader::Translation ArchiveReader::translation_of(OTF2_LocationRef location) {
+    const auto [at, is_new] = translations_.try_emplace(location);
+    if (is_new) at->second = read_translation(location);
+    return at->second;
 }
 
 Result<std::uint64_t> ArchiveReader::read(const Location& location, EventSink& sink,
                                           const std::function<void(std::uint64_t)>& progress,
                                           std::uint64_t most) {
     const std::string what = fmt::format("location {}", location.ref);
-    read_mappings(location.ref);
+    const Translation translation = translation_of(location.ref);
     if (auto good = state(what); !good) return tl::unexpected{good.error()};
     OTF2_EvtReader* reader = OTF2_Reader_GetEvtReader(reader_, location.ref);
     if (reader == nullptr) LibraryErrors::note(OTF2_ERROR_INVALID_DATA);
     if (auto good = state(what); !good) return tl::unexpected{good.error()};
-    LibraryErrors::note(OTF2_EvtReader_ApplyMappingTables(reader, true));
-    LibraryErrors::note(OTF2_EvtReader_ApplyClockOffsets(reader, true));
-    LibraryErrors::note(OTF2_Reader_RegisterEvtCallbacks(reader_, reader, callbacks_.get(), &sink));
+    LibraryErrors::note(OTF2_EvtReader_ApplyMappingTables(reader, translation.numbers));
+    LibraryErrors::note(OTF2_EvtReader_ApplyClockOffsets(reader, translation.times));
+    Listener listener{.sink = sink};
+    LibraryErrors::note(OTF2_Reader_RegisterEvtCallbacks(reader_, reader, callbacks_.get(), &listener));
     std::uint64_t events = 0, wanted = 0, some = 0;
     do {
         wanted = std::min(kAtATime, most - events);

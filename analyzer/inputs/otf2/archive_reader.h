@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "analyzer/inputs/otf2/definitions.h"
 #include "analyzer/inputs/otf2/events.h"
@@ -14,8 +15,9 @@
 
 namespace rdam::inputs::otf2 {
 
-/// Not thread-safe; every thread has its own. A rdam::otf2::LibraryErrors has to live meanwhile. The library
-/// crashes at some malformed archives.
+/// Not thread-safe; every thread has its own. A thread may take over that of another one in which there was
+/// no error. A rdam::otf2::LibraryErrors has to live meanwhile. The library crashes at some malformed
+/// archives.
 class ArchiveReader {
   public:
     /// `anchor`: the path of the .otf2 file. Messages call the archive `name`.
@@ -39,10 +41,17 @@ class ArchiveReader {
   private:
     explicit ArchiveReader(std::string name) : name_(std::move(name)) {}
     Result<void> state(const std::string& what) const;
-    void read_mappings(OTF2_LocationRef location);
+    /// What the definitions of a single location say of its events.
+    struct Translation {
+        bool numbers = false;  ///< they are local ones
+        bool times = false;    ///< they are of a clock of its own
+    };
+    Translation read_translation(OTF2_LocationRef location);
+    Translation translation_of(OTF2_LocationRef location);
 
     std::string name_;
     OTF2_Reader* reader_ = nullptr;
+    std::unordered_map<OTF2_LocationRef, Translation> translations_;
     std::unique_ptr<OTF2_EvtReaderCallbacks, void (*)(OTF2_EvtReaderCallbacks*)> callbacks_{
         nullptr, OTF2_EvtReaderCallbacks_Delete};
 };

@@ -77,7 +77,7 @@ class Reading {
     std::uint64_t other_locations() const { return other_locations_; }
 
     /// As many at a time as there are processors. The first error in the order of the locations.
-    Result<void> for_each_location(const EachLocation& each, Meter& meter) const {
+    Result<void> for_each_location(const EachLocation& each, Meter& meter) {
         const std::size_t readers = std::clamp<std::size_t>(
             std::min<std::size_t>(std::thread::hardware_concurrency(), locations_.size()), 1, kMostReaders);
         Shared shared;
@@ -120,7 +120,7 @@ class Reading {
                                        error);
     }
 
-    void work(const EachLocation& each, Meter& meter, Shared& shared) const {
+    void work(const EachLocation& each, Meter& meter, Shared& shared) {
         if (auto worked = try_work(each, meter, shared); !worked) {
             const std::lock_guard guard{shared.mutex};
             if (!shared.errors.back()) shared.errors.back() = worked.error();
@@ -130,12 +130,9 @@ class Reading {
         shared.ended.notify_one();
     }
 
-    Result<void> try_work(const EachLocation& each, Meter& meter, Shared& shared) const {
-        auto reader = ArchiveReader::open(anchor_, name_);
+    Result<void> try_work(const EachLocation& each, Meter& meter, Shared& shared) {
+        auto reader = take_reader();
         if (!reader) return tl::unexpected{reader.error()};
-        // What the library needs of them, it keeps by itself.
-        if (auto read = (*reader)->definitions(); !read) return tl::unexpected{read.error()};
-        (*reader)->open_events(definitions_);
         for (std::size_t i = shared.next++; i < locations_.size(); i = shared.next++) {
             auto done = each(i, **reader, [&](std::uint64_t events) { meter.add(events); });
             if (!done) {
@@ -144,13 +141,38 @@ class Reading {
                 return {};
             }
         }
+        if (rdam::otf2::LibraryErrors::first() == OTF2_SUCCESS) keep_reader(std::move(*reader));
         return {};
+    }
+
+    Result<std::unique_ptr<ArchiveReader>> take_reader() {
+        {
+            const std::lock_guard guard{readers_mutex_};
+            if (!readers_.empty()) {
+                auto kept = std::move(readers_.back());
+                readers_.pop_back();
+                return kept;
+            }
+        }
+        auto opened = ArchiveReader::open(anchor_, name_);
+        if (!opened) return opened;
+        // What the library needs of them, it keeps by itself.
+        if (auto read = (*opened)->definitions(); !read) return tl::unexpected{read.error()};
+        (*opened)->open_events(definitions_);
+        return opened;
+    }
+
+    void keep_reader(std::unique_ptr<ArchiveReader> reader) {
+        const std::lock_guard guard{readers_mutex_};
+        readers_.push_back(std::move(reader));
     }
 
     std::string anchor_, name_;
     Definitions definitions_;
     std::vector<Location> locations_;
     std::uint64_t other_locations_ = 0;
+    std::mutex readers_mutex_;
+    std::vector<std::unique_ptr<ArchiveReader>> readers_;  ///< for the next time: they take long to open
 };
 
 void add_remark(std::vector<std::string>& remarks, std::uint64_t count, std::string_view of_one,
@@ -178,7 +200,7 @@ void add_remarks(const Reading& reading, const Functions& functions, const Passe
                                       passed.earlier == 1 ? "event is" : "events are"));
 }
 
-Result<Census> take_census(const Reading& reading, std::uint64_t most, Meter& meter) {
+Result<Census> take_census(Reading& reading, std::uint64_t most, Meter& meter) {
     std::vector<std::unique_ptr<Census>> censuses(reading.locations().size());
     auto counted = reading.for_each_location(
         [&](std::size_t i, ArchiveReader& reader,

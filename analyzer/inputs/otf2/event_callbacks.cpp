@@ -10,21 +10,18 @@ namespace {
 constexpr OTF2_CallbackCode kGoOn = OTF2_CALLBACK_SUCCESS;
 
 EventSink& sink(void* user) {
-    return *static_cast<EventSink*>(user);
+    return static_cast<Listener*>(user)->sink;
 }
 
 /// The list is emptied: to look at its elements by index takes time that grows with the index.
-std::span<const AttributeValue> taken(OTF2_AttributeList* list) {
-    thread_local std::vector<AttributeValue> values;
-    values.clear();
-    for (std::uint32_t left = OTF2_AttributeList_GetNumberOfElements(list); left > 0; --left) {
-        AttributeValue next;
-        if (OTF2_AttributeList_PopAttribute(list, &next.ref, &next.value.type, &next.value.value) !=
-            OTF2_SUCCESS)
-            break;
-        values.push_back(next);
-    }
-    return values;
+std::span<const AttributeValue> taken(void* user, OTF2_AttributeList* list) {
+    std::vector<AttributeValue>& room = static_cast<Listener*>(user)->attributes;
+    const std::uint32_t count = OTF2_AttributeList_GetNumberOfElements(list);
+    if (count > room.size()) [[unlikely]]
+        room.resize(count);
+    for (std::uint32_t i = 0; i < count; ++i)
+        OTF2_AttributeList_PopAttribute(list, &room[i].ref, &room[i].value.type, &room[i].value.value);
+    return {room.data(), count};
 }
 
 /// The largest numbers stand for none, all and the like.
@@ -45,19 +42,19 @@ OTF2_CallbackCode give(void* user, std::initializer_list<FieldValue> fields) {
 
 OTF2_CallbackCode enter(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std::uint64_t /*position*/,
                         void* user, OTF2_AttributeList* attributes, OTF2_RegionRef region) {
-    sink(user).enter(time, region, taken(attributes));
+    sink(user).enter(time, region, taken(user, attributes));
     return kGoOn;
 }
 
 OTF2_CallbackCode leave(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std::uint64_t /*position*/,
                         void* user, OTF2_AttributeList* attributes, OTF2_RegionRef region) {
-    sink(user).leave(time, region, taken(attributes));
+    sink(user).leave(time, region, taken(user, attributes));
     return kGoOn;
 }
 
 OTF2_CallbackCode flush(OTF2_LocationRef /*location*/, OTF2_TimeStamp time, std::uint64_t /*position*/,
                         void* user, OTF2_AttributeList* attributes, OTF2_TimeStamp end) {
-    sink(user).flush(time, end, taken(attributes));
+    sink(user).flush(time, end, taken(user, attributes));
     return kGoOn;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace rdam::inputs::otf2 {
 
@@ -70,8 +71,13 @@ class EventSink {
     virtual bool goes_on() const { return true; }
 };
 
-/// What to register for a reader of a location's events with an EventSink& as user data. Other events are
-/// passed over.
+/// The user data of event_callbacks().
+struct Listener {
+    EventSink& sink;
+    std::vector<AttributeValue> attributes = {};  ///< of an event, and room for those of the next
+};
+
+/// What to register for a reader of a location's events with a Listener. Other events are passed over.
 OTF2_EvtReaderCallbacks* event_callbacks();
 
 }  // namespace rdam::inputs::otf2

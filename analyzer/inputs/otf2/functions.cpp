@@ -187,33 +187,6 @@ class Parameters {
     Layout& layout_;
 };
 
-std::optional<double> floating_of(const TypedValue& value) {
-    if (value.type == OTF2_TYPE_FLOAT) return value.value.float32;
-    if (value.type == OTF2_TYPE_DOUBLE) return value.value.float64;
-    return {};
-}
-
-std::uint64_t integer_of(const TypedValue& value) {
-    switch (value.type) {
-        case OTF2_TYPE_UINT8:
-            return value.value.uint8;
-        case OTF2_TYPE_UINT16:
-            return value.value.uint16;
-        case OTF2_TYPE_INT8:
-            return put_value(std::int64_t{value.value.int8});
-        case OTF2_TYPE_INT16:
-            return put_value(std::int64_t{value.value.int16});
-        case OTF2_TYPE_INT32:
-            return put_value(std::int64_t{value.value.int32});
-        case OTF2_TYPE_UINT64:
-        case OTF2_TYPE_INT64:
-        case OTF2_TYPE_LOCATION:
-            return value.value.uint64;
-        default:
-            return value.value.uint32;
-    }
-}
-
 }  // namespace
 
 /// Regions that become one function.
@@ -257,12 +230,6 @@ void Functions::add_function(const Group& group, TraceBuilder& builder) {
     layout.function = builder.add_function(std::move(function));
     for (const Region* region : group.regions)
         layouts_.try_emplace(region->ref, layout);
-}
-
-std::optional<std::uint64_t> number_of(const TypedValue& value, ValueKind kind) {
-    const auto floating = floating_of(value);
-    if (floating.has_value() != (kind == ValueKind::floating)) return {};
-    return floating ? put_value(*floating) : integer_of(value);
 }
 
 }  // namespace rdam::inputs::otf2

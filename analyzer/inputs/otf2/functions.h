@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -59,8 +58,5 @@ class Functions {
     std::unordered_map<OTF2_RegionRef, Layout> layouts_;
     std::uint64_t left_out_ = 0;
 };
-
-/// Empty: `value` cannot be of that kind.
-std::optional<std::uint64_t> number_of(const TypedValue& value, ValueKind kind);
 
 }  // namespace rdam::inputs::otf2

@@ -12,9 +12,41 @@ namespace {
 /// A made-up archive may have any number of them between two events.
 constexpr std::size_t kMostPauses = 1024;
 
-const Word* word_at(const std::vector<Word>& words, std::uint32_t ref) {
+/// `guess`: where it is if each call is given the same.
+inline const Word* word_at(const std::vector<Word>& words, std::uint32_t ref, std::size_t guess = 0) {
+    if (guess < words.size() && words[guess].ref == ref) [[likely]]
+        return &words[guess];
     const auto found = std::ranges::lower_bound(words, ref, {}, &Word::ref);
     return found == words.end() || found->ref != ref ? nullptr : &*found;
+}
+
+inline std::uint64_t integer_of(const TypedValue& value) {
+    switch (value.type) {
+        case OTF2_TYPE_UINT8:
+            return value.value.uint8;
+        case OTF2_TYPE_UINT16:
+            return value.value.uint16;
+        case OTF2_TYPE_INT8:
+            return put_value(std::int64_t{value.value.int8});
+        case OTF2_TYPE_INT16:
+            return put_value(std::int64_t{value.value.int16});
+        case OTF2_TYPE_INT32:
+            return put_value(std::int64_t{value.value.int32});
+        case OTF2_TYPE_UINT64:
+        case OTF2_TYPE_INT64:
+        case OTF2_TYPE_LOCATION:
+            return value.value.uint64;
+        default:
+            return value.value.uint32;
+    }
+}
+
+/// Empty: `value` cannot be of that kind.
+inline std::optional<std::uint64_t> number_of(const TypedValue& value, ValueKind kind) {
+    const bool floating = value.type == OTF2_TYPE_FLOAT || value.type == OTF2_TYPE_DOUBLE;
+    if (floating != (kind == ValueKind::floating)) return {};
+    if (!floating) return integer_of(value);
+    return put_value(value.type == OTF2_TYPE_FLOAT ? double{value.value.float32} : value.value.float64);
 }
 
 bool adds_up(Field field) {
@@ -40,21 +72,27 @@ ThreadEvents::ThreadEvents(const Definitions& definitions, const Functions& func
       thread_(thread),
       surprised_(surprised) {}
 
-const Layout* ThreadEvents::layout_of(OTF2_RegionRef region) {
+inline const Layout* ThreadEvents::layout_of(OTF2_RegionRef region) {
     Known& known = known_[region % known_.size()];
     if (known.layout == nullptr || known.region != region)
         known = {.region = region, .layout = functions_.find(region)};
     return known.layout;
 }
 
-std::uint64_t ThreadEvents::in_order(std::uint64_t time) {
-    if (time < last_) ++passed_over_.earlier;
+inline std::uint64_t ThreadEvents::in_order(std::uint64_t time) {
+    if (time < last_) [[unlikely]]
+        ++passed_over_.earlier;
     last_ = std::max(last_, std::min(time, kLatest));
     return last_;
 }
 
-void ThreadEvents::give_held() {
+inline void ThreadEvents::give_held() {
     if (held_.layout != nullptr) give_call();
+    if (!pauses_.empty()) [[unlikely]]
+        give_pauses();
+}
+
+void ThreadEvents::give_pauses() {
     for (const Pause& each : pauses_)
         thread_.pause(each.begin, each.end, each.reason);
     pauses_.clear();
@@ -70,15 +108,20 @@ void ThreadEvents::give_call() {
     rates_.resize(thread_.depth(), held_.rate);
 }
 
-std::optional<std::uint64_t> ThreadEvents::word_of(const TypedValue& value, ValueKind kind) {
-    if (value.type != OTF2_TYPE_STRING) return number_of(value, kind);
-    if (kind != ValueKind::enumeration) return {};
-    const auto [at, is_new] = texts_.try_emplace(value.value.stringRef, 0);
-    if (is_new) at->second = builder_.text(definitions_.text(value.value.stringRef));
+inline std::optional<std::uint64_t> ThreadEvents::word_of(const TypedValue& value, ValueKind kind) {
+    if (value.type != OTF2_TYPE_STRING) [[likely]]
+        return number_of(value, kind);
+    return kind == ValueKind::enumeration ? std::optional{number_of_text(value.value.stringRef)}
+                                          : std::nullopt;
+}
+
+std::uint64_t ThreadEvents::number_of_text(OTF2_StringRef text) {
+    const auto [at, is_new] = texts_.try_emplace(text, 0);
+    if (is_new) at->second = builder_.text(definitions_.text(text));
     return at->second;
 }
 
-void ThreadEvents::put(const Word& word, const TypedValue& value) {
+inline void ThreadEvents::put(const Word& word, const TypedValue& value) {
     if (const auto number = word_of(value, word.kind)) held_.words[word.word] = *number;
 }
 
@@ -105,30 +148,30 @@ void ThreadEvents::enter(std::uint64_t time, OTF2_RegionRef region,
     held_.time = time;
     held_.rate = own_rate(attributes);
     held_.words = layout->absent;
-    for (const AttributeValue& each : attributes)
-        if (const Word* word = word_at(layout->attributes, each.ref))
-            put(*word, each.value);
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+        if (const Word* word = word_at(layout->attributes, attributes[i].ref, i))
+            put(*word, attributes[i].value);
         else
-            surprise_at(each.ref);
+            surprise_at(attributes[i].ref);
 }
 
-const TypedValue* ThreadEvents::own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
-                                    OTF2_Type type) const {
+inline const TypedValue* ThreadEvents::own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
+                                           OTF2_Type type) const {
     if (!definitions_.ours()) return nullptr;
     for (const AttributeValue& each : attributes)
         if (each.ref == ref && each.value.type == type) return &each.value;
     return nullptr;
 }
 
-std::uint8_t ThreadEvents::own_rate(std::span<const AttributeValue> attributes) const {
+inline std::uint8_t ThreadEvents::own_rate(std::span<const AttributeValue> attributes) const {
     const TypedValue* calls = own(attributes, rdam::otf2::kCalls, OTF2_TYPE_UINT64);
     if (calls == nullptr || calls->value.uint64 == 0) return 0;
     return static_cast<std::uint8_t>(
         std::min<std::uint64_t>(std::bit_width(calls->value.uint64) - 1U, trace::kMaxSampling));
 }
 
-std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attributes,
-                                        OTF2_AttributeRef ref) const {
+inline std::string_view ThreadEvents::own_text(std::span<const AttributeValue> attributes,
+                                               OTF2_AttributeRef ref) const {
     const TypedValue* text = own(attributes, ref, OTF2_TYPE_STRING);
     return text == nullptr ? std::string_view{} : definitions_.text(text->value.stringRef);
 }
@@ -193,17 +236,27 @@ void ThreadEvents::leave(std::uint64_t time, OTF2_RegionRef region,
         return;
     }
     not_seen_ = 0;
+    const std::uint64_t result = result_of(*layout, attributes);
+    give_leave(time, *layout, {&result, layout->results.empty() ? 0U : 1U}, end);
+}
+
+inline std::uint64_t ThreadEvents::result_of(const Layout& layout,
+                                             std::span<const AttributeValue> attributes) {
     std::uint64_t result = 0;
     for (const AttributeValue& each : attributes)
-        if (const Word* word = word_at(layout->results, each.ref))
+        if (const Word* word = word_at(layout.results, each.ref))
             result = word_of(each.value, word->kind).value_or(0);
         else
             surprise_at(each.ref);
-    const std::span<const std::uint64_t> words{&result, layout->results.empty() ? 0U : 1U};
-    if (end == rdam::otf2::kUnwound && thread_.depth() > 0 && thread_.innermost() == layout->function)
+    return result;
+}
+
+void ThreadEvents::give_leave(std::uint64_t time, const Layout& layout, std::span<const std::uint64_t> words,
+                              std::string_view end) {
+    if (end == rdam::otf2::kUnwound && thread_.depth() > 0 && thread_.innermost() == layout.function)
         thread_.unwind(time, thread_.depth() - 1);
     else
-        thread_.leave_function(time, layout->function, words);
+        thread_.leave_function(time, layout.function, words);
     if (!rates_.empty()) rates_.resize(std::min(rates_.size(), thread_.depth()));
 }
 

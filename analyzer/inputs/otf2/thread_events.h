@@ -75,8 +75,13 @@ class ThreadEvents final : public EventSink {
     }
     void give_held();
     void give_call();
+    void give_pauses();
+    void give_leave(std::uint64_t time, const Layout& layout, std::span<const std::uint64_t> words,
+                    std::string_view end);
+    std::uint64_t result_of(const Layout& layout, std::span<const AttributeValue> attributes);
     void put(const Word& word, const TypedValue& value);
     std::optional<std::uint64_t> word_of(const TypedValue& value, ValueKind kind);
+    std::uint64_t number_of_text(OTF2_StringRef text);
     std::uint8_t own_rate(std::span<const AttributeValue> attributes) const;
     const TypedValue* own(std::span<const AttributeValue> attributes, OTF2_AttributeRef ref,
                           OTF2_Type type) const;

@@ -40,6 +40,8 @@ class ChunkDecoder::Run {
     }
 
   private:
+    static constexpr std::size_t kCodes = 4;  // of a function
+
     ColumnReader& column(Column which) { return columns_[static_cast<std::size_t>(which)]; }
 
     /// Every event and every word has at least a byte of its own, so the size of the input bounds the
@@ -57,110 +59,113 @@ class ChunkDecoder::Run {
 
     bool read_functions() {
         ColumnReader& in = column(Column::functions);
-        d_.locals_.clear();
+        d_.prepared_.clear();
+        d_.prepared_.emplace_back();
+        d_.prepared_.back().event.kind = EventKind::pause;
+        d_.prepared_.back().event.cpu = kNoCpu;
         d_.previous_.clear();
         d_.callers_.clear();
+        // Each has a byte of its own in the column at least.
+        const std::size_t most = kCodes * column(Column::what).left();
         while (in.left() != 0) {
             const std::uint64_t function = in.next();
             const std::uint64_t enter = in.next();
             const std::uint64_t leave = in.next();
             if (in.broken() || function >= info_.functions.size()) return false;
-            if (d_.locals_.size() >= column(Column::what).left()) return false;
-            if (!add_local(static_cast<std::uint32_t>(function), enter, leave)) return false;
+            if (d_.prepared_.size() > most) return false;
+            if (!add_function(static_cast<std::uint32_t>(function), enter, leave)) return false;
         }
         d_.previous_.assign(words_declared_, 0);
+        // Only now the zeros stay where they are.
+        for (Prepared& each : d_.prepared_)
+            if (each.event.unwound) each.event.words = {d_.zeros_.data(), each.event.words.size()};
         return in.done();
     }
 
     /// `enter` and `leave`: 1 + number of words, 0 = the chunk has none such of this function.
-    bool add_local(std::uint32_t function, std::uint64_t enter, std::uint64_t leave) {
+    bool add_function(std::uint32_t function, std::uint64_t enter, std::uint64_t leave) {
         const FunctionInfo& known = info_.functions[function];
-        Local local{.function = function,
-                    .enter_words = known.enter_words,
-                    .leave_words = known.leave_words,
-                    .enters = enter != 0,
-                    .leaves = leave != 0};
-        if (local.enters && enter != 1U + known.enter_words) return false;
-        if (local.leaves && leave != 1U + known.leave_words) return false;
-        local.enter_previous = words_declared_;
-        words_declared_ += local.enters ? known.enter_words : 0U;
-        local.leave_previous = words_declared_;
-        words_declared_ += local.leaves ? known.leave_words : 0U;
+        if (enter != 0 && enter != 1U + known.enter_words) return false;
+        if (leave != 0 && leave != 1U + known.leave_words) return false;
+        Prepared entered;
+        entered.event.function = function;
+        entered.is_enter = true;
+        declare_words(entered, enter);
+        Prepared left;
+        left.event.function = function;
+        left.event.kind = EventKind::leave;
+        declare_words(left, leave);
         // What is declared is used at least once, so there are as many bytes in the column of words.
         if (words_declared_ > column(Column::words).left()) return false;
         if (d_.zeros_.size() < known.leave_words) d_.zeros_.resize(known.leave_words);
-        d_.locals_.push_back(local);
+        Prepared unwound = left;
+        unwound.words = 0;
+        unwound.event.unwound = true;
+        unwound.event.words = {d_.zeros_.data(), known.leave_words};
+        Prepared tail = entered;
+        tail.event.kind = EventKind::tail_enter;
+        for (const Prepared& each : {entered, tail, left, unwound})  // in the order of format::What
+            d_.prepared_.push_back(each);
         return true;
+    }
+
+    void declare_words(Prepared& event, std::uint64_t declared) {
+        event.words = declared == 0 ? kNever : static_cast<std::uint32_t>(declared - 1);
+        event.previous = static_cast<std::uint32_t>(words_declared_);
+        words_declared_ += declared == 0 ? 0 : declared - 1;
     }
 
     bool read_events(std::uint32_t count) {
+        // Copies of what each event needs: a compiler cannot know that events are not stored over the
+        // members.
+        ColumnReader what = column(Column::what), callers = column(Column::callers);
+        ColumnReader enter_times = column(Column::enter_times), leave_times = column(Column::leave_times);
+        const std::span<const Prepared> prepared = d_.prepared_;
+        std::span<const std::uint64_t> known_callers = d_.callers_;
+        std::uint64_t tsc = tsc_;
         Event* event = d_.events_.data();
         for (const Event* end = event + count; event != end; ++event) {
-            const std::uint64_t code = column(Column::what).next_small();
+            const std::uint64_t code = what.next_small();
+            if (code >= prepared.size()) return false;
+            const Prepared& as = prepared[code];
+            *event = as.event;
             if (code == 0) [[unlikely]] {
-                read_pause(*event);
+                tsc = read_pause(*event, tsc);
                 continue;
             }
-            const std::uint64_t number = (code - 1) >> 2U;
-            if (number >= d_.locals_.size()) return false;
-            const Local& local = d_.locals_[number];
-            const auto what = static_cast<What>((code - 1) & 3U);
-            const bool good = what <= What::tail_enter
-                                  ? read_enter(*event, local, what == What::tail_enter)
-                                  : read_leave(*event, local, what == What::unwound_leave);
-            if (!good) return false;
+            if (as.is_enter) {
+                tsc += unzigzag(enter_times.next());
+                const std::uint64_t caller = callers.next_small();
+                if (caller >= known_callers.size()) [[unlikely]] {
+                    if (!add_caller(caller)) return false;
+                    known_callers = d_.callers_;
+                }
+                event->caller = known_callers[caller];
+            } else {
+                tsc += unzigzag(leave_times.next());
+            }
+            event->tsc = tsc;
+            event->cpu = read_processor();
+            if (as.words != 0 && !read_words(*event, as)) return false;
         }
+        tsc_ = tsc;
+        column(Column::what) = what;
+        column(Column::callers) = callers;
+        column(Column::enter_times) = enter_times;
+        column(Column::leave_times) = leave_times;
         return true;
     }
 
-    void read_pause(Event& event) {
+    /// Returns its begin.
+    std::uint64_t read_pause(Event& event, std::uint64_t tsc) {
         ColumnReader& in = column(Column::pauses);
-        tsc_ += unzigzag(in.next());
-        event = Event{};
-        event.kind = EventKind::pause;
-        event.tsc = tsc_;
-        event.until = tsc_ + unzigzag(in.next());
+        event.tsc = tsc + unzigzag(in.next());
+        event.until = event.tsc + unzigzag(in.next());
         const std::uint64_t reason = in.next();
-        event.cpu = kNoCpu;
         event.reason = reason < static_cast<std::uint64_t>(PauseReason::other)
                            ? static_cast<PauseReason>(reason)
                            : PauseReason::other;
-    }
-
-    bool read_enter(Event& event, const Local& local, bool tail) {
-        tsc_ += unzigzag(column(Column::enter_times).next());
-        event.tsc = tsc_;
-        event.until = 0;
-        event.function = local.function;
-        event.stack = 0;
-        event.sampling = 0;
-        event.instructions = 0;
-        event.cpu = read_processor();
-        event.kind = tail ? EventKind::tail_enter : EventKind::enter;
-        event.reason = PauseReason::other;
-        event.unwound = false;
-        return local.enters && read_words(event, local.enter_previous, local.enter_words) &&
-               read_caller(event.caller);
-    }
-
-    bool read_leave(Event& event, const Local& local, bool unwound) {
-        tsc_ += unzigzag(column(Column::leave_times).next());
-        event.tsc = tsc_;
-        event.until = 0;
-        event.caller = 0;
-        event.function = local.function;
-        event.stack = 0;
-        event.sampling = 0;
-        event.instructions = 0;
-        event.cpu = read_processor();
-        event.kind = EventKind::leave;
-        event.reason = PauseReason::other;
-        event.unwound = unwound;
-        if (unwound) {
-            event.words = {d_.zeros_.data(), local.leave_words};
-            return true;
-        }
-        return local.leaves && read_words(event, local.leave_previous, local.leave_words);
+        return event.tsc;
     }
 
     std::uint16_t read_processor() {
@@ -172,33 +177,21 @@ class ChunkDecoder::Run {
         return processor_;
     }
 
-    bool read_caller(std::uint64_t& address) {
-        const std::uint64_t number = column(Column::callers).next_small();
-        if (number >= d_.callers_.size()) [[unlikely]] {
-            if (number > d_.callers_.size()) return false;
-            last_new_caller_ += unzigzag(column(Column::caller_addresses).next());
-            d_.callers_.push_back(last_new_caller_);
-        }
-        address = d_.callers_[number];
+    bool add_caller(std::uint64_t number) {
+        if (number > d_.callers_.size()) return false;
+        last_new_caller_ += unzigzag(column(Column::caller_addresses).next());
+        d_.callers_.push_back(last_new_caller_);
         return true;
     }
 
-    bool read_words(Event& event, std::size_t previous_at, std::uint32_t count) {
-        if (count == 0) {
-            event.words = {};
-            return true;
-        }
-        return read_some_words(event, previous_at, count);
-    }
-
-    bool read_some_words(Event& event, std::size_t previous_at, std::uint32_t count) {
+    bool read_words(Event& event, const Prepared& as) {
         ColumnReader& in = column(Column::words);
-        if (in.left() < count) return false;
+        if (in.left() < as.words) return false;
         std::uint64_t* const first = next_word_;
-        std::uint64_t* last = d_.previous_.data() + previous_at;
-        for (std::uint32_t i = 0; i < count; ++i)
+        std::uint64_t* last = d_.previous_.data() + as.previous;
+        for (std::uint32_t i = 0; i < as.words; ++i)
             *next_word_++ = *last++ += unzigzag(in.next_small());
-        event.words = {first, count};
+        event.words = {first, as.words};
         return true;
     }
 

@@ -36,23 +36,21 @@ class ChunkDecoder {
     bool decode_packs(std::span<const std::uint8_t> payload, std::uint32_t events, bool innermost,
                       const TraceInfo& info);
 
-    /// A function as the chunk numbers it.
-    struct Local {
-        std::uint32_t function = 0;
-        std::uint32_t enter_words = 0;
-        std::uint32_t leave_words = 0;
-        bool enters = false;  ///< an enter of it may occur
-        bool leaves = false;
-        std::size_t enter_previous = 0;  ///< where in previous_ its last words are
-        std::size_t leave_previous = 0;
+    /// An event as the column of kinds codes it: what all such events of the chunk have in common.
+    struct Prepared {
+        Event event;
+        std::uint32_t words = 0;     ///< to be read; kNever: there is no such event
+        std::uint32_t previous = 0;  ///< where in previous_ the last words are
+        bool is_enter = false;
     };
+    static constexpr std::uint32_t kNever = UINT32_MAX;
 
     // All of these only grow: to make them anew for each chunk costs as much as to decode it.
     std::vector<Event> events_;
     std::size_t count_ = 0;
     std::vector<std::uint64_t> words_;  ///< events point into it
     std::vector<std::uint64_t> zeros_;  ///< what a leave by unwinding returned
-    std::vector<Local> locals_;
+    std::vector<Prepared> prepared_;    ///< by code
     std::vector<std::uint64_t> previous_;
     std::vector<std::uint64_t> callers_;
     PackDecoder packs_;

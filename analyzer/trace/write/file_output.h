@@ -9,7 +9,7 @@
 
 namespace rdam::trace {
 
-/// What a file is written for, which decides what helps if it cannot be.
+/// What a file is written for: decides whether it is compressed, and what helps if it cannot be written.
 enum class Purpose : std::uint8_t { recording, temporary_copy };
 
 class FileOutput {

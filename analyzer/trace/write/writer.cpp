@@ -54,7 +54,8 @@ struct TraceWriter::State {
     };
 
     State(int fd, std::string name, Purpose purpose)
-        : file(fd, std::move(name), purpose), compressor(ZSTD_createCCtx()) {}
+        : file(fd, std::move(name), purpose),
+          compressor(purpose == Purpose::recording ? ZSTD_createCCtx() : nullptr) {}
 
     Result<void> write_chunk(format::ChunkHeader header, std::span<const std::uint8_t> payload);
     void pack(format::ChunkHeader& header, std::span<const std::uint8_t> payload);
@@ -64,6 +65,7 @@ struct TraceWriter::State {
     Result<void> write_index();
 
     FileOutput file;
+    /// Null: a file that is thrown away soon is not worth the time.
     std::unique_ptr<ZSTD_CCtx, CompressorDeleter> compressor;
     std::vector<std::uint8_t> buffer;  ///< one chunk as it goes to the file; only grows
     std::size_t buffered = 0;

@@ -20,8 +20,8 @@ class TraceWriter {
   public:
     /// Takes over an open, writable, empty, seekable file (closes it in any case); `name` is for messages.
     /// Locks the file until it is closed, so that readers wait, and writes the file header.
-    /// `created_unix_ns`: 0 = now. A full disk is an error of the call that meets it; a process that limits
-    /// its file size has to ignore SIGXFSZ.
+    /// `created_unix_ns`: 0 = now. A recording's chunks are compressed, a temporary copy's are not. A full
+    /// disk is an error of the call that meets it; a process that limits its file size has to ignore SIGXFSZ.
     static Result<TraceWriter> create(int fd, std::string name, std::uint64_t created_unix_ns = 0,
                                       Purpose purpose = Purpose::recording);
     ~TraceWriter();
@@ -30,10 +30,10 @@ class TraceWriter {
     TraceWriter(const TraceWriter&) = delete;
     TraceWriter& operator=(const TraceWriter&) = delete;
 
-    /// Compresses and appends what `encoder` holds as the next chunk of thread index `thread`, and empties
-    /// it. One system call a chunk. On failure (a full disk) the file is truncated to its last complete
-    /// chunk, the chunk's events count as dropped in that thread, and a later append may succeed again (the
-    /// reader sees the gap).
+    /// Appends what `encoder` holds as the next chunk of thread index `thread`, and empties it. One system
+    /// call a chunk. On failure (a full disk) the file is truncated to its last complete chunk, the chunk's
+    /// events count as dropped in that thread, and a later append may succeed again (the reader sees the
+    /// gap).
     Result<void> append(std::uint32_t thread, ChunkEncoder& encoder);
 
     /// The same for packs as threads have made them.

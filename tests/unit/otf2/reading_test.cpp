@@ -239,6 +239,25 @@ TEST_CASE("The clocks of locations are made one as the archive tells") {
     CHECK(read_back(*read, 0) == Lines{"110 f()", "170 /f", "230 f()", "350 /f"});
 }
 
+TEST_CASE("Numbers of a location's own are those of the archive where it tells them") {
+    MadeArchive made = made_of([](OTF2_EvtWriter* writer) {
+        enter(writer, 10, 0);
+        leave(writer, 20, 0);
+    });
+    made.locations.push_back(made.locations[0]);
+    made.locations[1].ref = 1;
+    made.locations[1].definitions = [](OTF2_DefWriter* writer) {
+        OTF2_IdMap* map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, 1);
+        OTF2_IdMap_AddIdPair(map, 0, 7);
+        OTF2_DefWriter_WriteMappingTable(writer, OTF2_MAPPING_REGION, map);
+        OTF2_IdMap_Free(map);
+    };
+    const auto read = read_made(made);
+    REQUIRE(read);
+    CHECK(read_back(*read, 0) == Lines{"10 f()", "20 /f"});
+    CHECK(read_back(*read, 1) == Lines{"10 g()", "20 /g"});
+}
+
 TEST_CASE("A recorder that writes its buffer holds the thread, and calls do not count that") {
     const auto read = read_made(made_of([](OTF2_EvtWriter* writer) {
         enter(writer, 10, 0);
