@@ -102,7 +102,7 @@ TEST_CASE("arguments of all calls of a function are its parameters, each of one 
     const auto kind = [](ValueKind wanted) { return static_cast<unsigned>(wanted); };
     CHECK(names == std::vector<std::string>{fmt::format("n {}", kind(ValueKind::signed_integer)),
                                             fmt::format("on {}", kind(ValueKind::boolean)),
-                                            fmt::format("who {}", kind(ValueKind::unsigned_integer)),
+                                            fmt::format("who {}", kind(ValueKind::enumeration)),
                                             fmt::format("x {}", kind(ValueKind::floating)),
                                             fmt::format("in.deep {}", kind(ValueKind::signed_integer))});
     const std::uint64_t one = inputs::put_value(1.0), half = inputs::put_value(0.5);

@@ -99,7 +99,7 @@ TEST_CASE("arguments and results of every format are words, aligned as uftrace d
     for (const trace::ParameterInfo& each : reader->info().functions.at(0).parameters)
         described += each.name + ":" + each.type + " ";
     CHECK(described ==
-          "arg1:i64 arg2:i8 arg3:u16 arg4:u32 arg5:string arg6:char fparg1:f32 fparg2:f64 arg7:pointer "
+          "arg1:i64 arg2:i8 arg3:u16 arg4:u32 arg5:text arg6:char fparg1:f32 fparg2:f64 arg7:pointer "
           "arg8:enum color arg10:i32 ");
 }
 
