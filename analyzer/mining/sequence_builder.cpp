@@ -47,6 +47,7 @@ ShapeId SequenceBuilder::finish_shape(const Open& call, std::span<const std::uin
         return store_.unique(call.function);
     }
     const std::span<Run> runs = std::span{runs_}.subspan(call.first_run);
+    if (runs.empty() && (keys.empty() || !options_.deep_keys)) return store_.leaf(call.function);
     if (options_.fold_loops)
         for (Run& run : runs)
             run = identity(run);

@@ -6,8 +6,6 @@
 namespace rdam::mining {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
-
 std::uint64_t mix_all(std::uint64_t hash, std::span<const std::uint64_t> words) {
     for (const std::uint64_t word : words)
         hash = hash_mix(hash, word);
@@ -50,10 +48,9 @@ GroupId SequenceStore::add_group(Group group, std::span<const std::uint64_t> key
     return static_cast<GroupId>(groups_.size() - 1);
 }
 
-ShapeId SequenceStore::leaf(std::uint32_t function) {
-    ShapeId& id = leaves_[function];
-    if (id == kNone) id = add_shape({.hash = hash_mix(kHashSeed, function), .function = function}, {}, {});
-    return id;
+ShapeId SequenceStore::add_leaf(std::uint32_t function) {
+    leaves_[function] = add_shape({.hash = hash_mix(kHashSeed, function), .function = function}, {}, {});
+    return leaves_[function];
 }
 
 ShapeId SequenceStore::abandoned(std::uint32_t function) {

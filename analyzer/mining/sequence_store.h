@@ -75,12 +75,17 @@ class SequenceStore {
     /// `runs_hash` is kHashSeed with every run mixed in, in order.
     ShapeId intern(std::uint32_t function, std::span<const std::uint64_t> keys, std::span<const Run> runs,
                    std::uint64_t runs_hash);
-    ShapeId leaf(std::uint32_t function);  ///< no keys, no children
+    /// No keys, no children.
+    ShapeId leaf(std::uint32_t function) {
+        const ShapeId id = leaves_[function];
+        return id != kNone ? id : add_leaf(function);
+    }
     ShapeId abandoned(std::uint32_t function);
     ShapeId unique(std::uint32_t function);  ///< a new one each time
 
     /// All groups of a shape have equally many keys.
     GroupId group(ShapeId shape, std::span<const std::uint64_t> keys) {
+        if (keys.empty() && shapes_[shape].plain_group != kNone) return shapes_[shape].plain_group;
         return group(shape, keys, group_hash(shape, keys));
     }
     /// The same in two steps, for callers that have other work while memory is fetched.
@@ -120,6 +125,10 @@ class SequenceStore {
     }
 
   private:
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+
+    ShapeId add_leaf(std::uint32_t function);
+
     struct ShapeProbe {
         std::uint64_t hash;
         std::uint32_t function;

@@ -74,7 +74,7 @@ Result<Kept> Kept::choose(const views::Visit& visit, std::uint64_t budget, unsig
     if (!losses) return tl::unexpected{losses.error()};
     Kept kept;
     kept.all_ = false;
-    kept.lost_ = losses->counts.class_with_at_most(most_calls(budget));
+    kept.lost_ = SizeCounts::least_of(losses->counts.class_with_at_most(most_calls(budget)));
     if (const auto least = losses->largest.least_within(most_calls(budget) / 2)) {
         kept.least_ = *least;
         // All that may have lost as much.

@@ -27,8 +27,7 @@ class Kept {
     /// For the calls of a thread in the order of time. `inner`: a call inside it is kept. `begun`: the
     /// caller's, for one thread, at first 0.
     bool keeps(const views::Closed& call, bool inner, std::size_t& begun) const {
-        return all_ || inner || SizeCounts::class_of(call.lost) >= lost_ || is_largest(call) ||
-               is_around(call, begun);
+        return all_ || inner || call.lost >= lost_ || is_largest(call) || is_around(call, begun);
     }
     bool keeps(const trace::OffCpu& each) const {
         return all_ || SizeCounts::class_of(static_cast<double>(each.in - each.out)) >= off_;
@@ -47,7 +46,8 @@ class Kept {
     bool lasted_for_a_part(const views::Closed& call, std::size_t begun) const;
 
     bool all_ = true;
-    std::size_t lost_ = 0, off_ = 0;
+    double lost_ = 0;                                               ///< from so many ticks on
+    std::size_t off_ = 0;                                           ///< from that class on
     LargeLoss least_{std::numeric_limits<double>::infinity(), {}};  // of those that are kept by number
     std::vector<Span> around_;  // the largest losses: by time, not overlapping
 };

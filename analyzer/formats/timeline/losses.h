@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,12 +24,16 @@ class SizeCounts {
     /// The class of a value; 0: not above 0. Larger values have no smaller classes.
     static std::size_t class_of(double value) {
         if (!(value > 0)) return 0;
-        // The exponent and the first six bits after the point: steps of some 1 %.
-        constexpr unsigned kMantissa = 52, kShown = 6;
-        constexpr std::uint64_t kOne = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is the first one
-        const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> (kMantissa - kShown);
-        return static_cast<std::size_t>(std::clamp<std::uint64_t>(steps, kOne + 1, kOne + kClasses - 1) -
-                                        kOne);
+        const std::uint64_t steps = std::bit_cast<std::uint64_t>(value) >> kShift;
+        return static_cast<std::size_t>(
+            std::clamp<std::uint64_t>(steps, kBelowFirst + 1, kBelowFirst + kClasses - 1) - kBelowFirst);
+    }
+    /// The least value of the class or of one above it; infinite: there is none.
+    static double least_of(std::size_t value_class) {
+        if (value_class == 0) return -std::numeric_limits<double>::infinity();
+        if (value_class == 1) return std::numeric_limits<double>::denorm_min();
+        if (value_class >= kClasses) return std::numeric_limits<double>::infinity();
+        return std::bit_cast<double>((value_class + kBelowFirst) << kShift);
     }
     void add(double value) { ++counts_[class_of(value)]; }
     void add(const SizeCounts& other);
@@ -38,6 +43,10 @@ class SizeCounts {
     std::uint64_t from(std::size_t first) const;
 
   private:
+    // The exponent and the first six bits after the point: steps of some 1 %.
+    static constexpr unsigned kMantissa = 52, kShown = 6, kShift = kMantissa - kShown;
+    static constexpr std::uint64_t kBelowFirst = (std::uint64_t{1023} << kShown) - 1;  // 1.0 is in class 1
+
     std::array<std::uint64_t, kClasses> counts_{};
 };
 
