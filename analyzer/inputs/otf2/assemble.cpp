@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <unordered_set>
@@ -237,6 +238,9 @@ Result<bool> assemble(const std::string& anchor, Survey survey, TraceBuilder& bu
     if (!census) return tl::unexpected{census.error()};
 
     describe(reading.definitions(), anchor, builder);
+    if (std::vector<std::string>& command = builder.info().process.command; command.empty())
+        for (const OTF2_StringRef word : census->command())
+            command.emplace_back(reading.definitions().text(word));
     const Functions functions{reading.definitions(), *census, builder};
     add_threads(reading.definitions(), reading.locations(), builder);
     PassedOver passed;

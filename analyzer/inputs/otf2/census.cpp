@@ -61,6 +61,7 @@ void Census::parameter(OTF2_ParameterRef parameter, const TypedValue& value) {
 
 void Census::add(const Census& other) {
     whole_ = whole_ && other.whole_;
+    program(other.command_);
     for (const auto& [region, use] : other.regions_)
         regions_[region].add(use);
 }

@@ -41,11 +41,16 @@ class Census final : public EventSink {
     void record(std::span<const FieldValue> fields) override;
     void parameter(OTF2_ParameterRef parameter, const TypedValue& value) override;
     void metric() override {}
+    void program(std::span<const OTF2_StringRef> command) override {
+        if (command_.empty()) command_.assign(command.begin(), command.end());
+    }
 
     void add(const Census& other);
     /// Events were left out: calls may be given what is not in it, and other regions may be called.
     void is_sample() { whole_ = false; }
     bool whole() const { return whole_; }
+    /// Of the first location that tells it; empty: none does.
+    std::span<const OTF2_StringRef> command() const { return command_; }
     /// Null: it was not called.
     const Use* find(OTF2_RegionRef region) const;
 
@@ -53,6 +58,7 @@ class Census final : public EventSink {
     Use& use(OTF2_RegionRef region);
 
     std::map<OTF2_RegionRef, Use> regions_;
+    std::vector<OTF2_StringRef> command_;
     bool whole_ = true;
     /// Where the last ones are, as most events are of few regions.
     struct Known {

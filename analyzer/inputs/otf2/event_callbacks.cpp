@@ -223,6 +223,15 @@ OTF2_CallbackCode metric(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
     return kGoOn;
 }
 
+OTF2_CallbackCode program_begin(OTF2_LocationRef /*location*/, OTF2_TimeStamp /*time*/,
+                                std::uint64_t /*position*/, void* user, OTF2_AttributeList* /*attributes*/,
+                                OTF2_StringRef name, std::uint32_t count, const OTF2_StringRef* arguments) {
+    std::vector<OTF2_StringRef> command{name};
+    command.insert(command.end(), arguments, arguments + count);
+    sink(user).program(command);
+    return kGoOn;
+}
+
 }  // namespace
 
 OTF2_EvtReaderCallbacks* event_callbacks() {
@@ -253,6 +262,7 @@ OTF2_EvtReaderCallbacks* event_callbacks() {
     OTF2_EvtReaderCallbacks_SetParameterIntCallback(made, parameter_int);
     OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(made, parameter_unsigned);
     OTF2_EvtReaderCallbacks_SetMetricCallback(made, metric);
+    OTF2_EvtReaderCallbacks_SetProgramBeginCallback(made, program_begin);
     return made;
 }
 

@@ -67,6 +67,8 @@ class EventSink {
     virtual void record(std::span<const FieldValue> fields) = 0;
     virtual void parameter(OTF2_ParameterRef parameter, const TypedValue& value) = 0;
     virtual void metric() = 0;
+    /// The program begins. The name, then the arguments.
+    virtual void program(std::span<const OTF2_StringRef> /*command*/) {}
     /// False: the rest of the events need not be read. Asked now and then.
     virtual bool goes_on() const { return true; }
 };

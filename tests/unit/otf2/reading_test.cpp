@@ -77,6 +77,19 @@ TEST_CASE("Locations are threads, and regions functions with their source") {
     CHECK(contains(info.remarks.at(0), "1 location"));
 }
 
+TEST_CASE("The command is the program that begins, with its arguments") {
+    MadeArchive made = made_of([](OTF2_EvtWriter* writer) {
+        const OTF2_StringRef arguments[] = {2, 0};
+        REQUIRE(OTF2_EvtWriter_ProgramBegin(writer, nullptr, 5, 1, 2, arguments) == OTF2_SUCCESS);
+        enter(writer, 10, 0);
+        leave(writer, 40, 0);
+    });
+    made.strings = {"-v", "/opt/solver", "input file"};
+    const auto read = read_made(made);
+    REQUIRE(read);
+    CHECK(read->info().process.command == std::vector<std::string>{"/opt/solver", "input file", "-v"});
+}
+
 TEST_CASE("What only late calls are given is not lost, though the first ones tell what functions have") {
     constexpr OTF2_TimeStamp kCalls = 40'000;
     const auto read_late = [](const std::function<void(OTF2_EvtWriter*)>& late) {
